@@ -11,7 +11,7 @@ namespace {
 
 // ONNX's numbers of element types.
 enum OnnxType { float32 = 1, uint8 = 2, int8 = 3, uint16 = 4, int16 = 5, int32 = 6, int64 = 7, boolean = 9 };
-constexpr int float64 = 11, uint32 = 12, uint64 = 13, uint4 = 21, int4 = 22;
+constexpr int float64 = 11, uint32 = 12, uint64 = 13, uint4 = 21, int4 = 22, uint2 = 25, int2 = 26;
 
 int number_of(DType type) {
   switch (type) {
@@ -37,9 +37,11 @@ DType named(std::int64_t onnx_type) {
   switch (onnx_type) {
     case uint8:
     case uint4:
+    case uint2:
       return DType::uint8;
     case int8:
     case int4:
+    case int2:
       return DType::int8;
     case uint16:
     case int16:
@@ -113,6 +115,10 @@ Type by_output_datatype(const Node& node, std::size_t, const TypeOfInput&) {
 constexpr TypedOperator typed_operators[] = {
     {"BlackmanWindow", by_output_datatype},
     {"Bernoulli", by_dtype_or_input},
+    {"BitCast",
+     [](const Node& node, std::size_t, const TypeOfInput&) -> Type {
+       return from_attribute(node, "to", float32);
+     }},
     {"Cast",
      [](const Node& node, std::size_t, const TypeOfInput&) -> Type {
        return from_attribute(node, "to", float32);

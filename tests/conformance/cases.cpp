@@ -39,14 +39,26 @@ Array read_tensor(const fs::path& file, const onnx::ValueInfoProto& declared) {
   return onnx_format::TensorReader(file.parent_path()).read(tensor, file.filename().string());
 }
 
-bool is_near(double actual, double expected) {
+// What rounding to the type of the data can make of a number that Assay holds in single precision.
+double rounding_of(const onnx::ValueInfoProto& declared) {
+  switch (declared.type().tensor_type().elem_type()) {
+    case onnx::TensorProto::FLOAT16:
+      return 0x1p-11;
+    case onnx::TensorProto::BFLOAT16:
+      return 0x1p-8;
+    default:
+      return 0;
+  }
+}
+
+bool is_near(double actual, double expected, double rounding) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
   if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
-  return std::abs(actual - expected) <= absolute + relative * std::abs(expected);
+  return std::abs(actual - expected) <= absolute + (relative + rounding) * std::abs(expected);
 }
 
 // What differs; empty where nothing does.
-std::string difference(const Tensor& actual, const Tensor& expected) {
+std::string difference(const Tensor& actual, const Tensor& expected, double rounding) {
   if (actual.sizes() != expected.sizes()) {
     return fmt::format("the shape is {}, not {}", to_string(actual.sizes().vec()),
                        to_string(expected.sizes().vec()));
@@ -55,7 +67,7 @@ std::string difference(const Tensor& actual, const Tensor& expected) {
                want = expected.to(at::kDouble).contiguous();
   for (std::int64_t i = 0; i < have.numel(); ++i) {
     const double a = have.data_ptr<double>()[i], e = want.data_ptr<double>()[i];
-    if (!is_near(a, e)) return fmt::format("element {} is {}, not {}", i, a, e);
+    if (!is_near(a, e, rounding)) return fmt::format("element {} is {}, not {}", i, a, e);
   }
   return {};
 }
@@ -95,8 +107,9 @@ std::string run_set(const fs::path& set, const onnx::GraphProto& proto, const Se
   for (std::size_t o = 0; o < graph.outputs().size(); ++o) {
     const fs::path file = set / fmt::format("output_{}.pb", o);
     if (!fs::exists(file)) continue;
+    const onnx::ValueInfoProto& declared = proto.output(static_cast<int>(o));
     const std::string differs = difference(results.at(graph.outputs()[o]),
-                                           to_tensor(read_tensor(file, proto.output(static_cast<int>(o)))));
+                                           to_tensor(read_tensor(file, declared)), rounding_of(declared));
     if (!differs.empty()) return fmt::format("{}, output {}: {}", set.filename().string(), o, differs);
   }
   return {};

@@ -18,6 +18,7 @@
   X(Atanh, atanh)                                            \
   X(AveragePool, average_pool)                               \
   X(BatchNormalization, batch_normalization)                 \
+  X(BitCast, bit_cast)                                       \
   X(BitShift, bit_shift)                                     \
   X(BitwiseAnd, bitwise_and)                                 \
   X(BitwiseNot, bitwise_not)                                 \
@@ -38,6 +39,7 @@
   X(ConvTranspose, conv_transpose)                           \
   X(Cos, cos)                                                \
   X(Cosh, cosh)                                              \
+  X(CumProd, cumulative_product)                             \
   X(CumSum, cumulative_sum)                                  \
   X(DFT, dft)                                                \
   X(DeformConv, deform_conv)                                 \
@@ -85,6 +87,7 @@
   X(LeakyRelu, leaky_relu)                                   \
   X(Less, less)                                              \
   X(LessOrEqual, less_or_equal)                              \
+  X(LinearAttention, linear_attention)                       \
   X(Log, log)                                                \
   X(LogSoftmax, log_softmax)                                 \
   X(Loop, loop)                                              \

@@ -1,7 +1,7 @@
 // Identity, Dropout, and conversions of the element type.
 
 #include <assay/extend/random.h>
-#include "assay/engine/kernels/parts/float8.h"
+#include "assay/engine/kernels/parts/short_float.h"
 #include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
@@ -41,13 +41,19 @@ Outputs cast(const Call& call) {
   // Types that are held in wider ones round, or wrap, to what they can be.
   if (type == 10) return {x.to(at::kHalf).to(at::kFloat)};
   if (type == 16) return {x.to(at::kBFloat16).to(at::kFloat)};
-  if (type >= 17 && type <= 20)
-    return {to_float8(x, static_cast<Float8>(type), call.node.integer("saturate", 1) != 0)};
+  const bool saturates = call.node.integer("saturate", 1) != 0;
+  if (type == static_cast<std::int64_t>(ShortFloat::e8m0))
+    return {rounded_by(x, [=, mode = call.node.text("round_mode", "up")](float value) {
+      return rounded_to_power(value, saturates, mode);
+    })};
+  if (is_short_float(type)) return {to_short_float(x, static_cast<ShortFloat>(type), saturates)};
   if (type == 4) return {at::bitwise_and(x.to(at::kLong), 0xffff).to(at::kInt)};
   if (type == 5) return {x.to(at::kLong).to(at::kShort).to(at::kInt)};
   if (type == 12) return {at::bitwise_and(x.to(at::kLong), std::int64_t{0xffffffff})};
   if (type == 21) return {at::clamp(at::round(x.to(at::kFloat)), 0, 15).to(at::kByte)};
   if (type == 22) return {at::clamp(at::round(x.to(at::kFloat)), -8, 7).to(at::kChar)};
+  if (type == 25) return {at::clamp(at::round(x.to(at::kFloat)), 0, 3).to(at::kByte)};
+  if (type == 26) return {at::clamp(at::round(x.to(at::kFloat)), -2, 1).to(at::kChar)};
   return {x.to(scalar_type_of(type))};
 }
 

@@ -2,7 +2,7 @@
 // through the rounding as if it were not there (Bengio et al. 2013), not through saturation.
 
 #include "assay/engine/kernels/parts/quantised.h"
-#include "assay/engine/kernels/parts/float8.h"
+#include "assay/engine/kernels/parts/short_float.h"
 #include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
@@ -81,6 +81,10 @@ Limits limits_of(std::int64_t type) {
       return {0, 15};
     case 22:
       return {-8, 7};
+    case 25:
+      return {0, 3};
+    case 26:
+      return {-2, 1};
     default:
       fail(Fault::unsupported, "numbers are not quantised to ONNX element type {}", type);
   }
@@ -88,10 +92,10 @@ Limits limits_of(std::int64_t type) {
 
 }  // namespace
 
-Tensor to_float8(const Tensor& x, Float8 type, bool saturates) {
+Tensor rounded_by(const Tensor& x, const std::function<float(float)>& function) {
   Tensor host = x.detach().to(at::kCPU, at::kFloat).clone().contiguous();
   float* const values = host.data_ptr<float>();
-  for (std::int64_t i = 0; i < host.numel(); ++i) values[i] = rounded_to(type, values[i], saturates);
+  for (std::int64_t i = 0; i < host.numel(); ++i) values[i] = function(values[i]);
   const Tensor rounded = host.to(x.device());
   return x.requires_grad() ? x + (rounded - x).detach() : rounded;
 }
@@ -100,8 +104,8 @@ Outputs quantize_linear(const Call& call) {
   const Tensor x = call.input(0).is_floating_point() ? call.input(0) : call.input(0).to(at::kFloat);
   const std::int64_t type = quantised_type(call);
   const Tensor scale = spread(call, call.input(1).to(x.scalar_type()), x);
-  if (type >= 17 && type <= 20)
-    return {to_float8(x / scale, static_cast<Float8>(type), call.node.integer("saturate", 1) != 0)};
+  if (is_short_float(type))
+    return {to_short_float(x / scale, static_cast<ShortFloat>(type), call.node.integer("saturate", 1) != 0)};
   const Limits limits = limits_of(type);
   Tensor whole = rounded(x / scale);
   if (call.has(2)) whole = whole + spread(call, call.input(2), x).to(x.scalar_type());

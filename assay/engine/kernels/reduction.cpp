@@ -142,4 +142,17 @@ Outputs cumulative_sum(const Call& call) {
   return {reverse ? at::flip(sums, {axis}) : sums};
 }
 
+Outputs cumulative_product(const Call& call) {
+  const Tensor& x = call.input(0);
+  const std::int64_t axis = axis_in(call.integer(1, 0), x.dim());
+  const bool reverse = call.node.integer("reverse", 0) != 0;
+  Tensor factors = reverse ? at::flip(x, {axis}) : x;
+  if (call.node.integer("exclusive", 0) != 0 && x.size(axis) > 0) {
+    const Tensor first = at::ones_like(factors.narrow(axis, 0, 1));
+    factors = at::cat({first, factors.narrow(axis, 0, x.size(axis) - 1)}, axis);
+  }
+  const Tensor products = at::cumprod(factors, axis, x.scalar_type());
+  return {reverse ? at::flip(products, {axis}) : products};
+}
+
 }  // namespace assay::operators

@@ -53,7 +53,9 @@ Outputs bit_shift(const Call& call) {
   const auto bits = static_cast<std::int64_t>(8 * a.element_size());
   const Tensor kept = at::logical_and(b >= 0, b < bits), by = at::where(kept, b, at::zeros_like(b));
   const Tensor shifted = direction == "LEFT" ? at::bitwise_left_shift(a, by) : at::bitwise_right_shift(a, by);
-  return {at::where(kept, shifted, at::zeros_like(shifted))};
+  // What is beyond all bits is what is shifted in: the sign.
+  const Tensor none = at::zeros_like(shifted);
+  return {at::where(kept, shifted, direction == "RIGHT" ? at::where(a < 0, none - 1, none) : none)};
 }
 
 Outputs compress(const Call& call) {

@@ -197,11 +197,15 @@ Outputs depth_to_space(const Call& call) {
   return {blocks.reshape({n, depth, h * b, w * b})};
 }
 
+// The reverse, with the same modes.
 Outputs space_to_depth(const Call& call) {
   const auto [n, c, h, w, b] = read_blocks(call);
+  const std::string mode = call.node.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") fail(Fault::model, "mode '{}' is neither DCR nor CRD", mode);
   if (h % b != 0 || w % b != 0)
     fail(Fault::model, "{} by {} positions do not divide into blocks of {}", h, w, b);
-  const Tensor blocks = call.input(0).reshape({n, c, h / b, b, w / b, b}).permute({0, 3, 5, 1, 2, 4});
+  const Tensor apart = call.input(0).reshape({n, c, h / b, b, w / b, b});
+  const Tensor blocks = mode == "DCR" ? apart.permute({0, 3, 5, 1, 2, 4}) : apart.permute({0, 1, 3, 5, 2, 4});
   return {blocks.reshape({n, c * b * b, h / b, w / b})};
 }
 

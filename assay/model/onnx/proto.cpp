@@ -111,6 +111,10 @@ DType held_as(int type, std::string_view what) {
     case float8e4m3fnuz:
     case float8e5m2:
     case float8e5m2fnuz:
+    case float4e2m1:
+    case float8e8m0:
+    case float6e2m3:
+    case float6e3m2:
       return DType::float32;
     case onnx::TensorProto::INT64:
     case onnx::TensorProto::UINT32:
@@ -122,9 +126,11 @@ DType held_as(int type, std::string_view what) {
       return DType::int32;
     case onnx::TensorProto::INT8:
     case int4:
+    case int2:
       return DType::int8;
     case onnx::TensorProto::UINT8:
     case uint4:
+    case uint2:
       return DType::uint8;
     case onnx::TensorProto::BOOL:
       return DType::boolean;
@@ -176,8 +182,9 @@ std::int64_t wrapped(int type, std::int64_t number) {
 }
 
 std::string type_name(int type) {
-  constexpr const char* short_names[] = {"float8e4m3fn",   "float8e4m3fnuz", "float8e5m2",
-                                         "float8e5m2fnuz", "uint4",          "int4"};
+  constexpr const char* short_names[] = {"float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+                                         "uint4",        "int4",           "float4e2m1", "float8e8m0",
+                                         "uint2",        "int2",           "float6e2m3", "float6e3m2"};
   if (is_short_type(type)) return short_names[type - float8e4m3fn];
   if (!onnx::TensorProto::DataType_IsValid(type)) return fmt::format("type {}", type);
   std::string name = onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(type));

@@ -14,7 +14,7 @@ namespace assay::onnx_format {
 
 // Operator sets that can be read; files are written in the lowest one of `canonical_opset`..
 // `newest_written_opset` that has every operator in use.
-inline constexpr int oldest_opset = 1, canonical_opset = 18, newest_written_opset = 21, newest_opset = 24;
+inline constexpr int oldest_opset = 1, canonical_opset = 18, newest_written_opset = 21, newest_opset = 28;
 
 // Parses. A first pass over the bytes counts messages and strings and their nesting, so that a small hostile
 // file cannot unfold into gigabytes. Throws Error{model} when the bytes are not a well-formed ONNX model and
@@ -25,15 +25,28 @@ onnx::ModelProto parse(std::string_view bytes);
 // characters. `what` says whose name it is ("an input of node 'conv1' (Conv)").
 const std::string& checked_name(const std::string& name, std::string_view what);
 
-// The element type in which Assay holds tensors of an ONNX type: floats of 8, 16 and 64 bits become float32,
-// 4-bit integers int8 and uint8, 16-bit integers int32, uint32 and uint64 int64. Throws Error{unsupported}
-// naming `what` for strings, complex numbers and 4-bit floats.
+// The element type in which Assay holds tensors of an ONNX type: floats of any other size become float32,
+// integers of 2 and 4 bits int8 and uint8, 16-bit integers int32, uint32 and uint64 int64. Throws
+// Error{unsupported} naming `what` for strings and complex numbers.
 DType held_as(int onnx_type, std::string_view what);
 
 // Element types below a byte, and floats of 8 bits, by the numbers that files have: libraries of older
 // versions of the format have no names for them.
-enum ShortType { float8e4m3fn = 17, float8e4m3fnuz, float8e5m2, float8e5m2fnuz, uint4, int4 };
-constexpr bool is_short_type(std::int64_t type) { return type >= float8e4m3fn && type <= int4; }
+enum ShortType {
+  float8e4m3fn = 17,
+  float8e4m3fnuz,
+  float8e5m2,
+  float8e5m2fnuz,
+  uint4,
+  int4,
+  float4e2m1,
+  float8e8m0,
+  uint2,
+  int2,
+  float6e2m3,
+  float6e3m2
+};
+constexpr bool is_short_type(std::int64_t type) { return type >= float8e4m3fn && type <= float6e3m2; }
 
 // The ONNX type of an element type.
 int onnx_type(DType dtype);

@@ -7,7 +7,7 @@
 
 #include <assay/error.h>
 #include "assay/model/float16.h"
-#include "assay/model/float8.h"
+#include "assay/model/short_float.h"
 #include "assay/support/memory.h"
 
 namespace assay::onnx_format {
@@ -25,19 +25,11 @@ struct BFloat {
 struct Bool {
   std::uint8_t bits;
 };
-template <Float8 type>
-struct Short {
-  std::uint8_t bits;
-};
 
 float widened(Half half) { return from_float16(half.bits); }
 float widened(BFloat value) { return from_bfloat16(value.bits); }
 float widened(double value) { return static_cast<float>(value); }
 bool widened(Bool value) { return value.bits != 0; }
-template <Float8 type>
-float widened(Short<type> value) {
-  return from_float8(type, value.bits);
-}
 std::int32_t widened(std::int16_t value) { return value; }
 std::int32_t widened(std::uint16_t value) { return value; }
 std::int64_t widened(std::uint32_t value) { return value; }
@@ -83,14 +75,6 @@ void with_stored_type(int type, Visit visit) {
       return visit(std::uint8_t{});
     case onnx::TensorProto::BOOL:
       return visit(Bool{});
-    case float8e4m3fn:
-      return visit(Short<Float8::e4m3fn>{});
-    case float8e4m3fnuz:
-      return visit(Short<Float8::e4m3fnuz>{});
-    case float8e5m2:
-      return visit(Short<Float8::e5m2>{});
-    case float8e5m2fnuz:
-      return visit(Short<Float8::e5m2fnuz>{});
     default:
       fail(Fault::internal, "held_as() let {} pass", type_name(type));
   }
@@ -101,13 +85,39 @@ concept Wrapped = requires(T value) {
   value.bits;
 };
 
-// Two numbers of 4 bits a byte, the first one in the lower half.
-Array unpacked(Shape shape, std::int64_t count, const std::vector<std::byte>& bytes, bool is_signed) {
-  std::vector<std::byte> held(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    const unsigned number = std::to_integer<unsigned>(bytes[i / 2]) >> (4 * (i % 2)) & 0xfU;
-    held[i] = static_cast<std::byte>(is_signed && number > 7 ? number | 0xf0U : number);
+// The bits of an element: numbers below a byte stand one after the other, the first one lowest.
+int bits_of_short(int type) {
+  if (is_short_float(type)) return bits_of(static_cast<ShortFloat>(type));
+  return type == int4 || type == uint4 ? 4 : 2;
+}
+
+// Calls visit(bits) for each element of so many bits.
+template <typename Visit>
+void each_of_bits(const std::vector<std::byte>& bytes, std::int64_t count, int bits, Visit visit) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto first = static_cast<std::size_t>(i * bits / 8);
+    const std::size_t second = std::min(first + 1, bytes.size() - 1);
+    const unsigned both = std::to_integer<unsigned>(bytes[first]) | std::to_integer<unsigned>(bytes[second])
+                                                                        << 8;
+    visit(both >> (i * bits % 8) & ((1U << bits) - 1));
   }
+}
+
+// Elements of 8 bits and less, so many bits apart, as they are held.
+Array unpacked(Shape shape, std::int64_t count, const std::vector<std::byte>& bytes, int type, int bits) {
+  if (is_short_float(type)) {
+    std::vector<float> held;
+    each_of_bits(bytes, count, bits, [&](unsigned number) {
+      held.push_back(from_short_float(static_cast<ShortFloat>(type), static_cast<std::uint8_t>(number)));
+    });
+    return Array::of<float>(std::move(shape), held);
+  }
+  const bool is_signed = type == int4 || type == int2;
+  std::vector<std::byte> held;
+  each_of_bits(bytes, count, bits, [&](unsigned number) {
+    const bool negative = is_signed && (number >> (bits - 1) & 1U) != 0;
+    held.push_back(static_cast<std::byte>(negative ? number | 0xffU << bits : number));
+  });
   return Array(is_signed ? DType::int8 : DType::uint8, std::move(shape), std::move(held));
 }
 
@@ -203,6 +213,12 @@ std::vector<std::byte> stored_bytes(const onnx::TensorProto& tensor, std::int64_
   return {begin, begin + size};
 }
 
+// How far apart the elements of a short type are: fields of numbers hold those of 6 bits one a number.
+int packed_bits(const onnx::TensorProto& tensor) {
+  const int bits = bits_of_short(tensor.data_type());
+  return bits == 6 && has_fields(tensor) ? 8 : bits;
+}
+
 }  // namespace
 
 Array TensorReader::read(const onnx::TensorProto& tensor, const std::string& what) {
@@ -218,10 +234,12 @@ Array TensorReader::read(const onnx::TensorProto& tensor, const std::string& wha
     fail(Fault::model, "{}: {}", what, error.what());
   }
   Array array;
-  if (tensor.data_type() == int4 || tensor.data_type() == uint4) {
-    const auto bytes = stored_bytes<std::uint8_t>(tensor, (count + 1) / 2, external_, what);
+  if (is_short_type(tensor.data_type())) {
+    const int bits = packed_bits(tensor);
+    const std::int64_t size = count / 8 * bits + (count % 8 * bits + 7) / 8;
+    const auto bytes = stored_bytes<std::uint8_t>(tensor, size, external_, what);
     ++converted_[tensor.data_type()];
-    return unpacked(std::move(shape), count, bytes, tensor.data_type() == int4);
+    return unpacked(std::move(shape), count, bytes, tensor.data_type(), bits);
   }
   with_stored_type(tensor.data_type(), [&](auto stored) {
     using Stored = decltype(stored);

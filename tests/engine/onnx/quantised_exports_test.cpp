@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include <assay/session.h>
-#include "assay/model/float8.h"
+#include "assay/model/short_float.h"
 #include "tests/model/onnx_build.h"
 
 namespace assay {
@@ -184,24 +184,41 @@ TEST(FourBits, HaveOneScaleABlock) {
   EXPECT_THAT(ops(file.read()), ElementsAre("MatMul"));
 }
 
-TEST(EightBitFloats, RoundToTheNearestAndKeepToTheirRange) {
+TEST(ShortFloats, RoundToTheNearestAndKeepToTheirRange) {
   const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(from_float8(Float8::e4m3fn, 0x7e), 448);
-  EXPECT_EQ(from_float8(Float8::e5m2, 0x7b), 57344);
-  EXPECT_EQ(from_float8(Float8::e4m3fnuz, 0x7f), 240);
-  EXPECT_EQ(from_float8(Float8::e5m2fnuz, 0x01), std::ldexp(1.0F, -17));
-  EXPECT_TRUE(std::isnan(from_float8(Float8::e4m3fn, 0xff)));
-  EXPECT_EQ(rounded_to(Float8::e4m3fn, 17, true), 16) << "between 16 and 18, to the even one";
-  EXPECT_EQ(rounded_to(Float8::e4m3fn, 19, true), 20);
-  EXPECT_EQ(rounded_to(Float8::e4m3fn, -1000, true), -448);
-  EXPECT_TRUE(std::isnan(rounded_to(Float8::e4m3fn, 1000, false)));
-  EXPECT_EQ(rounded_to(Float8::e5m2, 1e6F, false), infinity);
-  for (const Float8 type : {Float8::e4m3fn, Float8::e4m3fnuz, Float8::e5m2, Float8::e5m2fnuz}) {
-    for (int bits = 0; bits < 256; ++bits) {
-      const float value = from_float8(type, static_cast<std::uint8_t>(bits));
-      if (std::isfinite(value)) {
-        EXPECT_EQ(rounded_to(type, value, true), value) << bits;
-      }
+  EXPECT_EQ(from_short_float(ShortFloat::e4m3fn, 0x7e), 448);
+  EXPECT_EQ(from_short_float(ShortFloat::e5m2, 0x7b), 57344);
+  EXPECT_EQ(from_short_float(ShortFloat::e4m3fnuz, 0x7f), 240);
+  EXPECT_EQ(from_short_float(ShortFloat::e5m2fnuz, 0x01), std::ldexp(1.0F, -17));
+  EXPECT_TRUE(std::isnan(from_short_float(ShortFloat::e4m3fn, 0xff)));
+  EXPECT_EQ(rounded_to(ShortFloat::e4m3fn, 17, true), 16) << "between 16 and 18, to the even one";
+  EXPECT_EQ(rounded_to(ShortFloat::e4m3fn, 19, true), 20);
+  EXPECT_EQ(rounded_to(ShortFloat::e4m3fn, -1000, true), -448);
+  EXPECT_TRUE(std::isnan(rounded_to(ShortFloat::e4m3fn, 1000, false)));
+  EXPECT_EQ(rounded_to(ShortFloat::e5m2, 1e6F, false), infinity);
+  // OCP MX 1.0, tables 1 to 5.
+  EXPECT_EQ(from_short_float(ShortFloat::e2m1, 0x7), 6);
+  EXPECT_EQ(from_short_float(ShortFloat::e2m1, 0x9), -0.5F);
+  EXPECT_EQ(from_short_float(ShortFloat::e2m3, 0x1f), 7.5F);
+  EXPECT_EQ(from_short_float(ShortFloat::e2m3, 0x01), 0.125F);
+  EXPECT_EQ(from_short_float(ShortFloat::e3m2, 0x1f), 28);
+  EXPECT_EQ(from_short_float(ShortFloat::e3m2, 0x01), 0.0625F);
+  EXPECT_EQ(rounded_to(ShortFloat::e2m1, 2.5F, true), 2) << "between 2 and 3, to the even one";
+  EXPECT_EQ(rounded_to(ShortFloat::e2m1, -1e9F, false), -6) << "the type has nothing beyond";
+  EXPECT_EQ(rounded_to_power(3, true, "up"), 4);
+  EXPECT_EQ(rounded_to_power(3, true, "down"), 2);
+  EXPECT_EQ(rounded_to_power(3, true, "nearest"), 4);
+  EXPECT_EQ(rounded_to_power(2.9F, true, "nearest"), 2);
+  EXPECT_EQ(rounded_to_power(4, true, "up"), 4);
+  EXPECT_EQ(rounded_to_power(0, true, "up"), std::ldexp(1.0F, -127));
+  EXPECT_TRUE(std::isnan(rounded_to_power(0, false, "nearest")));
+  for (const int type : {17, 18, 19, 20, 23, 24, 27, 28}) {
+    const auto kind = static_cast<ShortFloat>(type);
+    for (int bits = 0; bits < 1 << bits_of(kind); ++bits) {
+      const float value = from_short_float(kind, static_cast<std::uint8_t>(bits));
+      if (!std::isfinite(value)) continue;
+      EXPECT_EQ(rounded_to(kind, value, true), value) << type << " " << bits;
+      EXPECT_EQ(to_short_float(kind, value), bits) << type << " " << value;
     }
   }
 }

@@ -221,10 +221,11 @@ void cast_to_held_type(Upgrade& u) {
   if (is_rounded_to(to) && u.has_input(0) && !is_within(u.graph.element_type(u.node.inputs[0]), to)) {
     std::map<std::string, Attribute> attributes{{"to", to}};
     if (u.node.has("saturate")) attributes["saturate"] = u.node.integer("saturate", 1);
+    if (u.node.has("round_mode")) attributes["round_mode"] = u.node.text("round_mode", "up");
     u.node.inputs[0] = u.before("rounded", "Cast", {u.node.inputs[0]}, std::move(attributes));
   }
   type_attribute(u, "to");
-  u.node.attributes.erase("saturate");  // of 8-bit floats only
+  for (const char* of_short_floats : {"saturate", "round_mode"}) u.node.attributes.erase(of_short_floats);
 }
 // Towards a type that Assay holds in another one, where the file tells.
 void cast_like_to_cast(Upgrade& u) {
@@ -356,6 +357,25 @@ void random_as_mean(Upgrade& u) {
   u.node.attributes.clear();
 }
 
+// Draws of 0 and 1 are their mean, or where only these can be told the likelier one.
+void bernoulli_as_mean(Upgrade& u) {
+  if (!u.has_input(0)) fail(Fault::model, "{}: input 0 is missing", u.node.describe());
+  const std::int64_t type = u.node.integer("dtype", 0);
+  const bool real =
+      type == 0 || held_as(type < 0 || type > 1000 ? -1 : static_cast<int>(type),
+                           fmt::format("attribute 'dtype' of {}", u.node.describe())) == DType::float32;
+  u.graph.remark("draws random numbers; their mean is in their place", u.node.describe());
+  u.node.attributes.clear();
+  if (real) {
+    u.node.op = "Identity";
+    return;
+  }
+  const ValueId likely = u.before("likely", "Greater", {u.node.inputs[0], u.real("half", 0.5F)});
+  u.node.op = "Cast";
+  u.node.inputs = {likely};
+  u.node.attributes["to"] = type;
+}
+
 // A training mode that the file fixes is taken away: Assay decides when it trains.
 void dropout_for_inference(Upgrade& u) {
   const Array* mode = u.has_input(2) ? u.graph.constant(u.node.inputs[2]) : nullptr;
@@ -450,6 +470,7 @@ constexpr UpgradeRule rules[] = {
     {"Scatter", every_opset, scatter_to_elements},
     {"Dropout", 12, dropout_to_inputs},
     {"Dropout", every_opset, dropout_for_inference},
+    {"Bernoulli", every_opset, bernoulli_as_mean},
     {"RandomNormal", every_opset, random_as_mean},
     {"RandomNormalLike", every_opset, random_as_mean},
     {"RandomUniform", every_opset, random_as_mean},
@@ -563,6 +584,7 @@ void add_upgraded(OnnxGraph& graph, Node node, int opset) {
   upgrade_fused(upgrade);
   upgrade_quantised(upgrade);
   upgrade_attention(upgrade);
+  upgrade_states(upgrade);
   while (!node.inputs.empty() && node.inputs.back() == no_value) node.inputs.pop_back();
   graph.add(std::move(node));
   // The one that was added last reads the node's own output.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Brings nodes of operator sets 1 to 24 into the canonical form in which a Graph holds them:
+// Brings nodes of operator sets 1 to 28 into the canonical form in which a Graph holds them:
 //
 //   * operator set 18, with the operators that later sets added (Gelu of 20, GroupNormalization of 21 with
 //   one scale
@@ -72,6 +72,8 @@ std::span<const UpgradeRule> upgrade_rules();
 void upgrade_quantised(Upgrade& upgrade);
 // Attention and RotaryEmbedding as products, softmax and movement.
 void upgrade_attention(Upgrade& upgrade);
+// Gates and caches of language models: SwiGLU, TensorScatter, CausalConvWithState; types of BitCast.
+void upgrade_states(Upgrade& upgrade);
 // Operators of the domain com.microsoft that upgrade_quantised() knows.
 bool is_quantised_extension(std::string_view op);
 

@@ -78,12 +78,10 @@ bool may_leave_no_position(const Upgrade& u, ValueId mask) {
   return false;
 }
 
-// A softmax along rows; rows that a mask leaves no position have no weights.
-ValueId weights_of(Upgrade& u, ValueId scores) {
+// A softmax along rows; rows in which no position is left have no weights.
+ValueId weights_of(Upgrade& u, ValueId scores, bool may_be_none) {
   const std::map<std::string, Attribute> last{{"axis", std::int64_t{-1}}};
-  const bool causal = u.node.integer("is_causal", 0) != 0;
-  if (!u.has_input(3) || (!causal && !may_leave_no_position(u, u.node.inputs[3])))
-    return u.before("weights", "Softmax", {scores}, last);
+  if (!may_be_none) return u.before("weights", "Softmax", {scores}, last);
   const ValueId most = u.before("greatest", "ReduceMax", {scores, u.integers("last", {-1})});
   const ValueId none =
       u.before("none", "Equal", {most, u.real("never", -std::numeric_limits<float>::infinity())});
@@ -92,8 +90,79 @@ ValueId weights_of(Upgrade& u, ValueId scores) {
   return u.before("weights", "Where", {none, zero, u.before("some_weights", "Softmax", {some}, last)});
 }
 
+// What an Attention node asks for.
+struct AttentionInputs {
+  static constexpr std::size_t mask = 3, past_keys = 4, past_values = 5, lengths = 6;
+};
+
+// A mask that ends before the last key leaves the rest out, where keys beyond it are padding.
+ValueId whole_mask(Upgrade& u, ValueId mask, bool truth, ValueId keys) {
+  const auto rank = u.graph.rank(mask);
+  if (!rank || *rank < 1) return mask;
+  const auto length = u.graph.dimension(mask, static_cast<std::size_t>(*rank) - 1),
+             wanted = u.graph.dimension(keys, 2);
+  const bool known = length && wanted && *length >= 0 && *wanted >= 0;
+  if (known ? *length == *wanted : !u.has_input(AttentionInputs::lengths)) return mask;
+  const ValueId missing = u.before(
+      "mask_missing", "Sub",
+      {u.before("key_count", "Shape", {keys}, {{"start", std::int64_t{2}}, {"end", std::int64_t{3}}}),
+       u.before("mask_length", "Shape", {mask}, {{"start", *rank - 1}, {"end", *rank}})});
+  const ValueId pads =
+      u.before("mask_pads", "Concat",
+               {u.integers("mask_before", Numbers(static_cast<std::size_t>(2 * *rank - 1), 0)), missing},
+               {{"axis", std::int64_t{0}}});
+  if (!truth)
+    return u.before("whole_mask", "Pad",
+                    {mask, pads, u.real("never", -std::numeric_limits<float>::infinity())});
+  const ValueId numbers = u.before("mask_numbers", "Cast", {mask}, {{"to", std::int64_t{7}}});
+  return u.before("whole_mask", "Cast", {u.before("padded_mask", "Pad", {numbers, pads})},
+                  {{"to", std::int64_t{9}}});
+}
+
+// [batch] -> [batch, 1, 1, 1]
+ValueId by_record(Upgrade& u, std::string_view role, ValueId x) {
+  return u.before(role, "Unsqueeze", {x, u.integers(std::string(role) + "_axes", {1, 2, 3})});
+}
+
+// Which keys a query sees for its position: of a causal network none behind it, of a window those near it,
+// and none that is padding. no_value: all.
+ValueId seen_positions(Upgrade& u, ValueId q, ValueId k) {
+  const bool causal = u.node.integer("is_causal", 0) != 0;
+  const std::int64_t left = u.node.integer("left_window_size", -1),
+                     right = u.node.integer("right_window_size", -1);
+  const bool padded = u.has_input(AttentionInputs::lengths);
+  const ValueId columns = positions_of(u, "columns", k, 0);
+  ValueId seen = no_value;
+  const auto require = [&](const char* role, const char* op, ValueId a, ValueId b) {
+    const ValueId one = u.before(role, op, {a, b});
+    seen = seen == no_value ? one : u.before(std::string(role) + "_too", "And", {seen, one});
+  };
+  const ValueId lengths =
+      padded ? by_record(u, "lengths", u.node.inputs[AttentionInputs::lengths]) : no_value;
+  if (causal || left >= 0 || right >= 0) {
+    ValueId rows = positions_of(u, "rows", q, 1);
+    if (u.has_input(AttentionInputs::past_keys)) {
+      const ValueId before = u.length("past_length", u.node.inputs[AttentionInputs::past_keys], 2);
+      rows = u.before("later_rows", "Add", {rows, before});
+    } else if (padded) {
+      const ValueId before = u.before("keys_before", "Sub", {lengths, u.length("query_count", q, 2)});
+      rows = u.before("later_rows", "Add", {rows, before});
+    }
+    if (causal) require("seen", "GreaterOrEqual", rows, columns);
+    if (left >= 0)
+      require("near_left", "GreaterOrEqual", columns,
+              u.before("leftmost", "Sub", {rows, u.integer("left_window", left)}));
+    if (right >= 0)
+      require("near_right", "LessOrEqual", columns,
+              u.before("rightmost", "Add", {rows, u.integer("right_window", right)}));
+  }
+  if (padded) require("not_padding", "Less", columns, lengths);
+  return seen;
+}
+
 // Vaswani et al., "Attention is all you need", 2017; grouped as in Ainslie et al., 2023.
 void attention(Upgrade& u) {
+  using In = AttentionInputs;
   // The number of heads is said of three axes only.
   const bool flat = u.node.integer("q_num_heads", 0) > 0 || rank_of(u, 0) == 3;
   const auto heads_in = [&](std::size_t input, const char* attribute) {
@@ -102,15 +171,12 @@ void attention(Upgrade& u) {
   };
   if (!flat) rank_of(u, 1), rank_of(u, 2);
   const std::int64_t heads = heads_in(0, "q_num_heads"), groups = heads_in(1, "kv_num_heads");
-  const bool causal = u.node.integer("is_causal", 0) != 0, past = u.has_input(4);
-  const float softcap = u.node.real("softcap", 0);
-  if ((softcap != 0 && (causal || u.has_input(3))) || (causal && past) || u.has_input(6))
-    fail(Fault::unsupported,
-         "{}: a soft cap beside a mask, a causal mask beside past keys, and lengths without padding "
-         "are not supported",
-         u.node.describe());
-  if (past != u.has_input(5))
+  const bool past = u.has_input(In::past_keys), padded = u.has_input(In::lengths);
+  if (past != u.has_input(In::past_values))
     fail(Fault::model, "{}: past keys and values belong together", u.node.describe());
+  if (past && padded)
+    fail(Fault::model, "{}: lengths without padding are not for past keys, which have none",
+         u.node.describe());
   ValueId q = u.node.inputs[0], k = u.node.inputs[1], v = u.node.inputs[2];
   if (flat) {
     q = by_heads(u, "queries", q, heads);
@@ -118,8 +184,8 @@ void attention(Upgrade& u) {
     v = by_heads(u, "values", v, groups);
   }
   if (past) {
-    k = u.before("all_keys", "Concat", {u.node.inputs[4], k}, {{"axis", std::int64_t{2}}});
-    v = u.before("all_values", "Concat", {u.node.inputs[5], v}, {{"axis", std::int64_t{2}}});
+    k = u.before("all_keys", "Concat", {u.node.inputs[In::past_keys], k}, {{"axis", std::int64_t{2}}});
+    v = u.before("all_values", "Concat", {u.node.inputs[In::past_values], v}, {{"axis", std::int64_t{2}}});
   }
   u.forward(1, k);
   u.forward(2, v);
@@ -135,24 +201,25 @@ void attention(Upgrade& u) {
   ValueId scores = u.before("scores", "MatMul", {q, turned});
   const std::int64_t mode = u.node.integer("qk_matmul_output_mode", 0);
   if (mode == 0) u.forward(3, scores);
-  if (u.has_input(3)) {
-    const bool truth = u.graph.element_type(u.node.inputs[3]) == onnx::TensorProto::BOOL;
-    scores = truth ? masked(u, "masked", scores, u.node.inputs[3])
-                   : u.before("biased", "Add", {scores, u.node.inputs[3]});
-  }
-  if (causal) {
-    const ValueId seen =
-        u.before("seen", "GreaterOrEqual", {positions_of(u, "rows", q, 1), positions_of(u, "columns", k, 0)});
-    scores = masked(u, "causal", scores, seen);
-  }
-  if (mode == 1) u.forward(3, scores);
-  if (softcap != 0) {
+  if (const float softcap = u.node.real("softcap", 0); softcap != 0) {
     const ValueId cap = u.real("cap", softcap);
     scores = u.before("capped", "Mul",
                       {u.before("cap_tanh", "Tanh", {u.before("uncapped", "Div", {scores, cap})}), cap});
   }
+  if (mode == 1) u.forward(3, scores);
+  if (u.has_input(In::mask)) {
+    const bool truth = u.graph.element_type(u.node.inputs[In::mask]) == onnx::TensorProto::BOOL;
+    const ValueId mask = whole_mask(u, u.node.inputs[In::mask], truth, k);
+    scores = truth ? masked(u, "masked", scores, mask) : u.before("biased", "Add", {scores, mask});
+  }
+  const ValueId seen = seen_positions(u, q, k);
+  if (seen != no_value) scores = masked(u, "unseen", scores, seen);
   if (mode == 2) u.forward(3, scores);
-  const ValueId weights = weights_of(u, scores);
+  const bool windowed =
+      u.node.integer("left_window_size", -1) >= 0 || u.node.integer("right_window_size", -1) >= 0;
+  const bool masks =
+      u.has_input(In::mask) && (seen != no_value || may_leave_no_position(u, u.node.inputs[In::mask]));
+  const ValueId weights = weights_of(u, scores, masks || padded || windowed);
   if (mode == 3) u.forward(3, weights);
   u.node.attributes.clear();
   u.node.outputs.resize(1);

@@ -1,0 +1,57 @@
+// LinearAttention: a state in place of all past keys, which is read by queries and written by keys and values
+// (Katharopoulos et al., "Transformers are RNNs", 2020; gates: Yang et al., "Gated linear attention
+// transformers", 2024; the delta rule: Yang et al., "Gated delta networks", 2025).
+
+#include <cmath>
+
+#include "assay/engine/kernels/parts/support.h"
+
+namespace assay::operators {
+namespace {
+
+// [records, steps, heads * size] -> [records, steps, heads, size]
+Tensor by_head(const Tensor& x, std::int64_t heads, std::string_view what) {
+  if (x.dim() != 3 || x.size(2) % heads != 0)
+    fail(Fault::model, "{} of the shape {} do not have {} heads", what, to_string(x.sizes().vec()), heads);
+  return x.reshape({x.size(0), x.size(1), heads, x.size(2) / heads});
+}
+
+}  // namespace
+
+// O(steps), each of which takes one product of the state with a vector for each head.
+Outputs linear_attention(const Call& call) {
+  const std::int64_t query_heads = call.node.integer("q_num_heads", 0),
+                     heads = call.node.integer("kv_num_heads", 0);
+  if (heads < 1 || query_heads < 1 || query_heads % heads != 0)
+    fail(Fault::model, "{} heads of queries do not share {} of keys", query_heads, heads);
+  const std::string rule = call.node.text("update_rule", "gated_delta");
+  const bool gated = rule.starts_with("gated"), delta = rule.ends_with("delta");
+  if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta")
+    fail(Fault::model, "update_rule '{}' is none of linear, gated, delta and gated_delta", rule);
+  const Tensor q = by_head(call.input(0), query_heads, "queries"), k = by_head(call.input(1), heads, "keys"),
+               v = by_head(call.input(2), heads, "values");
+  const std::int64_t records = q.size(0), steps = q.size(1), size = k.size(3);
+  const float named = call.node.real("scale", 0);
+  const double scale = named != 0 ? named : 1 / std::sqrt(static_cast<double>(q.size(3)));
+  Tensor state = call.has(3) ? call.input(3).to(at::kFloat)
+                             : at::zeros({records, heads, size, v.size(3)}, v.options().dtype(at::kFloat));
+  const Tensor decay = gated ? at::exp(by_head(call.input(4), heads, "decays")) : Tensor();
+  const Tensor rate = delta ? call.input(5) : Tensor();
+  std::vector<Tensor> outputs;
+  for (std::int64_t t = 0; t < steps; ++t) {
+    if (gated) state = state * decay.select(1, t).unsqueeze(-1);
+    const Tensor key = k.select(1, t).unsqueeze(-1);  // [records, heads, size, 1]
+    Tensor value = v.select(1, t).unsqueeze(-2);      // [records, heads, 1, size of values]
+    if (delta)
+      value =
+          (value - (state * key).sum(-2, /*keepdim=*/true)) * rate.select(1, t).unsqueeze(-1).unsqueeze(-1);
+    state = state + key * value;
+    const Tensor query = q.select(1, t).reshape({records, heads, query_heads / heads, size});
+    outputs.push_back((at::matmul(query, state) * scale).reshape({records, query_heads * v.size(3)}));
+  }
+  const Tensor output =
+      steps > 0 ? at::stack(outputs, 1) : at::zeros({records, 0, query_heads * v.size(3)}, v.options());
+  return {output, state};
+}
+
+}  // namespace assay::operators
