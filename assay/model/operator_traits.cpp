@@ -220,6 +220,7 @@ constexpr OperatorTraits table[] = {
     {"Swish", activation, per_element, any, swish},
     {"Tan", function, per_element},
     {"Tanh", activation, per_element | monotone | weak_gate, around_zero},
+    {"TfIdfVectorizer", other, cuts_relevance},
     {"ThresholdedRelu", activation, per_element | monotone | rectifies, any, thresholded_relu},
     {"Tile", movement, same_rank | linear},
     {"TopK", movement, same_rank},

@@ -101,8 +101,8 @@ std::uint8_t to_short_float(ShortFloat type, float value) {
 
 float rounded_to(ShortFloat type, float value, bool saturates) {
   if (type == ShortFloat::e8m0) return rounded_to_power(value, saturates, "up");
-  if (std::isnan(value)) return value;
   const Format format = format_of(type);
+  if (std::isnan(value)) return format.beyond == Beyond::nothing ? -0.0F : value;
   const std::vector<float>& known = magnitudes_of(type);
   const float magnitude = std::abs(value), greatest = known.back();
   float result = 0;

@@ -25,6 +25,7 @@ std::uint8_t to_short_float(ShortFloat type, float value);
 
 // The nearest number of the type, halves to the even neighbour. Beyond its range: its greatest when
 // `saturates` or where the type has nothing else, otherwise infinity where the type has it, NaN where not.
+// NaN is a negative zero in types that have none, as in the libraries of the format.
 float rounded_to(ShortFloat type, float value, bool saturates);
 
 // The same of e8m0, whose numbers are far apart: `mode` is "up" (away from zero), "down" or "nearest" (halves

@@ -7,6 +7,7 @@
 
 #include <assay/error.h>
 #include "assay/relevance/composite.h"
+#include "assay/relevance/dependence.h"
 #include "assay/relevance/lrp.h"
 #include "assay/relevance/methods.h"
 #include "assay/relevance/reach.h"
@@ -100,6 +101,40 @@ class InGroups final : public Attribution {
   std::unique_ptr<Attribution> of_group_;
 };
 
+// Values that depend on no record get zeros, and no method hears of them.
+class OfRecords final : public Attribution {
+ public:
+  OfRecords(const Session& session, std::unique_ptr<Attribution> method)
+      : session_(session), method_(std::move(method)), dependence_(session.graph()) {}
+
+  Relevance attribute(const Tensors& given, const Target& target,
+                      std::span<const ValueId> wanted) const override {
+    const std::vector<ValueId> moving = moving_among(wanted);
+    Relevance result = method_->attribute(given, target, moving);
+    for (const ValueId id : wanted) {
+      if (!dependence_.is_static(id)) continue;
+      const Tensors values = session_.run(given, std::span(&id, 1));
+      result.values[id] = at::zeros_like(values.at(id), at::kFloat);
+    }
+    return result;
+  }
+  std::vector<ValueId> reads(std::span<const ValueId> wanted) const override {
+    return method_->reads(moving_among(wanted));
+  }
+  std::string describe() const override { return method_->describe(); }
+
+ private:
+  std::vector<ValueId> moving_among(std::span<const ValueId> wanted) const {
+    std::vector<ValueId> moving(wanted.begin(), wanted.end());
+    std::erase_if(moving, [&](ValueId id) { return dependence_.is_static(id); });
+    return moving;
+  }
+
+  const Session& session_;
+  std::unique_ptr<Attribution> method_;
+  Dependence dependence_;
+};
+
 }  // namespace
 
 Catalogue<AttributionInfo>& attributions() {
@@ -109,7 +144,8 @@ Catalogue<AttributionInfo>& attributions() {
 
 std::unique_ptr<Attribution> make_attribution(const std::string& name, const Session& session,
                                               const AttributionOptions& options) {
-  std::unique_ptr<Attribution> made = attributions().find(name).make(session, options);
+  std::unique_ptr<Attribution> made =
+      std::make_unique<OfRecords>(session, attributions().find(name).make(session, options));
   if (session.group() == 0) return made;
   return std::make_unique<InGroups>(session, std::move(made));
 }

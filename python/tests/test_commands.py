@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import assay
@@ -203,6 +204,13 @@ def test_files_that_nobody_named_are_taken_into_the_result(inside):
     exported = assay.mutate("net.onnx", action="export", mutant="gf@conv2#1")
     assert exported.model.hash != assay.load("net.onnx").hash
     assert sorted(p.name for p in inside.iterdir() if p.name.startswith("assay-")) == []
+
+
+def test_labels_in_words_are_not_read_and_that_is_said(inside):
+    given = np.load("test.npz")
+    np.savez("words.npz", x=given["x"], y=np.array(["cat", "dog"])[given["y"] % 2])
+    said = assay.evaluate("net.onnx", "words.npz,range=0:1")
+    assert "text-labels" in [warning["id"] for warning in said.warnings]
 
 
 def test_what_nobody_named_goes_with_the_result(inside, monkeypatch, tmp_path):

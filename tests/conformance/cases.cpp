@@ -39,13 +39,14 @@ Array read_tensor(const fs::path& file, const onnx::ValueInfoProto& declared) {
   return onnx_format::TensorReader(file.parent_path()).read(tensor, file.filename().string());
 }
 
-// What rounding to the type of the data can make of a number that Assay holds in single precision.
+// A unit in the last place of the type in which the data were computed, of numbers around 1 that were summed;
+// Assay computes in single precision.
 double rounding_of(const onnx::ValueInfoProto& declared) {
   switch (declared.type().tensor_type().elem_type()) {
     case onnx::TensorProto::FLOAT16:
-      return 0x1p-11;
+      return 0x1p-10;
     case onnx::TensorProto::BFLOAT16:
-      return 0x1p-8;
+      return 0x1p-7;
     default:
       return 0;
   }
@@ -54,7 +55,8 @@ double rounding_of(const onnx::ValueInfoProto& declared) {
 bool is_near(double actual, double expected, double rounding) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
   if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
-  return std::abs(actual - expected) <= absolute + (relative + rounding) * std::abs(expected);
+  const double size = std::abs(expected);
+  return std::abs(actual - expected) <= absolute + relative * size + rounding * std::max(size, 1.0);
 }
 
 // What differs; empty where nothing does.

@@ -115,7 +115,7 @@ class Sizes : public Program {
     std::vector<std::string> names;
     auto at = document.at("tables").begin();
     std::advance(at, table);
-    for (const Json& row : at.value().at("rows")) names.push_back(row.begin().value().get<std::string>());
+    for (const Json& row : at.value().at("rows")) names.push_back(row.at("name").get<std::string>());
     EXPECT_GT(names.size(), 3U) << command;
     return names;
   }

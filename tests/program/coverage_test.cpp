@@ -54,7 +54,8 @@ TEST_F(CoverageProgram, ShardsCombineToTheWhole) {
   EXPECT_EQ(cover("--shard 2/4 --no-worse-than one.json").code, 6) << "of other records";
   write_file(folder / "junk.cov", "junk");
   EXPECT_EQ(assay("combine part1.cov junk.cov").code, 5);
-  const Outcome skipping = assay("combine part1.cov junk.cov part2.cov --skip-unreadable");
+  const Outcome skipping = assay("combine part1.cov junk.cov part2.cov --skip-unreadable --json left.json");
+  EXPECT_EQ(nlohmann::json::parse(bytes("left.json"))["warnings"][0]["id"], "unreadable");
   EXPECT_EQ(skipping.code, 0) << skipping.err;
   EXPECT_NE(skipping.out.find("junk.cov"), std::string::npos) << skipping.out;
   EXPECT_EQ(assay("combine part1.cov junk.cov --skip-unreadable --strict").code, 9);

@@ -188,6 +188,12 @@ TEST_F(Truth, SingularCovariancesAreSaid) {
   EXPECT_NE(text.find("class 0 in layer hidden, class 1 in layer hidden; 1e-10 was added"), std::string::npos)
       << text;
   EXPECT_NE(text.find("for mdsc"), std::string::npos) << text;
+  // A choice by this surprise rests on the same.
+  ASSERT_EQ(assay("select --quiet --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte "
+                  "--layer hidden --by mdsa --json select.json")
+                .code,
+            0);
+  EXPECT_TRUE(ids(json("select.json")).contains("singular-covariance")) << json("select.json").dump(1);
 }
 
 TEST_F(Truth, OneNameForOneFigure) {

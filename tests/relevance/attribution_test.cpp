@@ -56,6 +56,27 @@ TEST(Lrp, ConservesInEveryLayerWithoutBias) {
   }
 }
 
+// No relevance of a record reaches what the record has no part in.
+TEST(EveryAttribution, GivesConstantsAndWhatIsMadeOfThemNone) {
+  Rng rng(4);
+  GraphBuilder build("constants");
+  const ValueId x = build.input("x", DType::float32, {-1, 3});
+  const ValueId scale = build.constant("scale", random_array(rng, {3}));
+  const ValueId made = build.add("Exp", "made", {scale});
+  const ValueId scaled = build.add("Mul", "scaled", {x, made});
+  const ValueId weights = build.constant("weights", random_array(rng, {3, 2}));
+  build.output(build.add("MatMul", "scores", {scaled, weights}));
+  const Graph graph = build.build();
+  const Session session(graph, {.threads = 1});
+  for (const AttributionInfo& info : attributions()) {
+    for (const ValueId id : {made, weights}) {
+      const Relevance found = explain(session, info.name, records({4, 3}), {x, id});
+      EXPECT_GT(found.values.at(x).abs().sum().item<double>(), 0) << info.name;
+      EXPECT_EQ(found.values.at(id).abs().sum().item<double>(), 0) << info.name;
+    }
+  }
+}
+
 // Everything that the compiled way knows, and values with several readers.
 Graph all_of_the_compiled_way() {
   using Ints = std::vector<std::int64_t>;

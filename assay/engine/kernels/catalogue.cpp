@@ -161,6 +161,7 @@
   X(Swish, swish)                                            \
   X(Tan, tan)                                                \
   X(Tanh, tanh)                                              \
+  X(TfIdfVectorizer, tf_idf_vectorizer)                      \
   X(ThresholdedRelu, thresholded_relu)                       \
   X(Tile, tile)                                              \
   X(TopK, top_k)                                             \

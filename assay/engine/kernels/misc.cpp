@@ -15,6 +15,15 @@ Tensor keep_mask(const Tensor& x, double ratio, Rng& random) {
   return mask.to(x.device());
 }
 
+// What whole numbers of so many bits keep of others.
+Tensor lowest_bits(const Tensor& x, int bits) {
+  return at::bitwise_and(x.to(at::kLong), (std::int64_t{1} << bits) - 1);
+}
+Tensor with_sign(const Tensor& x, int bits) {
+  const std::int64_t half = std::int64_t{1} << (bits - 1);
+  return (at::bitwise_xor(x, half) - half).to(at::kChar);
+}
+
 }  // namespace
 
 Outputs identity(const Call& call) { return {call.input(0)}; }
@@ -50,10 +59,8 @@ Outputs cast(const Call& call) {
   if (type == 4) return {at::bitwise_and(x.to(at::kLong), 0xffff).to(at::kInt)};
   if (type == 5) return {x.to(at::kLong).to(at::kShort).to(at::kInt)};
   if (type == 12) return {at::bitwise_and(x.to(at::kLong), std::int64_t{0xffffffff})};
-  if (type == 21) return {at::clamp(at::round(x.to(at::kFloat)), 0, 15).to(at::kByte)};
-  if (type == 22) return {at::clamp(at::round(x.to(at::kFloat)), -8, 7).to(at::kChar)};
-  if (type == 25) return {at::clamp(at::round(x.to(at::kFloat)), 0, 3).to(at::kByte)};
-  if (type == 26) return {at::clamp(at::round(x.to(at::kFloat)), -2, 1).to(at::kChar)};
+  if (type == 21 || type == 25) return {lowest_bits(x, type == 21 ? 4 : 2).to(at::kByte)};
+  if (type == 22 || type == 26) return {with_sign(lowest_bits(x, type == 22 ? 4 : 2), type == 22 ? 4 : 2)};
   return {x.to(scalar_type_of(type))};
 }
 

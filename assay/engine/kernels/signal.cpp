@@ -58,6 +58,17 @@ Tensor spectrum(const Tensor& signal, std::int64_t length, std::int64_t bins, bo
 
 std::int64_t frequencies(std::int64_t length, bool one_sided) { return one_sided ? length / 2 + 1 : length; }
 
+// The real signal [.., length, 1] whose one-sided spectrum this is, [.., bins, 2]: the other side is
+// conjugate.
+Tensor real_signal(const Tensor& given, std::int64_t length) {
+  const std::int64_t bins = frequencies(length, true), kept = std::min(bins, given.size(-2));
+  check_size({length}, 2 * given.element_size());
+  const Tensor side = at::constant_pad_nd(given.narrow(-2, 0, kept), {0, 0, 0, bins - kept});
+  const Tensor mirrored = at::flip(side.narrow(-2, 1, length - bins), {-2});
+  const Tensor conjugate = mirrored * at::tensor({1.0F, -1.0F}, mirrored.options());
+  return spectrum(at::cat({side, conjugate}, -2), length, length, true).narrow(-1, 0, 1);
+}
+
 double mel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
 
 }  // namespace
@@ -72,12 +83,14 @@ Outputs dft(const Call& call) {
   if (!x.is_floating_point()) fail(Fault::model, "the signal must be of floating-point numbers");
   const std::int64_t axis = axis_in(call.integer(2, -2), x.dim());
   if (axis == x.dim() - 1) fail(Fault::model, "the last axis holds real and imaginary parts");
-  const std::int64_t length = call.integer(1, x.size(axis));
-  require_in("the length", length, 1, std::int64_t{1} << 30);
   const bool one_sided = call.node.integer("onesided", 0) != 0,
              inverse = call.node.integer("inverse", 0) != 0;
-  if (one_sided && (inverse || x.size(-1) != 1))
-    fail(Fault::unsupported, "one-sided spectra are of real signals, and not inverse");
+  const bool to_real = one_sided && inverse;
+  const std::int64_t length = call.integer(1, to_real ? 2 * (x.size(axis) - 1) : x.size(axis));
+  require_in("the length", length, 1, std::int64_t{1} << 30);
+  if (one_sided && x.size(-1) != (inverse ? 2 : 1))
+    fail(Fault::model, "one-sided spectra are of real signals, and complex themselves");
+  if (to_real) return {real_signal(x.movedim(axis, -2), length).movedim(-2, axis)};
   const Tensor result = spectrum(x.movedim(axis, -2), length, frequencies(length, one_sided), inverse);
   return {result.movedim(-2, axis)};
 }

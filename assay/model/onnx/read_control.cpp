@@ -65,7 +65,69 @@ bool always_goes_on(const onnx::GraphProto& body) {
   return name == body.input(1).name();
 }
 
+// The node that makes an output of a branch, where it is a function of one value, element by element or along
+// an axis, whose result nothing else reads; -1 for none.
+int ending(const onnx::GraphProto& branch, int output) {
+  static const std::set<std::string> functions{"Exp",        "HardSigmoid", "Hardmax", "Log",
+                                               "LogSoftmax", "Sigmoid",     "Softmax", "Tanh"};
+  const std::string& name = branch.output(output).name();
+  const auto same = [&](const auto& other) { return other.name() == name; };
+  if (std::ranges::count_if(branch.output(), same) != 1) return -1;
+  int found = -1;
+  for (int i = 0; i < branch.node_size(); ++i) {
+    const onnx::NodeProto& node = branch.node(i);
+    if (holds_graphs(node) || std::ranges::find(node.input(), name) != node.input().end()) return -1;
+    if (node.output_size() == 1 && node.output(0) == name) found = i;
+  }
+  if (found < 0) return -1;
+  const onnx::NodeProto& node = branch.node(found);
+  return node.input_size() == 1 && node.domain().empty() && functions.contains(node.op_type()) ? found : -1;
+}
+
+bool same_attributes(const onnx::NodeProto& a, const onnx::NodeProto& b) {
+  const auto bytes = [](const onnx::NodeProto& node) {
+    std::set<std::string> all;
+    for (const auto& attribute : node.attribute()) all.insert(attribute.SerializeAsString());
+    return all;
+  };
+  return a.op_type() == b.op_type() && bytes(a) == bytes(b);
+}
+
+onnx::GraphProto& branch_of(onnx::NodeProto& proto, std::string_view attribute) {
+  for (auto& one : *proto.mutable_attribute()) {
+    if (one.name() == attribute) return *one.mutable_g();
+  }
+  fail(Fault::model, "attribute '{}' is missing", attribute);
+}
+
 }  // namespace
+
+// What both branches do last to an output is done behind the node instead: the scores before a softmax are
+// then values of the graph. Returns the nodes that do it, in their order.
+std::vector<onnx::NodeProto> Reader::take_out_endings(onnx::NodeProto& proto, const Node& node) {
+  std::vector<onnx::NodeProto> endings;
+  onnx::GraphProto& first = branch_of(proto, "then_branch");
+  onnx::GraphProto& second = branch_of(proto, "else_branch");
+  for (int output = 0; output < proto.output_size(); ++output) {
+    std::vector<onnx::NodeProto> of_output;
+    while (true) {
+      const int a = ending(first, output), b = ending(second, output);
+      if (a < 0 || b < 0 || !same_attributes(first.node(a), second.node(b))) break;
+      onnx::NodeProto last = first.node(a);
+      for (const auto& [branch, i] : {std::pair(&first, a), std::pair(&second, b)}) {
+        branch->mutable_output(output)->set_name(branch->node(i).input(0));
+        branch->mutable_node()->DeleteSubrange(i, 1);
+      }
+      last.set_output(0, proto.output(output));
+      proto.set_output(output, graph_.unique_value_name(below(node.name, last.op_type() + "_input")));
+      last.set_input(0, proto.output(output));
+      last.set_name(graph_.unique_node_name(below(node.name, last.op_type())));
+      of_output.insert(of_output.begin(), std::move(last));
+    }
+    std::ranges::move(of_output, std::back_inserter(endings));
+  }
+  return endings;
+}
 
 bool Reader::read_control(const onnx::NodeProto& proto, const Node& node) {
   if (!holds_graphs(proto)) return false;
@@ -96,7 +158,13 @@ void Reader::read_if(const onnx::NodeProto& proto, const Node& node) {
            branch->input_size(), branch->output_size(), proto.output_size());
   }
   const auto condition = proto.input_size() == 1 ? known_.number(graph_.value(proto.input(0))) : std::nullopt;
-  if (!condition) return keep_bodies(proto, node, {"then_branch", "else_branch"});
+  if (!condition) {
+    onnx::NodeProto kept = proto;
+    const std::vector<onnx::NodeProto> endings = take_out_endings(kept, node);
+    keep_bodies(kept, node, {"then_branch", "else_branch"});
+    for (std::size_t i = 0; i < endings.size(); ++i) read_node(endings[i], static_cast<int>(i));
+    return;
+  }
   inline_body(*condition != 0 ? then_branch : else_branch, {}, {proto.output().begin(), proto.output().end()},
               node.name);
 }

@@ -64,6 +64,7 @@ class Reader {
 
   // read_control.cpp
   bool read_control(const onnx::NodeProto& proto, const Node& node);
+  std::vector<onnx::NodeProto> take_out_endings(onnx::NodeProto& proto, const Node& node);
   void read_if(const onnx::NodeProto& proto, const Node& node);
   void read_loop(const onnx::NodeProto& proto, const Node& node);
   void read_scan(const onnx::NodeProto& proto, const Node& node);

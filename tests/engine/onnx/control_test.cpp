@@ -88,6 +88,33 @@ TEST(Branches, RunAsNetworksOfTheirOwnWhereTheConditionDependsOnRecords) {
   EXPECT_THAT(branching().read().notices(), Contains(HasSubstr("network of its own")));
 }
 
+// Scores before a softmax are values of the graph, though branches hold it.
+TEST(Branches, HandOnWhatBothDoLast) {
+  const auto file = [](std::int64_t axis_of_second) {
+    OnnxFile file = branching();
+    auto& branch = *file.proto.mutable_graph()->mutable_node(2);
+    for (int b = 0; b < 2; ++b) {
+      onnx::NodeProto softmax = onnx_node("Softmax", {b == 0 ? "summed" : "turned"}, {"chosen"});
+      set(softmax, "axis", b == 0 ? std::int64_t{1} : axis_of_second);
+      *branch.mutable_attribute(b)->mutable_g() =
+          body({},
+               {b == 0 ? onnx_node("Add", {"x", "weight"}, {"summed"}) : onnx_node("Neg", {"x"}, {"turned"}),
+                softmax},
+               {"chosen"});
+    }
+    return file;
+  };
+  const auto of_file = ops(file(1).read());
+  EXPECT_EQ(of_file.back(), "Softmax");
+  EXPECT_THAT(of_file, Contains("If"));
+  EXPECT_EQ(ops(file(-1).read()).back(), "If") << "which differ as far as the file tells";
+  EXPECT_THAT(run(file(1), {1, 2}, {1, -9})[0],
+              ElementsAre(testing::FloatNear(std::exp(-10.0F), 1e-6F), testing::FloatNear(1, 1e-4F)));
+  EXPECT_THAT(
+      run(file(1), {1, 2}, {-1, 1.5F})[0],
+      ElementsAre(testing::FloatNear(1 / (1 + std::exp(12.5F)), 1e-5F), testing::FloatNear(1, 1e-4F)));
+}
+
 TEST(Branches, PassGradients) {
   const Graph graph = branching().read();
   const Session session(graph, {.threads = 1});

@@ -506,6 +506,12 @@ constexpr UpgradeRule rules[] = {
 
 std::span<const UpgradeRule> upgrade_rules() { return rules; }
 
+void Upgrade::require_inputs(std::initializer_list<std::size_t> inputs) const {
+  for (const std::size_t i : inputs) {
+    if (!has_input(i)) fail(Fault::model, "{}: input {} is missing", node.describe(), i);
+  }
+}
+
 void Upgrade::set_input(std::size_t i, ValueId id) {
   if (node.inputs.size() <= i) node.inputs.resize(i + 1, no_value);
   node.inputs[i] = id;

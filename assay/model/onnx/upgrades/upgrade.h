@@ -21,6 +21,7 @@
 // Constants and Identity of constants are no nodes: see onnx_read.cpp. docs/models.md has the table for
 // users.
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ struct Upgrade {
   Node& node;
 
   bool has_input(std::size_t i) const { return i < node.inputs.size() && node.inputs[i] != no_value; }
+  // Throws Error{model} where one of these is missing.
+  void require_inputs(std::initializer_list<std::size_t> inputs) const;
   // Sets input i, filling with no_value up to it.
   void set_input(std::size_t i, ValueId id);
   ValueId constant(std::string_view role, Array array);

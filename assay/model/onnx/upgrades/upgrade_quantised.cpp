@@ -20,14 +20,8 @@ ValueId input_or_none(const Upgrade& u, std::size_t i) {
   return u.has_input(i) ? u.node.inputs[i] : no_value;
 }
 
-void require_inputs(const Upgrade& u, std::initializer_list<std::size_t> needed) {
-  for (const std::size_t i : needed) {
-    if (!u.has_input(i)) fail(Fault::model, "{}: input {} is missing", u.node.describe(), i);
-  }
-}
-
 Quantised quantised_input(const Upgrade& u, std::size_t first) {
-  require_inputs(u, {first, first + 1});
+  u.require_inputs({first, first + 1});
   return {u.node.inputs[first], u.node.inputs[first + 1], input_or_none(u, first + 2)};
 }
 
@@ -49,7 +43,7 @@ void quantise_behind(Upgrade& u, ValueId scale, ValueId zero) {
 }
 
 void quantise_behind(Upgrade& u, std::size_t scale) {
-  require_inputs(u, {scale});
+  u.require_inputs({scale});
   quantise_behind(u, u.node.inputs[scale], input_or_none(u, scale + 1));
 }
 
@@ -74,7 +68,7 @@ std::int64_t last_axis(const Upgrade& u, ValueId id) { return u.graph.rank(id).v
 // ------------------------------------------------------------------------------------------------
 
 void quantised_convolution(Upgrade& u) {
-  require_inputs(u, {6});
+  u.require_inputs({6});
   const Quantised x = quantised_input(u, 0), w = quantised_input(u, 3);
   const ValueId bias = input_or_none(u, 8);
   quantise_behind(u, 6);
@@ -95,7 +89,7 @@ void quantised_product(Upgrade& u) {
 
 // x and w less their zero points: whole numbers.
 void integer_product(Upgrade& u) {
-  require_inputs(u, {0, 1});
+  u.require_inputs({0, 1});
   const bool convolution = u.node.op == "ConvInteger";
   const ValueId one = u.constant("one", Array::of<float>({}, std::vector{1.0F}));
   const Quantised x{u.node.inputs[0], one, input_or_none(u, 2)},
@@ -191,7 +185,7 @@ void quantised_gemm(Upgrade& u) {
 
 // (A, B, scales, zero points, bias): the result stays in float32.
 void product_to_float(Upgrade& u) {
-  require_inputs(u, {0, 1, 2, 3});
+  u.require_inputs({0, 1, 2, 3});
   const Quantised a{u.node.inputs[0], u.node.inputs[2], input_or_none(u, 4)},
       b{u.node.inputs[1], u.node.inputs[3], input_or_none(u, 5)};
   const ValueId bias = input_or_none(u, 6);
@@ -216,7 +210,7 @@ Quantised dynamically_quantised(Upgrade& u, ValueId x) {
 
 // (A, B, scale, zero point, bias)
 void dynamic_product(Upgrade& u) {
-  require_inputs(u, {0, 1, 2});
+  u.require_inputs({0, 1, 2});
   const Quantised b{u.node.inputs[1], u.node.inputs[2], input_or_none(u, 3)};
   const ValueId bias = input_or_none(u, 4);
   const Quantised a = dynamically_quantised(u, u.node.inputs[0]);
@@ -228,7 +222,7 @@ void dynamic_product(Upgrade& u) {
 // Weights of a quantised LSTM, [directions, columns, 4 * hidden], as the standard's [directions, 4 * hidden,
 // columns] in float32; scales and zero points are one a direction, or one for each of its gates' units.
 ValueId recurrent_weights(Upgrade& u, std::string_view role, std::size_t input, std::size_t first_scale) {
-  require_inputs(u, {input, first_scale});
+  u.require_inputs({input, first_scale});
   const Array *const whole = u.graph.constant(u.node.inputs[input]), *const scale = u.graph.constant(
                                                                          u.node.inputs[first_scale]);
   const bool has_zero = u.has_input(first_scale + 1);
@@ -257,7 +251,7 @@ ValueId recurrent_weights(Upgrade& u, std::string_view role, std::size_t input, 
 
 // An LSTM whose input and state are quantised on the way, each by one scale for all records of a batch.
 void dynamic_lstm(Upgrade& u) {
-  require_inputs(u, {0, 1, 2});
+  u.require_inputs({0, 1, 2});
   const ValueId weights = recurrent_weights(u, "weights", 1, 8),
                 recurrent = recurrent_weights(u, "recurrent_weights", 2, 10);
   u.node.op = "LSTM";

@@ -11,15 +11,9 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-void require_inputs(const Upgrade& u, std::initializer_list<std::size_t> inputs) {
-  for (const std::size_t i : inputs) {
-    if (!u.has_input(i)) fail(Fault::model, "{}: input {} is missing", u.node.describe(), i);
-  }
-}
-
 // swish(a) * b (Shazeer, "GLU variants improve transformer", 2020).
 void swiglu(Upgrade& u) {
-  require_inputs(u, {0, 1});
+  u.require_inputs({0, 1});
   const ValueId gate = u.node.inputs[0];
   const ValueId scaled = u.node.has("alpha")
                              ? u.before("scaled", "Mul", {gate, u.real("alpha", u.node.real("alpha", 1))})
@@ -32,7 +26,7 @@ void swiglu(Upgrade& u) {
 
 // Writes `update` into the cache from the position on that each record names.
 void tensor_scatter(Upgrade& u) {
-  require_inputs(u, {0, 1});
+  u.require_inputs({0, 1});
   const auto rank = u.graph.rank(u.node.inputs[0]);
   if (!rank) fail(Fault::unsupported, "{}: the number of axes of the cache is not known", u.node.describe());
   const std::int64_t given = u.node.integer("axis", -2), axis = given < 0 ? given + *rank : given;
@@ -65,7 +59,7 @@ void tensor_scatter(Upgrade& u) {
 
 // A depthwise convolution over the past and the present (Gu and Dao, "Mamba", 2023).
 void causal_convolution(Upgrade& u) {
-  require_inputs(u, {0, 1});
+  u.require_inputs({0, 1});
   const auto channels = u.graph.dimension(u.node.inputs[1], 0), taps = u.graph.dimension(u.node.inputs[1], 2);
   if (!channels || !taps || *channels < 1 || *taps < 1)
     fail(Fault::unsupported, "{}: the shape of its weights is not known", u.node.describe());
@@ -100,7 +94,7 @@ void causal_convolution(Upgrade& u) {
 
 // The types of the bits, which are held in others.
 void bits_of_types(Upgrade& u) {
-  require_inputs(u, {0});
+  u.require_inputs({0});
   const auto from = u.graph.element_type(u.node.inputs[0]);
   if (!from) fail(Fault::unsupported, "{}: the element type of its input is not known", u.node.describe());
   u.node.attributes["from"] = std::int64_t{*from};
