@@ -44,8 +44,11 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   return session;
 }
 
-void DataInput::declare(Flags& flags, bool positional) {
-  option_ = flags.add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
+CLI::Option* DataInput::declare(Flags& flags, bool positional) {
+  CLI::Option* const option =
+      flags.add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
+  option_ = option;
+  return option;
 }
 
 DatasetPtr DataInput::open() const {

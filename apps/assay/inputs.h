@@ -38,7 +38,7 @@ class DataInput {
  public:
   explicit DataInput(std::string flag, std::string help) : flag_(std::move(flag)), help_(std::move(help)) {}
   // `positional`: may also stand without its flag.
-  void declare(Flags& flags, bool positional = false);
+  CLI::Option* declare(Flags& flags, bool positional = false);
   bool given() const { return !spec_.empty(); }
   const std::string& spec() const { return spec_; }
   const CLI::Option* option() const { return option_; }

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 
 #include <assay/error.h>
+#include <assay/extend/spec.h>
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
@@ -19,6 +23,17 @@ std::pair<std::string, std::string> Flags::parts_of_names(const std::string& nam
 CLI::Option* Flags::add(const std::string& names, std::vector<std::string>& value, const std::string& help) {
   const auto [name, type] = parts_of_names(names);
   return placed(app_.add_option(name, value, help)->default_str(joined(value, " ")), type);
+}
+
+CLI::Option* Flags::add_specs(const std::string& names, std::vector<std::string>& value,
+                              const std::string& help) {
+  const auto [name, type] = parts_of_names(names);
+  const std::function<void(const std::vector<std::string>&)> take =
+      [&value](const std::vector<std::string>& texts) {
+        value.clear();
+        for (const std::string& text : texts) std::ranges::move(split_specs(text), std::back_inserter(value));
+      };
+  return placed(app_.add_option_function(name, take, help)->default_str(joined(value, " ")), type);
 }
 
 CLI::Option* Flags::placed(CLI::Option* option, const std::string& type) const {

@@ -69,6 +69,8 @@ class Flags {
   }
   // Its default is shown as words with blanks between them, whatever operator<< libraries bring for vectors.
   CLI::Option* add(const std::string& names, std::vector<std::string>& value, const std::string& help);
+  // A list of specs, which are given one after the other, in several flags or with commas between them.
+  CLI::Option* add_specs(const std::string& names, std::vector<std::string>& value, const std::string& help);
   // The same, refusing what `check` does not take.
   template <typename T>
   CLI::Option* add(const std::string& names, T& value, const std::string& help, const CLI::Validator& check) {

@@ -104,7 +104,7 @@ void declare_common(CLI::App& app, Settings& settings) {
   flags.add(
       "--trust", settings.trust,
       "let an assay.toml of the current folder load plug-ins, run programs and write outside the folder");
-  flags.add("--quiet", settings.quiet, "no progress, only the result");
+  flags.add("-q,--quiet", settings.quiet, "no progress, only the result");
   flags.add("--force", settings.force, "replace a state, profile or result that holds something else");
   flags.add("--strict", settings.strict, "end with exit code 9 where the result has warnings");
   flags.add("--seed", settings.seed, "seed of everything random", CLI::Validator(no_seed, ""));

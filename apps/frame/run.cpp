@@ -192,7 +192,7 @@ std::string version_text(const Program& program) {
 struct CommandLine {
   explicit CommandLine(const Program& program) : root(program.summary, program.name) {
     root.formatter(make_help_formatter());
-    root.set_version_flag("--version", version_text(program));
+    root.set_version_flag("-V,--version", version_text(program));
     root.require_subcommand(0, 1);
     root.option_defaults()->always_capture_default();  // --help shows what an option is when it is not given
     root.footer(program.closing);
@@ -269,12 +269,21 @@ void require_values(const CLI::App& sub, const std::vector<std::string>& argumen
   }
 }
 
+// "help" and "help cover" are --help.
+std::vector<std::string> with_help_as_flag(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments[0] != "help") return arguments;
+  arguments.erase(arguments.begin());
+  arguments.emplace_back("--help");
+  return arguments;
+}
+
 int run(const Program& program, int argc, char** argv) {
   refuse_missing_values({argv + 1, argv + argc});
   load_plugins(program, {argv, static_cast<std::size_t>(argc)});
   CommandLine line(program);
-  const std::vector<std::string> arguments = with_new_words(
-      program.words, {argv + 1, argv + argc}, [](const std::string& notice) { say("assay: " + notice); });
+  const std::vector<std::string> arguments =
+      with_new_words(program.words, with_help_as_flag({argv + 1, argv + argc}),
+                     [](const std::string& notice) { say("assay: " + notice); });
   try {
     line.root.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& help) {

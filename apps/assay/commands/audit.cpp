@@ -13,10 +13,11 @@ class Audit final : public Command {
   void declare(Flags& flags) override {
     model_.declare(flags, true);
     train_.declare(flags);
-    test_.declare(flags);
-    flags.add("--criterion SPEC", question_.criteria,
-              "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
-              "audit; `assay criteria` lists all)");
+    test_.declare(flags, true);
+    flags.add_specs(
+        "--criterion SPEC,...", question_.criteria,
+        "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
+        "audit; `assay criteria` lists all)");
     flags.add("--preset NAME", question_.preset,
               "criteria of a preset (`assay criteria` lists them); those that the training traces do not "
               "allow are left out with a warning");

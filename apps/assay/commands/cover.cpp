@@ -21,11 +21,12 @@ class Cover final : public Command {
   void declare(Flags& flags) override {
     model_.declare(flags, true);
     train_.declare(flags);
-    test_.declare(flags);
+    test_.declare(flags, true);
     reached_.declare(flags);
-    flags.add("--criterion SPEC", question_.criteria,
-              "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for each m; "
-              "`assay criteria` lists all)");
+    flags.add_specs(
+        "--criterion SPEC,...", question_.criteria,
+        "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for each m; "
+        "`assay criteria` lists all)");
     flags.add("--preset NAME", question_.preset,
               "criteria and options of a paper, or a choice: " + joined(coverage::presets().names()) +
                   "; those that network and data do not allow are left out with a warning");

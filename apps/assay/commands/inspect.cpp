@@ -1,5 +1,8 @@
 // assay inspect: what the units of a network have learned.
 
+#include <cctype>
+#include <set>
+
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
@@ -10,16 +13,28 @@
 namespace assay::app {
 namespace {
 
+// A question in SQL stands where a network or data could: its first word tells.
+std::string no_question(const std::string& text) {
+  static const std::set<std::string> verbs{"ALTER",   "ANALYZE", "CREATE", "DELETE",  "DROP",
+                                           "EXPLAIN", "INSERT",  "PRAGMA", "REPLACE", "SELECT",
+                                           "UPDATE",  "VALUES",  "WITH"};
+  std::string word = text.substr(0, text.find_first_of(" \t\n("));
+  for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return word.size() < text.size() && verbs.contains(word) ? "is a question in SQL" : "";
+}
+
 class Inspect final : public Command {
  public:
   void declare(Flags& flags) override {
     flags
-        .add("--model FILE", question_.models,
+        .add("model,--model FILE", question_.models,
              "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: epochs, "
-             "a trained and an untrained one, ...")
+             "a trained and an untrained one, ...",
+             CLI::Validator(no_question, ""))
         ->allow_extra_args(false);
     adaptation_.declare(flags);
-    data_.declare(flags);
+    data_.declare(flags, true)->check(CLI::Validator(no_question, ""));
+    flags.skip_other_words();
     flags
         .add("--units SPEC", question_.units,
              "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "

@@ -25,12 +25,12 @@ class Mutate final : public Command {
               CLI::IsMember({"run", "list", "export", "store"}));
     flags.skip_other_words();  // what is no action is the network
     model_.declare(flags, true);
-    flags.add("--test SPEC", question_.tests,
+    flags.add("test,--test SPEC", question_.tests,
               "test records to be judged; of mutants that are trained it may be repeated, and the others are "
               "compared with the first");
-    flags.add("--operator SPEC", operators_,
-              "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
-              "`assay operators` lists all)");
+    flags.add_specs("--operator SPEC,...", operators_,
+                    "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
+                    "`assay operators` lists all)");
     flags.add("--preset NAME", preset_,
               "operators and sites of a paper: deepmutation (the default), deepmutation-source, ...");
     flags.add("--count", count_,

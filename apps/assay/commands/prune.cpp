@@ -15,7 +15,7 @@ class Prune final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
-    test_.declare(flags);
+    test_.declare(flags, true);
     units_.declare(flags);
     flags.add("--mask", options_.mask, "set their activations to 0 and keep the shape of the network");
     flags.add("--random-groups", options_.random_groups,

@@ -13,7 +13,7 @@ class Select final : public Command {
   void declare(Flags& flags) override {
     model_.declare(flags, true);
     train_.declare(flags);
-    test_.declare(flags);
+    test_.declare(flags, true);
     flags.add("--by", question_.options.by,
               "minimise: the fewest that keep all coverage, without --size; budget: --size records that "
               "cover most; additional: all, by coverage they add; deepgini, entropy, margin, max-softmax: "
