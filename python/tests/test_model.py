@@ -270,7 +270,7 @@ def test_files_of_torch_are_answered_with_how_to_export_them(tmp_path):
         torch.save(thing, tmp_path / name)
         with pytest.raises(assay.UnsupportedError) as caught:
             assay.load(tmp_path / name)
-        assert "torch.onnx.export" in str(caught.value) and len(str(caught.value).splitlines()) > 3
+        assert "torch.onnx.export" in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_networks_never_change(model, tmp_path):

@@ -78,10 +78,10 @@ TEST(OnnxErrors, HeaderOfTheFile) {
   expect_error(Fault::model, {"not an ONNX model"}, [] { read_onnx("", {}, "empty"); });
   expect_error(Fault::model, {"not an ONNX model"}, [] { read_onnx("hello, world", {}, "text"); });
   refuse(Fault::model, {"no version"}, [](auto& f, auto&) { f.proto.clear_opset_import(); });
-  refuse(Fault::unsupported, {"operator set 0", "1 to 24"},
+  refuse(Fault::unsupported, {"operator set 0", "1 to 28"},
          [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version(0); });
-  refuse(Fault::unsupported, {"operator set 25", "opset_version="},
-         [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version(25); });
+  refuse(Fault::unsupported, {"operator set 29", "opset_version="},
+         [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version(29); });
   refuse(Fault::unsupported, {"operator set 4294967303"},
          [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version((std::int64_t{1} << 32) + 7); });
 }
