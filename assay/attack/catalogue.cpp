@@ -11,6 +11,9 @@ namespace assay::attack {
   X(bim)                 \
   X(pgd)                 \
   X(mi_fgsm)             \
+  X(apgd)                \
+  X(fab)                 \
+  X(square)              \
   X(jsma)                \
   X(cw)                  \
   X(deepfool)            \

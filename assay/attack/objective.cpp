@@ -60,6 +60,14 @@ AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const T
   };
 }
 
+Tensor rivals_of(const AttackProblem& problem, std::size_t most) {
+  if (problem.targeted()) return problem.targets.unsqueeze(1);
+  const Tensor others =
+      problem.scores.scatter(1, problem.labels.unsqueeze(1), -std::numeric_limits<float>::infinity());
+  const std::int64_t count = std::min(static_cast<std::int64_t>(most), problem.scores.size(1) - 1);
+  return std::get<1>(others.sort(/*stable=*/true, 1, /*descending=*/true)).narrow(1, 0, count);
+}
+
 Tensor margin(const AttackProblem& problem, const Tensor& scores) {
   const Tensor index = (problem.targeted() ? problem.targets : problem.labels).unsqueeze(1);
   const Tensor own = scores.gather(1, index).squeeze(1);

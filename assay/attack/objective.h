@@ -21,6 +21,9 @@ AttackedNetwork::Objective lead_of(const Tensor& classes, const Tensor& over);
 AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const Tensor& constants,
                                            double confidence);
 
+// [n, r] the classes with the greatest clean scores beside the label, or the target alone.
+Tensor rivals_of(const AttackProblem& problem, std::size_t most);
+
 // How far the scores are from what is wanted: Z_y - max_{i != y} Z_i, or max_{i != t} Z_i - Z_t for a target.
 // Negative once it is reached.
 Tensor margin(const AttackProblem& problem, const Tensor& scores);

@@ -25,7 +25,7 @@ class DeepFool final : public Attack {
     Tensor rows = at::arange(problem.size(), problem.labels.options());
     Tensor point = problem.inputs, change = at::zeros_like(point);
     AttackProblem rest = problem;
-    Tensor rivals = rivals_of(problem);
+    Tensor rivals = rivals_of(problem, classes_ - 1);
     for (std::size_t step = 0; step < steps_ && rest.size() > 0; ++step) {
       const Tensor move = to_nearest_boundary(network, rest, point, rivals);
       change = change + move;
@@ -45,16 +45,6 @@ class DeepFool final : public Attack {
   }
 
  private:
-  // [n, r] classes whose boundaries are looked at: the target, or those with the greatest scores beside the
-  // label.
-  Tensor rivals_of(const AttackProblem& problem) const {
-    if (problem.targeted()) return problem.targets.unsqueeze(1);
-    const Tensor others =
-        problem.scores.scatter(1, problem.labels.unsqueeze(1), -std::numeric_limits<float>::infinity());
-    const std::int64_t count = std::min(static_cast<std::int64_t>(classes_), problem.scores.size(1)) - 1;
-    return std::get<1>(others.sort(/*stable=*/true, 1, /*descending=*/true)).narrow(1, 0, count);
-  }
-
   // The shortest way to a boundary of the linearised network, a little longer; zeros where no boundary has a
   // slope.
   static Tensor to_nearest_boundary(const AttackedNetwork& network, const AttackProblem& problem,

@@ -3,8 +3,13 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include <assay/extend/attack_problem.h>
+#include <assay/extend/random.h>
 #include "assay/attack/objective.h"
 #include "assay/engine/plain_tensor.h"
 
@@ -48,6 +53,51 @@ void Region::climb(Tensor& point, const Tensor& gradient, double step) const {
   if (floats_in_reach(gradient) && in_box(point, climb_element)) return;
   point.add_(steepest(gradient, ball_.norm), step).clamp_(0, 1);
   keep(point);
+}
+
+Tensor random_point(const AttackProblem& problem, const Ball& ball, std::size_t draw) {
+  constexpr std::uint64_t radius_stream = std::uint64_t{1} << 32;
+  Tensor point;
+  if (ball.norm == Norm::linf) {
+    const Tensor change =
+        drawn(problem, draw, [&](Rng& rng) { return static_cast<float>(rng.uniform(-ball.eps, ball.eps)); });
+    point = stepped(problem.inputs, change, 1);
+  } else {
+    const Tensor direction = drawn(problem, draw, [](Rng& rng) { return static_cast<float>(rng.normal()); });
+    const double elements = static_cast<double>(direction.numel() / direction.size(0));
+    std::vector<float> radii;
+    for (std::size_t row = 0; row < problem.keys.size(); ++row) {
+      Rng rng = problem.rng(row, radius_stream + draw);
+      radii.push_back(static_cast<float>(ball.eps * std::pow(rng.uniform(), 1 / elements)));
+    }
+    point = problem.inputs +
+            steepest(direction, Norm::l2) * per_record(at::tensor(radii).to(direction.device()), direction);
+  }
+  Region(ball, problem.inputs).keep(point);
+  return point;
+}
+
+Tensor in_runs(const AttackedNetwork& network, const AttackProblem& problem, std::size_t runs,
+               const std::function<Tensor(const AttackProblem& records, std::size_t run)>& search) {
+  const Tensor result = copied(problem.inputs);
+  std::vector<std::int64_t> open(problem.keys.size());
+  std::iota(open.begin(), open.end(), 0);
+  AttackProblem rest = problem;
+  for (std::size_t run = 0; run < runs && rest.size() > 0; ++run) {
+    const Tensor found = search(rest, run);
+    put(result, open, found);
+    if (run + 1 == runs) break;
+    const std::vector<bool> won = truths_of(AttackedNetwork::won(rest, network.scores(rest, found)));
+    std::vector<std::int64_t> kept, still_open;
+    for (std::size_t i = 0; i < won.size(); ++i) {
+      if (won[i]) continue;
+      kept.push_back(static_cast<std::int64_t>(i));
+      still_open.push_back(open[i]);
+    }
+    open = std::move(still_open);
+    rest = rest.at(tensor_of(kept));
+  }
+  return result;
 }
 
 Tensor ascend(const AttackedNetwork& network, const AttackProblem& problem, Tensor point, const Ball& ball,

@@ -3,6 +3,8 @@
 // What BIM, PGD and MI-FGSM share: steps of the steepest ascent that stay in a ball around the record and in
 // range.
 
+#include <cstddef>
+#include <functional>
 #include <string>
 
 #include <assay/attack.h>
@@ -37,6 +39,14 @@ class Region {
   Ball ball_;
   Tensor centre_;
 };
+
+// A point of each record's own ball, uniform and in range; `draw` tells several apart.
+Tensor random_point(const AttackProblem& problem, const Ball& ball, std::size_t draw);
+
+// Calls search(records, run) for run = 0, 1, ... with the records that no run before has turned. Each comes
+// back as its last run left it.
+Tensor in_runs(const AttackedNetwork& network, const AttackProblem& problem, std::size_t runs,
+               const std::function<Tensor(const AttackProblem& records, std::size_t run)>& search);
 
 // `steps` times: a step of length `step` along the steepest direction of the loss, clipped, then kept in the
 // ball.

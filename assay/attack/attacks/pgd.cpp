@@ -1,16 +1,8 @@
 // Projected gradient ascent from random points of the ball.
 
-#include <ATen/ATen.h>
-
-#include <cmath>
-#include <numeric>
-#include <vector>
-
 #include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
-#include <assay/extend/random.h>
 #include "assay/attack/attacks/iterate.h"
-#include "assay/engine/plain_tensor.h"
 
 namespace assay::attack {
 namespace {
@@ -25,53 +17,12 @@ class Pgd final : public Attack {
 
   // Records that one start broke leave; the others begin again elsewhere in the ball.
   Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    const Tensor result = copied(problem.inputs);
-    std::vector<std::int64_t> open(problem.keys.size());
-    std::iota(open.begin(), open.end(), 0);
-    AttackProblem rest = problem;
-    for (std::size_t start = 0; start < starts_ && rest.size() > 0; ++start) {
-      const Tensor found = ascend(network, rest, random_point(rest, start), ball_, step_, steps_);
-      put(result, open, found);
-      if (start + 1 == starts_) break;
-      const std::vector<bool> won = truths_of(AttackedNetwork::won(rest, network.scores(rest, found)));
-      std::vector<std::int64_t> kept, still_open;
-      for (std::size_t i = 0; i < won.size(); ++i) {
-        if (won[i]) continue;
-        kept.push_back(static_cast<std::int64_t>(i));
-        still_open.push_back(open[i]);
-      }
-      open = std::move(still_open);
-      rest = rest.at(tensor_of(kept));
-    }
-    return result;
+    return in_runs(network, problem, starts_, [&](const AttackProblem& records, std::size_t start) {
+      return ascend(network, records, random_point(records, ball_, start), ball_, step_, steps_);
+    });
   }
 
  private:
-  // Uniform in the ball.
-  Tensor random_point(const AttackProblem& problem, std::size_t start) const {
-    Tensor point;
-    if (ball_.norm == Norm::linf) {
-      const Tensor change = drawn(
-          problem, start, [&](Rng& rng) { return static_cast<float>(rng.uniform(-ball_.eps, ball_.eps)); });
-      point = stepped(problem.inputs, change, 1);
-    } else {
-      const Tensor direction =
-          drawn(problem, start, [](Rng& rng) { return static_cast<float>(rng.normal()); });
-      const double elements = static_cast<double>(direction.numel() / direction.size(0));
-      std::vector<float> radii;
-      for (std::size_t row = 0; row < problem.keys.size(); ++row) {
-        Rng rng = problem.rng(row, radius_stream + start);
-        radii.push_back(static_cast<float>(ball_.eps * std::pow(rng.uniform(), 1 / elements)));
-      }
-      point = problem.inputs +
-              steepest(direction, Norm::l2) * per_record(at::tensor(radii).to(direction.device()), direction);
-    }
-    Region(ball_, problem.inputs).keep(point);
-    return point;
-  }
-
-  static constexpr std::uint64_t radius_stream = std::uint64_t{1} << 32;
-
   Ball ball_;
   double step_;
   std::size_t steps_, starts_;

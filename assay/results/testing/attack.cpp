@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
 #include <assay/attack.h>
 #include "assay/results/document.h"
 #include "assay/results/networks/pictures.h"
@@ -68,6 +72,23 @@ void add_attack(report::Document& document, const attack::AttackSummary& summary
   document.definitions.push_back({info.name, info.definition, info.paper});
 }
 
+// Records that are right and that no attack turned, of all; undefined where records were attacked that are
+// wrong already, or at a class.
+std::optional<double> robust_accuracy(const std::vector<attack::AttackSummary>& summaries,
+                                      const attack::AttackOptions& options, const Dataset& data) {
+  std::set<std::size_t> turned;
+  for (const attack::AttackSummary& s : summaries) {
+    const auto target = s.spec.options.find("target");
+    if (target != s.spec.options.end() && target->second != "none") return std::nullopt;
+    for (const attack::AttackedRecord& record : s.records)
+      if (record.success) turned.insert(record.original);
+  }
+  if (options.all || summaries.empty() || data.size() == 0 || !data.has_labels()) return std::nullopt;
+  std::size_t attacked = 0;
+  for (const attack::AttackSummary& s : summaries) attacked = std::max(attacked, s.attacked);
+  return static_cast<double>(attacked - turned.size()) / static_cast<double>(data.size());
+}
+
 // What became of a record: "7 is taken for 2".
 std::string fate_of(const attack::AttackedRecord& record, const Dataset& data) {
   if (data.target_width() > 0) return record.success ? "the output moves" : "the output stays";
@@ -89,6 +110,10 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
       count_fact("records", "records", data.size()),
       count_fact("attacked", options.all ? "of them attacked" : "of them attacked (the network is right)",
                  attacked)};
+  const std::optional<double> robust = robust_accuracy(summaries, options, data);
+  if (robust)
+    document.facts.push_back(
+        {"robust_accuracy", "right and turned by no attack, of all", *robust, Kind::percent});
   document.headline = fmt::format("{} on {}:", network.name(), data.describe());
   report::Table endings{"endings",
                         "Searches that ended without success",

@@ -1,0 +1,292 @@
+// Auto-PGD: ascent with momentum whose steps are halved where they stop to pay, and the losses it is used
+// with.
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <assay/attack.h>
+#include <assay/extend/attack_problem.h>
+#include "assay/attack/attacks/iterate.h"
+#include "assay/attack/objective.h"
+#include "assay/engine/plain_tensor.h"
+
+namespace assay::attack {
+namespace {
+
+const std::vector<std::string> losses{"ce", "dlr"};
+
+// The positions of the greatest scores, in order; no more than there are.
+std::vector<std::size_t> greatest(std::span<const float> scores, std::size_t most) {
+  std::vector<std::size_t> order(scores.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const std::size_t count = std::min(most, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    [&](std::size_t a, std::size_t b) {
+                      return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+                    });
+  order.resize(count);
+  return order;
+}
+
+// The difference of logits ratio of one record: (Z_r - Z_y) / scale, r the greatest other score or the one
+// aimed at. The scale takes the third score, aimed the mean of third and fourth, from the greatest; where
+// there are fewer classes it is 1.
+struct LogitRatio {
+  double value = 0;
+  std::vector<std::pair<std::size_t, double>> slopes;  // class, and what it adds; a class may occur twice
+};
+LogitRatio logit_ratio(std::span<const float> scores, std::size_t label, std::optional<std::size_t> aim) {
+  const std::vector<std::size_t> order = greatest(scores, 4);
+  const std::size_t rival = aim ? *aim : order[0] != label ? order[0] : order[1];
+  const double lead = static_cast<double>(scores[rival]) - scores[label];
+  std::vector<std::pair<std::size_t, double>> parts;  // of the scale
+  if (order.size() >= 4 && aim)
+    parts = {{order[0], 1}, {order[2], -0.5}, {order[3], -0.5}};
+  else if (order.size() >= 3)
+    parts = {{order[0], 1}, {order[2], -1}};
+  double scale = 0;
+  for (const auto& [one, factor] : parts) scale += factor * scores[one];
+  if (!(scale > 1e-12)) return {lead, {{rival, 1}, {label, -1}}};
+  LogitRatio ratio{lead / scale, {{rival, 1 / scale}, {label, -1 / scale}}};
+  for (const auto& [one, factor] : parts) ratio.slopes.emplace_back(one, -lead / (scale * scale) * factor);
+  return ratio;
+}
+
+// What is climbed in one run: its value, and its direction for the network.
+class Climbed {
+ public:
+  // `aims`: a class for each record, or none.
+  Climbed(const AttackProblem& problem, bool ratio, std::vector<std::int64_t> aims)
+      : labels_(numbers(problem.labels)), aims_(std::move(aims)), ratio_(ratio), problem_(problem) {
+    if (!ratio_ && !aims_.empty()) problem_.targets = at::tensor(aims_).to(problem.labels.device());
+  }
+
+  AttackedNetwork::Objective objective() const {
+    if (!ratio_) return loss(problem_);
+    return [this](std::size_t row, std::span<const float> scores, std::span<float> slopes) {
+      for (const auto& [one, slope] : logit_ratio(scores, label(row), aim(row)).slopes)
+        slopes[one] += static_cast<float>(slope);
+    };
+  }
+  // [n] in float64.
+  std::vector<double> values(const Tensor& scores) const {
+    const std::vector<float> all = floats_of(scores);
+    const auto classes = static_cast<std::size_t>(scores.size(1));
+    std::vector<double> values;
+    for (std::size_t row = 0; row < labels_.size(); ++row)
+      values.push_back(value_of(std::span(all).subspan(row * classes, classes), row));
+    return values;
+  }
+
+ private:
+  std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels_[row]); }
+  std::optional<std::size_t> aim(std::size_t row) const {
+    return aims_.empty() ? std::nullopt : std::optional(static_cast<std::size_t>(aims_[row]));
+  }
+  double value_of(std::span<const float> scores, std::size_t row) const {
+    if (ratio_) return logit_ratio(scores, label(row), aim(row)).value;
+    const double most = *std::ranges::max_element(scores);
+    double sum = 0;
+    for (const float score : scores) sum += std::exp(score - most);
+    const std::size_t own = aim(row).value_or(label(row));
+    const double entropy = most + std::log(sum) - scores[own];
+    return aims_.empty() ? entropy : -entropy;
+  }
+
+  std::vector<std::int64_t> labels_, aims_;
+  bool ratio_;
+  AttackProblem problem_;
+};
+
+// The steps after which a search looks back.
+std::vector<std::size_t> looks_back(std::size_t steps) {
+  std::vector<std::size_t> looks;
+  double before = 0, now = 0.22;
+  while (now <= 1) {
+    const auto at = static_cast<std::size_t>(std::ceil(now * static_cast<double>(steps)));
+    if (looks.empty() || at > looks.back()) looks.push_back(at);
+    const double next = now + std::max(now - before - 0.03, 0.06);
+    before = now;
+    now = next;
+  }
+  return looks;
+}
+
+class Apgd final : public Attack {
+ public:
+  explicit Apgd(const SpecOptions& options)
+      : ball_(options),
+        steps_(options.count("steps", 1)),
+        starts_(options.count("starts", 1)),
+        targets_(options.count("targets", 0)),
+        rising_(options.number("rho", 0)),
+        ratio_(options.word("loss", losses) == "dlr") {}
+
+  // Records that one run turned leave.
+  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+    const bool aims = targets_ > 0 || problem.targeted();
+    const std::size_t each =
+        aims ? static_cast<std::size_t>(rivals_of(problem, std::max<std::size_t>(1, targets_)).size(1)) : 1;
+    return in_runs(network, problem, each * starts_, [&](const AttackProblem& records, std::size_t run) {
+      std::vector<std::int64_t> aim;
+      if (aims)
+        aim = numbers(rivals_of(records, std::max<std::size_t>(1, targets_))
+                          .select(1, static_cast<std::int64_t>(run % each)));
+      return search(network, records, Climbed(records, ratio_, std::move(aim)), run);
+    });
+  }
+
+ private:
+  // What is known at a point.
+  struct Known {
+    Tensor point, gradient;
+    std::vector<double> value;
+  };
+  Known at_point(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
+                 const Tensor& point, std::vector<bool>& won) const {
+    const std::array objectives{climbed.objective()};
+    auto slopes = network.slopes(problem, point, objectives);
+    won = truths_of(AttackedNetwork::won(problem, slopes.scores));
+    return {point, std::move(slopes.gradients[0]), climbed.values(slopes.scores)};
+  }
+
+  Tensor search(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
+                std::size_t run) const {
+    const Region region(ball_, problem.inputs);
+    const auto records = static_cast<std::size_t>(problem.size());
+    std::vector<bool> won, done(records);
+    Known now = at_point(network, problem, climbed, random_point(problem, ball_, run), won), best = now;
+    Tensor result = copied(now.point), before = now.point;
+    note(won, now.point, result, done);
+    std::vector<double> step(records, 2 * ball_.eps), best_then = best.value;
+    std::vector<std::size_t> rises(records);
+    std::vector<bool> halved(records, true);  // so that the first look asks for rises alone
+    const std::vector<std::size_t> looks = looks_back(steps_);
+    std::size_t look = 0, since = 0;
+    for (std::size_t i = 1; i <= steps_ && !std::ranges::all_of(done, std::identity()); ++i) {
+      const Tensor next = moved(region, now, before, step, i > 1);
+      before = now.point;
+      const std::vector<double> last = now.value;
+      now = at_point(network, problem, climbed, next, won);
+      note(won, now.point, result, done);
+      std::vector<std::int64_t> better;
+      for (std::size_t r = 0; r < records; ++r) {
+        rises[r] += now.value[r] > last[r] ? 1 : 0;
+        if (now.value[r] > best.value[r]) better.push_back(static_cast<std::int64_t>(r));
+      }
+      take(now, better, best);
+      if (look == looks.size() || i != looks[look]) continue;
+      std::vector<std::int64_t> back;
+      for (std::size_t r = 0; r < records; ++r) {
+        const bool few = static_cast<double>(rises[r]) < rising_ * static_cast<double>(i - since);
+        const bool stuck = !halved[r] && best_then[r] == best.value[r];
+        halved[r] = few || stuck;
+        if (halved[r]) step[r] /= 2;
+        if (halved[r]) back.push_back(static_cast<std::int64_t>(r));
+      }
+      take(best, back, now);
+      best_then = best.value;
+      std::ranges::fill(rises, 0);
+      since = i;
+      ++look;
+    }
+    return with_best(best.point, result, done);
+  }
+
+  // A step, three quarters of it, and a quarter of the last one.
+  Tensor moved(const Region& region, const Known& now, const Tensor& before, const std::vector<double>& step,
+               bool momentum) const {
+    std::vector<float> lengths(step.begin(), step.end());
+    const Tensor length = per_record(at::tensor(lengths).to(now.point.device()), now.point);
+    Tensor next = now.point + length * steepest(now.gradient, ball_.norm);
+    region.keep(next);
+    if (!momentum) return next;
+    next = now.point + 0.75 * (next - now.point) + 0.25 * (now.point - before);
+    region.keep(next);
+    return next;
+  }
+
+  // The first point that turns a record is its result.
+  static void note(const std::vector<bool>& won, const Tensor& point, const Tensor& result,
+                   std::vector<bool>& done) {
+    std::vector<std::int64_t> rows;
+    for (std::size_t r = 0; r < won.size(); ++r) {
+      if (won[r] && !done[r]) rows.push_back(static_cast<std::int64_t>(r));
+      done[r] = done[r] || won[r];
+    }
+    if (!rows.empty()) put(result, rows, picked(point, rows));
+  }
+
+  static void take(const Known& from, const std::vector<std::int64_t>& rows, Known& into) {
+    if (rows.empty()) return;
+    into.point = copied(into.point);
+    into.gradient = copied(into.gradient);
+    put(into.point, rows, picked(from.point, rows));
+    put(into.gradient, rows, picked(from.gradient, rows));
+    for (const std::int64_t row : rows) {
+      const auto r = static_cast<std::size_t>(row);
+      into.value[r] = from.value[r];
+    }
+  }
+
+  static Tensor with_best(const Tensor& best, const Tensor& result, const std::vector<bool>& done) {
+    std::vector<std::int64_t> rows;
+    for (std::size_t r = 0; r < done.size(); ++r) {
+      if (!done[r]) rows.push_back(static_cast<std::int64_t>(r));
+    }
+    if (!rows.empty()) put(result, rows, picked(best, rows));
+    return result;
+  }
+
+  Ball ball_;
+  std::size_t steps_, starts_, targets_;
+  double rising_;
+  bool ratio_;
+};
+
+}  // namespace
+
+AttackInfo apgd_attack() {
+  return {.name = "apgd",
+          .summary = "Auto-PGD: projected ascent with momentum that chooses its steps itself",
+          .definition =
+              "From a point uniform in the ball, with steps of 2 eps at first: z = P(x + step d), x' = P(x + "
+              "0.75 (z "
+              "- x) + 0.25 (x - x before)), d the steepest direction of the loss, P the projection to ball "
+              "and range. "
+              "After 0.22, 0.41, 0.57, ... of the steps, where fewer than rho of those since raised the "
+              "loss, or the "
+              "step was not halved last time and the greatest loss is the same, the step is halved and the "
+              "search goes "
+              "on from the point of greatest loss. Loss: ce, the cross-entropy; dlr, (max of the other Z - "
+              "Z_y) / "
+              "(greatest Z - third Z). With `targets` k, one run for each of the k classes t of greatest "
+              "clean score: "
+              "ce of the target, or dlr (Z_t - Z_y) / (greatest Z - mean of third and fourth). A record that "
+              "is turned "
+              "is done.",
+          .limits =
+              "A lower bound of what an adversary can do. With fewer classes than the ratio names, dlr is "
+              "the plain "
+              "difference.",
+          .paper =
+              "Croce, Hein, Reliable Evaluation of Adversarial Robustness with an Ensemble of Diverse "
+              "Parameter-free Attacks, ICML 2020",
+          .options = {{"eps", "0.3", "radius of the ball, as a share of the valid range"},
+                      {"norm", "linf", "linf or l2"},
+                      {"steps", "100", "number of steps"},
+                      {"starts", "1", "random points to begin from, for each target"},
+                      {"loss", "ce", "ce: cross-entropy; dlr: difference of logits ratio"},
+                      {"targets", "0", "classes aimed at, one after the other; 0: any other class"},
+                      {"rho", "0.75", "share of steps that must raise the loss"}},
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
+            return std::make_unique<Apgd>(options);
+          }};
+}
+
+}  // namespace assay::attack

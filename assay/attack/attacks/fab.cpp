@@ -1,0 +1,279 @@
+// Fast adaptive boundary attack: the nearest point at which a record is turned, by projections onto
+// linearised boundaries within the range.
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <assay/attack.h>
+#include <assay/extend/attack_problem.h>
+#include "assay/attack/norms.h"
+#include "assay/attack/objective.h"
+#include "assay/engine/plain_tensor.h"
+
+namespace assay::attack {
+namespace {
+
+const std::vector<std::string> fab_norms{"linf", "l2"};
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double length_of(std::span<const float> from, std::span<const float> to, Norm norm) {
+  double length = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const double change = std::abs(static_cast<double>(to[i]) - from[i]);
+    length = norm == Norm::linf ? std::max(length, change) : length + change * change;
+  }
+  return norm == Norm::linf ? length : std::sqrt(length);
+}
+
+// The shortest change of a point within [0, 1] that brings `gap` + gradient . change to 0, or as near as the
+// range allows. An element moves by min(t * rate, what the range leaves it), rate 1 (linf) or its own slope
+// (l2); how much the gap closes is concave in t and of straight pieces, so Newton's steps from 0 meet it in
+// finitely many. O(elements) each.
+class Projection {
+ public:
+  Projection(std::span<const float> point, std::span<const float> gradient, double gap, Norm norm)
+      : point_(point), gradient_(gradient), norm_(norm), sign_(gap < 0 ? 1.0 : -1.0) {
+    const double wanted = std::abs(gap);
+    for (int i = 0; i < most_steps; ++i) {
+      const auto [closed, slope] = at(t_);
+      if (!(slope > 0) || !(wanted - closed > 1e-12 * wanted)) break;
+      t_ += (wanted - closed) / slope;
+    }
+  }
+  double change(std::size_t i) const {
+    const double slope = sign_ * gradient_[i];
+    const double moved = std::min(t_ * rate(i), left(i));
+    return slope > 0 ? moved : slope < 0 ? -moved : 0;
+  }
+  double length() const {
+    double length = 0;
+    for (std::size_t i = 0; i < point_.size(); ++i) {
+      const double one = std::abs(change(i));
+      length = norm_ == Norm::linf ? std::max(length, one) : length + one * one;
+    }
+    return norm_ == Norm::linf ? length : std::sqrt(length);
+  }
+
+ private:
+  static constexpr int most_steps = 100;
+
+  double rate(std::size_t i) const { return norm_ == Norm::linf ? 1 : std::abs(gradient_[i]); }
+  double left(std::size_t i) const {
+    const double slope = sign_ * gradient_[i];
+    return slope > 0 ? 1.0 - point_[i] : slope < 0 ? static_cast<double>(point_[i]) : 0;
+  }
+  // How much of the gap is closed, and how fast more is.
+  std::pair<double, double> at(double t) const {
+    double closed = 0, slope = 0;
+    for (std::size_t i = 0; i < point_.size(); ++i) {
+      const double size = std::abs(gradient_[i]), moved = t * rate(i), most = left(i);
+      closed += size * std::min(moved, most);
+      if (moved < most) slope += size * rate(i);
+    }
+    return {closed, slope};
+  }
+
+  std::span<const float> point_, gradient_;
+  Norm norm_;
+  double sign_, t_ = 0;
+};
+
+class Fab final : public Attack {
+ public:
+  explicit Fab(const SpecOptions& options)
+      : within_(options.number("within", 0)),
+        norm_(norm_named(options.word("norm", fab_norms))),
+        stwithin_(options.count("steps", 1)),
+        targets_(options.count("targets", 1)),
+        most_pull_(options.number("alpha", 0)),
+        overshoot_(options.number("eta", 0)),
+        back_(options.number("beta", 0)) {}
+
+  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+    Best best{copied(problem.inputs), std::vector<double>(problem.keys.size(), infinity)};
+    const std::int64_t aims = rivals_of(problem, targets_).size(1);
+    for (std::int64_t aim = 0; aim < aims; ++aim) {
+      std::vector<std::int64_t> open;
+      for (std::size_t r = 0; r < best.length.size(); ++r)
+        if (!(best.length[r] <= within_)) open.push_back(static_cast<std::int64_t>(r));
+      if (open.empty()) break;
+      const AttackProblem rest = problem.at(tensor_of(open));
+      const Best found = towards(network, rest, rivals_of(rest, targets_).select(1, aim));
+      std::vector<std::int64_t> from, to;
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        const auto r = static_cast<std::size_t>(open[i]);
+        if (!(found.length[i] < best.length[r])) continue;
+        best.length[r] = found.length[i];
+        from.push_back(static_cast<std::int64_t>(i));
+        to.push_back(open[i]);
+      }
+      if (!to.empty()) put(best.point, to, picked(found.point, from));
+    }
+    forget_those_beyond(problem, best);
+    return best.point;
+  }
+
+ private:
+  struct Best {
+    Tensor point;
+    std::vector<double> length;  // infinity: none was found, the point is the record
+  };
+
+  // Of a radius, records that need a longer change have not been turned.
+  void forget_those_beyond(const AttackProblem& problem, const Best& best) const {
+    std::vector<std::int64_t> beyond;
+    for (std::size_t r = 0; r < best.length.size(); ++r) {
+      if (within_ > 0 && best.length[r] > within_) beyond.push_back(static_cast<std::int64_t>(r));
+    }
+    if (!beyond.empty()) put(best.point, beyond, picked(problem.inputs, beyond));
+  }
+
+  // [n] how far the class aimed at leads.
+  static std::vector<double> leads(const Tensor& scores, const Tensor& aims, const Tensor& labels) {
+    return doubles_of(
+        (scores.gather(1, aims.unsqueeze(1)) - scores.gather(1, labels.unsqueeze(1))).squeeze(1));
+  }
+
+  Best towards(const AttackedNetwork& network, const AttackProblem& problem, const Tensor& aims) const {
+    const Tensor clean = copied(problem.inputs.to(at::kCPU, at::kFloat));
+    Best best{copied(clean), std::vector<double>(problem.keys.size(), infinity)};
+    const std::array objectives{lead_of(aims, problem.labels)};
+    const auto size = static_cast<std::size_t>(clean.numel() / std::max<std::int64_t>(1, clean.size(0)));
+    Tensor point = copied(clean);
+    for (std::size_t step = 0; step < stwithin_; ++step) {
+      const auto slopes = network.slopes(problem, point.to(problem.inputs.device()), objectives);
+      const Tensor gradient = copied(slopes.gradients[0].to(at::kCPU, at::kFloat));
+      const std::vector<double> gaps = leads(slopes.scores, aims, problem.labels);
+      for (std::size_t r = 0; r < gaps.size(); ++r)
+        move(row(clean, r, size), row(gradient, r, size), gaps[r], row(point, r, size));
+      keep_turned(network, problem, clean, size, point, best);
+    }
+    search_between(network, problem, aims, clean, size, best);
+    best.point = best.point.to(problem.inputs.device());
+    return best;
+  }
+
+  static std::span<float> row(const Tensor& records, std::size_t r, std::size_t size) {
+    return {elements_of<float>(records) + r * size, size};
+  }
+
+  // Over the boundary from the point and from the record, the record's share bounded.
+  void move(std::span<const float> clean, std::span<const float> gradient, double gap,
+            std::span<float> point) const {
+    double gap_of_record = gap;
+    for (std::size_t i = 0; i < point.size(); ++i)
+      gap_of_record += gradient[i] * (static_cast<double>(clean[i]) - point[i]);
+    const std::vector<float> here(point.begin(), point.end());
+    const Projection from_point(here, gradient, gap, norm_),
+        from_record(clean, gradient, gap_of_record, norm_);
+    const double near = from_point.length(), far = from_record.length();
+    const double pull = near + far > 0 ? std::min(near / (near + far), most_pull_) : 0;
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      const double next = (1 - pull) * (here[i] + overshoot_ * from_point.change(i)) +
+                          pull * (clean[i] + overshoot_ * from_record.change(i));
+      point[i] = static_cast<float>(std::clamp(next, 0.0, 1.0));
+    }
+  }
+
+  // Points that turn their record are kept where they are nearer, and go back towards it.
+  void keep_turned(const AttackedNetwork& network, const AttackProblem& problem, const Tensor& clean,
+                   std::size_t size, const Tensor& point, Best& best) const {
+    const std::vector<bool> won = turned(network, problem, point);
+    for (std::size_t r = 0; r < won.size(); ++r) {
+      if (!won[r]) continue;
+      const auto at = row(point, r, size);
+      const std::span<const float> from = row(clean, r, size);
+      if (const double length = length_of(from, at, norm_); length < best.length[r]) {
+        best.length[r] = length;
+        std::ranges::copy(at, row(best.point, r, size).begin());
+      }
+      for (std::size_t i = 0; i < size; ++i)
+        at[i] = static_cast<float>((1 - back_) * from[i] + back_ * at[i]);
+    }
+  }
+
+  static std::vector<bool> turned(const AttackedNetwork& network, const AttackProblem& problem,
+                                  const Tensor& point) {
+    return truths_of(
+        AttackedNetwork::won(problem, network.scores(problem, point.to(problem.inputs.device()))));
+  }
+
+  // Three times along the line from the record, where a straight lead would be 0.
+  void search_between(const AttackedNetwork& network, const AttackProblem& problem, const Tensor& aims,
+                      const Tensor& clean, std::size_t size, Best& best) const {
+    Tensor low = copied(clean);
+    std::vector<double> lead_low = leads(problem.scores, aims, problem.labels);
+    std::vector<double> lead_best =
+        leads(network.scores(problem, best.point.to(problem.inputs.device())), aims, problem.labels);
+    for (int round = 0; round < 3; ++round) {
+      Tensor tried = copied(best.point);
+      for (std::size_t r = 0; r < lead_best.size(); ++r) {
+        const double share = lead_best[r] / (lead_best[r] - lead_low[r]);
+        if (!(best.length[r] < infinity) || !(share > 0) || !(share < 1)) continue;
+        const auto to = row(tried, r, size), from = row(low, r, size);
+        for (std::size_t i = 0; i < size; ++i) to[i] -= static_cast<float>(share) * (to[i] - from[i]);
+      }
+      const Tensor scores = network.scores(problem, tried.to(problem.inputs.device()));
+      const std::vector<bool> won = truths_of(AttackedNetwork::won(problem, scores));
+      const std::vector<double> found = leads(scores, aims, problem.labels);
+      for (std::size_t r = 0; r < won.size(); ++r) {
+        const auto at = row(tried, r, size);
+        const double length = length_of(row(clean, r, size), at, norm_);
+        if (won[r] && length < best.length[r]) {
+          best.length[r] = length;
+          lead_best[r] = found[r];
+          std::ranges::copy(at, row(best.point, r, size).begin());
+        } else if (!won[r]) {
+          lead_low[r] = found[r];
+          std::ranges::copy(at, row(low, r, size).begin());
+        }
+      }
+    }
+  }
+
+  double within_;
+  Norm norm_;
+  std::size_t stwithin_, targets_;
+  double most_pull_, overshoot_, back_;
+};
+
+}  // namespace
+
+AttackInfo fab_attack() {
+  return {
+      .name = "fab",
+      .summary = "fast adaptive boundary attack: the nearest point that turns a record",
+      .definition =
+          "For each of the `targets` classes t of greatest clean score, from x = the record: the boundary "
+          "Z_t = Z_y "
+          "is taken to be straight, and d, d0 are the shortest ways to it within the range from x and from "
+          "the "
+          "record x0. x' = clip((1 - a)(x + eta d) + a (x0 + eta d0)), a = min(|d| / (|d| + |d0|), alpha). "
+          "Where x' "
+          "turns the record it is kept if it is the nearest so far, and the search goes on from x0 + beta "
+          "(x' - x0). "
+          "At the end three secant steps along the line to the nearest. `within` above 0: records that need "
+          "more stay "
+          "as they are.",
+      .limits = "Lengths are upper bounds of the smallest change. Needs gradients.",
+      .paper =
+          "Croce, Hein, Minimally Distorted Adversarial Examples with a Fast Adaptive Boundary Attack, ICML "
+          "2020",
+      .options = {{"within", "0", "radius beyond which a change is not a success; 0: any"},
+                  {"norm", "linf", "linf or l2: what is to be small"},
+                  {"steps", "100", "steps for each target"},
+                  {"targets", "9", "classes aimed at, one after the other"},
+                  {"alpha", "0.1", "greatest share of the way from the record"},
+                  {"eta", "1.05", "how far beyond the boundary"},
+                  {"beta", "0.9", "how much of the way is left when a search goes back"}},
+      .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
+        return std::make_unique<Fab>(options);
+      }};
+}
+
+}  // namespace assay::attack

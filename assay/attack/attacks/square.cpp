@@ -1,0 +1,192 @@
+// Square attack: random search with squares that shrink, by scores alone.
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <assay/attack.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/random.h>
+#include "assay/attack/objective.h"
+#include "assay/engine/plain_tensor.h"
+
+namespace assay::attack {
+namespace {
+
+// A record as planes of rows and columns; one axis is a row.
+struct Planes {
+  std::int64_t channels = 1, rows = 1, columns = 1;
+  explicit Planes(const Tensor& records) {
+    const std::int64_t axes = records.dim() - 1;
+    if (axes >= 1) columns = records.size(-1);
+    if (axes >= 2) rows = records.size(-2);
+    for (std::int64_t axis = 1; axis + 2 <= axes; ++axis) channels *= records.size(axis);
+  }
+  std::size_t at(std::int64_t c, std::int64_t y, std::int64_t x) const {
+    return static_cast<std::size_t>((c * rows + y) * columns + x);
+  }
+  std::int64_t size() const { return channels * rows * columns; }
+};
+
+// The share of a plane that a square covers after so many queries of all.
+double share_of(double first, std::size_t query, std::size_t queries) {
+  constexpr std::array<double, 9> until{10, 50, 200, 500, 1000, 2000, 4000, 6000, 8000};
+  const double scaled = static_cast<double>(query) / static_cast<double>(queries) * 10'000;
+  double share = first;
+  for (const double bound : until)
+    if (scaled > bound) share /= 2;
+  return share;
+}
+
+class Square final : public Attack {
+ public:
+  explicit Square(const SpecOptions& options)
+      : eps_(options.number("eps", 0)),
+        queries_(options.count("queries", 1)),
+        first_share_(options.number("first", 0)) {}
+
+  // Records that are turned leave.
+  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+    const Tensor result = copied(problem.inputs);
+    std::vector<std::int64_t> open;
+    for (std::int64_t r = 0; r < problem.size(); ++r) open.push_back(r);
+    AttackProblem rest = problem;
+    Tensor best = striped(rest);
+    std::vector<double> distance = distances(network, rest, best);
+    for (std::size_t query = 1; rest.size() > 0; ++query) {
+      put(result, open, best);
+      if (query == queries_) break;
+      std::vector<std::int64_t> kept, still_open;
+      for (std::size_t i = 0; i < distance.size(); ++i) {
+        if (distance[i] < 0) continue;
+        kept.push_back(static_cast<std::int64_t>(i));
+        still_open.push_back(open[i]);
+      }
+      if (kept.empty()) break;
+      if (kept.size() < distance.size()) {
+        rest = rest.at(tensor_of(kept));
+        best = picked(best, kept);
+        std::vector<double> left;
+        for (const std::int64_t i : kept) left.push_back(distance[static_cast<std::size_t>(i)]);
+        distance = std::move(left);
+        open = std::move(still_open);
+      }
+      const Tensor tried = with_squares(rest, best, query);
+      const std::vector<double> found = distances(network, rest, tried);
+      std::vector<std::int64_t> better;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (!(found[i] < distance[i])) continue;
+        better.push_back(static_cast<std::int64_t>(i));
+        distance[i] = found[i];
+      }
+      if (!better.empty()) put(best, better, picked(tried, better));
+    }
+    return result;
+  }
+
+ private:
+  // How far each record is from being turned.
+  static std::vector<double> distances(const AttackedNetwork& network, const AttackProblem& problem,
+                                       const Tensor& point) {
+    return doubles_of(margin(problem, network.scores(problem, point)));
+  }
+
+  // Calls visit(record, its elements, its clean ones, its random stream) on copies in memory.
+  template <typename Visit>
+  static Tensor changed(const AttackProblem& problem, const Tensor& from, std::size_t query, Visit visit) {
+    const Planes planes(problem.inputs);
+    const Tensor point = copied(from.to(at::kCPU, at::kFloat)),
+                 clean = copied(problem.inputs.to(at::kCPU, at::kFloat));
+    const auto size = static_cast<std::size_t>(planes.size());
+    for (std::size_t row = 0; row < problem.keys.size(); ++row) {
+      Rng rng = problem.rng(row, query);
+      visit(planes, std::span(elements_of<float>(point) + row * size, size),
+            std::span<const float>(elements_of<float>(clean) + row * size, size), rng);
+    }
+    return point.to(problem.inputs.device());
+  }
+
+  float within(float value, float clean) const {
+    const auto eps = static_cast<float>(eps_);
+    return std::clamp(std::clamp(value, clean - eps, clean + eps), 0.0F, 1.0F);
+  }
+  float either_way(Rng& rng) const { return static_cast<float>(rng.below(2) == 0 ? -eps_ : eps_); }
+
+  // Every column of every channel at one end of the ball.
+  Tensor striped(const AttackProblem& problem) const {
+    return changed(problem, problem.inputs, 0,
+                   [&](const Planes& planes, std::span<float> to, std::span<const float> clean, Rng& rng) {
+                     for (std::int64_t c = 0; c < planes.channels; ++c) {
+                       for (std::int64_t x = 0; x < planes.columns; ++x) {
+                         const float change = either_way(rng);
+                         for (std::int64_t y = 0; y < planes.rows; ++y) {
+                           const std::size_t i = planes.at(c, y, x);
+                           to[i] = within(clean[i] + change, clean[i]);
+                         }
+                       }
+                     }
+                   });
+  }
+
+  // One square of each record, per channel, moved by the ball's width.
+  Tensor with_squares(const AttackProblem& problem, const Tensor& best, std::size_t query) const {
+    const double share = share_of(first_share_, query, queries_);
+    return changed(
+        problem, best, query,
+        [&](const Planes& planes, std::span<float> to, std::span<const float> clean, Rng& rng) {
+          const auto side = static_cast<std::int64_t>(std::max(
+              1.0, std::round(planes.rows == 1
+                                  ? share * static_cast<double>(planes.columns)
+                                  : std::sqrt(share * static_cast<double>(planes.rows * planes.columns)))));
+          const std::int64_t high = std::min(side, planes.rows), wide = std::min(side, planes.columns);
+          const auto top = static_cast<std::int64_t>(
+                         rng.below(static_cast<std::uint64_t>(planes.rows - high + 1))),
+                     left = static_cast<std::int64_t>(
+                         rng.below(static_cast<std::uint64_t>(planes.columns - wide + 1)));
+          for (std::int64_t c = 0; c < planes.channels; ++c) {
+            const float change = 2 * either_way(rng);
+            for (std::int64_t y = top; y < top + high; ++y) {
+              for (std::int64_t x = left; x < left + wide; ++x) {
+                const std::size_t i = planes.at(c, y, x);
+                to[i] = within(to[i] + change, clean[i]);
+              }
+            }
+          }
+        });
+  }
+
+  double eps_;
+  std::size_t queries_;
+  double first_share_;
+};
+
+}  // namespace
+
+AttackInfo square_attack() {
+  return {.name = "square",
+          .summary = "random search with squares, by scores alone",
+          .definition =
+              "Begins with columns of +eps or -eps of each channel. A query moves one square of each channel "
+              "by +2 eps "
+              "or -2 eps, clipped to ball and range, and is kept where it lowers Z_y - max of the other Z. "
+              "The square "
+              "covers `first` of a plane to begin with, and half as much after 0.1, 0.5, 2, 5, 10, 20, 40, 60 and "
+              "80 % of the "
+              "queries. A record that is turned is done.",
+          .limits =
+              "Looks at no gradient, so that what masks them does not help; needs many queries, and records "
+              "with one "
+              "axis have windows in place of squares.",
+          .paper = "Andriushchenko, Croce, Flammarion, Hein, Square Attack, ECCV 2020",
+          .options = {{"eps", "0.3", "radius of the ball (linf), as a share of the valid range"},
+                      {"queries", "5000", "most forward passes"},
+                      {"first", "0.8", "share of a plane that the first squares cover"}},
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
+            return std::make_unique<Square>(options);
+          }};
+}
+
+}  // namespace assay::attack
