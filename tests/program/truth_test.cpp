@@ -188,11 +188,29 @@ TEST_F(Truth, SingularCovariancesAreSaid) {
   EXPECT_NE(text.find("class 0 in layer hidden, class 1 in layer hidden; 1e-10 was added"), std::string::npos)
       << text;
   EXPECT_NE(text.find("for mdsc"), std::string::npos) << text;
-  // A choice by this surprise rests on the same.
-  ASSERT_EQ(assay("select --quiet --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte "
-                  "--layer hidden --by mdsa --json select.json")
-                .code,
-            0);
+}
+
+// Neurons that depend on each other: a choice by their surprise rests on what was added.
+TEST_F(Truth, SingularCovariancesOfAChoiceAreSaid) {
+  GraphBuilder build("dependent");
+  const ValueId in = build.input("input", DType::float32, {-1, 1, 4, 4});
+  const ValueId flat = build.add("Flatten", "flatten", {in});
+  std::vector<float> sums;  // of the left half, of the right one, and twice of the right one
+  for (int i = 0; i < 16; ++i) {
+    const float right = i % 4 >= 2 ? 1.0F : 0.0F;
+    sums.insert(sums.end(), {1 - right, right, 2 * right});
+  }
+  const ValueId hidden =
+      build.add("Relu", "active",
+                {build.add("Gemm", "hidden", {flat, build.constant("w1", Array::of<float>({16, 3}, sums))})});
+  const std::vector<float> sides{1, 0, 0, 1, 0, 0};
+  build.output(build.add("Gemm", "logits", {hidden, build.constant("w2", Array::of<float>({3, 2}, sides))}));
+  write_onnx(build.build(), folder / "dependent.onnx");
+  const Outcome outcome = assay(
+      "select --quiet --model dependent.onnx --train images-idx3-ubyte --test images-idx3-ubyte --layer "
+      "active "
+      "--by mdsa --json select.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(ids(json("select.json")).contains("singular-covariance")) << json("select.json").dump(1);
 }
 
