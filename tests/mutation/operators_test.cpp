@@ -67,6 +67,21 @@ TEST_P(EveryOperator, LeavesTheOriginalAloneAndChangesSomething) {
   EXPECT_EQ(fresh_hash(subject.graph()), before);
 }
 
+// Six hundred weights each: the first thousand changes that are kept name two of the four neurons.
+TEST(Summaries, SayThatMoreNeuronsAreChangedThanTheyName) {
+  Rng rng(2);
+  GraphBuilder build("wide");
+  const ValueId x = build.input("x", DType::float32, {-1, 600});
+  const ValueId hidden =
+      build.add("Relu", "active",
+                {build.add("MatMul", "hidden", {x, build.constant("w1", random_array(rng, {600, 4}))})});
+  build.output(build.add("MatMul", "logits", {hidden, build.constant("w2", random_array(rng, {4, 2}))}));
+  const Graph graph = build.build();
+  const Subject subject = subject_of(graph);
+  EXPECT_TRUE(apply(subject, parse_mutant("ws[ratio=1]@hidden#1")).summary.ends_with(", ... of hidden"));
+  EXPECT_EQ(apply(subject, parse_mutant("ws[ratio=0.5]@logits#1")).summary.find("..."), std::string::npos);
+}
+
 TEST_P(EveryOperator, SameSeedSameMutantAndItsTextIsEnough) {
   std::set<std::string> ids, hashes;
   for (const Mutant& one : draw(4).mutants) {
