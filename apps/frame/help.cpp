@@ -1,5 +1,7 @@
 #include "apps/frame/help.h"
 
+#include <fmt/format.h>
+
 namespace assay::frame {
 namespace {
 
@@ -19,6 +21,12 @@ class HelpFormatter final : public CLI::Formatter {
       if (!option->get_lnames().empty()) names += " --" + option->get_lnames()[0];
     }
     return "\n" + group + " (--help-all explains them):" + names + "\n";
+  }
+
+  // A line each, so that the list fits a screen: what else a command says is in its own help.
+  std::string make_subcommand(const CLI::App* sub) const override {
+    const std::string& text = sub->get_description();
+    return fmt::format("  {:<12} {}\n", sub->get_name(), text.substr(0, text.find('\n')));
   }
 
  private:

@@ -287,6 +287,8 @@ int run(const Program& program, int argc, char** argv) {
   try {
     line.root.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& help) {
+    const bool unknown = line.chosen() == nullptr && !arguments.empty() && !arguments[0].starts_with('-');
+    if (unknown) fail_to_parse(line, program.words, help, arguments);
     const int code = line.root.exit(help);
     flush_standard_output();
     return code;

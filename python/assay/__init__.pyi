@@ -401,6 +401,7 @@ def select(
     train: SpecLike | None = ...,
     by: Literal['minimise', 'budget', 'additional', 'deepgini', 'entropy', 'margin', 'max-softmax', 'lsa', 'dsa', 'mdsa', 'random'] | None = ...,
     criterion: SpecLike | None = ...,
+    beyond: str | PathLike[str] | None = ...,
     profile: str | PathLike[str] | None = ...,
     layer: str | PathLike[str] | list[str | PathLike[str]] | None = ...,
     size: int | None = ...,

@@ -27,8 +27,8 @@ TEST_F(Forms, NetworkAndDataStandWithoutFlags) {
         std::pair("select", "--by entropy --size 3"), std::pair("inspect", "--hypotheses label"),
         std::pair("prune", "--units layer=0,units=0 --out p.onnx --force"),
         std::pair("audit",
-                  "--train 'images-idx3-ubyte[:50]' --criterion nc --count 1 --sizes 10 --subsets 4 "
-                  "--permutations 9 --resamples 9 --orders 9")}) {
+                  "--train 'images-idx3-ubyte[:50]' --criterion nc --count 1 --sizes 10 --subsets 10 "
+                  "--permutations 19 --resamples 20 --orders 19")}) {
     const std::string data = command == std::string("inspect") ? "--data" : "--test";
     const nlohmann::json bare = result_of(fmt::format("{} net.onnx images-idx3-ubyte {}", command, more));
     const nlohmann::json flagged =
@@ -64,6 +64,8 @@ TEST_F(Forms, HelpIsAWordAndFlagsAreShort) {
   const Outcome unknown = assay("help covr");
   EXPECT_EQ(unknown.code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("cover"));
+  const std::string list = assay("--help").out;
+  EXPECT_LT(std::ranges::count(list, '\n'), 50) << "fits a screen";
 }
 
 }  // namespace
