@@ -51,7 +51,7 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const Wo
 
 Configured apply_config(const std::filesystem::path& file, const Words& words, CLI::App& root,
                         CLI::App& command) {
-  const toml::table table = read_toml(file);
+  const toml::table table = read_configuration(file);
   Seen given;
   Configured done;
   for (CLI::Option* option : command.get_options()) {

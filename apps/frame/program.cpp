@@ -95,7 +95,8 @@ void declare_common(CLI::App& app, Settings& settings) {
         fmt::format("--{} {}{}", renderer.name, kind, renderer.render_files ? "" : renderer.extension),
         settings.renderings[renderer.name], fmt::format("write the {} to {}", renderer.summary, kind));
   }
-  flags.add("--config FILE", settings.config, "read flags from FILE (default: ./assay.toml where it exists)");
+  flags.add("--config FILE", settings.config,
+            "read flags from FILE (default: ./assay.toml, else [tool.assay] of ./pyproject.toml)");
   flags
       .add_code("--plugin FILE.so", settings.plugins,
                 "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "

@@ -25,13 +25,13 @@
 #include "assay/support/conditions.h"
 #include "assay/support/deaf_work.h"
 #include "assay/support/files/file.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/ranks/launch.h"
 #include "assay/support/text/text.h"
 
 namespace assay::frame {
 namespace {
 
-constexpr const char* folder_config = "assay.toml";
 constexpr int gate_failed = 2, warned = 9, signal_base = 128;  // docs/exit-codes.md, as all codes
 
 volatile std::sig_atomic_t stopped_by = 0;  // the signal that asked for an end
@@ -129,10 +129,22 @@ void render(const report::Document& document, const Settings& settings) {
   flush_standard_output();
 }
 
+// The configuration file of the current folder; empty where there is none.
+std::string config_of_folder() {
+  constexpr const char *own = "assay.toml", *shared = "pyproject.toml";
+  constexpr std::size_t most = std::size_t{1} << 20;
+  if (std::filesystem::exists(own)) return own;
+  std::error_code code;
+  const bool mentioned = std::filesystem::is_regular_file(shared, code) &&
+                         read_start(shared, most).find("tool.assay") != std::string::npos;
+  return mentioned ? shared : "";
+}
+
 // Values of the file that was named, or of the one in the current folder as far as it is trusted.
 void configure(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
-  const bool found = settings.config.empty() && std::filesystem::exists(folder_config);
-  if (found) settings.config = folder_config;
+  const std::string in_folder = settings.config.empty() ? config_of_folder() : "";
+  const bool found = !in_folder.empty();
+  if (found) settings.config = in_folder;
   if (settings.config.empty()) return;
   Configured configured = apply_config(settings.config, program.words, root, sub);
   const CLI::Option* const plugin = sub.get_option("--plugin");

@@ -11,7 +11,7 @@ namespace {
 
 class StudyReader {
  public:
-  explicit StudyReader(const std::filesystem::path& file) : file_(file), table_(read_toml(file)) {}
+  explicit StudyReader(const std::filesystem::path& file) : file_(file), table_(read_configuration(file)) {}
 
   StudyFile read() const {
     StudyFile result;

@@ -17,6 +17,28 @@ class Configuration : public Program {
   Json json(const std::string& file) const { return Json::parse(read_file(folder / file)); }
 };
 
+TEST_F(Configuration, APyprojectHoldsATableOfAssay) {
+  const std::string ours = "[tool.assay]\nmodel = \"net.onnx\"\n[tool.assay.evaluate]\ndata = ";
+  write_file(folder / "pyproject.toml",
+             "[project]\nname = \"theirs\"\n" + ours + "\"images-idx3-ubyte[:50]\"\njson = \"r.json\"\n");
+  ASSERT_EQ(assay("evaluate --quiet").code, 0);
+  EXPECT_EQ(json("r.json")["facts"]["records"], 50);
+  // An assay.toml of the folder goes before it; a plug-in needs trust from either.
+  write_file(folder / "assay.toml", "[evaluate]\nmodel = \"net.onnx\"\ndata = \"images-idx3-ubyte[:20]\"\n");
+  ASSERT_EQ(assay("evaluate --quiet --json r.json").code, 0);
+  EXPECT_EQ(json("r.json")["facts"]["records"], 20);
+  std::filesystem::remove(folder / "assay.toml");
+  write_file(folder / "pyproject.toml", "[tool.assay]\nplugin = [\"./theirs.so\"]\n");
+  EXPECT_EQ(assay("evaluate net.onnx images-idx3-ubyte").code, 1);
+  // What says nothing of Assay is not read, however damaged; named, it must hold the table.
+  write_file(folder / "pyproject.toml", "[project\n");
+  EXPECT_EQ(assay("evaluate net.onnx images-idx3-ubyte").code, 0);
+  write_file(folder / "pyproject.toml", "[project]\n");
+  const Outcome named = assay("evaluate net.onnx images-idx3-ubyte --config pyproject.toml");
+  EXPECT_EQ(named.code, 1);
+  EXPECT_NE(named.err.find("[tool.assay]"), std::string::npos);
+}
+
 TEST_F(Configuration, OneCommandGivesTableGatesAndPage) {
   write_file(folder / "assay.toml", R"(
 model = "net.onnx"

@@ -43,6 +43,14 @@ toml::table read_toml(const std::filesystem::path& file) {
   }
 }
 
+toml::table read_configuration(const std::filesystem::path& file) {
+  toml::table whole = read_toml(file);
+  if (file.filename() != "pyproject.toml") return whole;
+  const toml::table* const own = whole["tool"]["assay"].as_table();
+  if (own == nullptr) fail(Fault::usage, "{} has no table [tool.assay]", file.string());
+  return *own;
+}
+
 std::string text_of(const std::filesystem::path& file, const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   if (const auto truth = node.value_exact<bool>()) return *truth ? "true" : "false";

@@ -17,6 +17,10 @@ std::string place_in(const std::filesystem::path& file, const toml::node& node);
 // be a table in another.
 toml::table read_toml(const std::filesystem::path& file);
 
+// The table that configures Assay: of a pyproject.toml [tool.assay], of other files all. Throws Error{usage}
+// also for a pyproject.toml without it.
+toml::table read_configuration(const std::filesystem::path& file);
+
 // A text, number or truth value, or the elements of a list of them, as texts. Throws Error{usage} for
 // anything else.
 std::string text_of(const std::filesystem::path& file, const toml::node& node);
