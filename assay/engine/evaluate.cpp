@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -21,7 +23,50 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
 
+// Logarithms of the probabilities of the classes; `known`: scores are probabilities already. A single one
+// says yes, no is what is left.
+std::vector<double> log_probabilities(std::span<const double> scores, bool known) {
+  constexpr double least = 1e-30;  // so that no logarithm of a probability that was rounded to 0 is infinite
+  if (scores.size() == 1) {
+    const double z = scores[0];
+    if (known) return {std::log(std::max(1 - z, least)), std::log(std::max(z, least))};
+    const double no = z > 0 ? -z - std::log1p(std::exp(-z)) : -std::log1p(std::exp(z));
+    return {no, no + z};
+  }
+  std::vector<double> logs;
+  if (known) {
+    for (const double share : scores) logs.push_back(std::log(std::max(share, least)));
+  } else {
+    logs.assign(scores.begin(), scores.end());
+  }
+  const double greatest = logs.empty() ? 0 : *std::ranges::max_element(logs);
+  double sum = 0;
+  for (const double one : logs) sum += std::exp(one - greatest);
+  for (double& one : logs) one -= greatest + std::log(sum);
+  return logs;
+}
+
 }  // namespace
+
+double Calibration::expected_error() const {
+  double error = 0;
+  for (const Bin& bin : bins) error += std::abs(static_cast<double>(bin.correct) - bin.confidence);
+  return records == 0 ? 0 : error / static_cast<double>(records);
+}
+
+double Calibration::greatest_error() const {
+  double greatest = 0;
+  for (const Bin& bin : bins) {
+    const double error = std::abs(static_cast<double>(bin.correct) - bin.confidence);
+    if (bin.records > 0) greatest = std::max(greatest, error / static_cast<double>(bin.records));
+  }
+  return greatest;
+}
+
+double Calibration::brier() const { return records == 0 ? 0 : squared / static_cast<double>(records); }
+double Calibration::negative_log_likelihood() const {
+  return records == 0 ? 0 : surprise / static_cast<double>(records);
+}
 
 std::vector<std::uint8_t> finite_rows(const Tensor& values, std::size_t rows) {
   return on_numbers(values, [&](auto numbers) {
@@ -35,14 +80,21 @@ std::vector<std::uint8_t> finite_rows(const Tensor& values, std::size_t rows) {
 }
 
 void to_json(Json& json, const Evaluator::Answers& answers) {
+  std::vector<double> beliefs;
+  for (const Belief& belief : answers.beliefs)
+    beliefs.insert(beliefs.end(),
+                   {belief.counts ? 1.0 : 0.0, belief.confidence, belief.squared, belief.surprise});
   json = {to_binary(answers.indices), to_binary(answers.finite), to_binary(answers.predicted),
-          to_binary(answers.labels), to_binary(answers.errors)};
+          to_binary(answers.labels),  to_binary(answers.errors), to_binary(beliefs)};
 }
 
 void from_json(const Json& json, Evaluator::Answers& answers) {
   answers = {from_binary<std::size_t>(json.at(0)), from_binary<std::uint8_t>(json.at(1)),
              from_binary<std::int64_t>(json.at(2)), from_binary<std::int64_t>(json.at(3)),
              from_binary<double>(json.at(4))};
+  const auto beliefs = from_binary<double>(json.at(5));
+  for (std::size_t i = 0; i + 3 < beliefs.size(); i += 4)
+    answers.beliefs.push_back({beliefs[i] != 0, beliefs[i + 1], beliefs[i + 2], beliefs[i + 3]});
 }
 
 Evaluator::Evaluator(const Session& session, const Dataset& dataset)
@@ -59,6 +111,7 @@ Evaluator::Answers Evaluator::ask(const Batch& batch, const Tensor& logits) cons
     answers.predicted = predicted_classes(session_, logits, batch.indices.size());
   else
     answers.errors = errors_of(batch, logits);
+  if (classifies_ && !batch.labels.empty()) answers.beliefs = beliefs_of(answers, logits);
   return answers;
 }
 
@@ -67,6 +120,7 @@ void Evaluator::add(const Answers& answers) {
   note_non_finite(answers);
   if (classifies_) {
     classify(answers);
+    believe(answers);
   } else {
     regress(answers);
   }
@@ -77,6 +131,7 @@ Evaluation Evaluator::result() const {
   if (result.records == 0) return result;
   const auto records = static_cast<double>(result.records);
   if (classifies_ && dataset_.has_labels()) result.accuracy = static_cast<double>(correct_) / records;
+  if (classifies_ && calibration_.records > 0) result.calibration = calibration_;
   if (classifies_) return result;
   result.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
   for (TargetError& target : result.targets) {
@@ -108,6 +163,45 @@ void Evaluator::classify(const Answers& answers) {
     if (answers.predicted[i] != answers.labels[i]) continue;
     ++result_.class_correct[label];
     ++correct_;
+  }
+}
+
+std::vector<Belief> Evaluator::beliefs_of(const Answers& answers, const Tensor& logits) const {
+  const std::vector<double> scores = doubles_of(logits);
+  const std::size_t records = answers.indices.size(),
+                    width = scores.size() / std::max<std::size_t>(1, records);
+  std::vector<Belief> beliefs(records);
+  for (std::size_t r = 0; r < records; ++r) {
+    const std::vector<double> logs =
+        log_probabilities(std::span(scores).subspan(r * width, width), session_.ends_in_sigmoid());
+    const std::int64_t label = answers.labels[r], named = answers.predicted[r];
+    if (answers.finite[r] == 0 || label < 0 || named < 0 || std::cmp_greater_equal(label, logs.size()))
+      continue;
+    Belief& belief = beliefs[r];
+    belief.counts = true;
+    belief.confidence = std::exp(logs[static_cast<std::size_t>(named)]);
+    belief.surprise = -logs[static_cast<std::size_t>(label)];
+    for (std::size_t c = 0; c < logs.size(); ++c) {
+      const double missed = std::exp(logs[c]) - (std::cmp_equal(c, label) ? 1 : 0);
+      belief.squared += missed * missed;
+    }
+  }
+  return beliefs;
+}
+
+void Evaluator::believe(const Answers& answers) {
+  for (std::size_t r = 0; r < answers.beliefs.size(); ++r) {
+    const Belief& belief = answers.beliefs[r];
+    if (!belief.counts) continue;
+    constexpr auto count = static_cast<double>(Calibration::bin_count);
+    const auto bin =
+        static_cast<std::size_t>(std::clamp(std::ceil(belief.confidence * count) - 1, 0.0, count - 1));
+    ++calibration_.records;
+    ++calibration_.bins[bin].records;
+    calibration_.bins[bin].correct += answers.predicted[r] == answers.labels[r] ? 1 : 0;
+    calibration_.bins[bin].confidence += belief.confidence;
+    calibration_.squared += belief.squared;
+    calibration_.surprise += belief.surprise;
   }
 }
 
@@ -249,6 +343,12 @@ void to_json(Json& json, const Evaluation& evaluation) {
           {"non_finite", evaluation.non_finite},
           {"non_finite_ids", evaluation.non_finite_ids}};
   if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
+  if (evaluation.calibration) {
+    const Calibration& calibration = *evaluation.calibration;
+    json["calibration"] = {calibration.records, calibration.squared, calibration.surprise, Json::array()};
+    for (const Calibration::Bin& bin : calibration.bins)
+      json["calibration"][3].push_back({bin.records, bin.correct, bin.confidence});
+  }
   if (evaluation.mean_squared_error) json["mean_squared_error"] = *evaluation.mean_squared_error;
   for (const TargetError& target : evaluation.targets)
     json["targets"].push_back({target.mean_squared, target.mean_absolute, target.greatest});
@@ -263,6 +363,12 @@ void from_json(const Json& json, Evaluation& evaluation) {
   json.at("non_finite").get_to(evaluation.non_finite);
   json.at("non_finite_ids").get_to(evaluation.non_finite_ids);
   if (json.contains("accuracy")) evaluation.accuracy = json.at("accuracy").get<double>();
+  if (json.contains("calibration")) {
+    const Json& from = json.at("calibration");
+    Calibration calibration{.bins = {}, .records = from.at(0), .squared = from.at(1), .surprise = from.at(2)};
+    for (const Json& bin : from.at(3)) calibration.bins.push_back({bin.at(0), bin.at(1), bin.at(2)});
+    evaluation.calibration = std::move(calibration);
+  }
   if (json.contains("mean_squared_error"))
     evaluation.mean_squared_error = json.at("mean_squared_error").get<double>();
   for (const Json& target : json.at("targets"))

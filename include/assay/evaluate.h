@@ -33,6 +33,28 @@ struct TargetError {
   double mean_squared = 0, mean_absolute = 0, greatest = 0;
 };
 
+// How far the probabilities of a classifier can be believed, over records with finite scores and a label
+// among its classes. Probabilities are the softmax of the scores; of a single score its sigmoid.
+struct Calibration {
+  static constexpr std::size_t bin_count = 15;
+  // Records by the probability of the class named, in (b / 15, (b + 1) / 15].
+  struct Bin {
+    std::size_t records = 0, correct = 0;
+    double confidence = 0;  // sum of these probabilities
+  };
+  std::vector<Bin> bins = std::vector<Bin>(bin_count);
+  std::size_t records = 0;
+  double squared = 0, surprise = 0;  // sums of |p - e_label|^2 and of -ln p_label
+
+  // Expected calibration error (Naeini et al., AAAI 2015; Guo et al., ICML 2017): the mean over records of
+  // how far confidence and accuracy of their bin are apart; and that of the worst bin. 0 without records.
+  double expected_error() const;
+  double greatest_error() const;
+  // Brier score (Brier 1950), in [0, 2], and negative log-likelihood in nats, means over records.
+  double brier() const;
+  double negative_log_likelihood() const;
+};
+
 struct Evaluation {
   std::size_t records = 0;
   std::vector<std::int64_t> predictions;                  // per record, or no_class; empty for regression
@@ -40,6 +62,7 @@ struct Evaluation {
   std::optional<double> mean_squared_error;               // regression with targets
   std::vector<TargetError> targets;                       // the same by target
   std::vector<std::size_t> class_records, class_correct;  // per class
+  std::optional<Calibration> calibration = {};            // classification with labels
   std::size_t non_finite = 0;                             // records with a NaN or infinity in the output
   std::vector<std::string> non_finite_ids;                // the first few
 };

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -70,6 +72,49 @@ TEST(Evaluate, CountsByClassWhateverTheBatch) {
       EXPECT_FALSE(result.mean_squared_error.has_value());
     }
   }
+}
+
+// Scores are x1 - x0 and x0 - x1: probabilities sigmoid(2 (x1 - x0)) and the rest.
+TEST(Evaluate, MeasuresHowFarProbabilitiesCanBeBelieved) {
+  const std::vector<std::int64_t> labels{1, 0, 0, 0, 1};
+  double squared = 0, surprise = 0;
+  std::map<int, std::array<double, 3>> bins;  // records, right, sum of confidence
+  for (std::size_t r = 0; r < labels.size(); ++r) {
+    const double yes = 1 / (1 + std::exp(-2.0 * (rows[2 * r] - rows[2 * r + 1])));
+    const double of_label = labels[r] == 1 ? yes : 1 - yes, confidence = std::max(yes, 1 - yes);
+    squared += 2 * (1 - of_label) * (1 - of_label);
+    surprise -= std::log(of_label);
+    auto& bin = bins[static_cast<int>(std::ceil(confidence * 15)) - 1];
+    bin[0] += 1, bin[1] += of_label > 0.5 ? 1 : 0, bin[2] += confidence;
+  }
+  double expected = 0, greatest = 0;
+  for (const auto& [b, bin] : bins) {
+    expected += std::abs(bin[1] - bin[2]) / 5;
+    greatest = std::max(greatest, std::abs(bin[1] - bin[2]) / bin[0]);
+  }
+  for (const std::string ending : {"", "Softmax", "LogSoftmax"}) {
+    for (const std::size_t batch : {1, 2, 5}) {
+      const Evaluation result =
+          evaluate(Session(comparator(ending)), records({2}, rows, labels), {.batch = batch}, silence());
+      const Calibration& calibration = result.calibration.value();
+      EXPECT_EQ(calibration.records, 5U);
+      EXPECT_NEAR(calibration.expected_error(), expected, 1e-6) << ending;
+      EXPECT_NEAR(calibration.greatest_error(), greatest, 1e-6) << ending;
+      EXPECT_NEAR(calibration.brier(), squared / 5, 1e-6) << ending;
+      EXPECT_NEAR(calibration.negative_log_likelihood(), surprise / 5, 1e-6) << ending;
+    }
+  }
+  EXPECT_FALSE(
+      evaluate(Session(comparator()), records({2}, rows, {}), {}, silence()).calibration.has_value());
+}
+
+// A network that is always sure, and right three times in four.
+TEST(Evaluate, CallsASureNetworkThatErrsBadlyCalibrated) {
+  const std::vector<float> sure{90, 0, 90, 0, 0, 90, 0, 90};
+  const Evaluation result = evaluate(Session(comparator()), records({2}, sure, {1, 0, 0, 0}), {}, silence());
+  EXPECT_NEAR(result.calibration->expected_error(), 0.25, 1e-12);
+  EXPECT_NEAR(result.calibration->brier(), 0.5, 1e-12);
+  EXPECT_NEAR(result.calibration->negative_log_likelihood(), 180.0 / 4, 1e-3);
 }
 
 TEST(Evaluate, ReadsASingleColumnAsYesOrNo) {

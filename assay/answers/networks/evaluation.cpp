@@ -14,7 +14,7 @@ namespace {
 // What conditions can be about.
 std::vector<std::string> measured_on(const Dataset& data) {
   if (data.target_width() > 0) return {"mean-squared-error", "mean-absolute-error", "greatest-error"};
-  return {"accuracy"};
+  return {"accuracy", "calibration-error", "brier-score"};
 }
 
 }  // namespace

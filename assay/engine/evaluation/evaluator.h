@@ -15,6 +15,12 @@ namespace assay {
 std::vector<std::uint8_t> finite_rows(const Tensor& values, std::size_t rows);
 
 // Session and data set must outlive this.
+// What calibration sums up of one record.
+struct Belief {
+  bool counts = false;  // finite scores, and a label among the classes
+  double confidence = 0, squared = 0, surprise = 0;
+};
+
 class Evaluator {
  public:
   Evaluator(const Session& session, const Dataset& dataset);
@@ -25,6 +31,7 @@ class Evaluator {
     std::vector<std::uint8_t> finite;             // per record
     std::vector<std::int64_t> predicted, labels;  // empty where there are none
     std::vector<double> errors;                   // [records, targets]; empty for classifiers
+    std::vector<Belief> beliefs = {};             // of classifiers, where there are labels
   };
   // From the network's decision value.
   Answers ask(const Batch& batch, const Tensor& logits) const;
@@ -36,11 +43,14 @@ class Evaluator {
   void classify(const Answers& answers);
   std::vector<double> errors_of(const Batch& batch, const Tensor& output) const;
   void regress(const Answers& answers);
+  std::vector<Belief> beliefs_of(const Answers& answers, const Tensor& logits) const;
+  void believe(const Answers& answers);
 
   const Session& session_;
   const Dataset& dataset_;
   bool classifies_;
   Evaluation result_;
+  Calibration calibration_;
   std::size_t correct_ = 0;
   double squared_error_ = 0;
 };

@@ -61,6 +61,50 @@ report::Table accuracy_table(const Evaluation& evaluation, const Dataset& data) 
   return table;
 }
 
+// How often each probability came true.
+report::Table reliability_table(const Calibration& calibration) {
+  report::Table table{"reliability",
+                      "Reliability of the probability of the class named",
+                      {{"from", "above", Kind::number, 3},
+                       {"to", "up to", Kind::number, 3},
+                       {"records", "records", Kind::count},
+                       {"confidence", "mean probability", Kind::percent},
+                       {"accuracy", "accuracy", Kind::percent}},
+                      {}};
+  table.detail = true;
+  constexpr auto count = static_cast<double>(Calibration::bin_count);
+  for (std::size_t b = 0; b < calibration.bins.size(); ++b) {
+    const Calibration::Bin& bin = calibration.bins[b];
+    if (bin.records == 0) continue;
+    const auto records = static_cast<double>(bin.records);
+    table.rows.push_back({static_cast<double>(b) / count, static_cast<double>(b + 1) / count,
+                          report::count_cell(bin.records), bin.confidence / records,
+                          static_cast<double>(bin.correct) / records});
+  }
+  return table;
+}
+
+void add_calibration(report::Document& document, const Calibration& calibration) {
+  document.facts.push_back(
+      {"calibration_error", "expected calibration error", calibration.expected_error(), Kind::number, 4});
+  document.facts.push_back({"greatest_calibration_error", "greatest calibration error of a bin",
+                            calibration.greatest_error(), Kind::number, 4});
+  document.facts.push_back({"brier", "Brier score", calibration.brier(), Kind::number, 4});
+  document.facts.push_back({"negative_log_likelihood", "negative log-likelihood",
+                            calibration.negative_log_likelihood(), Kind::number, 4});
+  document.tables.push_back(reliability_table(calibration));
+  document.definitions.push_back(
+      {"calibration",
+       "probabilities are the softmax of the scores, of one score its sigmoid. Calibration error: records in "
+       "15 bins "
+       "of equal width by the probability of the class named; |accuracy - mean probability| of the bins, "
+       "weighted "
+       "by their records. Brier score: mean of the squared distance between the probabilities and the "
+       "label's 1 "
+       "among 0s, 0 to 2. Negative log-likelihood in nats",
+       "Naeini et al., AAAI 2015; Guo et al., ICML 2017; Brier 1950; docs/calibration.md"});
+}
+
 report::Table figures_table(const Evaluation& evaluation, const Dataset& data) {
   report::Table table = report::criteria_table(measurements_of(evaluation, data));
   table.title = "Figures for gates";
@@ -108,6 +152,10 @@ std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, c
     m.higher_is_better = false;
     all.push_back(std::move(m));
   };
+  if (evaluation.calibration) {
+    add_error("calibration-error", evaluation.calibration->expected_error());
+    add_error("brier-score", evaluation.calibration->brier());
+  }
   if (evaluation.mean_squared_error) add_error("mean-squared-error", *evaluation.mean_squared_error);
   for (std::size_t t = 0; t < evaluation.targets.size(); ++t) {
     const TargetError& error = evaluation.targets[t];
@@ -128,6 +176,7 @@ report::Document document_of(const Evaluation& evaluation, const Graph& network,
                                     report::percent(*evaluation.accuracy));
     document.tables = {accuracy_table(evaluation, data), confusion_table(evaluation, data, 10)};
     document.tables.push_back(figures_table(evaluation, data));
+    if (evaluation.calibration) add_calibration(document, *evaluation.calibration);
   } else if (evaluation.mean_squared_error) {
     document.headline = fmt::format("{} on {}: mean squared error {:.6f}", network.name(), data.describe(),
                                     *evaluation.mean_squared_error);
