@@ -38,7 +38,7 @@ TEST(QuestionCommands, TellFlagsAsHelpDoes) {
   const std::vector<QuestionCommand> all = question_commands();
   const QuestionCommand cover = command(all, "cover");
   EXPECT_TRUE(flag(cover, "criterion").repeats);
-  EXPECT_EQ(flag(cover, "criterion").type, "SPEC");
+  EXPECT_EQ(flag(cover, "criterion").type, "SPEC,...");
   EXPECT_TRUE(flag(cover, "by-class").is_switch);
   EXPECT_EQ(flag(cover, "min-k").type, "UINT");
   EXPECT_EQ(flag(cover, "min-k").fallback, "2");
