@@ -173,7 +173,8 @@ AttackInfo square_attack() {
               "by +2 eps "
               "or -2 eps, clipped to ball and range, and is kept where it lowers Z_y - max of the other Z. "
               "The square "
-              "covers `first` of a plane to begin with, and half as much after 0.1, 0.5, 2, 5, 10, 20, 40, 60 and "
+              "covers `first` of a plane to begin with, and half as much after 0.1, 0.5, 2, 5, 10, 20, 40, "
+              "60 and "
               "80 % of the "
               "queries. A record that is turned is done.",
           .limits =
