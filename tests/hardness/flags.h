@@ -31,7 +31,7 @@ inline std::map<std::string, std::string> flags_in(const std::string& help) {
   return flags;
 }
 
-// The arguments with another value of the flag, which is put behind where it is not there.
+// The arguments with another value of the flag, which is added at the end where it is not there.
 inline std::string with_value(std::string arguments, const std::string& flag, const std::string& value) {
   std::size_t at = (" " + arguments).find(" " + flag + " ");
   if (at != std::string::npos) {

@@ -180,7 +180,7 @@ AttackInfo square_attack() {
           .limits =
               "Looks at no gradient, so that what masks them does not help; needs many queries, and records "
               "with one "
-              "axis have windows in place of squares.",
+              "axis have windows instead of squares.",
           .paper = "Andriushchenko, Croce, Flammarion, Hein, Square Attack, ECCV 2020",
           .options = {{"eps", "0.3", "radius of the ball (linf), as a share of the valid range"},
                       {"queries", "5000", "most forward passes"},

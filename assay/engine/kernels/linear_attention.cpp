@@ -1,4 +1,4 @@
-// LinearAttention: a state in place of all past keys, which is read by queries and written by keys and values
+// LinearAttention: a state instead of all past keys, which is read by queries and written by keys and values
 // (Katharopoulos et al., "Transformers are RNNs", 2020; gates: Yang et al., "Gated linear attention
 // transformers", 2024; the delta rule: Yang et al., "Gated delta networks", 2025).
 

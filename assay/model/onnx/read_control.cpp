@@ -102,7 +102,7 @@ onnx::GraphProto& branch_of(onnx::NodeProto& proto, std::string_view attribute) 
 
 }  // namespace
 
-// What both branches do last to an output is done behind the node instead: the scores before a softmax are
+// What both branches do last to an output is done after the node instead: the scores before a softmax are
 // then values of the graph. Returns the nodes that do it, in their order.
 std::vector<onnx::NodeProto> Reader::take_out_endings(onnx::NodeProto& proto, const Node& node) {
   std::vector<onnx::NodeProto> endings;

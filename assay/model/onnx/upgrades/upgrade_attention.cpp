@@ -124,7 +124,7 @@ ValueId by_record(Upgrade& u, std::string_view role, ValueId x) {
   return u.before(role, "Unsqueeze", {x, u.integers(std::string(role) + "_axes", {1, 2, 3})});
 }
 
-// Which keys a query sees for its position: of a causal network none behind it, of a window those near it,
+// Which keys a query sees for its position: of a causal network none after it, of a window those near it,
 // and none that is padding. no_value: all.
 ValueId seen_positions(Upgrade& u, ValueId q, ValueId k) {
   const bool causal = u.node.integer("is_causal", 0) != 0;

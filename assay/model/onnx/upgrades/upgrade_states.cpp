@@ -31,7 +31,7 @@ void tensor_scatter(Upgrade& u) {
   if (!rank) fail(Fault::unsupported, "{}: the number of axes of the cache is not known", u.node.describe());
   const std::int64_t given = u.node.integer("axis", -2), axis = given < 0 ? given + *rank : given;
   if (axis < 1 || axis >= *rank)
-    fail(Fault::model, "{}: axis {} is not one behind the first of {}", u.node.describe(), given, *rank);
+    fail(Fault::model, "{}: axis {} is not one after the first of {}", u.node.describe(), given, *rank);
   const std::string mode = u.node.text("mode", "linear");
   if (mode != "linear" && mode != "circular")
     fail(Fault::model, "{}: mode '{}' is neither linear nor circular", u.node.describe(), mode);
