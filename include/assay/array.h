@@ -1,109 +1,150 @@
 #pragma once
 
-// A plain host array: element type, shape, and contiguous row-major bytes that copies share. Weights,
-// constants and batches of records travel as Arrays; only the engine turns them into tensors.
+// Arrays of numbers in memory: element type, shape, strides, and bytes that copies and views share. Weights,
+// constants, batches of records and everything that is computed from them are Arrays. Arithmetic is in
+// <assay/array_math.h>.
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
+
+#include <assay/element_type.h>
 
 namespace assay {
 
-using Shape = std::vector<std::int64_t>;
-
-enum class DType { float32, float64, int64, int32, int8, uint8, boolean };
-
-std::size_t size_of(DType dtype);
-std::string to_string(DType dtype);
-std::string to_string(const Shape& shape);  // "[N, 3, 32]" with -1 shown as N
-
-// Product of the dimensions. Throws Error{resources} on overflow or negative dimensions.
-std::int64_t element_count(const Shape& shape);
-
-template <typename T>
-constexpr DType dtype_of();
-template <>
-constexpr DType dtype_of<float>() {
-  return DType::float32;
-}
-template <>
-constexpr DType dtype_of<double>() {
-  return DType::float64;
-}
-template <>
-constexpr DType dtype_of<std::int64_t>() {
-  return DType::int64;
-}
-template <>
-constexpr DType dtype_of<std::int32_t>() {
-  return DType::int32;
-}
-template <>
-constexpr DType dtype_of<std::int8_t>() {
-  return DType::int8;
-}
-template <>
-constexpr DType dtype_of<std::uint8_t>() {
-  return DType::uint8;
-}
-template <>
-constexpr DType dtype_of<bool>() {
-  return DType::boolean;
-}
-
-// Immutable; cheap to copy (shares its bytes).
+class GradientStep;  // array/tape.h
+// Cheap to copy: copies and views share the bytes, and a change of elements shows in all of them. The methods
+// that change elements end in an underscore or give a pointer. What is part of a graph is never changed.
 class Array {
  public:
-  Array() = default;
+  Array() = default;  // not defined: no elements, no bytes
   // Takes the bytes as they are. REQUIRES bytes.size() == element_count(shape) * size_of(dtype).
   Array(DType dtype, Shape shape, std::vector<std::byte> bytes);
-
+  // Contiguous; elements are not set. Throws Error{resources} above the memory limit.
+  static Array uninitialised(DType dtype, Shape shape);
+  static Array zeros(DType dtype, Shape shape);
+  // Contiguous elements that lie elsewhere and stay there until `done` is called.
+  static Array around(void* elements, DType dtype, Shape shape, std::function<void()> done = {});
   template <typename T>
   static Array of(Shape shape, std::span<const T> values);
   template <typename T>
   static Array of(Shape shape, const std::vector<T>& values) {
     return of(std::move(shape), std::span<const T>(values));
   }
-  static Array zeros(DType dtype, Shape shape);
 
+  bool defined() const { return bytes_ != nullptr; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
+  // In elements, as the two below.
+  const Shape& strides() const { return strides_; }
+  std::int64_t size(std::int64_t axis) const { return shape_[index_of(axis)]; }  // negative: from the end
+  std::int64_t stride(std::int64_t axis) const { return strides_[index_of(axis)]; }
+  std::int64_t rank() const { return static_cast<std::int64_t>(shape_.size()); }
   std::int64_t count() const { return count_; }
-  const std::byte* data() const { return bytes_ ? bytes_->data() : nullptr; }
-  std::size_t byte_size() const { return bytes_ ? bytes_->size() : 0; }
-
-  // The elements. REQUIRES dtype() == dtype_of<T>().
+  bool is_contiguous() const { return contiguous_; }
+  // First element, and bytes of all elements.
+  const std::byte* data() const { return bytes_.get() + offset_; }
+  std::byte* data() { return bytes_.get() + offset_; }
+  std::size_t byte_size() const { return static_cast<std::size_t>(count_) * size_of(dtype_); }
+  // The elements in order. REQUIRES dtype() == dtype_of<T>() and is_contiguous(); throws Error{internal}.
   template <typename T>
   std::span<const T> as() const;
-  // A copy converted to another element type (saturating from floating point to integers).
+  // The same to be changed, by whoever made the array.
+  template <typename T>
+  T* elements() const {
+    return const_cast<T*>(as<T>().data());
+  }
+  // The only element, converted. Throws Error{internal} where there are more or fewer.
+  template <typename T>
+  T item() const {
+    return scalar().to<T>();
+  }
+  Scalar scalar() const;
+  // Converted to another element type (saturating from floating point to integers); itself where it has it.
   Array to(DType dtype) const;
-  // The same elements under another shape. REQUIRES equal counts.
-  Array reshaped(Shape shape) const;
+  // Itself where it is, otherwise a copy that is; and a copy in any case.
+  Array contiguous() const;
+  Array clone() const;
+  // Views. Axes and positions may be negative: from the end.
+  Array reshape(
+      Shape shape) const;  // a size of -1 follows from the others; a copy where a view is not possible
+  Array flatten(std::int64_t first = 0, std::int64_t last = -1) const;
+  Array select(std::int64_t axis, std::int64_t position) const;
+  Array operator[](std::int64_t position) const { return select(0, position); }
+  Array narrow(std::int64_t axis, std::int64_t begin, std::int64_t length) const;
+  Array slice(std::int64_t axis, std::int64_t begin, std::int64_t end = from_end,
+              std::int64_t step = 1) const;
+  Array permute(const Shape& axes) const;
+  Array transpose(std::int64_t a, std::int64_t b) const;
+  Array t() const;  // a matrix's
+  Array movedim(std::int64_t from, std::int64_t to) const;
+  Array unsqueeze(std::int64_t axis) const;
+  Array squeeze(std::int64_t axis) const;  // itself where the axis has several
+  Array squeeze() const;
+  Array expand(const Shape& shape) const;  // axes of one element repeated; -1 keeps an axis
+  Array unfold(std::int64_t axis, std::int64_t size,
+               std::int64_t step) const;  // windows, along a new last axis
+  // Any view within the same bytes; the offset counts elements from data().
+  Array viewed(Shape shape, Shape strides, std::int64_t offset = 0) const;
+  // Element by element; the second operand is broadcast as in NumPy.
+  Array abs() const, neg() const, sign() const, square() const, sqrt() const, exp() const, log() const,
+      log1p() const, tanh() const, sigmoid() const, round() const, floor() const, isnan() const,
+      isfinite() const, logical_not() const;
+  Array eq(const Array&) const, ne(const Array&) const, lt(const Array&) const, le(const Array&) const,
+      gt(const Array&) const, ge(const Array&) const, logical_and(const Array&) const,
+      logical_or(const Array&) const;
+  Array eq(Scalar) const, ne(Scalar) const, lt(Scalar) const, le(Scalar) const, gt(Scalar) const,
+      ge(Scalar) const;
+  Array clamp(Scalar low, Scalar high) const, clamp_min(Scalar) const, clamp_max(Scalar) const,
+      pow(Scalar) const;
+  Array masked_fill(const Array& mask, Scalar value) const;
+  // Over axes, which stay with one element where asked for; over all without axes.
+  Array sum() const, mean() const, amax() const, amin() const, max() const, min() const, any() const,
+      all() const;
+  Array sum(const Shape&axes, bool keep = false) const, mean(const Shape&axes, bool keep = false) const,
+      amax(const Shape&axes, bool keep = false) const, amin(const Shape&axes, bool keep = false) const;
+  Array sum(std::int64_t axis, bool keep = false) const, mean(std::int64_t axis, bool keep = false) const,
+      amax(std::int64_t axis, bool keep = false) const, amin(std::int64_t axis, bool keep = false) const,
+      any(std::int64_t axis, bool keep = false) const, all(std::int64_t axis, bool keep = false) const,
+      argmax(std::int64_t axis, bool keep = false) const, argmin(std::int64_t axis, bool keep = false) const;
+  // By positions along an axis: int64, not negative.
+  Array index_select(std::int64_t axis, const Array&positions) const,
+      gather(std::int64_t axis, const Array&) const;
+  // In place. REQUIRES that gradients do not go back through it while they are recorded.
+  Array &copy_(const Array&), &fill_(Scalar), &zero_(), &add_(const Array&, Scalar times = 1), &add_(Scalar),
+      &sub_(const Array&), &mul_(const Array&), &mul_(Scalar), &div_(const Array&), &div_(Scalar),
+      &clamp_(Scalar low, Scalar high), &masked_fill_(const Array&mask, Scalar value), &sqrt_(),
+      &addcmul_(const Array&a, const Array&b, double times = 1),
+      &addcdiv_(const Array&a, const Array&b, double times = 1);
+  // In shape, type and every element.
+  bool equal(const Array& other) const;
   // True when both share the same storage, as edits of a graph promise for untouched weights.
   bool shares_storage(const Array& other) const { return bytes_ == other.bytes_; }
+  // Gradients (array_math.h): whether they go back through this, the same numbers without, and from here on.
+  bool requires_grad() const { return step_ != nullptr; }
+  Array detach() const;
+  Array requires_grad_() const;  // detached, a point that gradients can be asked for
+
+  static constexpr std::int64_t from_end = std::numeric_limits<std::int64_t>::max();
 
  private:
+  friend class GradientStep;
+  std::size_t index_of(std::int64_t axis) const;
+  void settle();  // count_ and contiguous_ from shape and strides
+
   DType dtype_ = DType::float32;
-  Shape shape_{0};
-  std::int64_t count_ = 0;
-  std::shared_ptr<const std::vector<std::byte>> bytes_;
+  bool contiguous_ = true;
+  Shape shape_{0}, strides_{1};
+  std::int64_t count_ = 0, offset_ = 0;  // the latter in bytes
+  std::shared_ptr<std::byte> bytes_;
+  std::shared_ptr<GradientStep> step_;
+  std::size_t output_ = 0;  // of the step
 };
 
-void require_dtype(DType actual, DType wanted);
-
-template <typename T>
-Array Array::of(Shape shape, std::span<const T> values) {
-  const auto* begin = reinterpret_cast<const std::byte*>(values.data());
-  return Array(dtype_of<T>(), std::move(shape), std::vector<std::byte>(begin, begin + values.size_bytes()));
-}
-
-template <typename T>
-std::span<const T> Array::as() const {
-  require_dtype(dtype_, dtype_of<T>());
-  return {reinterpret_cast<const T*>(data()), static_cast<std::size_t>(count_)};
-}
-
 }  // namespace assay
+
+#include <assay/array_elements.h>

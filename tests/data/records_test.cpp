@@ -94,7 +94,7 @@ TEST(Records, AreTheSameWhereverTheyComeFrom) {
   auto labels = classes();
   labels.back() = 0;
   EXPECT_NE(arrays->hash(), from_arrays(pictures(), labels)->hash());
-  EXPECT_NE(arrays->hash(), from_arrays(pictures().reshaped({count, 6}), classes())->hash());
+  EXPECT_NE(arrays->hash(), from_arrays(pictures().reshape({count, 6}), classes())->hash());
 }
 
 TEST(Records, AreReadInAnyOrderAndThroughViews) {

@@ -12,12 +12,12 @@ namespace {
 
 TEST(Array, CopiesAndReshapesShareTheirBytes) {
   const auto a = Array::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
-  const Array b = a, c = a.reshaped({3, 2});
+  const Array b = a, c = a.reshape({3, 2});
   EXPECT_TRUE(b.shares_storage(a));
   EXPECT_TRUE(c.shares_storage(a));
   EXPECT_EQ(c.shape(), (Shape{3, 2}));
   EXPECT_EQ(c.as<float>()[5], 6);
-  EXPECT_THROW(a.reshaped({4}), Error);
+  EXPECT_THROW(a.reshape({4}), Error);
 }
 
 TEST(Array, ConversionSaturatesAndNanBecomesZero) {

@@ -269,7 +269,7 @@ class Mover {
     if (node.integer("transB", 0) != 0)
       made.node.inputs[1] =
           builder_.constant({}, to_array(to_tensor(graph_.constant(node.inputs[1])).t().contiguous()));
-    if (has_bias) made.bias = builder_.constant({}, graph_.constant(node.inputs[2]).reshaped({units}));
+    if (has_bias) made.bias = builder_.constant({}, graph_.constant(node.inputs[2]).reshape({units}));
     return true;
   }
 
@@ -334,7 +334,7 @@ class Mover {
       const auto stretched = beside(graph_.constant(id), place, axes);
       if (!stretched) return false;
       if (*stretched != graph_.constant(id).shape())
-        made.node.inputs[i] = builder_.constant({}, graph_.constant(id).reshaped(*stretched));
+        made.node.inputs[i] = builder_.constant({}, graph_.constant(id).reshape(*stretched));
     }
     return true;
   }

@@ -158,9 +158,9 @@ struct Heads {
 ValueId joint_projection(LayerBuilder& layer, const std::string& name, const KerasTensor& x,
                          std::int64_t count, std::int64_t width, bool biased) {
   const std::int64_t features = layer.known(x, 2), all = count * width;
-  const Array kernel = layer.weight(name + "/kernel", {features, count, width}).reshaped({features, all});
+  const Array kernel = layer.weight(name + "/kernel", {features, count, width}).reshape({features, all});
   std::optional<Array> bias;
-  if (biased) bias = layer.weight(name + "/bias", {count, width}).reshaped({all});
+  if (biased) bias = layer.weight(name + "/bias", {count, width}).reshape({all});
   return projected(layer, name, x.value, kernel, bias);
 }
 
@@ -256,9 +256,9 @@ KerasTensors attention_of_heads(LayerBuilder& layer, const Attended& x, const Ke
   Shape stored{heads.query, heads.value_width};
   stored.insert(stored.end(), heads.output.begin(), heads.output.end());
   const std::int64_t width = element_count(heads.output);
-  const Array kernel = layer.weight("attention_output/kernel", stored).reshaped({all, width});
+  const Array kernel = layer.weight("attention_output/kernel", stored).reshape({all, width});
   std::optional<Array> bias;
-  if (heads.biased) bias = layer.weight("attention_output/bias", heads.output).reshaped({width});
+  if (heads.biased) bias = layer.weight("attention_output/bias", heads.output).reshape({width});
   const bool reshaped = given.rank() != 3 || heads.output.size() != 1;
   const ValueId result = projected(layer, "attention_output", joined, kernel, bias, !reshaped);
   if (!reshaped) return attention_result(layer, x, result, width, weights, heads.query);
@@ -337,7 +337,7 @@ ValueId sum_of_features(LayerBuilder& layer, ValueId x, const char* suffix) {
 
 // A learned number.
 ValueId learned_number(LayerBuilder& layer, const char* label) {
-  return layer.constant(label, layer.weight(label, {}).reshaped({1}));
+  return layer.constant(label, layer.weight(label, {}).reshape({1}));
 }
 
 }  // namespace

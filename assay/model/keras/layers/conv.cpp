@@ -45,8 +45,8 @@ Array kernel_of_keras1(LayerBuilder& layer, std::string_view label, Shape shape)
     const Shape found = layer.next_shape();
     if (found.size() == 3) return layer.weight(label, shape);
     if (found == Shape{b, a, shape[0], 1} && found != Shape{shape[0], 1, a, b})
-      return transposed(layer.weight(label, found), {2, 3, 1, 0}).reshaped(shape);
-    return layer.weight(label, {shape[0], 1, a, b}).reshaped(shape);
+      return transposed(layer.weight(label, found), {2, 3, 1, 0}).reshape(shape);
+    return layer.weight(label, {shape[0], 1, a, b}).reshape(shape);
   }
   if (!layer.channels_first_config()) {
     if (!transposed_convolution) return layer.weight(label, shape);
@@ -106,7 +106,7 @@ Array one_group_a_channel(const Array& kernel, std::size_t rank) {
   Shape shape = grouped.shape();
   shape[0] *= shape[1];
   shape[1] = 1;
-  return grouped.reshaped(shape);
+  return grouped.reshape(shape);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ Array rows_by_channel(const Array& kernel, const Shape& block) {
   std::vector<int> order{static_cast<int>(block.size()) - 1};
   for (int i = 0; i + 1 < static_cast<int>(block.size()); ++i) order.push_back(i);
   order.push_back(static_cast<int>(block.size()));
-  return transposed(kernel.reshaped(unfolded), order).reshaped(kernel.shape());
+  return transposed(kernel.reshape(unfolded), order).reshape(kernel.shape());
 }
 
 // Whether Keras quantised the layer to int8 (model.quantize("int8")); other ways are refused with the class.

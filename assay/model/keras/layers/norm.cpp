@@ -84,11 +84,11 @@ KerasTensor normalised_anywhere(LayerBuilder& layer, const KerasTensor& x,
       "Sqrt", "_spread", {step("Add", "_shifted", {variance, layer.constant("epsilon", scalar(epsilon))})});
   ValueId value = step("Div", scaled || centred ? "_normal" : "", {from_mean, spread});
   if (scaled) {
-    const Array gamma = layer.weight("gamma", shape).reshaped(stretched);
+    const Array gamma = layer.weight("gamma", shape).reshape(stretched);
     value = step("Mul", centred ? "_scaled" : "", {value, layer.constant("gamma", gamma)});
   }
   if (centred) {
-    const Array beta = layer.weight("beta", shape).reshaped(stretched);
+    const Array beta = layer.weight("beta", shape).reshape(stretched);
     value = step("Add", "", {value, layer.constant("beta", beta)});
   }
   return x.with(value);
@@ -161,7 +161,7 @@ KerasTensors layer_normalization(LayerBuilder& layer, std::span<const KerasTenso
   for (const auto axis : axes) shape.push_back(layer.known(x, axis));
   const std::int64_t count = element_count(shape);
   const bool scaled = layer.config().flag("scale", true), centred = layer.config().flag("center", true);
-  const Array gamma = scaled ? layer.weight("gamma", shape) : filled(count, 1).reshaped(shape);
+  const Array gamma = scaled ? layer.weight("gamma", shape) : filled(count, 1).reshape(shape);
   std::vector<ValueId> operands{x.value, layer.constant("gamma", gamma)};
   if (centred) operands.push_back(layer.constant("beta", layer.weight("beta", shape)));
   return {x.with(layer.add("LayerNormalization", "", operands,
@@ -314,7 +314,7 @@ KerasTensors layer_scale(LayerBuilder& layer, std::span<const KerasTensor> input
   const Array gamma = layer.weight("gamma", {layer.known(x, x.rank() - 1)});
   Shape shape = gamma.shape();
   if (x.layout == Layout::channels_first) shape.insert(shape.end(), x.rank() - 2, 1);
-  return {x.with(layer.add("Mul", "", {x.value, layer.constant("gamma", gamma.reshaped(shape))}, {}, ""))};
+  return {x.with(layer.add("Mul", "", {x.value, layer.constant("gamma", gamma.reshape(shape))}, {}, ""))};
 }
 
 // x * scale + offset

@@ -10,7 +10,7 @@ Array stored_like(const Array& array, const KerasTensor& x) {
   if (x.layout != Layout::channels_first || array.count() == 1) return array;
   Shape shape = array.shape();  // [channels] only, see fits_layout
   shape.insert(shape.end(), x.rank() - 2, 1);
-  return array.reshaped(shape);
+  return array.reshape(shape);
 }
 
 // Whether a constant can stand beside a tensor in the layout that it has.
