@@ -1,10 +1,9 @@
 // Attacks against plain loops in PyTorch on whole batches, with equal settings, on a LeNet-5 trained for a
-// moment on procedural digits. Usage: bench_attacks [threads [records [ATTACK]]] [--device NAME]; needs
+// moment on procedural digits. Usage: bench_attacks [threads [records [ATTACK]]]; needs
 // /usr/bin/python3 with torch, and pytorch_attacks.py beside the source. Storing is not part of it on either
 // side.
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,7 +23,6 @@
 #include "assay/attack/preparation.h"
 #include "assay/data/files/numpy.h"
 #include "assay/support/threads.h"
-#include "benchmarks/device.h"
 #include "benchmarks/pytorch.h"
 
 namespace assay::bench {
@@ -46,7 +44,7 @@ struct Loop {
 
 Loop pytorch_loop(const std::filesystem::path& records, const Spec& spec, const SessionOptions& where) {
   const auto threads = static_cast<std::size_t>(where.threads);
-  std::string arguments = fmt::format("{} {} {} {}", records.string(), spec.name, threads, where.device);
+  std::string arguments = fmt::format("{} {} {} cpu", records.string(), spec.name, threads);
   for (const auto& [name, value] : spec.options) arguments += fmt::format(" {}={}", name, value);
   const auto found = pytorch("pytorch_attacks.py", arguments, threads, 3);
   return {.seconds = found[0], .success = found[1], .batch = static_cast<int>(found[2])};
@@ -76,20 +74,20 @@ class Comparison {
     const auto attack = attack::make_attack(spec);
     constexpr std::int64_t together = 128;  // as `assay attack` does
     std::vector<attack::AttackProblem> batches;
-    const Tensor every = at::arange(problem.size()).to(problem.inputs.device());
-    for (const Tensor& rows : every.split(together)) batches.push_back(problem.at(rows));
+    const Array every = array::arange(problem.size());
+    for (std::int64_t i = 0; i < problem.size(); i += together)
+      batches.push_back(problem.at(every.slice(0, i, i + together)));
     attack->perturb(preparation.network(), problem.at(every.slice(0, 0, 2)));  // compiles
-    std::vector<Tensor> parts;
+    std::vector<Array> parts;
     double ours = std::numeric_limits<double>::infinity();
     for (int run = 0; run < runs; ++run) {
       parts.clear();
       ours = std::min(ours, seconds([&] {
                         for (const attack::AttackProblem& batch : batches)
                           parts.push_back(attack->perturb(preparation.network(), batch));
-                        wait_for(parts.back());
                       }));
     }
-    const Tensor found = at::cat(parts);
+    const Array found = array::cat(parts);
     const Loop loop = pytorch_loop(file_, spec, session_.options());
     const auto count = static_cast<double>(problem.size());
     fmt::print(
@@ -101,11 +99,11 @@ class Comparison {
   }
 
  private:
-  double success(const Tensor& points, const attack::AttackProblem& problem, bool aims) const {
+  double success(const Array& points, const attack::AttackProblem& problem, bool aims) const {
     const ValueId input = session_.graph().inputs()[0], output = session_.graph().outputs()[0];
-    const Tensor classes = session_.run({{input, points}}, std::span(&output, 1)).at(output).argmax(1);
+    const Array classes = session_.run({{input, points}}, std::span(&output, 1)).at(output).argmax(1);
     return (aims ? classes.eq(problem.targets) : classes.ne(problem.labels))
-        .to(at::kDouble)
+        .to(DType::float64)
         .mean()
         .item<double>();
   }
@@ -113,9 +111,8 @@ class Comparison {
   // What the loop starts from: records, classes, classes aimed at, weights in the order of the layers.
   void write_records() const {
     const attack::AttackProblem problem = aimed_.problem(batch_);
-    std::map<std::string, Array> arrays{{"x", to_array(problem.inputs)},
-                                        {"y", to_array(problem.labels)},
-                                        {"targets", to_array(problem.targets)}};
+    std::map<std::string, Array> arrays{
+        {"x", problem.inputs}, {"y", problem.labels}, {"targets", problem.targets}};
     int next = 0;
     const Graph& graph = session_.graph();
     for (const Node& node : graph.nodes()) {
@@ -133,11 +130,11 @@ class Comparison {
   Batch batch_;
 };
 
-void run(int threads, std::size_t records, const std::string& only, const std::string& device) {
+void run(int threads, std::size_t records, const std::string& only) {
   training::Recipe recipe;
   recipe.epochs = 2;
   recipe.batch = 64;
-  const SessionOptions options{.threads = threads, .device = device};
+  const SessionOptions options{.threads = threads};
   const Session session(training::train(training::architectures().find("lenet5").build(),
                                         open_dataset("digits:3000"), nullptr, recipe, options, silence())
                             .graph,
@@ -152,10 +149,9 @@ void run(int threads, std::size_t records, const std::string& only, const std::s
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
-  const std::string device = assay::bench::take_device(argc, argv);
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
   assay::bench::run(threads, argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : 1000,
-                    argc > 3 ? argv[3] : "", device);
+                    argc > 3 ? argv[3] : "");
 }

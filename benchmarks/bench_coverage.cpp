@@ -1,10 +1,9 @@
 // Eleven criteria in one pass over all layers of LeNet-1, 4 and 5, with padded convolutions as in
 // DeepXplore's and without as in DeepImportance's, against the plain forward pass over the same 10,000
 // records, and combining states at the speed of memory. Processor time is beside the time by the clock, since
-// it is the steadier of the two where others use the machine. Usage: bench_coverage [threads [together]]
-// [--device NAME]; "together" leaves out each criterion alone.
+// it is the steadier of the two where others use the machine. Usage: bench_coverage [threads [together]];
+// "together" leaves out each criterion alone.
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -19,8 +18,8 @@
 #include <assay/tensor_records.h>
 #include <assay/training.h>
 #include "assay/support/threads.h"
-#include "benchmarks/device.h"
 #include "benchmarks/networks.h"
+#include "benchmarks/records.h"
 
 namespace assay::bench {
 namespace {
@@ -43,12 +42,12 @@ struct Least {
 
 // Records in memory, so that reading costs nothing but a copy. With targets, all count for importance.
 DatasetPtr records(std::int64_t count) {
-  return from_tensors(at::rand({count, 1, 28, 28}), {},
+  return from_tensors(random_records({count, 1, 28, 28}), {},
                       {.targets = Array::zeros(DType::float32, {count, 10})});
 }
 
-void run(const Graph& graph, int threads, bool each, const std::string& device) {
-  const Session session(graph, {.threads = threads, .device = device});
+void run(const Graph& graph, int threads, bool each) {
+  const Session session(graph, {.threads = threads});
   coverage::LearnOptions learn;
   for (const char* text :
        {"nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "nlc", "ss", "idc[m=6]", "idc[m=12]"})
@@ -61,11 +60,8 @@ void run(const Graph& graph, int threads, bool each, const std::string& device) 
   std::map<std::string, Least> alone;
   for (int round = 0; round < 5; ++round) {  // in turn, so that a slow spell of the machine meets all
     forward.turn([&] {
-      Tensor last;
-      walk(session, test, {}, silence(), [&](const Batch&, const Tensors& given) {
-        last = session.run(given, std::span(&output, 1)).at(output);
-      });
-      wait_for(last);
+      walk(session, test, {}, silence(),
+           [&](const Batch&, const Tensors& given) { session.run(given, std::span(&output, 1)); });
     });
     coverage::CoverageState state(profile, learn.criteria, false);
     covered.turn([&] { coverage::measure(session, state, test, {}, silence()); });
@@ -109,13 +105,12 @@ void merge_states() {
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
-  const std::string device = assay::bench::take_device(argc, argv);
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
   fmt::print("{} threads\n", threads);
   for (const char* name : {"lenet1", "lenet4", "lenet5"})
-    assay::bench::run(assay::training::build_architecture(name), threads, false, device);
-  assay::bench::run(assay::bench::lenet5(), threads, argc <= 2, device);
+    assay::bench::run(assay::training::build_architecture(name), threads, false);
+  assay::bench::run(assay::bench::lenet5(), threads, argc <= 2);
   assay::bench::merge_states();
 }

@@ -3,7 +3,6 @@
 // Runtime is what ASSAY_ONNXRUNTIME names: a command that is given model, records, threads and shape
 // (side_by_side.sh sets it).
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include <assay/session.h>
 #include <assay/training.h>
 #include "benchmarks/networks.h"
+#include "benchmarks/records.h"
 
 namespace assay::bench {
 namespace {
@@ -65,7 +65,7 @@ void compare(const std::string& path, std::int64_t records, int threads) {
   Shape shape = session.shape(input);
   const auto batch = static_cast<std::int64_t>(session.preferred_batch());
   shape[0] = std::max(batch, records / batch * batch);
-  const Tensor all = at::rand(shape);
+  const Array all = random_records(shape);
   const auto in_batches = [&](const std::function<void(const Tensors&)>& work) {
     return microseconds(shape[0], [&] {
       for (std::int64_t i = 0; i < shape[0]; i += batch) work({{input, all.slice(0, i, i + batch)}});

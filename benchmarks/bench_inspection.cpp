@@ -9,9 +9,10 @@
 // is within 0.01 of the mean of its last 5 values, after 10 passes or more, at most 50. Pairs and models are
 // shared out to as many threads as the inspection has. The time of one pass over all models is printed, too.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -139,7 +140,7 @@ struct Extracted {
   std::size_t rows = 0;
 };
 
-void forward(const World& world, const std::function<void(const Tensor&)>& take) {
+void forward(const World& world, const std::function<void(const Array&)>& take) {
   const Graph& graph = world.session->graph();
   const ValueId hidden = graph.find_value("lstm_all").value();
   BatchReader reader(world.data, world.session->preferred_batch());
@@ -150,9 +151,9 @@ void forward(const World& world, const std::function<void(const Tensor&)>& take)
 Extracted extract(const World& world) {
   Extracted all;
   const auto width = static_cast<std::int64_t>(world.sizes.units);
-  forward(world, [&](const Tensor& states) {  // [symbols, 1, records, units]
-    const Tensor rows = states.select(1, 0).transpose(0, 1).reshape({-1, width}).contiguous();
-    all.units.insert(all.units.end(), rows.data_ptr<float>(), rows.data_ptr<float>() + rows.numel());
+  forward(world, [&](const Array& states) {  // [symbols, 1, records, units]
+    const Array rows = states.select(1, 0).transpose(0, 1).reshape({-1, width}).contiguous();
+    all.units.insert(all.units.end(), rows.elements<float>(), rows.elements<float>() + rows.count());
   });
   all.rows = all.units.size() / world.sizes.units;
   BatchReader reader(world.data, 512);
@@ -286,9 +287,9 @@ void run(const Sizes& sizes) {
                     std::make_shared<Sets>(sizes)};
   fmt::print("{} units, {} hypotheses, {} records of {} symbols, {} threads\n", sizes.units, sizes.hypotheses,
              sizes.records, sizes.symbols, available_threads());
-  forward(world, [](const Tensor&) {});  // warm
+  forward(world, [](const Array&) {});  // warm
   double start = now();
-  forward(world, [](const Tensor&) {});
+  forward(world, [](const Array&) {});
   const double pass = now() - start;
   const auto correlations = inspected(world, {"pearson"}, false),
              correlations_early = inspected(world, {"pearson"}, true),

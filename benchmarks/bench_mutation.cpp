@@ -1,13 +1,12 @@
 // The full killing matrix of DeepMutation's eight operators: mutants a second by replay against re-running
 // the whole network for each mutant, both in one run, and the same verdicts. Usage: bench_mutation
-// [MODEL.onnx DATA [mutants per operator [every n-th mutant is run naively [whole]]]] [--device NAME]; with
+// [MODEL.onnx DATA [mutants per operator [every n-th mutant is run naively [whole]]]]; with
 // "whole" the sites of a mutant are drawn over all layers together. Without a model: LeNet-5 trained for two
 // epochs on drawn digits with 10,000 of them as records, and DeepMutation's network C with fresh weights on
 // 1,000 random pictures, beside whole networks in PyTorch, too: one pass over the records for every mutant,
 // on as many threads and at its best batch size (needs /usr/bin/python3 with torch, and pytorch_forward.py
 // beside the source).
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -19,13 +18,13 @@
 #include <assay/tensor_records.h>
 #include <assay/training.h>
 #include "assay/support/threads.h"
-#include "benchmarks/device.h"
 #include "benchmarks/pytorch.h"
+#include "benchmarks/records.h"
 
 namespace assay::bench {
 namespace {
 
-DatasetPtr pictures(std::int64_t count) { return from_tensors(at::rand({count, 3, 32, 32})); }
+DatasetPtr pictures(std::int64_t count) { return from_tensors(random_records({count, 3, 32, 32})); }
 
 struct Turn {
   double seconds = 0;
@@ -52,8 +51,8 @@ Turn timed(const Session& session, const DatasetPtr& data,
 
 // `twin`: the network's name among PyTorch's, if it is there.
 void measure(const Graph& graph, const DatasetPtr& data, std::size_t per_operator, std::size_t every,
-             bool each, const std::string& device, bool whole_network = false, const std::string& twin = "") {
-  const Session session(graph, {.device = device});
+             bool each, bool whole_network = false, const std::string& twin = "") {
+  const Session session(graph);
   const mutation::Subject subject(session);
   mutation::DrawOptions draw;
   draw.per_operator = per_operator;
@@ -91,8 +90,8 @@ void measure(const Graph& graph, const DatasetPtr& data, std::size_t per_operato
       fast.figures.ran, fast.figures.untouched, fast.figures.settled, different);
   if (!twin.empty()) {
     const std::size_t threads = available_threads();
-    const double pass = pytorch(
-        "pytorch_forward.py", fmt::format("{} {} {} {}", twin, data->size(), threads, device), threads, 1)[0];
+    const double pass = pytorch("pytorch_forward.py",
+                                fmt::format("{} {} {} cpu", twin, data->size(), threads), threads, 1)[0];
     fmt::print("  {:.1f} times as fast as whole networks in PyTorch\n", fast_rate * pass);
   }
   for (const auto& [name, list] : by_operator) {
@@ -108,13 +107,12 @@ void measure(const Graph& graph, const DatasetPtr& data, std::size_t per_operato
 
 int main(int argc, char** argv) {
   using namespace assay;
-  const std::string device = bench::take_device(argc, argv);
   keep_freed_memory();
   const auto number = [&](int i, std::size_t fallback) {
     return argc > i ? static_cast<std::size_t>(std::atoi(argv[i])) : fallback;
   };
   if (argc > 2) {
-    bench::measure(read_model(argv[1]), open_dataset(argv[2]), number(3, 50), number(4, 1), true, device,
+    bench::measure(read_model(argv[1]), open_dataset(argv[2]), number(3, 50), number(4, 1), true,
                    argc > 5 && std::string(argv[5]) == "whole");
     return 0;
   }
@@ -125,7 +123,7 @@ int main(int argc, char** argv) {
   bench::measure(training::train(training::architectures().find("lenet5").build(),
                                  open_dataset("digits:12000"), nullptr, recipe, {}, silence())
                      .graph,
-                 open_dataset("digits:10000,seed=3"), 50, 4, false, device, false, "lenet5");
+                 open_dataset("digits:10000,seed=3"), 50, 4, false, false, "lenet5");
   bench::measure(training::initialise(training::architectures().find("deepmutation-c").build(), "keras", 1),
-                 bench::pictures(1000), 50, 20, false, device, false, "deepmutation-c");
+                 bench::pictures(1000), 50, 20, false, false, "deepmutation-c");
 }

@@ -1,7 +1,6 @@
 // Epsilon relevance of a whole network against a forward pass on the same threads
-// and batch. Usage: bench_relevance [threads] [--device NAME]
+// and batch. Usage: bench_relevance [threads]
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +11,8 @@
 
 #include <assay/relevance.h>
 #include "assay/support/threads.h"
-#include "benchmarks/device.h"
 #include "benchmarks/networks.h"
+#include "benchmarks/records.h"
 
 namespace assay::bench {
 namespace {
@@ -28,28 +27,23 @@ double seconds(const std::function<void()>& work, int runs = 3) {
   return best;
 }
 
-void compare(const Graph& graph, std::int64_t records, int threads, const std::string& device) {
+void compare(const Graph& graph, std::int64_t records, int threads) {
   Shape shape = graph.value(graph.inputs()[0]).shape;
   shape[0] = records;
   const ValueId in = graph.inputs()[0], out = graph.outputs()[0];
-  const Session session(graph, {.threads = threads, .device = device});
-  const Tensor input = at::rand(shape).to(c10::Device(device));
+  const Session session(graph, {.threads = threads});
+  const Array input = random_records(shape);
   for (const std::int64_t batch : {64, 128, 256, 512}) {
-    const auto all = [&](const std::function<Tensor(const Tensors&)>& one) {
-      Tensor last;
+    const auto all = [&](const std::function<void(const Tensors&)>& one) {
       for (std::int64_t i = 0; i < records; i += batch)
-        last = one({{in, input.slice(0, i, std::min(records, i + batch))}});
-      wait_for(last);
+        one({{in, input.slice(0, i, std::min(records, i + batch))}});
     };
-    const double forward = seconds(
-        [&] { all([&](const Tensors& given) { return session.run(given, std::span(&out, 1)).at(out); }); });
+    const double forward =
+        seconds([&] { all([&](const Tensors& given) { session.run(given, std::span(&out, 1)); }); });
     for (const char* method : {"epsilon", "epsilon-plus"}) {
       const auto attribution = relevance::make_attribution(method, session);
-      const double relevance = seconds([&] {
-        all([&](const Tensors& given) {
-          return attribution->attribute(given, {}, std::span(&in, 1)).values.at(in);
-        });
-      });
+      const double relevance = seconds(
+          [&] { all([&](const Tensors& given) { attribution->attribute(given, {}, std::span(&in, 1)); }); });
       fmt::print("{:10} {:6} records, batches of {:3}: forward {:.3f} s, {:12} {:.3f} s, ratio {:.2f}\n",
                  graph.name(), records, batch, forward, method, relevance, relevance / forward);
     }
@@ -60,11 +54,10 @@ void compare(const Graph& graph, std::int64_t records, int threads, const std::s
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
-  const std::string device = assay::bench::take_device(argc, argv);
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
-  assay::bench::compare(assay::bench::lenet5(), 10000, threads, device);
-  assay::bench::compare(assay::bench::vgg(), 512, threads, device);
-  assay::bench::compare(assay::bench::resnet(), 1024, threads, device);
+  assay::bench::compare(assay::bench::lenet5(), 10000, threads);
+  assay::bench::compare(assay::bench::vgg(), 512, threads);
+  assay::bench::compare(assay::bench::resnet(), 1024, threads);
 }

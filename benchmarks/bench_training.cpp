@@ -4,7 +4,6 @@
 // come in pairs, one of each, and the median of the pairs' ratios counts: seconds and processor seconds.
 // Below 1 Assay is faster.
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include <assay/training.h>
 #include "benchmarks/networks.h"
 #include "benchmarks/pytorch.h"
+#include "benchmarks/records.h"
 
 namespace assay::bench {
 namespace {
@@ -51,7 +51,7 @@ Seconds assay_epochs(const Case& of, const Setting& setting) {
   shape.insert(shape.end(), of.shape.begin(), of.shape.end());
   std::vector<std::int64_t> labels(static_cast<std::size_t>(setting.records));
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int64_t>(i * 7 % 10);
-  const DatasetPtr data = from_arrays(to_array(at::rand(shape)), labels);
+  const DatasetPtr data = from_arrays(random_records(shape), labels);
   const training::Recipe recipe{
       .optimiser = "adam", .batch = setting.batch, .epochs = setting.epochs, .initialiser = "pytorch"};
   const Seconds start = now();

@@ -37,26 +37,12 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME assay)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "The program: finds the neurons that decide, measures how well a test set
 exercises a network and which faults it would miss; attacks, compares, retrains.")
-# Several times faster than the reference BLAS that libtorch makes do with.
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS libopenblas0-openmp)
-
-# A library that the program loads by itself is not read from it.
-if(TARGET assay_program)
-  get_target_property(assay_defers assay_program ASSAY_DEFERS_LIBTORCH)
-  if(assay_defers)
-    execute_process(COMMAND dpkg-query -S ${ASSAY_TORCH_SONAME} OUTPUT_VARIABLE assay_owner ERROR_QUIET)
-    if(assay_owner MATCHES "^([^:,\n]+):")
-      set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS ${CMAKE_MATCH_1})
-    endif()
-  endif()
-endif()
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libassay-dev)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers and CMake package, for programs that link assay::assay.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS libopenblas0-openmp)
 # What cmake/AssayDependencies.cmake asks for.
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, pkg-config, libtorch-dev, libonnx-dev, \
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, pkg-config, libonnx-dev, \
 libprotobuf-dev, libhdf5-dev, libzip-dev, libarchive-dev, zlib1g-dev, libpng-dev, libjpeg-dev, libcli11-dev, \
 libsqlite3-dev, libre2-dev, libhwy-dev, libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
 if(ASSAY_HAS_ONEDNN)
@@ -74,7 +60,6 @@ memory.")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), \
 python3 (<< ${Python_VERSION_MAJOR}.${assay_python_next}), python3-numpy")
-  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS libopenblas0-openmp)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-torch, python3-pandas, python3-matplotlib, python3-tqdm")
 endif()
 

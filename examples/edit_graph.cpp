@@ -19,6 +19,6 @@ int main() {
     const Session session(network);
     const ValueId sum = network.outputs()[0];
     const Tensors given = session.bind(Array::of<float>({1, 2}, std::vector<float>{1, 1}));
-    std::cout << "sum " << to_array(session.run(given, std::span(&sum, 1)).at(sum)).as<float>()[0] << "\n";
+    std::cout << "sum " << session.run(given, std::span(&sum, 1)).at(sum).as<float>()[0] << "\n";
   }
 }

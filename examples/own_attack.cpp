@@ -1,5 +1,5 @@
 // An attack of one's own on a data set: one step along the sign of the gradient of the score that is to fall.
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 #include <assay/attack.h>
 #include <assay/training.h>
 
@@ -7,8 +7,7 @@
 
 using namespace assay;
 struct OneStep final : attack::Attack {
-  Tensor perturb(const attack::AttackedNetwork& network,
-                 const attack::AttackProblem& problem) const override {
+  Array perturb(const attack::AttackedNetwork& network, const attack::AttackProblem& problem) const override {
     const auto label = [own = attack::numbers(problem.labels)](auto row, auto, auto slopes) {
       slopes[own[row]] = 1;
     };

@@ -16,7 +16,7 @@ int main() {
   const auto lrp = relevance::make_attribution("epsilon-plus", network, {.wanted = {input}});
   const std::size_t record = 0;
   const Tensors given = network.bind(digits->read(std::span(&record, 1)).inputs);
-  const Array relevance = to_array(lrp->attribute(given, {}, std::span(&input, 1)).values.at(input));
+  const Array relevance = lrp->attribute(given, {}, std::span(&input, 1)).values.at(input).contiguous();
   const auto [least, most] = std::ranges::minmax(relevance.as<float>());
   std::ofstream picture("relevance.pgm");
   picture << "P2 28 28 255\n";

@@ -24,7 +24,6 @@ needs() { # PACKAGE WORD: the package depends on it
 has assay usr/bin/assay
 has assay usr/share/man/man1/assay-cover.1
 has assay usr/share/bash-completion/completions/assay
-needs assay libtorch
 needs assay libdnnl
 if ls "$work"/debs/assay-mpi_*.deb >/dev/null 2>&1; then
   has assay-mpi 'usr/lib/.*/assay/libassay_mpi.so'
@@ -33,12 +32,10 @@ fi
 has libassay-dev 'usr/include/assay/.*\.h'
 has libassay-dev usr/lib/.*/assayConfig.cmake
 has libassay-dev 'usr/lib/.*libassay\.(a|so)'
-needs libassay-dev libtorch-dev
 needs libassay-dev libhwy-dev
 if ls "$work"/debs/python3-assay_*.deb >/dev/null 2>&1; then
   has python3-assay 'usr/lib/python3/dist-packages/assay/_assay.*\.so'
   has python3-assay usr/lib/python3/dist-packages/assay/__init__.py
-  needs python3-assay libtorch
   needs python3-assay python3-numpy
 fi
 echo "== their contents are right"

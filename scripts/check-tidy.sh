@@ -59,7 +59,7 @@ if [ ${#files[@]} -eq 0 ]; then
   exit 0
 fi
 echo "== tidy: checking ${#files[@]} files"
-# clang 14 cannot read some headers of libtorch in C++20: sources that include them are left out, aloud.
+# clang 14 cannot read some headers of libraries in C++20: sources that include them are left out, aloud.
 check() {
   local found
   found=$("$tidy" --quiet -p "$build" --extra-arg=-Wno-unknown-warning-option \

@@ -5,7 +5,7 @@ set -euo pipefail
 
 source "$(dirname "$0")/packages.sh"
 packages=(
-  "${compiler_packages[@]}" "${torch_packages[@]}" "${library_packages[@]}" "${optional_packages[@]}"
+  "${compiler_packages[@]}" "${library_packages[@]}" "${optional_packages[@]}"
   "${test_packages[@]}" "${test_data_packages[@]}" "${python_packages[@]}"
 )
 

@@ -1,7 +1,6 @@
 # The packages of Debian 12 and 13 that Assay is built from, by what they are for: read by install-dependencies.sh and
 # unpack-dependencies.sh.
 compiler_packages=(g++ cmake ninja-build pkg-config)
-torch_packages=(libtorch-dev libopenblas0-openmp)
 library_packages=(
   libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
   libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev

@@ -9,7 +9,7 @@ case ${1:-address} in
   address)
     cmake --preset asan
     cmake --build --preset asan
-    # Leaks are off: libtorch and protobuf keep process-wide tables that are never freed.
+    # Leaks are off: protobuf keeps process-wide tables that are never freed.
     # Left out is what is loaded into a Python without it, and what makes packages.
     # Tests that kill load a library of theirs before the sanitizer's.
     ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \

@@ -1,19 +1,17 @@
 #!/usr/bin/env bash
 # Unpacks the Debian packages that Assay is built from into a folder, without root and without installing anything: for a
-# machine with a compiler and CMake, and a libtorch of its own (in a Python `torch`, say). Packages that the machine has
-# installed are left out. Where the machine that builds has no network, run it on one that has, and copy the folder.
-# docs/gpu.md says how to build with it.
-# Usage: scripts/unpack-dependencies.sh FOLDER [--with-torch] [--all]
-#   --with-torch: Debian's libtorch, too   --all: also what is installed here
+# machine with a compiler and CMake. Packages that the machine has installed are left out. Where the machine that builds has
+# no network, run it on one that has, and copy the folder.
+# Usage: scripts/unpack-dependencies.sh FOLDER [--all]
+#   --all: also what is installed here
 set -euo pipefail
 source "$(dirname "$0")/packages.sh"
-folder=$(realpath -m "${1:?usage: scripts/unpack-dependencies.sh FOLDER [--with-torch] [--all]}")
+folder=$(realpath -m "${1:?usage: scripts/unpack-dependencies.sh FOLDER [--all]}")
 shift
 packages=("${library_packages[@]}" "${test_packages[@]}")
 all=
 for argument in "$@"; do
   case $argument in
-    --with-torch) packages+=("${torch_packages[@]}") ;;
     --all) all=yes ;;
     *) echo "unknown argument $argument" >&2; exit 2 ;;
   esac
@@ -42,4 +40,4 @@ find "$folder/usr" -type l -lname '/*' 2>/dev/null | while read -r link; do
   [ ! -e "$folder$target" ] || ln -sfn "$folder$target" "$link"
 done
 echo "== $count packages in $folder; build with"
-echo "   cmake -S . -B build/gpu -DCMAKE_PREFIX_PATH=\"TORCH;$folder/usr\""
+echo "   cmake -S . -B build/unpacked -DCMAKE_PREFIX_PATH=\"$folder/usr\""

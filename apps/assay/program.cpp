@@ -4,12 +4,11 @@
 #ifdef ASSAY_HAS_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
 #endif
-#include <torch/version.h>
 
 #include <assay/extend/plugin.h>
+#include <assay/session.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/flag_names.h"
-#include "assay/engine/threads/waiting.h"
 #include "assay/support/memory.h"
 
 namespace assay {
@@ -27,9 +26,11 @@ std::string onednn_version() {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> component_versions() {
-  return {{"assay", ASSAY_VERSION},     {"libtorch", TORCH_VERSION},
-          {"onednn", onednn_version()}, {"protobuf", ASSAY_PROTOBUF_VERSION},
-          {"hdf5", ASSAY_HDF5_VERSION}, {"compiler", ASSAY_COMPILER}};
+  return {{"assay", ASSAY_VERSION},
+          {"onednn", onednn_version()},
+          {"protobuf", ASSAY_PROTOBUF_VERSION},
+          {"hdf5", ASSAY_HDF5_VERSION},
+          {"compiler", ASSAY_COMPILER}};
 }
 
 namespace app {
@@ -50,7 +51,6 @@ constexpr std::array<std::string_view, 3> record_words{"data", "test", "train"};
 
 void prepare_machine(const Settings& settings) {
   keep_freed_memory();
-  if (machine_is_busy()) wait_briefly();
   set_memory_limit(settings.memory_limit());
 }
 

@@ -112,10 +112,10 @@ void declare_common(CLI::App& app, Settings& settings) {
   flags.add("--threads", settings.threads, "threads; 0: all cores", CLI::Range(0, 4096));
   flags.add("--batch", settings.batch, "records per batch; 0: chosen for the network",
             CLI::Range(0, 1 << 20));
-  flags.add("--device", settings.device, "where networks run: cpu, cuda, or cuda:N, the GPU of number N");
+  flags.add("--device", settings.device, "where networks run: cpu");
   flags.add("--engine", settings.engine,
             "what runs networks on the processor; auto: the quickest, part by part",
-            CLI::IsMember({"auto", "lanes", "onednn", "libtorch"}));
+            CLI::IsMember({"auto", "lanes", "onednn", "reference"}));
   flags
       .add("--memory", settings.memory_gib,
            "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory",

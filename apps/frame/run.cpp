@@ -335,7 +335,7 @@ Error error_of(const std::system_error& error) {
   return {memory ? Fault::resources : Fault::io, error.what()};
 }
 
-// As libtorch says it, whose errors are its own.
+// As libraries say it whose errors are their own (oneDNN).
 bool says_no_memory(const std::exception& error) {
   return std::string_view(error.what()).find("allocate memory") != std::string_view::npos;
 }

@@ -140,7 +140,8 @@ Arrays split(const Array& a, const Shape& sizes, std::int64_t axis) {
 }
 
 Arrays chunk(const Array& a, std::int64_t pieces, std::int64_t axis) {
-  const std::int64_t size = a.size(axis), each = (size + pieces - 1) / std::max<std::int64_t>(1, pieces);
+  if (pieces < 1) fail(Fault::model, "{} pieces of an array", pieces);
+  const std::int64_t size = a.size(axis), each = size / pieces + (size % pieces != 0 ? 1 : 0);
   Shape sizes;
   for (std::int64_t left = size; left > 0; left -= each) sizes.push_back(std::min(left, each));
   if (sizes.empty()) sizes.assign(static_cast<std::size_t>(pieces), 0);

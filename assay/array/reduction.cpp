@@ -1,6 +1,7 @@
 // Numbers over axes.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -147,23 +148,44 @@ Array real_sum(const Reduced& r, DType type) {
   return out;
 }
 
-template <typename Better>
-Array extreme_over(const Array& a, const Shape& axes, bool keep, std::string_view what,
-                   const Better& better) {
+// Of each row, several at a time.
+template <typename T, typename Step>
+Array extremes_of_rows(const Reduced& r, DType type, T start, const Step& step) {
+  Array out = Array::uninitialised(type, r.result);
+  T* const to = elements<T>(out);
+  const T* const from = elements<T>(r.a);
+  const std::size_t grain = std::max<std::int64_t>(1, 32768 / r.inner);
+  split_loop(static_cast<std::size_t>(r.outer), grain, [&](std::size_t begin, std::size_t finish) {
+    for (std::size_t o = begin; o < finish; ++o) {
+      constexpr std::int64_t width = 16;
+      const T* const row = from + static_cast<std::int64_t>(o) * r.inner;
+      std::array<T, width> best;
+      best.fill(start);
+      std::int64_t i = 0;
+      for (; i + width <= r.inner; i += width) {
+        for (std::int64_t l = 0; l < width; ++l)
+          best[static_cast<std::size_t>(l)] = step(best[static_cast<std::size_t>(l)], row[i + l]);
+      }
+      for (; i < r.inner; ++i) best[0] = step(best[0], row[i]);
+      for (std::size_t l = 1; l < best.size(); ++l) best[0] = step(best[0], best[l]);
+      to[o] = best[0];
+    }
+  });
+  return out;
+}
+
+// `worst` of a type is what every number is as good as.
+template <typename Better, typename Worst>
+Array extreme_over(const Array& a, const Shape& axes, bool keep, std::string_view what, const Better& better,
+                   const Worst& worst) {
   require_elements(a, axes, what);
   const Reduced r(a, axes, keep);
   Array out = with_number(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    struct Seen {
-      T value;
-      bool any;
-    };
-    return folded<T, T, Seen>(
-        r, a.dtype(), Seen{T{}, false},
-        [&](Seen seen, T x) {
-          return !seen.any || better(x, seen.value) || x != x ? Seen{x, true} : seen;
-        },
-        [](Seen seen) { return seen.value; });
+    const auto step = [&](T seen, T x) { return better(x, seen) || x != x ? x : seen; };
+    constexpr std::int64_t long_row = 32;
+    if (r.in_rows() && r.inner >= long_row) return extremes_of_rows<T>(r, a.dtype(), worst(T{}), step);
+    return folded<T, T, T>(r, a.dtype(), worst(T{}), step, itself);
   });
   if (!records(a)) return out;
   return recorded_map(out, a, [a = a.detach(), out, axes](const Array& g) {
@@ -262,10 +284,16 @@ Array mean(const Array& a, const Shape& axes, bool keep) {
 }
 
 Array amax(const Array& a, const Shape& axes, bool keep) {
-  return extreme_over(a, axes, keep, "a maximum", greater);
+  return extreme_over(a, axes, keep, "a maximum", greater, [](auto zero) {
+    using Limits = std::numeric_limits<decltype(zero)>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  });
 }
 Array amin(const Array& a, const Shape& axes, bool keep) {
-  return extreme_over(a, axes, keep, "a minimum", smaller);
+  return extreme_over(a, axes, keep, "a minimum", smaller, [](auto zero) {
+    using Limits = std::numeric_limits<decltype(zero)>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  });
 }
 
 Array any(const Array& a, const Shape& axes, bool keep) {

@@ -5,6 +5,7 @@
 
 #include "assay/array/loops.h"
 #include "assay/array/tape.h"
+#include "assay/array/unary_kernels.h"
 
 namespace assay::array {
 namespace {
@@ -25,15 +26,29 @@ Array mapped(const Array& a, const F& f, std::size_t grain) {
   return out;
 }
 
+// By vectors, of float32.
+void run_on_threads(UnaryKernel kernel, const Array& given, Array& out) {
+  const Array a = given.contiguous();
+  const float* const from = elements<float>(a);
+  float* const to = elements<float>(out);
+  split_loop(static_cast<std::size_t>(a.count()), 32768,
+             [&](std::size_t begin, std::size_t end) { run(kernel, from + begin, to + begin, end - begin); });
+}
+
 // A function of real numbers whose derivative follows from argument and result.
 template <typename F, typename Derivative>
-Array function(const Array& given, const F& f, const Derivative& derivative, std::size_t grain = costly) {
+Array function(const Array& given, const F& f, const Derivative& derivative, std::size_t grain = costly,
+               UnaryKernel kernel = UnaryKernel::none) {
   const Array a = real(given);
   Array out = Array::uninitialised(a.dtype(), a.shape());
-  with_real(a.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    map_into<T, T>(out, a, f, grain);
-  });
+  if (kernel != UnaryKernel::none && a.dtype() == DType::float32) {
+    run_on_threads(kernel, a.detach(), out);
+  } else {
+    with_real(a.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      map_into<T, T>(out, a, f, grain);
+    });
+  }
   if (!records(a)) return out;
   return recorded_map(out, a, [a = a.detach(), out, derivative](const Array& g) {
     Array slopes = Array::uninitialised(a.dtype(), a.shape());
@@ -139,15 +154,16 @@ Array erf(const Array& a) {
 }
 Array exp(const Array& a) {
   return function(
-      a, [](auto x) { return std::exp(x); }, [](auto, auto y) { return y; });
+      a, [](auto x) { return std::exp(x); }, [](auto, auto y) { return y; }, costly, UnaryKernel::exp);
 }
 Array expm1(const Array& a) {
   return function(
-      a, [](auto x) { return std::expm1(x); }, [](auto, auto y) { return y + 1; });
+      a, [](auto x) { return std::expm1(x); }, [](auto, auto y) { return y + 1; }, costly,
+      UnaryKernel::expm1);
 }
 Array log(const Array& a) {
   return function(
-      a, [](auto x) { return std::log(x); }, [](auto x, auto) { return 1 / x; });
+      a, [](auto x) { return std::log(x); }, [](auto x, auto) { return 1 / x; }, costly, UnaryKernel::log);
 }
 Array log1p(const Array& a) {
   return function(
@@ -163,7 +179,8 @@ Array rsqrt(const Array& a) {
 }
 Array sigmoid(const Array& a) {
   return function(
-      a, [](auto x) { return logistic(x); }, [](auto, auto y) { return y * (1 - y); });
+      a, [](auto x) { return logistic(x); }, [](auto, auto y) { return y * (1 - y); }, costly,
+      UnaryKernel::sigmoid);
 }
 Array sin(const Array& a) {
   return function(
@@ -175,11 +192,13 @@ Array sinh(const Array& a) {
 }
 Array softplus(const Array& a) {
   return function(
-      a, [](auto x) { return soft(x); }, [](auto x, auto) { return x > 20 ? decltype(x){1} : logistic(x); });
+      a, [](auto x) { return soft(x); }, [](auto x, auto) { return x > 20 ? decltype(x){1} : logistic(x); },
+      costly, UnaryKernel::softplus);
 }
 Array sqrt(const Array& a) {
   return function(
-      a, [](auto x) { return std::sqrt(x); }, [](auto, auto y) { return 1 / (2 * y); });
+      a, [](auto x) { return std::sqrt(x); }, [](auto, auto y) { return 1 / (2 * y); }, costly,
+      UnaryKernel::sqrt);
 }
 Array tan(const Array& a) {
   return function(
@@ -187,7 +206,8 @@ Array tan(const Array& a) {
 }
 Array tanh(const Array& a) {
   return function(
-      a, [](auto x) { return std::tanh(x); }, [](auto, auto y) { return 1 - y * y; });
+      a, [](auto x) { return std::tanh(x); }, [](auto, auto y) { return 1 - y * y; }, costly,
+      UnaryKernel::tanh);
 }
 Array mish(const Array& a) {
   return function(
@@ -247,7 +267,8 @@ Array abs(const Array& a) {
   Array out = mapped(
       a,
       [](auto x) {
-        return x < 0 ? static_cast<decltype(x)>(decltype(x){0} - x) : x == 0 ? decltype(x){0} : x;
+        if constexpr (std::is_floating_point_v<decltype(x)>) return std::fabs(x);
+        return x < 0 ? static_cast<decltype(x)>(decltype(x){0} - x) : x;
       },
       32768);
   if (!records(a)) return out;

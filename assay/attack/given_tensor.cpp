@@ -1,24 +1,23 @@
 #include "assay/attack/given_tensor.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/error.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 namespace {
 
-std::string described(const Tensor& tensor) {
+std::string described(const Array& tensor) {
   if (!tensor.defined()) return "nothing";
-  return fmt::format("{} of the shape {} ({})", c10::toString(tensor.scalar_type()),
-                     to_string(tensor.sizes().vec()), tensor.device().str());
+  return fmt::format("{} of the shape {}", to_string(tensor.dtype()), to_string(tensor.shape()));
 }
 
 }  // namespace
 
-const Tensor& given_tensor(const std::string& who, const Tensor& given, const Tensor& like, bool exactly) {
-  const bool fits = given.defined() && given.sizes() == like.sizes() && given.device() == like.device() &&
-                    (!exactly || given.scalar_type() == like.scalar_type());
+const Array& given_tensor(const std::string& who, const Array& given, const Array& like, bool exactly) {
+  const bool fits =
+      given.defined() && given.shape() == like.shape() && (!exactly || given.dtype() == like.dtype());
   if (!fits) fail(Fault::usage, "{} gives {}, not {}", who, described(given), described(like));
   if (exactly && has_nan(given)) fail(Fault::usage, "{} gives a NaN", who);
   return given;

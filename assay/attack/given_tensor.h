@@ -1,6 +1,6 @@
 #pragma once
 
-// Tensors that attacks and constraints of anybody's own give, made sure of.
+// Arrays that attacks and constraints of anybody's own give, made sure of.
 
 #include <string>
 
@@ -8,9 +8,8 @@
 
 namespace assay::attack {
 
-// What `who` ("attack mine: perturb()") gave in place of `like`: a tensor of that shape and device, and where
-// `exactly` of its element type and without a NaN. Throws Error{usage} that says what was given and wanted.
-const Tensor& given_tensor(const std::string& who, const Tensor& given, const Tensor& like,
-                           bool exactly = true);
+// What `who` ("attack mine: perturb()") gave in place of `like`: an array of that shape, and where `exactly`
+// of its element type and without a NaN. Throws Error{usage} that says what was given and wanted.
+const Array& given_tensor(const std::string& who, const Array& given, const Array& like, bool exactly = true);
 
 }  // namespace assay::attack

@@ -1,20 +1,20 @@
 // Problems made of records in memory.
 
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <numeric>
 
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/outputs_of_rows.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 
-AttackProblem problem_of(const AttackedNetwork& network, const Tensor& inputs, std::uint64_t seed) {
+AttackProblem problem_of(const AttackedNetwork& network, const Array& inputs, std::uint64_t seed) {
   if (network.regression())
     fail(Fault::usage, "a regression network gives records no class; attack it with a data set");
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   const auto records = static_cast<std::size_t>(inputs.size(0));
   AttackProblem problem;
   problem.inputs = inputs;
@@ -24,7 +24,7 @@ AttackProblem problem_of(const AttackedNetwork& network, const Tensor& inputs, s
   problem.keys.assign(problem.places.begin(), problem.places.end());
   problem.log = std::make_shared<AttackLog>(records);
   problem.scores = network.scores_of(problem, network.outputs(network.bind(inputs)));
-  problem.labels = on_device(tensor_of(decisions(problem.scores)), problem.scores.device());
+  problem.labels = array::tensor(decisions(problem.scores));
   return problem;
 }
 

@@ -1,6 +1,6 @@
 #include <assay/extend/attack_problem.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,12 @@
 #include <assay/adapt.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/attack/norms.h"
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/attack/preparation.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/evaluation/evaluator.h"
 #include "assay/engine/evaluation/scores.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
 
 namespace assay::attack {
@@ -26,11 +27,11 @@ DecisionScores climbed(const Session& session, bool regression) {
 
 // Functions that bend scores make them equal where they saturate, and the first class is then named: it gets
 // the greatest score.
-void settle_ties(const Tensor& scores, const std::vector<std::int64_t>& named) {
+void settle_ties(const Array& scores, const std::vector<std::int64_t>& named) {
   const std::vector<std::int64_t> first = decisions(scores);
   for (std::size_t row = 0; row < named.size(); ++row) {
     if (named[row] < 0 || first[row] == named[row]) continue;
-    float* const of_row = elements_of<float>(scores) + static_cast<std::int64_t>(row) * scores.size(1);
+    float* const of_row = scores.elements<float>() + static_cast<std::int64_t>(row) * scores.size(1);
     of_row[named[row]] = std::nextafter(of_row[first[row]], std::numeric_limits<float>::infinity());
   }
 }
@@ -40,13 +41,13 @@ int axis_of(const Session& session, ValueId input) {
       .batch_axis;
 }
 
-// What body gives for each number and its place in the record, of float32 in reach.
+// What body gives for each number and its place in the record, of floats in order.
 template <typename Body>
-Tensor by_element(const Tensor& records, const Body& body) {
-  Tensor result = room_for(records.sizes().vec());
-  const float* from = elements_of<float>(records);
-  float* to = elements_of<float>(result);
-  const std::int64_t rows = records.size(0), elements = rows == 0 ? 0 : records.numel() / rows;
+Array by_element(const Array& records, const Body& body) {
+  Array result = array::empty(records.shape());
+  const float* from = records.elements<float>();
+  float* to = result.elements<float>();
+  const std::int64_t rows = records.size(0), elements = rows == 0 ? 0 : records.count() / rows;
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t i = 0; i < elements; ++i) *to++ = body(*from++, i);
   }
@@ -54,23 +55,23 @@ Tensor by_element(const Tensor& records, const Body& body) {
 }
 
 // Numbers that are not finite become 0.
-void clean(Tensor& slopes) {
-  if (!floats_in_reach(slopes)) {
-    slopes.nan_to_num_(0.0, 0.0, 0.0);
+void clean(Array& slopes) {
+  if (!floats_in_order(slopes)) {
+    slopes = array::nan_to_num(slopes, 0, 0, 0);
     return;
   }
-  const std::span<float> elements(elements_of<float>(slopes), static_cast<std::size_t>(slopes.numel()));
+  const std::span<float> elements(slopes.elements<float>(), static_cast<std::size_t>(slopes.count()));
   for (float& slope : elements) slope = std::isfinite(slope) ? slope : 0;
 }
 
 // Records for which a gradient is not 0 everywhere.
-std::vector<bool> sloping_rows(const Tensor& gradient) {
-  if (!floats_in_reach(gradient)) return truths_of(gradient.flatten(1).ne(0).any(1));
+std::vector<bool> sloping_rows(const Array& gradient) {
+  if (!floats_in_order(gradient)) return truths_of(gradient.flatten(1).ne(0).any(1));
   const auto rows = static_cast<std::size_t>(gradient.size(0)),
-             size = rows == 0 ? 0 : static_cast<std::size_t>(gradient.numel()) / rows;
+             size = rows == 0 ? 0 : static_cast<std::size_t>(gradient.count()) / rows;
   std::vector<bool> sloping;
   for (std::size_t row = 0; row < rows; ++row) {
-    const std::span<const float> elements(elements_of<float>(gradient) + row * size, size);
+    const std::span<const float> elements(gradient.elements<float>() + row * size, size);
     sloping.push_back(std::ranges::any_of(elements, [](float slope) { return slope != 0; }));
   }
   return sloping;
@@ -78,9 +79,9 @@ std::vector<bool> sloping_rows(const Tensor& gradient) {
 
 // Notes which records of the problem have a gradient. One of 0 for all records shows no way; in a network of
 // steps it is 0 everywhere.
-void note_sloping(const Session& session, const AttackProblem& problem, std::span<const Tensor> gradients) {
+void note_sloping(const Session& session, const AttackProblem& problem, std::span<const Array> gradients) {
   bool any = problem.places.empty();
-  for (const Tensor& gradient : gradients) {
+  for (const Array& gradient : gradients) {
     const std::vector<bool> sloping = sloping_rows(gradient);
     for (std::size_t row = 0; row < problem.places.size(); ++row) {
       problem.log->sloping[problem.places[row]] += sloping[row];
@@ -104,7 +105,7 @@ void note_sloping(const Session& session, const AttackProblem& problem, std::spa
 void require_attackable(const Session& session, ValueId input) {
   const Graph& graph = session.graph();
   const DType type = graph.value(input).dtype;
-  if (at::isFloatingType(scalar_type(type)) || becomes_real(graph, input)) return;
+  if (is_real(type) || becomes_real(graph, input)) return;
   fail(Fault::unsupported,
        "network '{}' takes {} numbers (tokens, say), which cannot be changed a little; attacks are for "
        "inputs of real numbers",
@@ -117,22 +118,22 @@ AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool 
       regression_(regression),
       input_(input == no_value ? session.graph().inputs()[0] : input),
       batch_axis_(axis_of(session, input_)),
-      type_(takes_levels(session, input_) ? at::kFloat : scalar_type(session.graph().value(input_).dtype)),
+      type_(takes_levels(session, input_) ? DType::float32 : session.graph().value(input_).dtype),
       threshold_(0) {
   const DecisionScores scores = climbed(session, regression);
   decision_ = scores.value;
   threshold_ = static_cast<float>(scores.threshold);
 }
 
-Tensors AttackedNetwork::bind(const Tensor& points, const HeldInputs& held) const {
-  Tensor values = on_device(points, c10::Device(session_.options().device));
-  if (units_.low.defined() && floats_in_reach(values)) {
-    const float *const low = elements_of<float>(units_.low), *const span = elements_of<float>(units_.span);
+Tensors AttackedNetwork::bind(const Array& points, const HeldInputs& held) const {
+  Array values = points;
+  if (units_.low.defined() && floats_in_order(values)) {
+    const float *const low = units_.low.elements<float>(), *const span = units_.span.elements<float>();
     values = by_element(values, [&](float unit, std::int64_t i) { return unit * span[i] + low[i]; });
   } else if (units_.low.defined()) {
-    values = (values.flatten(1) * units_.span + units_.low).reshape_as(points);
+    values = (values.flatten(1) * units_.span + units_.low).reshape(points.shape());
   }
-  values = as_type(values, type_);
+  values = values.to(type_);
   if (batch_axis_ > 0) values = values.movedim(0, batch_axis_);
   Tensors bound;
   bound.emplace(input_, values);
@@ -153,45 +154,45 @@ HeldInputs AttackedNetwork::held_of(const Tensors& given) const {
   return held;
 }
 
-Tensor AttackedNetwork::first(const Tensors& given) const {
-  const Tensor& values = given.at(input_);
+Array AttackedNetwork::first(const Tensors& given) const {
+  const Array& values = given.at(input_);
   return batch_axis_ > 0 ? values.movedim(batch_axis_, 0) : values;
 }
 
-Tensor AttackedNetwork::outputs(const Tensors& given) const {
+Array AttackedNetwork::outputs(const Tensors& given) const {
   const ValueId both[] = {decision_, session_.logits()};
   const Tensors values = session_.run(given, std::span(both).first(both[0] == both[1] ? 1 : 2));
   const auto records = static_cast<std::size_t>(first(given).size(0));
-  const Tensor scores = as_type(as_rows(values.at(decision_)), at::kFloat);
+  const Array scores = as_rows(values.at(decision_)).to(DType::float32);
   if (regression_) {
     require_rows(session_, values.at(decision_), records);
     return scores;
   }
   const auto named = predicted_classes(session_, values.at(session_.logits()), records);
   if (decision_ == session_.logits() || scores.size(1) == 1) return scores;
-  const Tensor host = copied(in_memory(scores, at::kFloat));
+  const Array host = in_memory(scores, DType::float32).clone();
   settle_ties(host, named);
-  return on_device(host, scores.device());
+  return host;
 }
 
-Tensor AttackedNetwork::scores_of(const AttackProblem& problem, const Tensor& outputs) const {
+Array AttackedNetwork::scores_of(const AttackProblem& problem, const Array& outputs) const {
   const OutputsOfRows rows(*this, problem);
   const auto size = static_cast<std::size_t>(outputs.size(1));
   if (!rows.of_two_classes(size)) return outputs;
-  const Tensor host = in_memory(outputs, at::kFloat), scores = room_for({outputs.size(0), 2});
+  const Array host = in_memory(outputs, DType::float32), scores = array::empty({outputs.size(0), 2});
   for (std::size_t row = 0; row < static_cast<std::size_t>(outputs.size(0)); ++row) {
-    std::ranges::copy(rows.scores(row, {elements_of<float>(host) + row * size, size}),
-                      elements_of<float>(scores) + 2 * row);
+    std::ranges::copy(rows.scores(row, {host.elements<float>() + row * size, size}),
+                      scores.elements<float>() + 2 * row);
   }
-  return on_device(scores, outputs.device());
+  return scores;
 }
 
-Tensor AttackedNetwork::scores(const AttackProblem& problem, const Tensor& points) const {
+Array AttackedNetwork::scores(const AttackProblem& problem, const Array& points) const {
   for (const std::size_t place : problem.places) ++problem.log->forward[place];
   return scores_of(problem, outputs(bind(points, problem.held)));
 }
 
-AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, const Tensor& points,
+AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, const Array& points,
                                                 std::span<const Objective> objectives) const {
   for (const std::size_t place : problem.places) {
     ++problem.log->forward[place];
@@ -208,20 +209,20 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, co
   return result;
 }
 
-AttackedNetwork::Slopes AttackedNetwork::slopes(const Tensor& points, const HeldInputs& held,
+AttackedNetwork::Slopes AttackedNetwork::slopes(const Array& points, const HeldInputs& held,
                                                 const RecordObjective& objective) const {
   RecordGradients found = session_.gradients(bind(points, held), objective, std::span(&input_, 1));
   require_rows(session_, found.value, static_cast<std::size_t>(points.size(0)));
-  Slopes result{.scores = as_type(as_rows(found.value), at::kFloat), .gradients = {}};
+  Slopes result{.scores = as_rows(found.value).to(DType::float32), .gradients = {}};
   for (const Tensors& of_number : found.gradients) {
-    Tensor gradient = of_number.at(input_);
+    Array gradient = of_number.at(input_);
     if (batch_axis_ > 0) gradient = gradient.movedim(batch_axis_, 0);
-    gradient = as_type(gradient, at::kFloat);
-    if (units_.low.defined() && floats_in_reach(gradient)) {
-      const float* const span = elements_of<float>(units_.span);
+    gradient = gradient.to(DType::float32);
+    if (units_.low.defined() && floats_in_order(gradient)) {
+      const float* const span = units_.span.elements<float>();
       gradient = by_element(gradient, [&](float slope, std::int64_t i) { return slope * span[i]; });
     } else if (units_.low.defined()) {
-      gradient = (gradient.flatten(1) * units_.span).reshape_as(points);
+      gradient = (gradient.flatten(1) * units_.span).reshape(points.shape());
     }
     clean(gradient);
     result.gradients.push_back(gradient);
@@ -229,20 +230,19 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const Tensor& points, const Held
   return result;
 }
 
-Tensor AttackedNetwork::slope(const AttackProblem& problem, const Tensor& points,
-                              const Objective& objective) const {
+Array AttackedNetwork::slope(const AttackProblem& problem, const Array& points,
+                             const Objective& objective) const {
   return slopes(problem, points, std::span(&objective, 1)).gradients[0];
 }
 
-Tensor AttackedNetwork::won(const AttackProblem& problem, const Tensor& scores) {
+Array AttackedNetwork::won(const AttackProblem& problem, const Array& scores) {
   const std::vector<std::int64_t> decided = decisions(scores),
                                   classes = numbers(problem.targeted() ? problem.targets : problem.labels);
   const std::vector<std::uint8_t> finite = finite_rows(scores, decided.size());
-  const Tensor reached = room_for({std::ssize(decided)}, at::kBool);
+  const Array reached = array::empty({std::ssize(decided)}, DType::boolean);
   for (std::size_t row = 0; row < decided.size(); ++row)
-    elements_of<bool>(reached)[row] =
-        finite[row] != 0 && (decided[row] == classes[row]) == problem.targeted();
-  return on_device(reached, scores.device());
+    reached.elements<bool>()[row] = finite[row] != 0 && (decided[row] == classes[row]) == problem.targeted();
+  return reached;
 }
 
 }  // namespace assay::attack

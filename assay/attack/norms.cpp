@@ -1,11 +1,11 @@
 #include "assay/attack/norms.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 
 #include <assay/extend/attack_problem.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 
@@ -20,12 +20,12 @@ Norm norm_named(const std::string& name) {
 
 namespace {
 
-Tensor signs_of(const Tensor& gradient) {
-  if (!floats_in_reach(gradient)) return gradient.sign();
-  Tensor signs = room_for(gradient.sizes().vec());
-  const float* const slope = elements_of<float>(gradient);
-  float* const sign = elements_of<float>(signs);
-  for (std::int64_t i = 0, count = signs.numel(); i < count; ++i)
+Array signs_of(const Array& gradient) {
+  if (!floats_in_order(gradient)) return gradient.sign();
+  Array signs = array::empty(gradient.shape());
+  const float* const slope = gradient.elements<float>();
+  float* const sign = signs.elements<float>();
+  for (std::int64_t i = 0, count = signs.count(); i < count; ++i)
     sign[i] = (slope[i] > 0 ? 1.0F : 0.0F) - (slope[i] < 0 ? 1.0F : 0.0F);
   return signs;
 }
@@ -33,41 +33,43 @@ Tensor signs_of(const Tensor& gradient) {
 }  // namespace
 
 // Squares of small numbers are 0 and of large ones infinite, so the greatest element becomes 1 first.
-Unit unit_of(const Tensor& gradient, Norm norm) {
-  const Tensor rows = gradient.flatten(1).to(at::kDouble), greatest = rows.abs().amax(1, true);
-  const Tensor scale = at::where(greatest.gt(0), greatest, at::ones_like(greatest)), scaled = rows / scale;
-  const Tensor length = scaled.norm(norm == Norm::l1 ? 1 : 2, 1, true);
-  const Tensor direction = scaled / at::where(length.gt(0), length, at::ones_like(length));
-  return {direction.to(gradient.scalar_type()).reshape_as(gradient), (length * scale).squeeze(1)};
+Unit unit_of(const Array& gradient, Norm norm) {
+  const Array rows = gradient.flatten(1).to(DType::float64), greatest = rows.abs().amax(1, true);
+  const Array scale = array::where(greatest.gt(0), greatest, array::ones_like(greatest)),
+              scaled = rows / scale;
+  const Array length = array::norm(scaled, norm == Norm::l1 ? 1 : 2, {1}, true);
+  const Array direction = scaled / array::where(length.gt(0), length, array::ones_like(length));
+  return {direction.to(gradient.dtype()).reshape(gradient.shape()), (length * scale).squeeze(1)};
 }
 
-Tensor steepest(const Tensor& gradient, Norm norm) {
+Array steepest(const Array& gradient, Norm norm) {
   if (norm == Norm::linf) return signs_of(gradient);
   if (norm == Norm::l2) return unit_of(gradient, norm).direction;
-  const Tensor rows = gradient.flatten(1);
-  const Tensor size = rows.abs(), greatest = size.amax(1, true);
-  const Tensor chosen = size.eq(greatest).logical_and(greatest.gt(0)).to(rows.scalar_type());
-  return (rows.sign() * chosen / chosen.sum(1, true).clamp_min(1)).reshape_as(gradient);
+  const Array rows = gradient.flatten(1);
+  const Array size = rows.abs(), greatest = size.amax(1, true);
+  const Array chosen = size.eq(greatest).logical_and(greatest.gt(0)).to(rows.dtype());
+  return (rows.sign() * chosen / chosen.sum(1, true).clamp_min(1)).reshape(gradient.shape());
 }
 
-Tensor stepped(const Tensor& from, const Tensor& direction, double step) {
-  if (!floats_in_reach(from) || !floats_in_reach(direction))
-    return at::add(from, direction, step).clamp_(0, 1);
-  Tensor to = room_for(from.sizes().vec());
-  const float *const begin = elements_of<float>(from), *const way = elements_of<float>(direction),
+Array stepped(const Array& from, const Array& direction, double step) {
+  if (!floats_in_order(from) || !floats_in_order(direction)) return (from + direction * step).clamp(0, 1);
+  Array to = array::empty(from.shape());
+  const float *const begin = from.elements<float>(), *const way = direction.elements<float>(),
                      length = static_cast<float>(step);
-  float* const end = elements_of<float>(to);
-  for (std::int64_t i = 0, count = to.numel(); i < count; ++i)
+  float* const end = to.elements<float>();
+  for (std::int64_t i = 0, count = to.count(); i < count; ++i)
     end[i] = std::min(std::max(begin[i] + length * way[i], 0.0F), 1.0F);
   return to;
 }
 
-Tensor project(const Tensor& change, Norm norm, double eps) {
+Array project(const Array& change, Norm norm, double eps) {
   if (norm == Norm::linf) return change.clamp(-eps, eps);
-  const Tensor length = change.flatten(1).norm(2, 1).clamp_min(1e-12);
+  const Array length = array::norm(change.flatten(1), 2, {1}).clamp_min(1e-12);
   return change * per_record((eps / length).clamp_max(1), change);
 }
 
-Tensor l2_lengths(const Tensor& change) { return change.flatten(1).to(at::kDouble).norm(2, 1); }
+bool floats_in_order(const Array& array) { return array.dtype() == DType::float32 && array.is_contiguous(); }
+
+Array l2_lengths(const Array& change) { return array::norm(change.flatten(1).to(DType::float64), 2, {1}); }
 
 }  // namespace assay::attack

@@ -19,21 +19,24 @@ Norm norm_named(const std::string& name);
 // The step of length 1 that raises a function with this gradient most, however short the gradient is: its
 // sign, the gradient over its length, or in L1 the sign shared equally by the elements of greatest size. A
 // gradient of zero gives no step.
-Tensor steepest(const Tensor& gradient, Norm norm);
+Array steepest(const Array& gradient, Norm norm);
 
 // Each record over its length in the norm l1 or l2, and that length [n] in float64; zeros stay.
 struct Unit {
-  Tensor direction, length;
+  Array direction, length;
 };
-Unit unit_of(const Tensor& gradient, Norm norm);
+Unit unit_of(const Array& gradient, Norm norm);
 
 // `step` times a direction from a point on, clipped to [0, 1].
-Tensor stepped(const Tensor& from, const Tensor& direction, double step);
+Array stepped(const Array& from, const Array& direction, double step);
 
 // `change` cut down to length `eps`: element by element (linf), or scaled (l2). REQUIRES norm is not l1.
-Tensor project(const Tensor& change, Norm norm, double eps);
+Array project(const Array& change, Norm norm, double eps);
+
+// Whether elements are float32 and lie one after the other: what plain loops read.
+bool floats_in_order(const Array& array);
 
 // [n] lengths in float64.
-Tensor l2_lengths(const Tensor& change);
+Array l2_lengths(const Array& change);
 
 }  // namespace assay::attack

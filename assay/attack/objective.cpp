@@ -2,7 +2,7 @@
 
 #include <assay/extend/attack_problem.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <limits>
@@ -26,13 +26,13 @@ AttackedNetwork::Objective loss(const AttackProblem& problem) {
   };
 }
 
-AttackedNetwork::Objective score_of(const Tensor& classes) {
+AttackedNetwork::Objective score_of(const Array& classes) {
   return [classes = numbers(classes)](std::size_t row, std::span<const float>, std::span<float> slopes) {
     slopes[static_cast<std::size_t>(classes[row])] += 1;
   };
 }
 
-AttackedNetwork::Objective lead_of(const Tensor& classes, const Tensor& over) {
+AttackedNetwork::Objective lead_of(const Array& classes, const Array& over) {
   return [classes = numbers(classes), over = numbers(over)](std::size_t row, std::span<const float>,
                                                             std::span<float> slopes) {
     slopes[static_cast<std::size_t>(classes[row])] += 1;
@@ -40,9 +40,9 @@ AttackedNetwork::Objective lead_of(const Tensor& classes, const Tensor& over) {
   };
 }
 
-AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const Tensor& constants,
+AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const Array& constants,
                                            double confidence) {
-  const Tensor host = constants.to(at::kCPU, at::kFloat).contiguous();
+  const Array host = constants.to(DType::float32).contiguous();
   return [host, classes = classes_of(problem), targeted = problem.targeted(), confidence](
              std::size_t row, std::span<const float> scores, std::span<float> slopes) {
     const auto own = static_cast<std::size_t>(classes[row]);
@@ -52,7 +52,7 @@ AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const T
       ties = scores[c] > best ? 1 : ties + 1;
       best = scores[c];
     }
-    const float lead = scores[own] - best, slope = (targeted ? -1.0F : 1.0F) * host.data_ptr<float>()[row];
+    const float lead = scores[own] - best, slope = (targeted ? -1.0F : 1.0F) * host.elements<float>()[row];
     if ((targeted ? -lead : lead) + confidence < 0) return;
     slopes[own] += slope;
     for (std::size_t c = 0; c < scores.size(); ++c)
@@ -60,18 +60,18 @@ AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const T
   };
 }
 
-Tensor rivals_of(const AttackProblem& problem, std::size_t most) {
+Array rivals_of(const AttackProblem& problem, std::size_t most) {
   if (problem.targeted()) return problem.targets.unsqueeze(1);
-  const Tensor others =
-      problem.scores.scatter(1, problem.labels.unsqueeze(1), -std::numeric_limits<float>::infinity());
+  const Array others =
+      array::scatter(problem.scores, 1, problem.labels.unsqueeze(1), -std::numeric_limits<float>::infinity());
   const std::int64_t count = std::min(static_cast<std::int64_t>(most), problem.scores.size(1) - 1);
-  return std::get<1>(others.sort(/*stable=*/true, 1, /*descending=*/true)).narrow(1, 0, count);
+  return array::sort(others, 1, /*descending=*/true).positions.narrow(1, 0, count);
 }
 
-Tensor margin(const AttackProblem& problem, const Tensor& scores) {
-  const Tensor index = (problem.targeted() ? problem.targets : problem.labels).unsqueeze(1);
-  const Tensor own = scores.gather(1, index).squeeze(1);
-  const Tensor best = scores.scatter(1, index, -std::numeric_limits<float>::infinity()).amax(1);
+Array margin(const AttackProblem& problem, const Array& scores) {
+  const Array index = (problem.targeted() ? problem.targets : problem.labels).unsqueeze(1);
+  const Array own = scores.gather(1, index).squeeze(1);
+  const Array best = array::scatter(scores, 1, index, -std::numeric_limits<float>::infinity()).amax(1);
   return problem.targeted() ? best - own : own - best;
 }
 

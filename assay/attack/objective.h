@@ -12,20 +12,20 @@ namespace assay::attack {
 AttackedNetwork::Objective loss(const AttackProblem& problem);
 
 // The score of one class per record ([n] int64).
-AttackedNetwork::Objective score_of(const Tensor& classes);
+AttackedNetwork::Objective score_of(const Array& classes);
 
 // The score of one class less that of another, per record ([n] int64 both).
-AttackedNetwork::Objective lead_of(const Tensor& classes, const Tensor& over);
+AttackedNetwork::Objective lead_of(const Array& classes, const Array& over);
 
 // constants [n] times max(0, margin() + confidence). Equal scores share the slope of the greatest.
-AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const Tensor& constants,
+AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const Array& constants,
                                            double confidence);
 
 // [n, r] the classes with the greatest clean scores beside the label, or the target alone.
-Tensor rivals_of(const AttackProblem& problem, std::size_t most);
+Array rivals_of(const AttackProblem& problem, std::size_t most);
 
 // How far the scores are from what is wanted: Z_y - max_{i != y} Z_i, or max_{i != t} Z_i - Z_t for a target.
 // Negative once it is reached.
-Tensor margin(const AttackProblem& problem, const Tensor& scores);
+Array margin(const AttackProblem& problem, const Array& scores);
 
 }  // namespace assay::attack

@@ -2,15 +2,15 @@
 
 #include <cmath>
 
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 namespace {
 
-Tensor on_host(const Tensor& tensor) { return tensor.defined() ? in_memory(tensor, c10::kFloat) : tensor; }
+Array on_host(const Array& tensor) { return tensor.defined() ? in_memory(tensor, DType::float32) : tensor; }
 
-float at(const Tensor& tensor, std::size_t row, std::size_t i, std::size_t size) {
-  return elements_of<float>(tensor)[row * size + i];
+float at(const Array& tensor, std::size_t row, std::size_t i, std::size_t size) {
+  return tensor.elements<float>()[row * size + i];
 }
 
 }  // namespace
@@ -51,13 +51,13 @@ void OutputsOfRows::differentiate(std::span<const AttackedNetwork::Objective> ob
   }
 }
 
-std::vector<std::int64_t> decisions(const Tensor& scores) {
-  const Tensor host = in_memory(scores, c10::kFloat);
+std::vector<std::int64_t> decisions(const Array& scores) {
+  const Array host = in_memory(scores, DType::float32);
   const auto records = static_cast<std::size_t>(host.size(0)),
              classes = static_cast<std::size_t>(host.size(1));
   std::vector<std::int64_t> decided(records);
   for (std::size_t row = 0; row < records; ++row) {
-    const std::span<const float> of_row(elements_of<float>(host) + row * classes, classes);
+    const std::span<const float> of_row(host.elements<float>() + row * classes, classes);
     std::size_t best = 0;
     for (std::size_t c = 1; c < classes && !std::isnan(of_row[best]); ++c) {
       if (of_row[c] > of_row[best] || std::isnan(of_row[c])) best = c;

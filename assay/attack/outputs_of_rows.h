@@ -29,10 +29,10 @@ class OutputsOfRows {
 
   bool regression_;
   float zero_, margin_;
-  Tensor reference_, direction_;
+  Array reference_, direction_;
 };
 
 // The first of each record's greatest scores [n, classes]; a NaN counts as the greatest.
-std::vector<std::int64_t> decisions(const Tensor& scores);
+std::vector<std::int64_t> decisions(const Array& scores);
 
 }  // namespace assay::attack

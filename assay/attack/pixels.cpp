@@ -9,13 +9,13 @@
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
 #include <assay/relevance.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 
-Pixels pixels_of(const Tensor& inputs) {
-  const std::int64_t elements = inputs.numel() / std::max<std::int64_t>(1, inputs.size(0));
-  if (inputs.dim() != 4) return {1, elements};
+Pixels pixels_of(const Array& inputs) {
+  const std::int64_t elements = inputs.count() / std::max<std::int64_t>(1, inputs.size(0));
+  if (inputs.rank() != 4) return {1, elements};
   return {inputs.size(1), inputs.size(2) * inputs.size(3)};
 }
 
@@ -31,22 +31,22 @@ std::size_t pixels_in(const Pixels& pixels, double share) {
   return count;
 }
 
-Tensor with_pixels(const AttackProblem& problem, const std::vector<std::vector<std::size_t>>& chosen,
-                   const std::function<void(Rng&, std::span<float*>)>& change) {
+Array with_pixels(const AttackProblem& problem, const std::vector<std::vector<std::size_t>>& chosen,
+                  const std::function<void(Rng&, std::span<float*>)>& change) {
   const Pixels pixels = pixels_of(problem.inputs);
   const auto channels = static_cast<std::size_t>(pixels.channels),
              count = static_cast<std::size_t>(pixels.count);
-  const Tensor host = copied(in_memory(problem.inputs, at::kFloat));
+  const Array host = in_memory(problem.inputs, DType::float32).clone();
   std::vector<float*> pixel(channels);
   for (std::size_t row = 0; row < chosen.size(); ++row) {
     Rng rng = problem.rng(row, 1);
-    float* const record = elements_of<float>(host) + row * channels * count;
+    float* const record = host.elements<float>() + row * channels * count;
     for (const std::size_t place : chosen[row]) {
       for (std::size_t c = 0; c < channels; ++c) pixel[c] = record + c * count + place;
       change(rng, pixel);
     }
   }
-  return on_device(host, problem.inputs.device());
+  return host;
 }
 
 std::vector<std::vector<std::size_t>> random_pixels(const AttackProblem& problem, std::size_t count) {
@@ -65,16 +65,16 @@ std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& net
       method, network.session(),
       {.outputs = network.regression(), .range = network.range(), .wanted = {input}});
   const Tensors bound = network.bind(problem.inputs, problem.held);
-  const Tensor relevance = network.first(attribution->attribute(bound, {}, std::span(&input, 1)).values);
+  const Array relevance = network.first(attribution->attribute(bound, {}, std::span(&input, 1)).values);
   const Pixels pixels = pixels_of(problem.inputs);
-  const Tensor host = in_memory(relevance, at::kFloat);
+  const Array host = in_memory(relevance, DType::float32);
   const auto channels = static_cast<std::size_t>(pixels.channels),
              places = static_cast<std::size_t>(pixels.count);
   std::vector<std::vector<std::size_t>> chosen;
   for (std::size_t row = 0; row < problem.keys.size(); ++row) {
     std::vector<double> sums(places);
     for (std::size_t i = 0; i < channels * places; ++i)
-      sums[i % places] += elements_of<float>(host)[row * channels * places + i];
+      sums[i % places] += host.elements<float>()[row * channels * places + i];
     for (double& sum : sums) sum = std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
     std::vector<std::size_t> order(places);
     std::iota(order.begin(), order.end(), std::size_t{0});

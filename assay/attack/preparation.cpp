@@ -1,6 +1,6 @@
 #include "assay/attack/preparation.h"
 
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,8 +10,8 @@
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/outputs_of_rows.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/evaluation/evaluator.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/support/files/hash.h"
 
 namespace assay::attack {
@@ -35,15 +35,9 @@ std::vector<float> between(const std::vector<float>& low, std::vector<float> hig
   return high;
 }
 
-Tensor numbers_on(const std::vector<float>& numbers, const c10::Device& device) {
-  const Tensor tensor = room_for({std::ssize(numbers)});
-  std::ranges::copy(numbers, elements_of<float>(tensor));
-  return on_device(tensor, device);
-}
-
 // The numbers of each record.
-std::span<const float> elements_of_row(const Tensor& records, std::size_t row, std::size_t elements) {
-  return {elements_of<float>(records) + row * elements, elements};
+std::span<const float> elements_of_row(const Array& records, std::size_t row, std::size_t elements) {
+  return {records.elements<float>() + row * elements, elements};
 }
 
 bool are_levels(const ValidRange& range) {
@@ -68,14 +62,12 @@ ValidRange declared_range(const Session& session, const Dataset& dataset) {
        dataset.describe());
 }
 
-InputUnits units_of(const Session& session, const Dataset& dataset, const std::vector<float>& low,
-                    const std::vector<float>& span) {
+InputUnits units_of(const Dataset& dataset, const std::vector<float>& low, const std::vector<float>& span) {
   const auto all_are = [](const std::vector<float>& numbers, float number) {
     return std::ranges::all_of(numbers, [&](float one) { return one == number; });
   };
   if (all_are(low, 0) && all_are(span, 1)) return {{}, {}, dataset.valid_range()};
-  const c10::Device device(session.options().device);
-  return {numbers_on(low, device), numbers_on(span, device), dataset.valid_range()};
+  return {array::tensor(low), array::tensor(span), dataset.valid_range()};
 }
 
 std::optional<std::int64_t> class_number(const std::string& text) {
@@ -85,9 +77,9 @@ std::optional<std::int64_t> class_number(const std::string& text) {
   return number;
 }
 
-Tensor negated(const Tensor& scores) {
-  const Tensor result = copied(in_memory(scores, at::kFloat));
-  for (std::int64_t i = 0; i < result.numel(); ++i) elements_of<float>(result)[i] *= -1;
+Array negated(const Array& scores) {
+  const Array result = in_memory(scores, DType::float32).clone();
+  for (std::int64_t i = 0; i < result.count(); ++i) result.elements<float>()[i] *= -1;
   return result;
 }
 
@@ -104,7 +96,7 @@ Preparation::Preparation(const Session& session, const Dataset& dataset, Prepara
       options_(std::move(options)),
       low_(bounds(declared_range(session, dataset).low, dataset.record_shape())),
       span_(between(low_, bounds(declared_range(session, dataset).high, dataset.record_shape()))),
-      network_(session, units_of(session, dataset, low_, span_), dataset.target_width() > 0,
+      network_(session, units_of(dataset, low_, span_), dataset.target_width() > 0,
                session.first_input(dataset.facts())) {
   const std::string& target = options_.target;
   const bool word = target == "none" || target == "next" || target == "random" || target == "least-likely";
@@ -113,11 +105,11 @@ Preparation::Preparation(const Session& session, const Dataset& dataset, Prepara
 }
 
 AttackProblem Preparation::problem(const Batch& batch) const {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   AttackProblem problem;
   const Tensors given = network_.session().bind(batch);
-  const Tensor shaped = network_.first(given);
-  problem.inputs = on_device(reshaped(in_units(batch), shaped.sizes().vec()), shaped.device());
+  const Array shaped = network_.first(given);
+  problem.inputs = in_units(batch).reshape(shaped.shape());
   problem.held = network_.held_of(given);
   problem.seed = options_.seed;
   for (std::size_t i = 0; i < batch.indices.size(); ++i) {
@@ -125,24 +117,24 @@ AttackProblem Preparation::problem(const Batch& batch) const {
     problem.places.push_back(i);
   }
   problem.log = std::make_shared<AttackLog>(batch.indices.size());
-  const Tensor outputs = network_.outputs(given);
+  const Array outputs = network_.outputs(given);
   if (network_.regression()) {
     problem.reference = outputs;
     set_direction(problem, batch);
   }
   problem.scores = network_.scores_of(problem, outputs);
-  problem.labels = on_device(tensor_of(decisions(problem.scores)), problem.scores.device());
+  problem.labels = array::tensor(decisions(problem.scores));
   problem.targets = targets(problem);
   return problem;
 }
 
-Tensor Preparation::in_units(const Batch& batch) const {
-  const Tensor records = in_memory(to_tensor(batch.inputs), at::kFloat);
+Array Preparation::in_units(const Batch& batch) const {
+  const Array records = in_memory(batch.inputs, DType::float32);
   const std::size_t elements = low_.size();
-  Tensor units = room_for(records.sizes().vec());
+  Array units = array::empty(records.shape());
   for (std::size_t row = 0; row < batch.indices.size(); ++row) {
     const std::span<const float> from = elements_of_row(records, row, elements);
-    float* const to = elements_of<float>(units) + row * elements;
+    float* const to = units.elements<float>() + row * elements;
     bool outside = false;
     for (std::size_t i = 0; i < elements; ++i) {
       const float unit = (from[i] - low_[i]) / span_[i];
@@ -161,13 +153,12 @@ Tensor Preparation::in_units(const Batch& batch) const {
 // Away from the target, where there is one and the output differs from it; otherwise up.
 void Preparation::set_direction(AttackProblem& problem, const Batch& batch) const {
   problem.margin = options_.margin;
-  const Tensor outputs = in_memory(problem.reference, at::kFloat),
-               wanted = in_memory(to_tensor(batch.targets), at::kFloat),
-               direction = room_for(outputs.sizes().vec());
+  const Array outputs = in_memory(problem.reference, DType::float32),
+              wanted = in_memory(batch.targets, DType::float32), direction = array::empty(outputs.shape());
   const auto size = static_cast<std::size_t>(outputs.size(1));
-  const bool known = wanted.numel() == outputs.numel();
+  const bool known = wanted.count() == outputs.count();
   for (std::size_t row = 0; row < batch.indices.size(); ++row) {
-    const std::span<float> to(elements_of<float>(direction) + row * size, size);
+    const std::span<float> to(direction.elements<float>() + row * size, size);
     double length = 0;
     for (std::size_t i = 0; known && i < size; ++i) {
       to[i] = elements_of_row(outputs, row, size)[i] - elements_of_row(wanted, row, size)[i];
@@ -177,10 +168,10 @@ void Preparation::set_direction(AttackProblem& problem, const Batch& batch) cons
     for (float& one : to)
       one = static_cast<float>(length > 1e-6 ? one / length : 1 / std::sqrt(static_cast<double>(size)));
   }
-  problem.direction = on_device(direction, problem.reference.device());
+  problem.direction = direction;
 }
 
-Tensor Preparation::targets(const AttackProblem& problem) const {
+Array Preparation::targets(const AttackProblem& problem) const {
   const std::string& target = options_.target;
   const std::int64_t classes = problem.scores.size(1);
   if (target == "none") return {};
@@ -200,7 +191,7 @@ Tensor Preparation::targets(const AttackProblem& problem) const {
       fail(Fault::usage, "target={}: the network has classes 0 to {}", number, classes - 1);
     aims.assign(labels.size(), number);
   }
-  return on_device(tensor_of(aims), problem.labels.device());
+  return array::tensor(aims);
 }
 
 std::vector<std::int64_t> Preparation::attackable(const Batch& batch, const AttackProblem& problem,
@@ -218,26 +209,26 @@ std::vector<std::int64_t> Preparation::attackable(const Batch& batch, const Atta
   return rows;
 }
 
-std::vector<float> Preparation::to_records(const Tensor& clean, const AttackProblem& problem,
-                                           const Tensor& points) const {
-  const Tensor before = in_memory(problem.inputs, at::kFloat), after = in_memory(points, at::kFloat);
+std::vector<float> Preparation::to_records(const Array& clean, const AttackProblem& problem,
+                                           const Array& points) const {
+  const Array before = in_memory(problem.inputs, DType::float32), after = in_memory(points, DType::float32);
   const std::size_t elements = low_.size();
   std::vector<float> records = floats_of(clean);
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const float unit = elements_of<float>(after)[i];
-    if (unit != elements_of<float>(before)[i]) records[i] = unit * span_[i % elements] + low_[i % elements];
+    const float unit = after.elements<float>()[i];
+    if (unit != before.elements<float>()[i]) records[i] = unit * span_[i % elements] + low_[i % elements];
   }
   return records;
 }
 
-std::vector<std::uint8_t> Preparation::to_levels(const Tensor& points) {
+std::vector<std::uint8_t> Preparation::to_levels(const Array& points) {
   std::vector<std::uint8_t> levels;
   for (const float unit : floats_of(points))
     levels.push_back(static_cast<std::uint8_t>(std::clamp(std::nearbyint(unit * 255), 0.0F, 255.0F)));
   return levels;
 }
 
-std::vector<Distance> Preparation::distances(const Tensor& records, const Tensor& clean) const {
+std::vector<Distance> Preparation::distances(const Array& records, const Array& clean) const {
   const std::vector<float> after = floats_of(records), before = floats_of(clean);
   const std::size_t elements = low_.size();
   std::vector<Distance> distances(after.size() / elements);

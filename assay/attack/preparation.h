@@ -42,17 +42,16 @@ class Preparation {
 
   // Changed inputs of a problem as records of the data set, one after the other. What was not changed is the
   // clean record bit for bit.
-  std::vector<float> to_records(const Tensor& clean, const AttackProblem& problem,
-                                const Tensor& points) const;
+  std::vector<float> to_records(const Array& clean, const AttackProblem& problem, const Array& points) const;
   // The same as levels 0 to 255 of the valid range.
-  static std::vector<std::uint8_t> to_levels(const Tensor& points);
+  static std::vector<std::uint8_t> to_levels(const Array& points);
   // Between records [n, record...], one after the other.
-  std::vector<Distance> distances(const Tensor& records, const Tensor& clean) const;
+  std::vector<Distance> distances(const Array& records, const Array& clean) const;
 
  private:
   // The records of a batch in units of the valid range. Throws as problem().
-  Tensor in_units(const Batch& batch) const;
-  Tensor targets(const AttackProblem& problem) const;
+  Array in_units(const Batch& batch) const;
+  Array targets(const AttackProblem& problem) const;
   void set_direction(AttackProblem& problem, const Batch& batch) const;
 
   const Dataset& dataset_;

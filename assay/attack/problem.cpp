@@ -1,20 +1,20 @@
 #include <assay/extend/attack_problem.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 
-AttackProblem AttackProblem::at(const Tensor& rows) const {
+AttackProblem AttackProblem::at(const Array& rows) const {
   AttackProblem part = *this;
   const std::vector<std::int64_t> chosen = numbers(rows);
-  const auto pick = [&](Tensor& tensor) {
+  const auto pick = [&](Array& tensor) {
     if (tensor.defined()) tensor = picked(tensor, chosen);
   };
-  for (Tensor* tensor :
+  for (Array* tensor :
        {&part.inputs, &part.labels, &part.scores, &part.targets, &part.reference, &part.direction})
     pick(*tensor);
   for (auto& [id, tensor] : part.held) pick(tensor);
@@ -27,36 +27,36 @@ AttackProblem AttackProblem::at(const Tensor& rows) const {
   return part;
 }
 
-Tensor drawn(const AttackProblem& problem, std::uint64_t purpose, const std::function<float(Rng&)>& draw) {
-  const Tensor values = room_for(problem.inputs.sizes().vec());
-  float* at = elements_of<float>(values);
-  const std::int64_t elements = values.numel() / std::max<std::int64_t>(1, values.size(0));
+Array drawn(const AttackProblem& problem, std::uint64_t purpose, const std::function<float(Rng&)>& draw) {
+  const Array values = array::empty(problem.inputs.shape());
+  float* at = values.elements<float>();
+  const std::int64_t elements = values.count() / std::max<std::int64_t>(1, values.size(0));
   for (std::size_t row = 0; row < problem.keys.size(); ++row) {
     Rng rng = problem.rng(row, purpose);
     for (std::int64_t i = 0; i < elements; ++i) *at++ = draw(rng);
   }
-  return on_device(values, problem.inputs.device());
+  return values;
 }
 
-Tensor per_record(const Tensor& values, const Tensor& like) {
-  std::vector<std::int64_t> shape(static_cast<std::size_t>(like.dim()), 1);
+Array per_record(const Array& values, const Array& like) {
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(like.rank()), 1);
   shape[0] = values.size(0);
-  return reshaped(values, shape);
+  return values.reshape(shape);
 }
 
-std::vector<std::int64_t> numbers(const Tensor& values) {
-  const Tensor host = in_memory(values, at::kLong);
-  const auto* const first = elements_of<std::int64_t>(host);
-  return {first, first + host.numel()};
+std::vector<std::int64_t> numbers(const Array& values) {
+  const Array host = in_memory(values, DType::int64);
+  const auto* const first = host.elements<std::int64_t>();
+  return {first, first + host.count()};
 }
 
-Tensor positions(const Tensor& mask) {
+Array positions(const Array& mask) {
   std::vector<std::int64_t> found;
   const std::vector<bool> truths = truths_of(mask);
   for (std::size_t i = 0; i < truths.size(); ++i) {
     if (truths[i]) found.push_back(static_cast<std::int64_t>(i));
   }
-  return on_device(tensor_of(found), mask.device());
+  return array::tensor(found);
 }
 
 }  // namespace assay::attack

@@ -1,6 +1,6 @@
 #include <assay/attack.h>
 
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/given.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/hash.h"
 
@@ -32,11 +32,10 @@ namespace {
 constexpr std::size_t large_batch = 128;
 
 // What anybody's attack gives, within the valid range.
-Tensor in_range(const Tensor& points) {
-  if (!points.device().is_cpu()) return points.clamp(0, 1);
-  Tensor result = copied(as_type(points, at::kFloat));
-  for (std::int64_t i = 0; i < result.numel(); ++i) {
-    float& unit = elements_of<float>(result)[i];
+Array in_range(const Array& points) {
+  Array result = points.to(DType::float32).clone();
+  for (std::int64_t i = 0; i < result.count(); ++i) {
+    float& unit = result.elements<float>()[i];
     unit = std::clamp(unit, 0.0F, 1.0F);
   }
   return result;
@@ -147,16 +146,16 @@ class Run {
     AttackedBatch result{
         .walked = batch.indices.size(), .seconds = 0, .endings = {}, .records = {}, .inputs = {}};
     if (rows.empty()) return result;
-    const at::NoGradGuard no_grad;
-    const Tensor chosen = tensor_of(rows);
+    const array::Recording unrecorded(false);
+    const Array chosen = array::tensor(rows);
     const AttackProblem problem = all.at(chosen);
     const auto start = std::chrono::steady_clock::now();
     // A problem of its own: whatever the attack writes into it, the records stay as they are.
-    const Tensor found = with_numbers(attack_->perturb(preparation_.network(), all.at(chosen)), problem);
-    const Tensor points =
+    const Array found = with_numbers(attack_->perturb(preparation_.network(), all.at(chosen)), problem);
+    const Array points =
         in_range(given_tensor(fmt::format("attack {}: perturb()", spec_.name), found, problem.inputs));
     result.seconds = since(start);
-    const Tensor scores = preparation_.network().scores_of(
+    const Array scores = preparation_.network().scores_of(
         problem, preparation_.network().outputs(preparation_.network().bind(points, problem.held)));
     const std::vector<bool> won = truths_of(AttackedNetwork::won(problem, scores));
     const std::vector<std::int64_t> predicted = decisions(scores);
@@ -169,7 +168,7 @@ class Run {
                                 .backward = problem.log->backward[place]});
       if (!won[i]) note_ending(*problem.log, place, result.endings);
     }
-    const Tensor clean = picked(to_tensor(batch.inputs), rows);
+    const Array clean = picked(batch.inputs, rows);
     result.inputs = options_.levels ? bytes_of(Preparation::to_levels(points))
                                     : bytes_of(preparation_.to_records(clean, problem, points));
     return result;
@@ -184,12 +183,12 @@ class Run {
   }
 
   // A record for which the attack gives numbers that are none stays as it is: it ends no other's search.
-  static Tensor with_numbers(const Tensor& points, const AttackProblem& problem) {
-    if (!points.defined() || points.sizes() != problem.inputs.sizes() || !has_nan(points)) return points;
-    const Tensor broken = points.flatten(1).isnan().any(1);
+  static Array with_numbers(const Array& points, const AttackProblem& problem) {
+    if (!points.defined() || points.shape() != problem.inputs.shape() || !has_nan(points)) return points;
+    const Array broken = points.flatten(1).isnan().any(1);
     for (const std::int64_t row : numbers(positions(broken)))
       problem.end(static_cast<std::size_t>(row), "the attack gives a NaN");
-    return at::where(per_record(broken, points), problem.inputs, points);
+    return array::where(per_record(broken, points), problem.inputs, points);
   }
 
   // Success, predictions and distances of the records as they are read back.
@@ -207,11 +206,10 @@ class Run {
     for (const std::size_t i : batch.indices) originals.push_back(set_.records()[i].original);
     const Batch clean = dataset_->read(originals);
     const AttackProblem problem = preparation_.problem(clean);
-    const Tensor scores = preparation_.network().scores_of(problem, preparation_.network().outputs(inputs));
+    const Array scores = preparation_.network().scores_of(problem, preparation_.network().outputs(inputs));
     const std::vector<bool> won = truths_of(AttackedNetwork::won(problem, scores));
     const std::vector<std::int64_t> predicted = decisions(scores);
-    const std::vector<Distance> distances =
-        preparation_.distances(to_tensor(batch.inputs), to_tensor(clean.inputs));
+    const std::vector<Distance> distances = preparation_.distances(batch.inputs, clean.inputs);
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
       AdversarialSet::Record& record = set_.records()[batch.indices[i]];
       summary_.lost += record.success && !won[i];

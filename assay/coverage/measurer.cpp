@@ -9,7 +9,7 @@
 #include <assay/selection.h>
 #include "assay/coverage/finite.h"
 #include "assay/data/portions.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/threads/team.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
@@ -360,8 +360,7 @@ void Measurer::count_records(const ActivationBatch& whole, const std::vector<boo
   }
 }
 
-void Measurer::remember(const Batch& batch, const std::vector<std::int64_t>& predicted,
-                        const Tensor& logits) {
+void Measurer::remember(const Batch& batch, const std::vector<std::int64_t>& predicted, const Array& logits) {
   const std::vector<double> scores = doubles_of(logits);
   const std::size_t width = scores.size() / std::max<std::size_t>(1, batch.indices.size());
   for (std::size_t r = 0; r < batch.indices.size(); ++r) {

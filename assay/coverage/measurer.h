@@ -90,7 +90,7 @@ class Measurer {
   void hand_out(const ActivationBatch& whole, const std::vector<bool>& usable);
   void give(std::vector<std::unique_ptr<Criterion>>& criteria, const ActivationBatch& batch);
   void count_records(const ActivationBatch& whole, const std::vector<bool>& usable);
-  void remember(const Batch& batch, const std::vector<std::int64_t>& predicted, const Tensor& logits);
+  void remember(const Batch& batch, const std::vector<std::int64_t>& predicted, const Array& logits);
   void prepare_items();
   void prepare_histograms();
   void add_to_histograms(const ActivationBatch& batch);

@@ -8,8 +8,8 @@
 
 namespace assay {
 
-std::vector<Tensor> Stretch::gradients(const Tensors&, std::span<const Tensor>,
-                                       std::span<const ValueId>) const {
+std::vector<Array> Stretch::gradients(const Tensors&, std::span<const Array>,
+                                      std::span<const ValueId>) const {
   fail(Fault::internal, "gradients are asked of a back end that has none");
 }
 

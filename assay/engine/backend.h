@@ -69,8 +69,8 @@ class Stretch {
 
   // Gradients of a scalar with respect to `wanted` inputs, given its gradient with respect to each output (an
   // undefined tensor stands for zeros). Of back ends that differentiate. In the order of `wanted`.
-  virtual std::vector<Tensor> gradients(const Tensors& given, std::span<const Tensor> of_outputs,
-                                        std::span<const ValueId> wanted) const;
+  virtual std::vector<Array> gradients(const Tensors& given, std::span<const Array> of_outputs,
+                                       std::span<const ValueId> wanted) const;
 
   // Whether the next is there.
   virtual bool takes_objectives() const { return true; }

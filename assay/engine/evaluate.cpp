@@ -1,6 +1,6 @@
 #include <assay/evaluate.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,10 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/data/given.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/engine/shared_walk.h"
 
 namespace assay {
@@ -68,7 +68,7 @@ double Calibration::negative_log_likelihood() const {
   return records == 0 ? 0 : surprise / static_cast<double>(records);
 }
 
-std::vector<std::uint8_t> finite_rows(const Tensor& values, std::size_t rows) {
+std::vector<std::uint8_t> finite_rows(const Array& values, std::size_t rows) {
   return on_numbers(values, [&](auto numbers) {
     std::vector<std::uint8_t> finite(rows, 1);
     const std::size_t width = numbers.size() / std::max<std::size_t>(1, rows);
@@ -104,7 +104,7 @@ Evaluator::Evaluator(const Session& session, const Dataset& dataset)
   result_.class_correct.resize(dataset.class_count());
 }
 
-Evaluator::Answers Evaluator::ask(const Batch& batch, const Tensor& logits) const {
+Evaluator::Answers Evaluator::ask(const Batch& batch, const Array& logits) const {
   require_rows(session_, logits, batch.indices.size());
   Answers answers{batch.indices, finite_rows(logits, batch.indices.size()), {}, batch.labels, {}};
   if (classifies_)
@@ -166,7 +166,7 @@ void Evaluator::classify(const Answers& answers) {
   }
 }
 
-std::vector<Belief> Evaluator::beliefs_of(const Answers& answers, const Tensor& logits) const {
+std::vector<Belief> Evaluator::beliefs_of(const Answers& answers, const Array& logits) const {
   const std::vector<double> scores = doubles_of(logits);
   const std::size_t records = answers.indices.size(),
                     width = scores.size() / std::max<std::size_t>(1, records);
@@ -205,11 +205,11 @@ void Evaluator::believe(const Answers& answers) {
   }
 }
 
-std::vector<double> Evaluator::errors_of(const Batch& batch, const Tensor& output) const {
-  const Tensor targets = to_tensor(batch.targets);
-  const Tensor values = as_rows(in_memory(output, output.scalar_type()));
-  if (values.sizes() != targets.sizes()) {
-    const bool by_position = output.dim() > 2 && values.size(1) > targets.size(1) && targets.size(1) > 1 &&
+std::vector<double> Evaluator::errors_of(const Batch& batch, const Array& output) const {
+  const Array targets = batch.targets;
+  const Array values = as_rows(in_memory(output, output.dtype()));
+  if (values.shape() != targets.shape()) {
+    const bool by_position = output.rank() > 2 && values.size(1) > targets.size(1) && targets.size(1) > 1 &&
                              values.size(1) % targets.size(1) == 0;
     fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets{}",
          session_.graph().name(), values.size(1), dataset_.target_width(),
@@ -236,13 +236,13 @@ void Evaluator::regress(const Answers& answers) {
   }
 }
 
-void require_rows(const Session& session, const Tensor& logits, std::size_t records) {
+void require_rows(const Session& session, const Array& logits, std::size_t records) {
   if (const int axis = session.record_axis(session.logits()).axis; axis > 0)
     fail(Fault::mismatch,
          "network '{}' holds records along axis {} of its scores; put the records' axis first (in PyTorch "
          "batch_first=True, or transpose(0, 1) behind the scores)",
          session.graph().name(), axis);
-  const std::int64_t rows = logits.dim() == 0 ? 0 : logits.size(0);
+  const std::int64_t rows = logits.rank() == 0 ? 0 : logits.size(0);
   if (rows != static_cast<std::int64_t>(records))
     fail(Fault::mismatch, "network '{}' gives {} rows of scores for {} records; put the records' axis first",
          session.graph().name(), rows, records);
@@ -261,10 +261,10 @@ std::size_t class_count(const Session& session) {
 namespace {
 
 // Throws Error{unsupported} for outputs that are no scores in the order of classes.
-void require_scores_by_class(const Session& session, const Tensor& logits) {
+void require_scores_by_class(const Session& session, const Array& logits) {
   const Graph& graph = session.graph();
-  const bool one_whole_number = logits.numel() == logits.size(0) &&
-                                (logits.scalar_type() == at::kLong || logits.scalar_type() == at::kInt);
+  const bool one_whole_number =
+      logits.count() == logits.size(0) && (logits.dtype() == DType::int64 || logits.dtype() == DType::int32);
   if (one_whole_number)
     fail(Fault::unsupported,
          "network '{}' gives one whole number a record, such as a class, but no scores; export it with the "
@@ -292,10 +292,10 @@ std::int64_t named_class(std::span<const T> scores, double threshold) {
 
 }  // namespace
 
-std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
+std::vector<std::int64_t> predicted_classes(const Session& session, const Array& logits,
                                             std::size_t records) {
   require_rows(session, logits, records);
-  if (!is_rows(logits.sizes().vec())) {
+  if (!is_rows(logits.shape())) {
     fail(
         Fault::unsupported,
         "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
@@ -303,10 +303,10 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
         "have decisions; criteria without classes (nc), mutants judged by a margin and inspection "
         "need none. Outputs for each position can be compared with numeric targets, as many as there are "
         "outputs",
-        session.graph().name(), to_string(logits.sizes().vec()));
+        session.graph().name(), to_string(logits.shape()));
   }
   require_scores_by_class(session, logits);
-  if (records > 0 && logits.numel() == 0)
+  if (records > 0 && logits.count() == 0)
     fail(Fault::unsupported, "network '{}' gives no scores: its output holds no number for a record",
          session.graph().name());
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;

@@ -1,25 +1,24 @@
 #include "assay/engine/execute.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/progress.h>
 
 namespace assay {
 
-void release(std::span<const ValueId> ids, std::vector<Tensor>& values) {
-  for (const ValueId id : ids) values[static_cast<std::size_t>(id)].reset();
+void release(std::span<const ValueId> ids, std::vector<Array>& values) {
+  for (const ValueId id : ids) values[static_cast<std::size_t>(id)] = Array();
 }
 
-void Executor::run(int index, std::vector<Tensor>& values) const {
+void Executor::run(int index, std::vector<Array>& values) const {
   check_interrupt();
   const Node& node = graph.nodes()[static_cast<std::size_t>(index)];
-  std::vector<Tensor> inputs;
+  std::vector<Array> inputs;
   for (const ValueId id : node.inputs) {
     const auto at = static_cast<std::size_t>(id);
-    inputs.push_back(id == no_value ? Tensor() : values[at].defined() ? values[at] : constants[at]);
-    if (inputs.back().defined() && inputs.back().device() != device) inputs.back() = inputs.back().to(device);
+    inputs.push_back(id == no_value ? Array() : values[at].defined() ? values[at] : constants[at]);
   }
-  std::vector<Tensor> outputs = run_node(node, inputs, context);
+  std::vector<Array> outputs = run_node(node, inputs, context);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == no_value) continue;
     if (on_value && outputs[i].defined()) on_value(node.outputs[i], outputs[i]);
@@ -27,7 +26,7 @@ void Executor::run(int index, std::vector<Tensor>& values) const {
   }
 }
 
-void Executor::run(const Plan& plan, std::vector<Tensor>& values) const {
+void Executor::run(const Plan& plan, std::vector<Array>& values) const {
   for (std::size_t step = 0; step < plan.nodes.size(); ++step) {
     run(plan.nodes[step], values);
     release(plan.release[step], values);

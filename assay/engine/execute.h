@@ -1,34 +1,33 @@
 #pragma once
 
-// Runs nodes and plans with the libtorch kernels.
+// Runs nodes and plans with the operators' reference computations.
 
 #include <functional>
 #include <span>
 #include <vector>
 
 #include <assay/tensor.h>
-#include "assay/engine/kernel.h"
+#include "assay/engine/operators/kernel.h"
 #include "assay/engine/preparation/plan.h"
 
 namespace assay {
 
-// Sees every value that a node has just computed, and may put another tensor in its place.
-using OnValue = std::function<void(ValueId, Tensor&)>;
+// Sees every value that a node has just computed, and may put another array in its place.
+using OnValue = std::function<void(ValueId, Array&)>;
 
 struct Executor {
   const Graph& graph;
-  std::span<const Tensor> constants;  // one entry per graph value; taken where `values` has nothing
+  std::span<const Array> constants;  // one entry per graph value; taken where `values` has nothing
   KernelContext& context;
-  c10::Device device;       // where computation happens; a node's inputs are brought there first
   const OnValue& on_value;  // may be empty
 
   // Computes one node's outputs into `values` (one entry per graph value). Ctrl-C takes effect here.
-  void run(int node, std::vector<Tensor>& values) const;
+  void run(int node, std::vector<Array>& values) const;
   // All nodes of a plan, releasing values as planned; afterwards the wanted values are in `values`.
-  void run(const Plan& plan, std::vector<Tensor>& values) const;
+  void run(const Plan& plan, std::vector<Array>& values) const;
 };
 
 // Forgets values.
-void release(std::span<const ValueId> ids, std::vector<Tensor>& values);
+void release(std::span<const ValueId> ids, std::vector<Array>& values);
 
 }  // namespace assay

@@ -1,6 +1,4 @@
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/autograd.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 
@@ -11,11 +9,11 @@ namespace assay {
 namespace {
 
 // The tensors that stand for each value whose gradient is asked for: one, or one per group of records.
-using Leaves = std::map<ValueId, std::vector<Tensor>>;
+using Leaves = std::map<ValueId, std::vector<Array>>;
 
 // Makes the tensor a point where gradients can be asked for, cutting nothing off.
-Tensor watched(const Graph& graph, ValueId id, const Tensor& tensor) {
-  if (!tensor.is_floating_point()) {
+Array watched(const Graph& graph, ValueId id, const Array& tensor) {
+  if (!is_real(tensor.dtype())) {
     fail(Fault::usage,
          "value '{}' holds integers, which have no gradient; ask for the value after the embedding",
          graph.value(id).name);
@@ -23,41 +21,39 @@ Tensor watched(const Graph& graph, ValueId id, const Tensor& tensor) {
   return tensor.requires_grad() ? tensor : tensor.detach().requires_grad_();
 }
 
-Tensor joined(const std::vector<Tensor>& pieces, int axis, std::int64_t length) {
-  return axis < 0 ? pieces[0] : at::cat(pieces, axis).narrow(axis, 0, length);
+Array joined(const std::vector<Array>& pieces, int axis, std::int64_t length) {
+  return axis < 0 ? pieces[0] : array::cat(pieces, axis).narrow(axis, 0, length);
 }
 
 // What a value holds for each record, and the way back to its shape.
 class OfRecords {
  public:
-  OfRecords(const Tensor& value, const Session::RecordAxis& where)
+  OfRecords(const Array& value, const Session::RecordAxis& where)
       : value_(value), axis_(std::max(where.axis, 0)) {
-    const Tensor in_front = value.detach().movedim(axis_, 0);
-    sizes_ = in_front.sizes().vec();
+    const Array in_front = value.detach().movedim(axis_, 0);
+    sizes_ = in_front.shape();
     records_ = sizes_[0] / std::max<std::int64_t>(where.rows, 1);
-    host_ = in_front.to(at::kCPU, at::kFloat).contiguous().reshape({records_, -1});
+    host_ = in_front.to(DType::float32).contiguous().reshape({records_, -1});
   }
 
-  const Tensor& value() const { return value_; }
+  const Array& value() const { return value_; }
   std::int64_t records() const { return records_; }
   std::int64_t elements() const { return host_.size(1); }
-  const Tensor& host() const { return host_; }  // [records, elements]
+  const Array& host() const { return host_; }  // [records, elements]
   // The same numbers of each record in the value's shape.
-  Tensor shaped(const Tensor& host) const {
-    return host.reshape(sizes_).movedim(0, axis_).to(value_.options());
-  }
+  Array shaped(const Array& host) const { return host.reshape(sizes_).movedim(0, axis_).to(value_.dtype()); }
 
  private:
-  Tensor value_, host_;
+  Array value_, host_;
   std::int64_t axis_, records_;
   std::vector<std::int64_t> sizes_;
 };
 
 // Of numbers of records that follow from values traced from the leaves.
-RecordGradients by_autograd(const Session& session, const Tensors& values, const Tensors& leaves,
-                            const RecordObjective& objective) {
+RecordGradients by_recording(const Session& session, const Tensors& values, const Tensors& leaves,
+                             const RecordObjective& objective) {
   std::vector<OfRecords> read;
-  std::vector<Tensor> hosts;
+  std::vector<Array> hosts;
   for (const ValueId id : objective.read) {
     read.emplace_back(values.at(id), session.record_axis(id));
     hosts.push_back(read.back().host());
@@ -66,15 +62,15 @@ RecordGradients by_autograd(const Session& session, const Tensors& values, const
            session.graph().value(objective.read[0]).name, read[0].records(), session.graph().value(id).name,
            read.back().records());
   }
-  const Tensor all = at::cat(hosts, 1);
+  const Array all = array::cat(hosts, 1);
   const auto records = static_cast<std::size_t>(all.size(0)),
              elements = static_cast<std::size_t>(all.size(1)), row = objective.numbers * elements;
-  const Tensor slopes = at::zeros({all.size(0), static_cast<std::int64_t>(row)}, at::kFloat);
+  const Array slopes = array::zeros({all.size(0), static_cast<std::int64_t>(row)}, DType::float32);
   for (std::size_t r = 0; r < records; ++r) {
-    objective.slopes(r, {all.data_ptr<float>() + r * elements, elements},
-                     {slopes.data_ptr<float>() + r * row, row});
+    objective.slopes(r, {all.elements<float>() + r * elements, elements},
+                     {slopes.elements<float>() + r * row, row});
   }
-  std::vector<Tensor> flat, roots;
+  std::vector<Array> flat, roots;
   for (const auto& [id, leaf] : leaves) flat.push_back(leaf);
   for (const OfRecords& of : read) {
     if (of.value().requires_grad()) roots.push_back(of.value());
@@ -82,20 +78,19 @@ RecordGradients by_autograd(const Session& session, const Tensors& values, const
   RecordGradients result{.value = read[0].value().detach(), .gradients = {}};
   std::int64_t begin = 0;
   for (std::size_t n = 0; n < objective.numbers; ++n) {
-    std::vector<Tensor> seeds, found(flat.size());
+    std::vector<Array> seeds, found(flat.size());
     for (const OfRecords& of : read) {
       if (of.value().requires_grad()) seeds.push_back(of.shaped(slopes.narrow(1, begin, of.elements())));
       begin += of.elements();
     }
     if (!roots.empty()) {
-      found = torch::autograd::grad(roots, flat, seeds, /*retain_graph=*/n + 1 < objective.numbers,
-                                    /*create_graph=*/false, /*allow_unused=*/true);
+      found = array::gradients(roots, flat, seeds, n + 1 < objective.numbers);
     }
     Tensors& gradients = result.gradients.emplace_back();
     std::size_t next = 0;
     for (const auto& [id, leaf] : leaves) {
-      const Tensor& slope = found[next++];
-      gradients.emplace(id, slope.defined() ? slope.detach() : at::zeros_like(leaf.detach()));
+      const Array& slope = found[next++];
+      gradients.emplace(id, slope.defined() ? slope.detach() : array::zeros_like(leaf.detach()));
     }
   }
   return result;
@@ -104,9 +99,9 @@ RecordGradients by_autograd(const Session& session, const Tensors& values, const
 }  // namespace
 
 Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
-                           const std::function<Tensor(const Tensors&)>& objective,
+                           const std::function<Array(const Tensors&)>& objective,
                            std::span<const ValueId> with_respect_to) const {
-  const at::AutoGradMode with_grad(true);
+  const array::Recording recorded(true);
   const State& state = *state_;
   Tensors sources = given;
   Leaves leaves;
@@ -116,12 +111,12 @@ Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
       sources.emplace(id, state.constants.values()[static_cast<std::size_t>(id)]);
     }
     if (!sources.contains(id)) continue;
-    Tensor& source = sources.at(id);
+    Array& source = sources.at(id);
     source = watched(graph(), id, source.detach());
     leaves[id] = {source};
   }
   KernelContext context;
-  const auto watch = [&](ValueId id, Tensor& tensor) {
+  const auto watch = [&](ValueId id, Array& tensor) {
     const auto found = leaves.find(id);
     if (found == leaves.end() || sources.contains(id)) return;
     tensor = watched(graph(), id, tensor);
@@ -141,24 +136,23 @@ Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
       fast ? fast->run(sources, request) : state.compute(sources, {wanted}, context, watch);
   Tensors readable;
   for (const ValueId id : read) readable.emplace(id, values.at(id));
-  const Tensor scalar = objective(readable);
-  if (scalar.numel() != 1)
-    fail(Fault::internal, "gradients() needs a scalar objective, not one of {} elements", scalar.numel());
+  const Array scalar = objective(readable);
+  if (scalar.count() != 1)
+    fail(Fault::internal, "gradients() needs a scalar objective, not one of {} elements", scalar.count());
 
-  std::vector<Tensor> flat;
+  std::vector<Array> flat;
   for (const auto& [id, pieces] : leaves) flat.insert(flat.end(), pieces.begin(), pieces.end());
-  std::vector<Tensor> slopes(flat.size());
+  std::vector<Array> slopes(flat.size());
   if (scalar.requires_grad()) {
-    slopes = torch::autograd::grad({scalar}, flat, {}, /*retain_graph=*/false, /*create_graph=*/false,
-                                   /*allow_unused=*/true);
+    slopes = array::gradients(std::span(&scalar, 1), flat);
   }
   Tensors results;
   std::size_t next = 0;
   for (const auto& [id, pieces] : leaves) {
-    std::vector<Tensor> parts;
-    for (const Tensor& piece : pieces) {
-      const Tensor& slope = slopes[next++];
-      parts.push_back(slope.defined() ? slope.detach() : at::zeros_like(piece));
+    std::vector<Array> parts;
+    for (const Array& piece : pieces) {
+      const Array& slope = slopes[next++];
+      parts.push_back(slope.defined() ? slope.detach() : array::zeros_like(piece));
     }
     const bool grouped = state.group > 0 && !sources.contains(id);
     const int axis = grouped ? state.infos()[static_cast<std::size_t>(id)].batch_axis : -1;
@@ -179,11 +173,11 @@ RecordGradients Session::gradients(const Tensors& given, const RecordObjective& 
   if (const FastPath* const fast = state_->fast(given, request)) {
     if (auto found = fast->gradients(given, request, objective, with_respect_to)) return *std::move(found);
   }
-  const at::AutoGradMode with_grad(true);
+  const array::Recording recorded(true);
   Tensors sources = given, leaves;
   for (const ValueId id : with_respect_to)
     leaves[id] = sources.at(id) = watched(graph(), id, sources.at(id).detach());
-  return by_autograd(*this, trace(sources, request.wanted), leaves, objective);
+  return by_recording(*this, trace(sources, request.wanted), leaves, objective);
 }
 
 RecordGradients Session::learn(const Tensors& given, const RecordObjective& objective,
@@ -204,7 +198,7 @@ RecordGradients Session::learn(const Tensors& given, const RecordObjective& obje
   }
   Tensors leaves;
   for (const ValueId id : with_respect_to) leaves.emplace(id, constants.at(id));
-  return by_autograd(*this, trace(given, objective.read, true, random, &constants), leaves, objective);
+  return by_recording(*this, trace(given, objective.read, true, random, &constants), leaves, objective);
 }
 
 }  // namespace assay

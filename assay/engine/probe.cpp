@@ -1,7 +1,6 @@
 #include "assay/engine/probe.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <functional>
@@ -12,9 +11,9 @@
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
 #include <assay/extend/random.h>
+#include "assay/engine/elements.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/kernels/memory.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/operators/memory.h"
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/preparation/shape_rules.h"
 #include "assay/engine/preparation/whole_numbers.h"
@@ -46,14 +45,14 @@ ValueInfo compare(const Shape& two, const Shape& three) {
   return info;
 }
 
-Tensor numbers(const Shape& shape, at::ScalarType type, std::uint64_t stream, const MadeUp& made_up) {
-  const Tensor tensor = room_for(shape);
-  const bool real = at::isFloatingType(type);
+Array numbers(const Shape& shape, DType type, std::uint64_t stream, const MadeUp& made_up) {
+  const Array tensor = array::empty(shape);
+  const bool real = is_real(type);
   // One number a record, a length say: no two alike, if there is room.
-  const bool counts = !real && (shape.empty() || tensor.numel() == shape[0]);
+  const bool counts = !real && (shape.empty() || tensor.count() == shape[0]);
   Rng rng(made_up.seed, {stream});
-  float* const out = elements_of<float>(tensor);
-  for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+  float* const out = tensor.elements<float>();
+  for (std::int64_t i = 0; i < tensor.count(); ++i) {
     const auto whole = [&](std::int64_t number) { return static_cast<float>(number % made_up.integers); };
     const double uniform = rng.uniform();
     out[i] = real     ? static_cast<float>(uniform)
@@ -143,14 +142,14 @@ bool may_reorder(const Graph& graph, const std::vector<ValueInfo>& infos) {
 }
 
 // Sees what the runs give for a value, before it is released.
-using OnRuns = std::function<void(ValueId, std::span<const Tensor>)>;
+using OnRuns = std::function<void(ValueId, std::span<const Array>)>;
 
-void see(Footprint& seen, ValueId id, const Tensor& tensor) {
+void see(Footprint& seen, ValueId id, const Array& tensor) {
   const auto index = static_cast<std::size_t>(id);
-  seen.shapes[index] = tensor.sizes().vec();
+  seen.shapes[index] = tensor.shape();
   seen.computed[index] = true;
-  seen.floating[index] = tensor.is_floating_point();
-  seen.single[index] = tensor.scalar_type() == at::kFloat;
+  seen.floating[index] = is_real(tensor.dtype());
+  seen.single[index] = tensor.dtype() == DType::float32;
 }
 
 // Before any node: constants and inputs.
@@ -184,20 +183,20 @@ class ByRules {
 
  private:
   // What the value holds, where it is constant or known from shapes.
-  const Tensor* known(ValueId id) const {
+  const Array* known(ValueId id) const {
     if (constants_.has(id)) return &constants_.values()[static_cast<std::size_t>(id)];
     const auto found = numbers_.find(id);
     return found == numbers_.end() ? nullptr : &found->second;
   }
 
   bool numbers(const Node& node) {
-    std::optional<Tensor> result;
+    std::optional<Array> result;
     if (node.op == "Shape") {
       result = dimensions(node, seen_.shapes[static_cast<std::size_t>(node.inputs[0])]);
     } else {
-      std::vector<Tensor> operands;
+      std::vector<Array> operands;
       for (const ValueId id : node.inputs) {
-        const Tensor* const held = id == no_value ? nullptr : known(id);
+        const Array* const held = id == no_value ? nullptr : known(id);
         if (held == nullptr) return false;
         operands.push_back(*held);
       }
@@ -235,17 +234,17 @@ class ByRules {
 
 // Runs the whole graph on several batches, node by node; what is returned is of the first.
 Footprint look(const Graph& graph, const Constants& constants, std::span<const Tensors> batches,
-               c10::Device device, const OnRuns& on_runs) {
-  const at::NoGradGuard no_grad;
+               const OnRuns& on_runs) {
+  const array::Recording unrecorded(false);
   const std::size_t count = graph.values().size();
   Footprint seen = given_values(constants, batches[0]);
-  std::vector<std::vector<Tensor>> runs(batches.size(), std::vector<Tensor>(count));
+  std::vector<std::vector<Array>> runs(batches.size(), std::vector<Array>(count));
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (const auto& [id, tensor] : batches[r]) runs[r][static_cast<std::size_t>(id)] = tensor;
   }
   KernelContext context;
   const OnValue nobody;
-  const Executor executor{graph, constants.values(), context, device, nobody};
+  const Executor executor{graph, constants.values(), context, nobody};
   const Plan plan = make_plan(graph, seen.computed, graph.outputs());
   for (std::size_t step = 0; step < plan.nodes.size(); ++step) {
     for (auto& values : runs) executor.run(plan.nodes[step], values);
@@ -253,7 +252,7 @@ Footprint look(const Graph& graph, const Constants& constants, std::span<const T
       const auto index = static_cast<std::size_t>(id);
       if (id == no_value || !runs[0][index].defined()) continue;
       see(seen, id, runs[0][index]);
-      std::vector<Tensor> results;
+      std::vector<Array> results;
       for (const auto& values : runs) results.push_back(values[index]);
       if (on_runs) on_runs(id, results);
     }
@@ -264,41 +263,41 @@ Footprint look(const Graph& graph, const Constants& constants, std::span<const T
 
 // A batch, the same with the last record in front, and the same with another first record.
 std::vector<Tensors> batches_to_compare(const Graph& graph, const RecordShapes& known, std::int64_t records,
-                                        c10::Device device, std::int64_t integers) {
-  std::vector<Tensors> batches{tiny_batch(graph, known, records, device, {.integers = integers})};
+                                        std::int64_t integers) {
+  std::vector<Tensors> batches{tiny_batch(graph, known, records, {.integers = integers})};
   if (records == 1) return batches;
-  const Tensors others = tiny_batch(graph, known, records, device, {.integers = integers, .seed = 2});
+  const Tensors others = tiny_batch(graph, known, records, {.integers = integers, .seed = 2});
   batches.resize(3, batches[0]);
   for (const ValueId id : graph.inputs()) {
     const std::int64_t axis = input_form(graph, id, known).batch_axis, one = 1;
     if (axis < 0) continue;
-    const Tensor& given = batches[0].at(id);
-    batches[1][id] = at::roll(given, one, axis);
-    batches[2][id] = at::cat({others.at(id).narrow(axis, 0, 1), given.narrow(axis, 1, records - 1)}, axis);
+    const Array& given = batches[0].at(id);
+    batches[1][id] = array::roll(given, one, axis);
+    batches[2][id] = array::cat({others.at(id).narrow(axis, 0, 1), given.narrow(axis, 1, records - 1)}, axis);
   }
   return batches;
 }
 
 // The axes along which a value may hold its records, given what these batches make of it.
-std::vector<int> possible_axes(std::span<const Tensor> results, std::int64_t records) {
+std::vector<int> possible_axes(std::span<const Array> results, std::int64_t records) {
   std::vector<int> axes;
-  const Tensor& first = results[0];
+  const Array& first = results[0];
   const bool alike = std::ranges::all_of(
-      results, [&](const Tensor& other) { return other.defined() && other.sizes() == first.sizes(); });
-  if (!alike || first.numel() == 0) return axes;
-  std::vector<Tensor> values;
-  const auto type = first.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  for (const Tensor& result : results) values.push_back(at::nan_to_num(result.to(type), 0, 0, 0));
-  const auto most = [](const Tensor& difference) { return difference.abs().max().item<double>(); };
-  const Tensor &here = values[0], &turned = values[values.size() > 1 ? 1 : 0];
-  const Tensor change = (values.back() - here).abs();
+      results, [&](const Array& other) { return other.defined() && other.shape() == first.shape(); });
+  if (!alike || first.count() == 0) return axes;
+  std::vector<Array> values;
+  const auto type = first.dtype() == DType::float64 ? DType::float64 : DType::float32;
+  for (const Array& result : results) values.push_back(array::nan_to_num(result.to(type), 0, 0, 0));
+  const auto most = [](const Array& difference) { return difference.abs().max().item<double>(); };
+  const Array &here = values[0], &turned = values[values.size() > 1 ? 1 : 0];
+  const Array change = (values.back() - here).abs();
   // Rounding moves a value less than another record does.
   const double rounding = 1e-6 * most(here), allowed = std::max(0.1 * most(turned - here), rounding);
   const double greatest = most(change);
-  for (int axis = 0; axis < here.dim(); ++axis) {
+  for (int axis = 0; axis < here.rank(); ++axis) {
     if (here.size(axis) % records != 0) continue;
     const std::int64_t rows = here.size(axis) / records, along = axis;
-    if (most(at::roll(here, rows, along) - turned) > allowed) continue;
+    if (most(array::roll(here, rows, along) - turned) > allowed) continue;
     if (greatest > rounding && most(change.narrow(axis, 0, rows)) < 0.01 * greatest) continue;
     axes.push_back(axis);
   }
@@ -312,19 +311,19 @@ struct Experiment {
 
 // With integers that differ, where the network takes them.
 Experiment experiment_with(const Graph& graph, const Constants& constants, const RecordShapes& known,
-                           std::int64_t records, c10::Device device) {
+                           std::int64_t records) {
   Experiment result;
   const auto run = [&](std::int64_t integers) {
     result.axes.assign(graph.values().size(), {});
-    result.seen = look(graph, constants, batches_to_compare(graph, known, records, device, integers), device,
-                       [&](ValueId id, std::span<const Tensor> results) {
+    result.seen = look(graph, constants, batches_to_compare(graph, known, records, integers),
+                       [&](ValueId id, std::span<const Array> results) {
                          result.axes[static_cast<std::size_t>(id)] = possible_axes(results, records);
                        });
   };
-  const bool differ = std::ranges::any_of(
-      graph.inputs(), [&](ValueId id) { return !at::isFloatingType(scalar_type(graph.value(id).dtype)); });
+  const bool differ =
+      std::ranges::any_of(graph.inputs(), [&](ValueId id) { return !is_real(graph.value(id).dtype); });
   for (const std::int64_t integers : {8, 2}) {
-    if (!differ || !device.is_cpu()) break;  // there an index that does not exist ends the process
+    if (!differ) break;  // there an index that does not exist ends the process
     try {
       run(integers);
       return result;
@@ -359,8 +358,7 @@ int choose_axis(const Node& node, std::size_t output, const Experiment& experime
 
 }  // namespace
 
-Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, c10::Device device,
-                   const MadeUp& made_up) {
+Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, const MadeUp& made_up) {
   Tensors inputs;
   for (const ValueId id : graph.inputs()) {
     const Value& value = graph.value(id);
@@ -379,15 +377,14 @@ Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t r
     check_size(shape, size_of(value.dtype));
     const auto stream = static_cast<std::uint64_t>(id);
     const MadeUp& own = form.batch_axis >= 0 ? made_up : MadeUp();
-    inputs.emplace(id, on_device(numbers(shape, scalar_type(value.dtype), stream, own), device));
+    inputs.emplace(id, numbers(shape, value.dtype, stream, own));
   }
   return inputs;
 }
 
-Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs,
-                    c10::Device device) {
+Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs) {
   if (std::optional<Footprint> known = ByRules(graph, constants, inputs).found()) return *std::move(known);
-  return look(graph, constants, std::span(&inputs, 1), device, {});
+  return look(graph, constants, std::span(&inputs, 1), {});
 }
 
 BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
@@ -436,10 +433,10 @@ std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& t
 }
 
 void discard_reordered(const Graph& graph, const Constants& constants, const RecordShapes& known,
-                       c10::Device device, std::vector<ValueInfo>& infos) {
+                       std::vector<ValueInfo>& infos) {
   if (!may_reorder(graph, infos)) return;
   constexpr std::int64_t records = 3;
-  const Experiment experiment = experiment_with(graph, constants, known, records, device);
+  const Experiment experiment = experiment_with(graph, constants, known, records);
   for (const Node& node : graph.nodes()) {
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
@@ -451,8 +448,8 @@ void discard_reordered(const Graph& graph, const Constants& constants, const Rec
 }
 
 std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constants, const RecordShapes& known,
-                                    std::int64_t batch, c10::Device device) {
-  const Experiment experiment = experiment_with(graph, constants, known, batch, device);
+                                    std::int64_t batch) {
+  const Experiment experiment = experiment_with(graph, constants, known, batch);
   const Footprint& seen = experiment.seen;
   std::vector<ValueInfo> infos(seen.shapes.size());
   for (std::size_t i = 0; i < infos.size(); ++i) {

@@ -33,7 +33,7 @@ struct MadeUp {
 };
 
 // Inputs for a batch of `rows` records. Throws Error{usage} naming the dimension that nobody knows.
-Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, c10::Device device,
+Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows,
                    const MadeUp& made_up = {});
 
 // Every value's shape and kind of elements for these inputs: by rules where they tell all (shape_rules.h), by
@@ -42,8 +42,7 @@ struct Footprint {
   std::vector<Shape> shapes;
   std::vector<bool> computed, floating, single;
 };
-Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs,
-                    c10::Device device);
+Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs);
 
 // Bytes of a record's values: of all of them, and at most at a time where each is forgotten behind its last
 // reader.
@@ -56,11 +55,11 @@ BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos);
 // order, values whose records cannot be told are then found by experiment.
 std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& two, const Footprint& three);
 void discard_reordered(const Graph& graph, const Constants& constants, const RecordShapes& known,
-                       c10::Device device, std::vector<ValueInfo>& infos);
+                       std::vector<ValueInfo>& infos);
 
 // The same for a network that runs `batch` records at a time, by experiment: records in another order give
 // the same slices in that order, and another first record another first slice.
 std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constants, const RecordShapes& known,
-                                    std::int64_t batch, c10::Device device);
+                                    std::int64_t batch);
 
 }  // namespace assay

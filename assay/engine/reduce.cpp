@@ -1,6 +1,6 @@
 #include "assay/engine/reduce.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <limits>
 
 #include <assay/session.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/support/numbers/vectorised.h"
 
 namespace assay {
@@ -20,13 +20,13 @@ struct Arrangement {
   std::int64_t records = 0, rows = 0, neurons = 1, positions = 1;
 };
 
-Arrangement arrangement_of(const Tensor& value, const Layer& layer) {
+Arrangement arrangement_of(const Array& value, const Layer& layer) {
   Arrangement a{.order = {layer.batch_axis}};
   for (const int axis : layer.neuron_axes) {
     a.order.push_back(axis);
     a.neurons *= value.size(axis);
   }
-  for (int axis = 0; axis < value.dim(); ++axis) {
+  for (int axis = 0; axis < value.rank(); ++axis) {
     if (std::ranges::find(a.order, axis) != a.order.end()) continue;
     a.order.push_back(axis);
     a.positions *= value.size(axis);
@@ -68,34 +68,34 @@ float reduced(const float* values, std::int64_t count, Reduction reduction) {
 }
 
 // Of [records, 1, neurons, positions] in the processor's memory.
-Tensor reduce_positions(const Tensor& all, Reduction reduction) {
-  const Tensor result = room_for({all.size(0), all.size(2)});
-  const float* const from = elements_of<float>(all);
-  float* const to = elements_of<float>(result);
+Array reduce_positions(const Array& all, Reduction reduction) {
+  const Array result = array::empty({all.size(0), all.size(2)});
+  const float* const from = all.elements<float>();
+  float* const to = result.elements<float>();
   const std::int64_t positions = all.size(3);
-  for (std::int64_t i = 0; i < result.numel(); ++i)
+  for (std::int64_t i = 0; i < result.count(); ++i)
     to[i] = reduced(from + i * positions, positions, reduction);
   return result;
 }
 
-Tensor in_single_precision(const Tensor& value) {
-  return value.scalar_type() == at::kFloat ? value : value.to(at::kFloat);
+Array in_single_precision(const Array& value) {
+  return value.dtype() == DType::float32 ? value : value.to(DType::float32);
 }
 
 // Of [records, rows per record, neurons, positions].
-Tensor over_positions(const Tensor& all, Reduction reduction) {
+Array over_positions(const Array& all, Reduction reduction) {
   const Shape every{all.size(0), all.size(1) * all.size(2) * all.size(3)};
-  if ((all.size(1) == 1 && all.size(3) == 1) || all.numel() == 0) return reshaped(all, every);
-  if (reduction == Reduction::every_position && all.size(1) == 1) return reshaped(all, every);
-  const bool plain = all.device().is_cpu() && all.size(1) == 1 && !all.requires_grad();
-  if (plain) return reduce_positions(in_memory(all, at::kFloat), reduction);
+  if ((all.size(1) == 1 && all.size(3) == 1) || all.count() == 0) return all.reshape(every);
+  if (reduction == Reduction::every_position && all.size(1) == 1) return all.reshape(every);
+  const bool plain = all.size(1) == 1 && !all.requires_grad();
+  if (plain) return reduce_positions(in_memory(all, DType::float32), reduction);
   switch (reduction) {
     case Reduction::mean:
-      return all.mean(at::IntArrayRef{1, 3});
+      return all.mean(Shape{1, 3});
     case Reduction::max:
-      return all.amax(at::IntArrayRef{1, 3});
+      return all.amax(Shape{1, 3});
     case Reduction::min:
-      return all.amin(at::IntArrayRef{1, 3});
+      return all.amin(Shape{1, 3});
     case Reduction::every_position:
       break;
   }
@@ -104,20 +104,20 @@ Tensor over_positions(const Tensor& all, Reduction reduction) {
 
 }  // namespace
 
-Tensor arranged(const Tensor& value, const Layer& layer) {
+Array arranged(const Array& value, const Layer& layer) {
   const Arrangement a = arrangement_of(value, layer);
   const Shape shape{a.records, a.rows, a.neurons, a.positions};
-  return std::ranges::is_sorted(a.order) ? reshaped(value, shape) : value.permute(a.order).reshape(shape);
+  return std::ranges::is_sorted(a.order) ? value.reshape(shape) : value.permute(a.order).reshape(shape);
 }
 
-Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction) {
+Array reduce_to_neurons(const Array& value, const Layer& layer, Reduction reduction) {
   return over_positions(arranged(in_single_precision(value), layer), reduction);
 }
 
-Tensor reduce(const Tensor& value, const Tap& tap) {
-  const Tensor all = arranged(in_single_precision(value), *tap.layer);
+Array reduce(const Array& value, const Tap& tap) {
+  const Array all = arranged(in_single_precision(value), *tap.layer);
   if (!tap.whole) return over_positions(all, tap.reduction);
-  return over_positions(reshaped(all, {all.size(0), 1, 1, all.size(1) * all.size(2) * all.size(3)}),
+  return over_positions(all.reshape({all.size(0), 1, 1, all.size(1) * all.size(2) * all.size(3)}),
                         tap.reduction);
 }
 

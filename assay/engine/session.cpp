@@ -1,7 +1,6 @@
 #include <assay/session.h>
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,38 +14,21 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/engine/arithmetic.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/lanes/kernels.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/reduce.h"
 #include "assay/engine/session_state.h"
-#include "assay/engine/threads/engine_threads.h"
 
 namespace assay {
 namespace {
 
-Activations to_activations(const Tensor& matrix) {
-  const Tensor host = in_memory(matrix, at::kFloat);
-  const float* const begin = elements_of<float>(host);
+Activations to_activations(const Array& matrix) {
+  const Array host = in_memory(matrix, DType::float32);
+  const float* const begin = host.elements<float>();
   return {.rows = static_cast<std::size_t>(host.size(0)),
           .columns = static_cast<std::size_t>(host.size(1)),
-          .values = std::vector<float>(begin, begin + host.numel())};
-}
-
-// The same for several, which lie on a device: fetched at once.
-std::vector<Activations> to_activations(const std::vector<Tensor>& matrices) {
-  std::vector<Tensor> rows;
-  for (const Tensor& matrix : matrices) rows.push_back(matrix.reshape({-1}));
-  const Tensor host = at::cat(rows).to(at::kCPU);
-  const float* next = host.data_ptr<float>();
-  std::vector<Activations> all;
-  for (const Tensor& matrix : matrices) {
-    all.push_back({.rows = static_cast<std::size_t>(matrix.size(0)),
-                   .columns = static_cast<std::size_t>(matrix.size(1)),
-                   .values = std::vector<float>(next, next + matrix.numel())});
-    next += matrix.numel();
-  }
-  return all;
+          .values = std::vector<float>(begin, begin + host.count())};
 }
 
 // Layers whose neurons are the channels of a batch, reduced over everything else.
@@ -79,23 +61,21 @@ const Graph& Session::graph() const { return state_->graph; }
 const SessionOptions& Session::options() const { return state_->options; }
 
 Tensors Session::bind(const Batch& batch) const {
-  if (options().threads != 1) require_engine_threads();
   std::vector<NamedShape> given{{batch.input_name, record_of(batch.inputs)}};
   for (const NamedArray& other : batch.others) given.push_back({other.name, record_of(other.values)});
   const std::vector<ValueId> ids = matching_inputs(graph(), given);
   Tensors bound;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Array& values = i == 0 ? batch.inputs : batch.others[i - 1].values;
-    bound.emplace(ids[i], on_device(bind_records(graph(), ids[i], state_->shapes, values), state_->device));
+    bound.emplace(ids[i], bind_records(graph(), ids[i], state_->shapes, values));
   }
   return bound;
 }
 
 Tensors Session::bind(const Array& inputs) const {
-  if (options().threads != 1) require_engine_threads();
   const ValueId id = matching_inputs(graph(), {{"", record_of(inputs)}})[0];
   Tensors bound;
-  bound.emplace(id, on_device(bind_records(graph(), id, state_->shapes, inputs), state_->device));
+  bound.emplace(id, bind_records(graph(), id, state_->shapes, inputs));
   return bound;
 }
 
@@ -106,7 +86,7 @@ ValueId Session::first_input(const DatasetFacts& facts) const {
 }
 
 Tensors Session::run(const Tensors& given, std::span<const ValueId> wanted) const {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   const FastPath::Request request{.wanted = wanted};
   if (const FastPath* fast = state_->fast(given, request)) return fast->run(given, request);
   KernelContext context;
@@ -115,7 +95,7 @@ Tensors Session::run(const Tensors& given, std::span<const ValueId> wanted) cons
 
 Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bool training, Rng* random,
                        Tensors* constants) const {
-  const at::AutoGradMode with_grad(true);
+  const array::Recording recorded(true);
   KernelContext context;
   context.training = training;
   context.random = random;
@@ -124,7 +104,7 @@ Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bo
   if (constants) {
     all.insert(constants->begin(), constants->end());
     for (const auto& [id, value] : *constants) learned.push_back(id);
-    context.update_constant = [constants](ValueId id, const Tensor& value) {
+    context.update_constant = [constants](ValueId id, const Array& value) {
       (*constants)[id] = value.detach();
     };
   }
@@ -138,24 +118,19 @@ Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bo
 
 Session::Observed Session::observe(const Tensors& given, std::span<const Tap> taps,
                                    std::span<const ValueId> outputs) const {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   Observed seen;
   seen.layers.resize(taps.size());
   std::unordered_map<ValueId, std::vector<std::size_t>> taps_at;
   for (std::size_t i = 0; i < taps.size(); ++i) taps_at[taps[i].layer->value].push_back(i);
-  std::vector<Tensor> on_device(state_->device.is_cpu() ? 0 : taps.size());
-  const auto reduce = [&](ValueId id, const Tensor& value) {
+  const auto reduce = [&](ValueId id, const Array& value) {
     const auto found = taps_at.find(id);
     if (found == taps_at.end()) return;
     for (const std::size_t i : found->second) {
-      if (!on_device.empty()) {
-        if (!on_device[i].defined()) on_device[i] = assay::reduce(value, taps[i]);
-      } else if (seen.layers[i].values.empty()) {
-        seen.layers[i] = to_activations(assay::reduce(value, taps[i]));
-      }
+      if (seen.layers[i].values.empty()) seen.layers[i] = to_activations(assay::reduce(value, taps[i]));
     }
   };
-  const auto keep_matrix = [&](const ReducedValue& tap, const Tensor& matrix) {
+  const auto keep_matrix = [&](const ReducedValue& tap, const Array& matrix) {
     for (const std::size_t i : taps_at.at(tap.value)) {
       if (taps[i].reduction == tap.reduction && taps[i].whole == tap.whole)
         seen.layers[i] = to_activations(matrix);
@@ -203,7 +178,6 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
         state_->compute(given, {wanted, visited}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
   }
   for (const ValueId id : at_the_end) reduce(id, values.at(id));
-  if (!on_device.empty()) seen.layers = to_activations(on_device);
   for (const ValueId id : outputs) seen.outputs.emplace(id, values.at(id));
   return seen;
 }
@@ -245,9 +219,9 @@ std::vector<PlannedStretch> Session::plan(bool measure) const {
     }
     return least / static_cast<double>(preferred_batch());
   };
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   const std::size_t records = measure ? preferred_batch() : 2;
-  const Tensors given = tiny_batch(s.graph, s.shapes, static_cast<std::int64_t>(records), s.device);
+  const Tensors given = tiny_batch(s.graph, s.shapes, static_cast<std::int64_t>(records));
   const FastPath::Request request{.wanted = s.graph.outputs()};
   const FastPath* const fast = s.fast(given, request);
   std::vector<int> every_node(s.graph.nodes().size());
@@ -257,7 +231,7 @@ std::vector<PlannedStretch> Session::plan(bool measure) const {
     planned = fast->explain(given, request, measure);
     for (PlannedStretch& stretch : planned) stretch.nodes = fast->nodes_in(s.graph, stretch.nodes);
   } else {
-    planned = {{.engine = "libtorch", .nodes = every_node, .measured = measure ? timed(given) : 0}};
+    planned = {{.engine = "reference", .nodes = every_node, .measured = measure ? timed(given) : 0}};
   }
   std::vector<bool> counted(s.graph.nodes().size());
   for (PlannedStretch& stretch : planned) {
@@ -278,7 +252,7 @@ std::size_t Session::preferred_batch(bool keeps_values) const {
   // as keep all threads of a usual processor busy and no lane empty, where that takes no gigabyte.
   constexpr double tile = lanes::width, tiles = 8, most = 512, large = 1e9;
   const double each = std::max(1.0, keeps_values ? bytes.all : bytes.at_a_time),
-               enough = keeps_values ? tile : tiles * tile, usual = s.device.is_cpu() ? 128e6 : 2e9,
+               enough = keeps_values ? tile : tiles * tile, usual = 128e6,
                allowed = s.options.memory_limit > 0 ? static_cast<double>(s.options.memory_limit) / 2
                                                     : std::numeric_limits<double>::infinity(),
                room = std::min(allowed, std::max(usual, std::min(enough * each, large)));

@@ -1,7 +1,6 @@
 #include "assay/engine/session_state.h"
 
-#include <ATen/ATen.h>
-#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <assay/array_math.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,43 +9,23 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/engine/backend.h"
-#include "assay/engine/kernels/memory.h"
 #include "assay/engine/layers/layer_table.h"
+#include "assay/engine/operators/memory.h"
 #include "assay/engine/preparation/batchless.h"
 #include "assay/engine/preparation/free_batch.h"
 #include "assay/engine/preparation/input_form.h"
-#include "assay/engine/threads/engine_threads.h"
 #include "assay/support/threads.h"
 
 namespace assay {
 namespace {
 
-[[noreturn]] void fail_device(const std::string& name) {
-  fail(Fault::usage, "unknown device '{}'; it is 'cpu', 'cuda' or 'cuda:N', the GPU of number N", name);
-}
-
-c10::Device parsed(const std::string& name) {
-  try {
-    return c10::Device(name);
-  } catch (const c10::Error&) {
-    fail_device(name);
-  }
-}
-
-// The processor, a GPU, or what a program has registered with libtorch as its private device.
-c10::Device device_named(const std::string& name) {
-  const c10::Device device = parsed(name);
-  if (device.is_cpu()) return c10::Device(c10::kCPU);
-  if (!device.is_cuda() && device.type() != c10::DeviceType::PrivateUse1) fail_device(name);
-  const int index = device.has_index() ? device.index() : 0;
-  const int there = c10::impl::hasDeviceGuardImpl(device.type())
-                        ? static_cast<int>(c10::impl::getDeviceGuardImpl(device.type())->deviceCount())
-                        : 0;
-  if (index >= there)
-    fail(Fault::usage,
-         "device '{}' is not available: this build on this machine has {} of its kind; use 'cpu'", name,
-         there);
-  return c10::Device(device.type(), static_cast<c10::DeviceIndex>(index));
+// Networks run on the processor.
+void require_device(const std::string& name) {
+  if (name == "cpu") return;
+  if (name.starts_with("cuda"))
+    fail(Fault::usage, "device '{}' is not available: this build runs networks on the processor; use 'cpu'",
+         name);
+  fail(Fault::usage, "unknown device '{}'; it is 'cpu'", name);
 }
 
 void require_kernels(const Graph& graph) {
@@ -63,16 +42,13 @@ void require_kernels(const Graph& graph) {
 // An engine that is named has to be there, and to have something to do.
 void require_engine(const SessionOptions& options) {
   if (options.engine == "auto") return;
-  if (options.device != "cpu")
-    fail(Fault::usage, "engine '{}' is of the processor, and the device is '{}'; leave one of them out",
-         options.engine, options.device);
   std::string known = "auto";
   for (const Backend* backend : backends()) {
     if (backend->name() == options.engine) return;
     known += fmt::format(", {}", backend->name());
   }
-  if (options.engine != "libtorch")
-    fail(Fault::usage, "no engine '{}' in this build; there are {}, libtorch", options.engine, known);
+  if (options.engine != "reference")
+    fail(Fault::usage, "no engine '{}' in this build; there are {}, reference", options.engine, known);
 }
 
 std::vector<ValueId> keys(const Tensors& tensors) {
@@ -88,14 +64,14 @@ bool about_inputs(const Error& error) {
 }
 
 // What groups of as many records give must be of one shape.
-void require_joinable(const Graph& graph, ValueId id, std::span<const Tensor> groups) {
-  for (const Tensor& one : groups) {
-    if (one.sizes() == groups[0].sizes()) continue;
+void require_joinable(const Graph& graph, ValueId id, std::span<const Array> groups) {
+  for (const Array& one : groups) {
+    if (one.shape() == groups[0].shape()) continue;
     fail(
         Fault::unsupported,
         "network '{}': value '{}' has the shape {} for some records and {} for others, which do not make one "
         "array",
-        graph.name(), graph.value(id).name, to_string(groups[0].sizes().vec()), to_string(one.sizes().vec()));
+        graph.name(), graph.value(id).name, to_string(groups[0].shape()), to_string(one.shape()));
   }
 }
 
@@ -115,8 +91,8 @@ std::string describe_empty(const Layer& layer) {
 Session::State::State(Graph graph_, SessionOptions options_)
     : graph(std::move(graph_)),
       options(std::move(options_)),
-      shapes{options.record_shape, options.record_shapes},
-      device(device_named(options.device)) {
+      shapes{options.record_shape, options.record_shapes} {
+  require_device(options.device);
   if (graph.outputs().empty())
     fail(Fault::model, "network '{}' has no outputs; read_model() and GraphBuilder make networks",
          graph.name());
@@ -126,7 +102,7 @@ Session::State::State(Graph graph_, SessionOptions options_)
   require_kernels(graph);
   settle_open_axes();
   give_batch_axis();
-  constants = Constants(graph, device, memory_limit());
+  constants = Constants(graph, memory_limit());
   settle_batch();
   settle_squeezes();
 }
@@ -146,8 +122,8 @@ void Session::State::give_batch_axis() {
   const bool told = !shapes.first.empty() || !shapes.named.empty();
   std::optional<Graph> several;
   try {
-    if (!told && leads_with_records(graph, device)) return;  // a batch of that size
-    several = with_batch_axis(graph, device);
+    if (!told && leads_with_records(graph)) return;  // a batch of that size
+    several = with_batch_axis(graph);
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;  // made-up inputs do not suit every network
     if (!told) return;
@@ -221,9 +197,9 @@ void Session::State::settle_batch() {
 void Session::State::settle_squeezes() {
   if (group > 0 || !probable() || std::ranges::none_of(graph.nodes(), squeezes_all)) return;
   try {
-    const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, 2, device), device);
+    const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, 2));
     graph = with_squeezed_axes(graph, seen);
-    constants = Constants(graph, device, memory_limit());
+    constants = Constants(graph, memory_limit());
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;
   }
@@ -243,7 +219,7 @@ std::int64_t Session::State::elements_of(std::int64_t records) const {
 
 // A batch that is too large to be tried: the network must take a few records as they are.
 void Session::State::free_large_batch() {
-  if (!batch_is_free(graph, constants, graph, constants, shapes, 1, device)) {
+  if (!batch_is_free(graph, constants, graph, constants, shapes, 1)) {
     fail(Fault::resources,
          "network '{}': the file fixes the batch size to {}, which is too large to be run, and the network "
          "does not "
@@ -256,16 +232,16 @@ void Session::State::free_large_batch() {
 
 void Session::State::free_the_batch() {
   const std::int64_t batch = group;
-  if (batch_is_free(graph, constants, graph, constants, shapes, batch, device)) {
+  if (batch_is_free(graph, constants, graph, constants, shapes, batch)) {
     group = 0;
     notices.clear();
     return;
   }
-  const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, batch, device), device);
+  const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, batch));
   std::optional<Graph> freed = free_batch(graph, constants, seen, batch);
   if (!freed) return;
-  Constants freed_constants(*freed, device, memory_limit());
-  if (!batch_is_free(*freed, freed_constants, graph, constants, shapes, batch, device)) return;
+  Constants freed_constants(*freed, memory_limit());
+  if (!batch_is_free(*freed, freed_constants, graph, constants, shapes, batch)) return;
   graph = std::move(*freed);
   constants = std::move(freed_constants);
   group = 0;
@@ -282,12 +258,12 @@ std::vector<ValueInfo> Session::State::probe() const {
          graph.name());
   }
   const auto seen = [&](std::int64_t rows) {
-    return footprint(graph, constants, tiny_batch(graph, shapes, rows, device), device);
+    return footprint(graph, constants, tiny_batch(graph, shapes, rows));
   };
   try {
-    if (group > 0) return find_records(graph, constants, shapes, group, device);
+    if (group > 0) return find_records(graph, constants, shapes, group);
     std::vector<ValueInfo> found = compare_footprints(graph, seen(2), seen(3));
-    discard_reordered(graph, constants, shapes, device, found);
+    discard_reordered(graph, constants, shapes, found);
     return found;
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;
@@ -334,9 +310,7 @@ const Decision& Session::State::decision() const {
   return *decision_;
 }
 
-bool Session::State::may_use_back_ends() const {
-  return options.engine != "libtorch" && group == 0 && device.is_cpu();
-}
+bool Session::State::may_use_back_ends() const { return options.engine != "reference" && group == 0; }
 
 void Session::State::settle_back_ends() const {
   if (std::exchange(fast_settled_, true) || !probable() || !constants.all_finite()) return;
@@ -350,7 +324,6 @@ void Session::State::settle_back_ends() const {
 }
 
 const FastPath* Session::State::fast(const Tensors& given, const FastPath::Request& request) const {
-  adopt_engine_threads();  // every pass asks
   if (!may_use_back_ends() || !nothing_folded_from(request.learned)) return nullptr;
   settle_back_ends();
   if (in_front_ && in_front_->can_run(given, request)) return in_front_.get();
@@ -389,9 +362,9 @@ std::shared_ptr<const Plan> Session::State::plan(const Tensors& given, const Wan
 Tensors Session::State::forward(const Tensors& given, const Wanted& wanted, KernelContext& context,
                                 const OnValue& on_value) const {
   const auto steps = plan(given, wanted);
-  std::vector<Tensor> values(graph.values().size());
+  std::vector<Array> values(graph.values().size());
   for (const auto& [id, tensor] : given) values.at(static_cast<std::size_t>(id)) = tensor;
-  Executor{graph, constants.values(), context, device, on_value}.run(*steps, values);
+  Executor{graph, constants.values(), context, on_value}.run(*steps, values);
   Tensors results;
   for (const ValueId id : wanted.values) {
     const auto index = static_cast<std::size_t>(id);
@@ -417,7 +390,7 @@ Tensors Session::State::forward_grouped(const Tensors& given, const Wanted& want
     require_records(id);
     if (axis_of(id) >= 0) records = std::max(records, tensor.size(axis_of(id)) / multiple_of(id));
   }
-  std::map<ValueId, std::vector<Tensor>> pieces;
+  std::map<ValueId, std::vector<Array>> pieces;
   for (std::int64_t begin = 0; begin == 0 || begin < records; begin += group) {
     const std::int64_t rows = std::min(group, records - begin);
     std::vector<std::int64_t> picked;  // the last record fills up the last group
@@ -429,8 +402,9 @@ Tensors Session::State::forward_grouped(const Tensors& given, const Wanted& want
         continue;
       }
       const std::int64_t multiple = multiple_of(id);
-      const Tensor index = (at::tensor(picked).unsqueeze(1) * multiple + at::arange(multiple)).reshape({-1});
-      part.emplace(id, tensor.index_select(axis_of(id), index.to(tensor.device())));
+      const Array index =
+          (array::tensor(picked).unsqueeze(1) * multiple + array::arange(multiple)).reshape({-1});
+      part.emplace(id, tensor.index_select(axis_of(id), index));
     }
     for (auto& [id, tensor] : forward(part, wanted, context, on_value))
       pieces[id].push_back(std::move(tensor));
@@ -439,7 +413,8 @@ Tensors Session::State::forward_grouped(const Tensors& given, const Wanted& want
   for (auto& [id, list] : pieces) {
     const int axis = axis_of(id);
     if (axis >= 0) require_joinable(graph, id, list);
-    results.emplace(id, axis < 0 ? list[0] : at::cat(list, axis).narrow(axis, 0, records * multiple_of(id)));
+    results.emplace(id,
+                    axis < 0 ? list[0] : array::cat(list, axis).narrow(axis, 0, records * multiple_of(id)));
   }
   return results;
 }
@@ -449,7 +424,7 @@ bool Session::State::as_declared(const Tensors& given) const {
   return std::ranges::all_of(graph.inputs(), [&](ValueId id) {
     const Shape& declared = graph.value(id).shape;
     const auto found = given.find(id);
-    if (found == given.end() || found->second.dim() != std::ssize(declared)) return false;
+    if (found == given.end() || found->second.rank() != std::ssize(declared)) return false;
     const int batch_axis = input_form(graph, id, {}).batch_axis;
     for (std::size_t i = 0; i < declared.size(); ++i) {
       const std::int64_t size = found->second.size(static_cast<std::int64_t>(i));

@@ -31,7 +31,6 @@ struct Session::State {
   Graph graph;
   SessionOptions options;
   RecordShapes shapes;  // as the options tell
-  c10::Device device;
   Constants constants;
   // Records per run for networks that insist on their file's batch size; 0: any number.
   std::int64_t group = 0;

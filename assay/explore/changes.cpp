@@ -4,37 +4,36 @@
 #include <cmath>
 
 #include <assay/extend/constraint.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::explore {
 
-Tensor within(const Tensor& points, const Tensor& seeds, double most) {
-  Tensor result = room_for(points.sizes().vec());
-  const float *const point = elements_of<float>(points), *const seed = elements_of<float>(seeds),
+Array within(const Array& points, const Array& seeds, double most) {
+  Array result = array::empty(points.shape());
+  const float *const point = points.elements<float>(), *const seed = seeds.elements<float>(),
                      bound = static_cast<float>(most);
-  float* const to = elements_of<float>(result);
-  for (std::int64_t i = 0, count = result.numel(); i < count; ++i)
+  float* const to = result.elements<float>();
+  for (std::int64_t i = 0, count = result.count(); i < count; ++i)
     to[i] = seed[i] + std::min(std::max(point[i] - seed[i], -bound), bound);
   return result;
 }
 
-Tensor rows_without(const Tensor& mask) {
-  const std::int64_t rows = mask.size(0), elements = mask.numel() / std::max<std::int64_t>(1, rows);
-  Tensor without = room_for({rows}, c10::kBool);
+Array rows_without(const Array& mask) {
+  const std::int64_t rows = mask.size(0), elements = mask.count() / std::max<std::int64_t>(1, rows);
+  Array without = array::empty({rows}, DType::boolean);
   for (std::int64_t row = 0; row < rows; ++row) {
-    const bool* const of_row = elements_of<bool>(mask) + row * elements;
-    elements_of<bool>(without)[row] =
-        std::none_of(of_row, of_row + elements, [](bool truth) { return truth; });
+    const bool* const of_row = mask.elements<bool>() + row * elements;
+    without.elements<bool>()[row] = std::none_of(of_row, of_row + elements, [](bool truth) { return truth; });
   }
   return without;
 }
 
-Tensor Searches::changed(const Tensor& records) const {
-  Tensor changed = room_for(records.sizes().vec(), c10::kBool);
-  const Tensor here = in_memory(records, c10::kFloat), before = in_memory(seeds, c10::kFloat);
-  const float *const now = elements_of<float>(here), *const was = elements_of<float>(before);
-  bool* const to = elements_of<bool>(changed);
-  for (std::int64_t i = 0, count = changed.numel(); i < count; ++i)
+Array Searches::changed(const Array& records) const {
+  Array changed = array::empty(records.shape(), DType::boolean);
+  const Array here = in_memory(records, DType::float32), before = in_memory(seeds, DType::float32);
+  const float *const now = here.elements<float>(), *const was = before.elements<float>();
+  bool* const to = changed.elements<bool>();
+  for (std::int64_t i = 0, count = changed.count(); i < count; ++i)
     to[i] = std::abs(now[i] - was[i]) > static_cast<float>(least_change);
   return changed;
 }

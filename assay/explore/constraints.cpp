@@ -1,6 +1,6 @@
 #include <assay/extend/constraint.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <fmt/format.h>
 
@@ -9,16 +9,16 @@
 
 #include <assay/error.h>
 #include "assay/attack/given_tensor.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::explore {
 namespace {
 
 // [n] bool each.
-Tensor both(const Tensor& a, const Tensor& b) {
+Array both(const Array& a, const Array& b) {
   const std::vector<bool> of_a = truths_of(a), of_b = truths_of(b);
-  const Tensor result = room_for({a.size(0)}, c10::kBool);
-  for (std::size_t i = 0; i < of_a.size(); ++i) elements_of<bool>(result)[i] = of_a[i] && of_b[i];
+  const Array result = array::empty({a.size(0)}, DType::boolean);
+  for (std::size_t i = 0; i < of_a.size(); ++i) result.elements<bool>()[i] = of_a[i] && of_b[i];
   return result;
 }
 
@@ -29,39 +29,39 @@ struct Member {
 
   // What a method gives in place of `like`, of which an own constraint gets a copy.
   template <typename Call>
-  Tensor asked(const char* method, const Tensor& like, const Call& call) const {
-    const Tensor given = call(own ? copied(like) : like);
+  Array asked(const char* method, const Array& like, const Call& call) const {
+    const Array given = call(own ? like.clone() : like);
     return in_memory(attack::given_tensor(fmt::format("constraint {}: {}", name, method), given, like, own),
-                     c10::kFloat);
+                     DType::float32);
   }
 };
 
-// Gives each of them tensors of float32 in the processor's memory, contiguous ones.
+// Gives each of them contiguous arrays of float32.
 class Together final : public Constraint {
  public:
   explicit Together(std::vector<Member> parts) : parts_(std::move(parts)) {}
 
-  Tensor direction(const Searches& searches, const Tensor& points, const Tensor& wanted) const override {
-    const Tensor here = in_memory(points, c10::kFloat);
-    Tensor allowed = in_memory(wanted, c10::kFloat);
+  Array direction(const Searches& searches, const Array& points, const Array& wanted) const override {
+    const Array here = in_memory(points, DType::float32);
+    Array allowed = in_memory(wanted, DType::float32);
     for (const Member& part : parts_) {
-      allowed = part.asked("direction()", allowed, [&](const Tensor& given) {
-        return part.constraint->direction(searches, part.own ? copied(here) : here, given);
+      allowed = part.asked("direction()", allowed, [&](const Array& given) {
+        return part.constraint->direction(searches, part.own ? here.clone() : here, given);
       });
     }
     return allowed;
   }
-  Tensor kept(const Searches& searches, const Tensor& points) const override {
+  Array kept(const Searches& searches, const Array& points) const override {
     if (parts_.size() < 2 || !on_a_line())
       return kept_by(searches, points, [](const Member&) { return true; });
     return shortened(
         searches, kept_by(searches, points, [](const Member& part) { return part.constraint->on_a_line(); }));
   }
-  Tensor shown(const Searches& searches, const Tensor& points) const override {
-    Tensor result = in_memory(points, c10::kFloat);
+  Array shown(const Searches& searches, const Array& points) const override {
+    Array result = in_memory(points, DType::float32);
     for (const Member& part : parts_) {
       result = part.asked("shown()", result,
-                          [&](const Tensor& given) { return part.constraint->shown(searches, given); });
+                          [&](const Array& given) { return part.constraint->shown(searches, given); });
     }
     return result;
   }
@@ -71,14 +71,14 @@ class Together final : public Constraint {
   bool by_element() const override {
     return std::ranges::any_of(parts_, [](const Member& part) { return part.constraint->by_element(); });
   }
-  Tensor admits(const Searches& searches, const Tensor& records) const override {
-    const Tensor here = in_memory(records, c10::kFloat);
-    Tensor all;
+  Array admits(const Searches& searches, const Array& records) const override {
+    const Array here = in_memory(records, DType::float32);
+    Array all;
     for (const Member& part : parts_) {
-      const Tensor own = part.constraint->admits(searches, part.own ? copied(here) : here);
+      const Array own = part.constraint->admits(searches, part.own ? here.clone() : here);
       if (!own.defined()) continue;
       attack::given_tensor(fmt::format("constraint {}: admits()", part.name), own,
-                           room_for({searches.size()}, c10::kBool));
+                           array::empty({searches.size()}, DType::boolean));
       all = all.defined() ? both(all, own) : own;
     }
     return all;
@@ -96,52 +96,52 @@ class Together final : public Constraint {
     for (const Member& part : parts_) longest = std::max(longest, part.constraint->patience());
     return longest;
   }
-  Tensor integers(std::int64_t elements) const override {
-    Tensor all;
+  Array integers(std::int64_t elements) const override {
+    Array all;
     for (const Member& part : parts_) {
-      const Tensor own = part.constraint->integers(elements);
+      const Array own = part.constraint->integers(elements);
       if (!own.defined()) continue;
       attack::given_tensor(fmt::format("constraint {}: integers()", part.name), own,
-                           room_for({elements}, c10::kBool));
+                           array::empty({elements}, DType::boolean));
       all = all.defined() ? all.logical_or(own) : own;
     }
     return all;
   }
 
  private:
-  Tensor kept_by(const Searches& searches, const Tensor& points,
-                 const std::function<bool(const Member&)>& counts) const {
-    Tensor result = in_memory(points, c10::kFloat);
+  Array kept_by(const Searches& searches, const Array& points,
+                const std::function<bool(const Member&)>& counts) const {
+    Array result = in_memory(points, DType::float32);
     for (const Member& part : parts_) {
       if (!counts(part)) continue;
       result = part.asked("kept()", result,
-                          [&](const Tensor& given) { return part.constraint->kept(searches, given); });
+                          [&](const Array& given) { return part.constraint->kept(searches, given); });
     }
     return result;
   }
 
   // The greatest part of each change along a line that the others allow. What they do themselves, cutting
   // single elements, would leave the line.
-  Tensor shortened(const Searches& searches, const Tensor& points) const {
+  Array shortened(const Searches& searches, const Array& points) const {
     constexpr int halvings = 20;
     constexpr double rounding = 2e-7;
-    const Tensor change = points - searches.seeds;
-    const auto allowed = [&](const Tensor& candidates) {
-      const Tensor cut =
+    const Array change = points - searches.seeds;
+    const auto allowed = [&](const Array& candidates) {
+      const Array cut =
           kept_by(searches, candidates, [](const Member& part) { return !part.constraint->on_a_line(); });
       return (cut - candidates).abs().flatten(1).amax(1).le(rounding);
     };
-    const Tensor whole = allowed(points);
+    const Array whole = allowed(points);
     if (whole.all().item<bool>()) return points;
-    Tensor low = at::zeros({points.size(0)}, points.options()), high = at::ones_like(low);
+    Array low = array::zeros({points.size(0)}, points.dtype()), high = array::ones_like(low);
     for (int i = 0; i < halvings; ++i) {
-      const Tensor middle = (low + high) / 2;
-      const Tensor good = allowed(searches.seeds + change * attack::per_record(middle, change));
-      low = at::where(good, middle, low);
-      high = at::where(good, high, middle);
+      const Array middle = (low + high) / 2;
+      const Array good = allowed(searches.seeds + change * attack::per_record(middle, change));
+      low = array::where(good, middle, low);
+      high = array::where(good, high, middle);
     }
-    const Tensor some = searches.seeds + change * attack::per_record(low, change);
-    return at::where(attack::per_record(whole, change), points, some);
+    const Array some = searches.seeds + change * attack::per_record(low, change);
+    return array::where(attack::per_record(whole, change), points, some);
   }
 
   std::vector<Member> parts_;

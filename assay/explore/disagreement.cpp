@@ -6,7 +6,7 @@
 #include <map>
 
 #include <assay/error.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::explore {
 namespace {
@@ -48,7 +48,7 @@ std::int64_t first_class(std::span<const float> scores, float& lead) {
 
 }  // namespace
 
-Answers compare(const std::vector<Tensor>& scores, const DisagreementOptions& options) {
+Answers compare(const std::vector<Array>& scores, const DisagreementOptions& options) {
   const auto records = static_cast<std::size_t>(scores[0].size(0));
   Answers answers{.networks = scores.size(),
                   .width = static_cast<std::size_t>(scores[0].size(1)),
@@ -57,7 +57,7 @@ Answers compare(const std::vector<Tensor>& scores, const DisagreementOptions& op
                   .finite = std::vector<bool>(records, true),
                   .differ = std::vector<bool>(records),
                   .closeness = std::vector<float>(records)};
-  for (const Tensor& of_network : scores) {
+  for (const Array& of_network : scores) {
     if (of_network.size(1) != scores[0].size(1)) {
       fail(Fault::mismatch,
            "the first network has {} outputs and another one {}; only networks for the same task can be "

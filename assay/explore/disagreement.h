@@ -33,7 +33,7 @@ struct Answers {
 
 // `scores`: one [records, outputs] per network, at least two outputs each unless `regression`. Throws
 // Error{mismatch} when networks have different numbers of outputs.
-Answers compare(const std::vector<Tensor>& scores, const DisagreementOptions& options);
+Answers compare(const std::vector<Array>& scores, const DisagreementOptions& options);
 
 // The class that more than half of the networks name, with at least three networks; nothing when there is
 // none. The label that DeepXplore gives what it finds (Pei et al., SOSP 2017).

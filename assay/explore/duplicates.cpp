@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::explore {
 namespace {
@@ -29,14 +29,14 @@ bool near(const float* a, const float* b, std::int64_t count, double most) {
 
 }  // namespace
 
-bool Seen::add(const std::vector<std::int64_t>& answers, const Tensor& point) {
-  const Tensor host = in_memory(point, at::kFloat);
-  const float* values = elements_of<float>(host);
-  const double length = root_mean_square(values, host.numel()), slack = distance_ * (1 + 1e-6) + 1e-12;
+bool Seen::add(const std::vector<std::int64_t>& answers, const Array& point) {
+  const Array host = in_memory(point, DType::float32);
+  const float* values = host.elements<float>();
+  const double length = root_mean_square(values, host.count()), slack = distance_ * (1 + 1e-6) + 1e-12;
   auto& same = by_length_[answers];
   // Lengths differ by no more than the records do.
   for (auto it = same.lower_bound(length - slack); it != same.end() && it->first <= length + slack; ++it) {
-    if (near(values, elements_of<float>(it->second), host.numel(), distance_ * distance_)) return false;
+    if (near(values, it->second.elements<float>(), host.count(), distance_ * distance_)) return false;
   }
   same.emplace(length, host);
   return true;

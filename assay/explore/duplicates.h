@@ -18,11 +18,11 @@ class Seen {
   explicit Seen(double distance) : distance_(distance) {}
   // False when a near-duplicate is there already; otherwise the record is remembered. `point` is kept, not
   // copied.
-  bool add(const std::vector<std::int64_t>& answers, const Tensor& point);
+  bool add(const std::vector<std::int64_t>& answers, const Array& point);
 
  private:
   double distance_;
-  std::map<std::vector<std::int64_t>, std::multimap<double, Tensor>>
+  std::map<std::vector<std::int64_t>, std::multimap<double, Array>>
       by_length_;  // root mean square of the record itself
 };
 

@@ -1,6 +1,6 @@
 #include "assay/explore/feature_sets.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <charconv>
 
@@ -29,8 +29,8 @@ FeatureSet::FeatureSet(std::string constraint, std::string option, const std::st
   }
 }
 
-Tensor FeatureSet::mask(std::int64_t elements) const {
-  const Tensor chosen = at::zeros({elements}, at::kBool);
+Array FeatureSet::mask(std::int64_t elements) const {
+  const Array chosen = array::zeros({elements}, DType::boolean);
   for (const auto& [first, last] : ranges_) {
     if (last >= elements)
       fail(Fault::usage, "constraint '{}': {} names element {}, but records have {} (0 to {})", constraint_,

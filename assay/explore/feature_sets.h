@@ -15,7 +15,7 @@ class FeatureSet {
   FeatureSet(std::string constraint, std::string option, const std::string& text);
   bool empty() const { return ranges_.empty(); }
   // [elements] bool. Throws Error{usage} for positions that records do not have.
-  Tensor mask(std::int64_t elements) const;
+  Array mask(std::int64_t elements) const;
 
  private:
   std::string constraint_, option_;

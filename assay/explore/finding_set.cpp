@@ -12,7 +12,7 @@
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/files/numpy.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/explore/disagreement.h"
 
 namespace assay::explore {
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t rows_at_a_time = 256;
 
 std::vector<bool> whole_elements(const Constraint& constraint, const Dataset& seeds) {
-  const Tensor whole = constraint.integers(element_count(seeds.record_shape()));
+  const Array whole = constraint.integers(element_count(seeds.record_shape()));
   return whole.defined() ? truths_of(whole) : std::vector<bool>();
 }
 
@@ -88,10 +88,10 @@ class Writer {
     return bytes;
   }
 
-  static Tensor points_of(std::span<const Finding> findings) {
-    std::vector<Tensor> points;
+  static Array points_of(std::span<const Finding> findings) {
+    std::vector<Array> points;
     for (const Finding& finding : findings) points.push_back(finding.point);
-    return stacked(points);
+    return array::stack(points);
   }
 
   // What has not moved is the seed's bit for bit; whole numbers are whole.
@@ -99,7 +99,7 @@ class Writer {
     std::vector<std::size_t> positions;
     for (const Finding& finding : findings) positions.push_back(finding.seed);
     const Batch batch = seeds_.read(positions);
-    const Tensor clean = to_tensor(batch.inputs);
+    const Array clean = batch.inputs;
     std::vector<float> values =
         preparation_.to_records(clean, preparation_.problem(batch), points_of(findings));
     if (integers_.empty()) return values;
@@ -157,9 +157,9 @@ std::vector<bool> still_differ(const std::vector<ExploredNetwork>& networks, con
   std::vector<bool> differ;
   walk(*networks.front().session, written, {.stage = "reading findings back"}, progress,
        [&](const Batch& batch, const Tensors&) {
-         std::vector<Tensor> scores;
+         std::vector<Array> scores;
          for (const attack::AttackedNetwork& network : attacked) {
-           const Tensor outputs = network.outputs(network.session().bind(batch));
+           const Array outputs = network.outputs(network.session().bind(batch));
            scores.push_back(regression ? outputs : network.scores_of({}, outputs));
          }
          const Answers answers = compare(scores, how);

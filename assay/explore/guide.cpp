@@ -1,6 +1,6 @@
 #include "assay/explore/guide.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <charconv>
@@ -79,7 +79,7 @@ std::vector<std::optional<std::uint64_t>> Guide::add(Part& part, const Tensors& 
   return gained;
 }
 
-std::vector<std::vector<std::optional<std::uint64_t>>> Guide::add(const Tensor& points) {
+std::vector<std::vector<std::optional<std::uint64_t>>> Guide::add(const Array& points) {
   return add(static_cast<std::size_t>(points.size(0)),
              [&](const Part& part) { return part.network->bind(points); });
 }

@@ -37,7 +37,7 @@ class Guide {
   // Adds records [n, record...] in units of the valid range. Returns for every record and network how many
   // items it is the first to cover; nothing for criteria without items. Records with activations that are not
   // finite count nowhere.
-  std::vector<std::vector<std::optional<std::uint64_t>>> add(const Tensor& points);
+  std::vector<std::vector<std::optional<std::uint64_t>>> add(const Array& points);
   // Adds records of any data set as that has them.
   void add(const Batch& batch);
 

@@ -1,6 +1,7 @@
 #include "assay/explore/neurons.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "assay/support/numbers/abreast.h"
 #include "assay/support/numbers/vectorised.h"

@@ -1,6 +1,6 @@
 #include "assay/explore/pictures.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,16 +11,16 @@
 namespace assay::explore {
 
 void require_pictures(const Searches& searches, const std::string& constraint) {
-  if (searches.seeds.dim() == 4) return;
+  if (searches.seeds.rank() == 4) return;
   fail(Fault::unsupported,
        "constraint '{}' is for pictures [channels, height, width]; records here have {} dimensions",
-       constraint, searches.seeds.dim() - 1);
+       constraint, searches.seeds.rank() - 1);
 }
 
-Tensor along(const Tensor& direction, const Tensor& line) {
-  const Tensor flat = line.flatten(1), length = flat.mul(flat).sum(1);
-  const Tensor share =
-      direction.flatten(1).mul(flat).sum(1) / at::where(length.gt(0), length, at::ones_like(length));
+Array along(const Array& direction, const Array& line) {
+  const Array flat = line.flatten(1), length = (flat * flat).sum(1);
+  const Array share =
+      (direction.flatten(1) * flat).sum(1) / array::where(length.gt(0), length, array::ones_like(length));
   return line * attack::per_record(share, line);
 }
 
@@ -39,7 +39,7 @@ std::pair<std::int64_t, std::int64_t> pair_of(const SpecOptions& options, const 
   return {first, second};
 }
 
-Rectangle random_rectangle(const Tensor& pictures, std::int64_t height, std::int64_t width, Rng rng) {
+Rectangle random_rectangle(const Array& pictures, std::int64_t height, std::int64_t width, Rng rng) {
   Rectangle place{0, 0, std::min(height, pictures.size(2)), std::min(width, pictures.size(3))};
   place.top =
       static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(pictures.size(2) - place.height + 1)));

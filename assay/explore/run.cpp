@@ -15,7 +15,7 @@
 #include "assay/attack/preparation.h"
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/data/given.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/engine/threads/crew.h"
 #include "assay/explore/choice.h"
@@ -38,10 +38,10 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-Tensor from_stored(const Json& json, const Tensor& like, bool levels) {
-  const auto count = static_cast<std::size_t>(like.numel());
-  Tensor point = room_for(like.sizes().vec());
-  float* const to = elements_of<float>(point);
+Array from_stored(const Json& json, const Array& like, bool levels) {
+  const auto count = static_cast<std::size_t>(like.count());
+  Array point = array::empty(like.shape());
+  float* const to = point.elements<float>();
   if (levels) {
     const auto bytes = from_binary<std::uint8_t>(json, count);
     std::ranges::transform(bytes, to, [](std::uint8_t level) { return static_cast<float>(level) / 255; });
@@ -104,7 +104,7 @@ class Explorer {
   // Of 256 levels of the valid range, those that a constraint wants whole must be some.
   void require_levels_of_whole_numbers() const {
     const attack::InputUnits& units = preparation_.network().units();
-    const Tensor whole = constraint_->integers(element_count(dataset_->record_shape()));
+    const Array whole = constraint_->integers(element_count(dataset_->record_shape()));
     if (!whole.defined() || !units.low.defined()) return;
     const std::vector<bool> is_whole = truths_of(whole);
     const std::vector<double> low = doubles_of(units.low), span = doubles_of(units.span);
@@ -269,7 +269,7 @@ class Explorer {
   }
 
   // What was noted of a search, unless this pass has to make it.
-  std::optional<SearchOutcome> known(std::size_t pass, std::size_t seed, const Tensor& like) const {
+  std::optional<SearchOutcome> known(std::size_t pass, std::size_t seed, const Array& like) const {
     const auto at = known_.find({pass, seed});
     if (at == known_.end()) return std::nullopt;
     try {
@@ -281,7 +281,7 @@ class Explorer {
   }
 
   // Throws std::exception for what json_of() did not write. `like`: a record as it is searched.
-  SearchOutcome outcome_from(const Json& json, const Tensor& like) const {
+  SearchOutcome outcome_from(const Json& json, const Array& like) const {
     const int ending = json.at("ending").get<int>();
     if (ending < 0 || ending > static_cast<int>(Ending::non_finite))
       throw std::runtime_error("it names an ending that there is not");
@@ -318,14 +318,14 @@ class Explorer {
 
   Round load(std::size_t pass, std::size_t r) {
     Round round;
-    std::vector<Tensor> points;
+    std::vector<Array> points;
     const std::size_t begin = r * options_.round, end = std::min(dataset_->size(), begin + options_.round);
     for (std::size_t first = begin; first < end; first += batch()) {
       std::vector<std::size_t> positions(std::min(batch(), end - first));
       std::iota(positions.begin(), positions.end(), first);
       const Batch given = dataset_->read(positions);
       const attack::AttackProblem problem = preparation_.problem(given);
-      points.push_back(in_memory(problem.inputs, at::kFloat));
+      points.push_back(in_memory(problem.inputs, DType::float32));
       const std::vector<std::int64_t> labels = attack::numbers(problem.labels);
       for (std::size_t i = 0; i < positions.size(); ++i) {
         round.positions.push_back(positions[i]);
@@ -335,7 +335,7 @@ class Explorer {
         result_.left_out += wrong && pass == 0;
       }
     }
-    round.seeds.points = joined(points);
+    round.seeds.points = array::cat(points);
     if (options_.search.levels) round.seeds.points = on_levels(round.seeds.points);
     return round;
   }
@@ -431,7 +431,7 @@ class Explorer {
   // In the order of the seeds, so that nothing depends on which search ended first.
   void take_in(std::size_t pass, std::size_t r, const Round& round,
                const std::vector<std::optional<SearchOutcome>>& outcomes) {
-    std::vector<Tensor> points, seeds;
+    std::vector<Array> points, seeds;
     std::vector<Finding> findings;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       if (!outcomes[i]) continue;
@@ -457,15 +457,15 @@ class Explorer {
       points.push_back(outcome.point);
       seeds.push_back(row_of(round.seeds.points, static_cast<std::int64_t>(i)));
     }
-    std::vector<Tensor> kept;
+    std::vector<Array> kept;
     for (std::size_t begin = 0; begin < findings.size(); begin += batch()) {
       const std::size_t end = std::min(findings.size(), begin + batch());
       const std::span part = std::span(findings).subspan(begin, end - begin);
-      const auto stack = [&](const std::vector<Tensor>& rows) {
-        return stacked(std::span(rows).subspan(begin, end - begin));
+      const auto stack = [&](const std::vector<Array>& rows) {
+        return array::stack(std::span(rows).subspan(begin, end - begin));
       };
       describe(part, stack(points), stack(seeds));
-      std::vector<Tensor> fresh;
+      std::vector<Array> fresh;
       const std::size_t first = result_.findings.size();
       for (Finding& finding : part) {
         if (!seen_.add(answers_of(finding), finding.point)) {
@@ -476,16 +476,16 @@ class Explorer {
         result_.findings.push_back(std::move(finding));
       }
       if (fresh.empty()) continue;
-      const auto gained = guide_.add(stacked(fresh));
+      const auto gained = guide_.add(array::stack(fresh));
       for (std::size_t i = 0; i < gained.size(); ++i) result_.findings[first + i].gained = gained[i];
     }
   }
 
   // What every network says, and how far the records are from their seeds.
-  void describe(std::span<Finding> findings, const Tensor& points, const Tensor& seeds) const {
-    std::vector<Tensor> scores;
+  void describe(std::span<Finding> findings, const Array& points, const Array& seeds) const {
+    std::vector<Array> scores;
     for (const auto& network : networks_) {
-      const Tensor outputs = network->outputs(network->bind(points));
+      const Array outputs = network->outputs(network->bind(points));
       scores.push_back(network->regression() ? outputs : network->scores_of({}, outputs));
     }
     const Answers answers = compare(scores, options_.search.disagreement);
@@ -557,7 +557,7 @@ class Explorer {
 
 }  // namespace
 
-std::vector<std::uint8_t> stored(const Tensor& point, bool levels) {
+std::vector<std::uint8_t> stored(const Array& point, bool levels) {
   if (levels) return attack::Preparation::to_levels(point);
   const std::vector<float> units = floats_of(point);
   const auto bytes = std::as_bytes(std::span(units));

@@ -1,7 +1,7 @@
 #include "assay/explore/search.h"
 #include <assay/extend/abilities.h>
 
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include <assay/extend/random.h>
 #include <assay/relevance.h>
 #include "assay/attack/outputs_of_rows.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"
 #include "assay/explore/neurons.h"
@@ -38,24 +38,24 @@ std::vector<T> chosen(const std::vector<T>& from, const std::vector<std::int64_t
 }
 
 // Rows from `first` on.
-Tensor rows_from(const Tensor& tensor, std::size_t first) {
+Array rows_from(const Array& tensor, std::size_t first) {
   if (first == 0) return tensor;
   std::vector<std::int64_t> rows(static_cast<std::size_t>(tensor.size(0)) - first);
   std::iota(rows.begin(), rows.end(), static_cast<std::int64_t>(first));
   return picked(tensor, rows);
 }
 
-std::span<float> elements(const Tensor& tensor) {
-  return {elements_of<float>(tensor), static_cast<std::size_t>(tensor.numel())};
+std::span<float> elements(const Array& tensor) {
+  return {tensor.elements<float>(), static_cast<std::size_t>(tensor.count())};
 }
 
-std::size_t elements_in_row(const Tensor& tensor) {
-  return static_cast<std::size_t>(tensor.numel() / std::max<std::int64_t>(1, tensor.size(0)));
+std::size_t elements_in_row(const Array& tensor) {
+  return static_cast<std::size_t>(tensor.count() / std::max<std::int64_t>(1, tensor.size(0)));
 }
 
 // Each row over its root mean square.
-Tensor normalised(const Tensor& slopes) {
-  Tensor result = copied(slopes);
+Array normalised(const Array& slopes) {
+  Array result = slopes.clone();
   const std::size_t width = elements_in_row(slopes);
   const std::span<float> all = elements(result);
   for (std::size_t begin = 0; begin < all.size(); begin += width) {
@@ -68,8 +68,8 @@ Tensor normalised(const Tensor& slopes) {
 }
 
 // From `points` on, `by` times `direction`.
-Tensor moved(const Tensor& points, const Tensor& direction, double by) {
-  Tensor result = room_for(points.sizes().vec());
+Array moved(const Array& points, const Array& direction, double by) {
+  Array result = array::empty(points.shape());
   const std::span<const float> from = elements(points), way = elements(direction);
   const std::span<float> to = elements(result);
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = from[i] + way[i] * static_cast<float>(by);
@@ -99,13 +99,13 @@ ASSAY_VECTORISED void whole_changes(const float* seeds, std::size_t count, float
   }
 }
 
-bool same_row(const Tensor& a, const Tensor& b, std::size_t row) {
+bool same_row(const Array& a, const Array& b, std::size_t row) {
   const std::size_t width = elements_in_row(a);
   return std::ranges::equal(elements(a).subspan(row * width, width), elements(b).subspan(row * width, width));
 }
 
-Tensor clipped(const Tensor& points) {
-  Tensor result = room_for(points.sizes().vec());
+Array clipped(const Array& points) {
+  Array result = array::empty(points.shape());
   const std::span<const float> from = elements(points);
   const std::span<float> to = elements(result);
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::min(std::max(from[i], 0.0F), 1.0F);
@@ -148,7 +148,7 @@ class Searcher::Run {
   }
 
   void run(const std::function<std::optional<std::size_t>()>& next) {
-    const at::NoGradGuard no_grad;
+    const array::Recording unrecorded(false);
     bool more = true;
     while (more || size() > 0) {
       if (more && size() <= options_.width / 2) more = refill(next);
@@ -180,28 +180,28 @@ class Searcher::Run {
   struct Waiting {
     Row row;
     std::size_t iterations = 0;
-    Tensor point, record;
+    Array point, record;
   };
 
   std::size_t size() const { return rows_.size(); }
 
   // Scores as objectives and judgements see them, [n, outputs].
-  static Tensor scores_of(const attack::AttackedNetwork& network, const Tensor& values) {
-    const Tensor host = in_memory(values, at::kFloat);
-    const Tensor outputs = reshaped(host, {host.size(0), static_cast<std::int64_t>(elements_in_row(host))});
+  static Array scores_of(const attack::AttackedNetwork& network, const Array& values) {
+    const Array host = in_memory(values, DType::float32);
+    const Array outputs = host.reshape({host.size(0), static_cast<std::int64_t>(elements_in_row(host))});
     return network.regression() ? outputs : network.scores_of({}, outputs);
   }
 
   // Batches of few different sizes, since a network is prepared for each size anew: some rows are repeated.
-  Answers judge(const Tensor& records) const {
+  Answers judge(const Array& records) const {
     constexpr std::int64_t multiple = 16;
     const std::int64_t count = records.size(0), missing = (multiple - count % multiple) % multiple;
     std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
     std::iota(rows.begin(), rows.end(), 0);
     std::vector<std::int64_t> filled = rows;
     filled.resize(rows.size() + static_cast<std::size_t>(missing), 0);
-    const Tensor given = missing == 0 ? records : picked(records, filled);
-    std::vector<Tensor> scores;
+    const Array given = missing == 0 ? records : picked(records, filled);
+    std::vector<Array> scores;
     for (const attack::AttackedNetwork* network : networks_)
       scores.push_back(picked(scores_of(*network, network->outputs(network->bind(given))), rows));
     return compare(scores, options_.disagreement);
@@ -220,7 +220,7 @@ class Searcher::Run {
       fresh.push_back(static_cast<std::int64_t>(*seed));
     }
     if (fresh.empty()) return more;
-    const Tensor points = picked(seeds_.points, fresh);
+    const Array points = picked(seeds_.points, fresh);
     const Answers answers = judge(points);
     std::vector<std::int64_t> started;
     for (std::size_t i = 0; i < fresh.size(); ++i) {
@@ -237,10 +237,10 @@ class Searcher::Run {
       }
     }
     if (started.empty()) return more;
-    const Tensor begun = picked(points, started);
-    const auto join = [](Tensor& all, const Tensor& more_rows) {
-      const Tensor parts[] = {all, more_rows};
-      all = all.defined() && all.size(0) > 0 ? joined(parts) : copied(more_rows);
+    const Array begun = picked(points, started);
+    const auto join = [](Array& all, const Array& more_rows) {
+      const Array parts[] = {all, more_rows};
+      all = all.defined() && all.size(0) > 0 ? array::cat(parts) : more_rows.clone();
     };
     join(searches_.seeds, begun);
     join(points_, begun);
@@ -278,7 +278,7 @@ class Searcher::Run {
   }
 
   // Relevance of the decisions on new seeds, for rows from `first` on.
-  void attribute(const Tensor& seeds, std::size_t first) {
+  void attribute(const Array& seeds, std::size_t first) {
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       const coverage::Profile& profile = guide_.profile(k);
       const Session& session = networks_[k]->session();
@@ -298,17 +298,17 @@ class Searcher::Run {
     }
   }
 
-  static Activations on_host(const Tensor& neurons) {
+  static Activations on_host(const Array& neurons) {
     return {static_cast<std::size_t>(neurons.size(0)), static_cast<std::size_t>(neurons.size(1)),
             floats_of(neurons)};
   }
 
   // One iteration of every search.
   void step() {
-    const Tensor wanted = constraint_.direction(searches_, points_, normalised(slopes_));
-    Tensor points = constraint_.kept(searches_, moved(points_, wanted, options_.step));
+    const Array wanted = constraint_.direction(searches_, points_, normalised(slopes_));
+    Array points = constraint_.kept(searches_, moved(points_, wanted, options_.step));
     if (!constraint_.on_a_line()) points = clipped(points);
-    const Tensor records = record_of(searches_, points), before = records_;
+    const Array records = record_of(searches_, points), before = records_;
     points_ = points;
     records_ = records;
     for (std::size_t& iterations : searches_.iterations) ++iterations;
@@ -337,9 +337,9 @@ class Searcher::Run {
   }
 
   // A record that one of the constraints forbids is no finding.
-  void only_allowed(std::vector<bool>& differ, const Searches& searches, const Tensor& records) const {
+  void only_allowed(std::vector<bool>& differ, const Searches& searches, const Array& records) const {
     if (std::ranges::count(differ, true) == 0) return;
-    const Tensor admitted = constraint_.admits(searches, records);
+    const Array admitted = constraint_.admits(searches, records);
     if (!admitted.defined()) return;
     const std::vector<bool> allowed = truths_of(admitted);
     for (std::size_t i = 0; i < differ.size(); ++i) differ[i] = differ[i] && allowed[i];
@@ -351,22 +351,22 @@ class Searcher::Run {
     rows_ = std::move(rows);
     searches_.keys = chosen(searches_.keys, going_on);
     searches_.iterations = chosen(searches_.iterations, going_on);
-    for (Tensor* tensor : {&searches_.seeds, &points_, &records_, &slopes_})
+    for (Array* tensor : {&searches_.seeds, &points_, &records_, &slopes_})
       *tensor = picked(*tensor, going_on);
   }
 
   // The record a point stands for: admissible, valid, in the precision of the file.
-  Tensor record_of(const Searches& searches, const Tensor& points) const {
-    const Tensor shown = clipped(constraint_.shown(searches, points));
+  Array record_of(const Searches& searches, const Array& points) const {
+    const Array shown = clipped(constraint_.shown(searches, points));
     return options_.levels ? on_levels(shown, searches.seeds) : shown;
   }
 
   // What networks say of the records of searches from `first` on; the gradients of the joint objective there,
   // summed over networks, become their slopes.
   Answers look(std::size_t first) {
-    const Tensor records = rows_from(records_, first);
-    Tensor slopes = zeros_of(records.sizes().vec());
-    std::vector<Tensor> scores;
+    const Array records = rows_from(records_, first);
+    Array slopes = array::zeros(records.shape());
+    std::vector<Array> scores;
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       const auto climb_at = [&](std::size_t row, std::span<const float> elements,
                                 std::span<float> slopes_at) {
@@ -374,11 +374,11 @@ class Searcher::Run {
       };
       const auto found = networks_[k]->slopes(
           records, {}, {.read = objectives_[k].values, .numbers = 1, .slopes = climb_at});
-      slopes = sum(slopes, in_memory(found.gradients[0], at::kFloat));
+      slopes = slopes + in_memory(found.gradients[0], DType::float32);
       scores.push_back(scores_of(*networks_[k], found.scores));
     }
-    const Tensor parts[] = {slopes_, slopes};
-    slopes_ = first == 0 ? slopes : joined(parts);
+    const Array parts[] = {slopes_, slopes};
+    slopes_ = first == 0 ? slopes : array::cat(parts);
     return compare(scores, options_.disagreement);
   }
 
@@ -479,7 +479,7 @@ class Searcher::Run {
     if (waiting_.empty()) return;
     Searches searches{.seeds = {}, .keys = {}, .iterations = {}, .seed = options_.seed, .units = &units_};
     std::vector<std::int64_t> seeds;
-    std::vector<Tensor> points, records;
+    std::vector<Array> points, records;
     for (const Waiting& found : waiting_) {
       seeds.push_back(static_cast<std::int64_t>(found.row.seed));
       searches.keys.push_back(seeds_.keys[found.row.seed]);
@@ -488,12 +488,12 @@ class Searcher::Run {
       records.push_back(found.record);
     }
     searches.seeds = picked(seeds_.points, seeds);
-    Tensor all = stacked(records);
+    Array all = array::stack(records);
     if (options_.shrink) {
       all = explore::shrink(
-          searches, {stacked(points), all}, constraint_.shrinking(),
-          [this](const Searches& at, const Tensor& moved) { return record_of(at, moved); },
-          [&](const Tensor& candidates) {
+          searches, {array::stack(points), all}, constraint_.shrinking(),
+          [this](const Searches& at, const Array& moved) { return record_of(at, moved); },
+          [&](const Array& candidates) {
             std::vector<bool> differ = judge(candidates).differ;
             only_allowed(differ, searches, candidates);
             return differ;
@@ -518,18 +518,18 @@ class Searcher::Run {
   std::vector<Row> rows_;
   Searches searches_;
   // [n, record...]: where searches are, the records these stand for, and the gradient there.
-  Tensor points_, records_, slopes_;
+  Array points_, records_, slopes_;
   std::vector<Waiting> waiting_;
 };
 
-Tensor on_levels(const Tensor& points) {
-  Tensor result = copied(points);
+Array on_levels(const Array& points) {
+  Array result = points.clone();
   to_nearest_levels(elements(result).data(), elements(result).size());
   return result;
 }
 
-Tensor on_levels(const Tensor& points, const Tensor& seeds) {
-  Tensor result = room_for(points.sizes().vec());
+Array on_levels(const Array& points, const Array& seeds) {
+  Array result = array::empty(points.shape());
   const std::span<const float> point = elements(points), seed = elements(seeds);
   const std::span<float> to = elements(result);
   levels_between(point.data(), seed.data(), to.size(), to.data());
@@ -546,8 +546,8 @@ Searcher::Searcher(std::vector<const attack::AttackedNetwork*> networks, const G
       constraint_(constraint),
       units_(units),
       options_(options) {
-  for (Tensor* numbers : {&units_.low, &units_.span}) {
-    if (numbers->defined()) *numbers = in_memory(*numbers, at::kFloat);
+  for (Array* numbers : {&units_.low, &units_.span}) {
+    if (numbers->defined()) *numbers = in_memory(*numbers, DType::float32);
   }
   if (options.lambda2 == 0 || !guide.choice().needs_relevance) return;
   for (const attack::AttackedNetwork* network : networks_)

@@ -23,19 +23,19 @@ struct SearchOutcome {
   Ending ending = Ending::exhausted;
   std::size_t iterations = 0;  // steps taken
   std::size_t target = 0;      // the network that was pushed away
-  Tensor point;                // [record...] what was found, rounded; undefined otherwise
+  Array point;                 // [record...] what was found, rounded; undefined otherwise
 };
 
 // The nearest 8-bit levels of the valid range.
-Tensor on_levels(const Tensor& points);
+Array on_levels(const Array& points);
 // The same, each element of a change from the seeds, which are on levels, towards its seed: what keeps within
 // a distance, an amount of light, a box keeps within it.
-Tensor on_levels(const Tensor& points, const Tensor& seeds);
+Array on_levels(const Array& points, const Array& seeds);
 
 // Seeds [n, record...] in units of the valid range (on levels, where findings are), and what names their
 // random streams.
 struct Seeds {
-  Tensor points;
+  Array points;
   std::vector<std::uint64_t> keys;
   std::vector<bool> skip;  // known already; empty: none
 };
@@ -58,7 +58,7 @@ class Searcher {
   std::vector<const attack::AttackedNetwork*> networks_;
   const Guide& guide_;
   const Constraint& constraint_;
-  attack::InputUnits units_;  // in the processor's memory, as constraints see them
+  attack::InputUnits units_;  // as constraints see them
   SearchOptions options_;
   std::vector<std::unique_ptr<relevance::Attribution>>
       attributions_;  // per network, when the choice of neurons asks for relevance

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <span>
 
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::explore {
 namespace {
@@ -16,20 +16,20 @@ constexpr std::size_t parts = 4;
 class Shrinker {
  public:
   Shrinker(const Searches& searches, Found found,
-           const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
-           const std::function<std::vector<bool>(const Tensor&)>& differs)
+           const std::function<Array(const Searches&, const Array&)>& record_of,
+           const std::function<std::vector<bool>(const Array&)>& differs)
       : searches_(searches),
         found_(std::move(found)),
         record_of_(record_of),
         differs_(differs),
         rows_(static_cast<std::size_t>(searches.size())),
-        width_(static_cast<std::size_t>(searches.seeds.numel()) / std::max<std::size_t>(1, rows_)) {}
+        width_(static_cast<std::size_t>(searches.seeds.count()) / std::max<std::size_t>(1, rows_)) {}
 
-  Tensor records() const { return found_.records; }
+  Array records() const { return found_.records; }
 
   // The least share of the change that does.
   void scale() {
-    const Tensor points = found_.points;
+    const Array points = found_.points;
     std::vector<float> low(rows_), high(rows_, 1), middle(rows_);
     for (int i = 0; i < halvings; ++i) {
       for (std::size_t r = 0; r < rows_; ++r) middle[r] = (low[r] + high[r]) / 2;
@@ -43,7 +43,7 @@ class Shrinker {
 
   // Without as many of the smallest elements of the change as can be.
   void drop_smallest() {
-    const Tensor origin = found_.points;
+    const Array origin = found_.points;
     // The place of each element by the size of its change; elements that did not move come first.
     std::vector<std::size_t> place(rows_ * width_), idle(rows_), low(rows_), high(rows_), middle(rows_);
     for (std::size_t r = 0; r < rows_; ++r) {
@@ -86,14 +86,14 @@ class Shrinker {
   }
 
  private:
-  std::span<float> row(const Tensor& tensor, std::size_t r) const {
-    return {elements_of<float>(tensor) + r * width_, width_};
+  std::span<float> row(const Array& tensor, std::size_t r) const {
+    return {tensor.elements<float>() + r * width_, width_};
   }
 
   // Candidates made of each element of the seeds and of points.
   template <typename Make>
-  Tensor by_element(const Tensor& points, const Make& make) const {
-    Tensor result = room_for(points.sizes().vec());
+  Array by_element(const Array& points, const Make& make) const {
+    Array result = array::empty(points.shape());
     for (std::size_t r = 0; r < rows_; ++r) {
       const std::span<const float> point = row(points, r), seed = row(searches_.seeds, r);
       const std::span<float> to = row(result, r);
@@ -103,10 +103,10 @@ class Shrinker {
   }
 
   // Takes over candidates on which networks disagree, and tells which.
-  std::vector<bool> attempt(const Tensor& candidate) {
-    const Tensor records = record_of_(searches_, candidate);
+  std::vector<bool> attempt(const Array& candidate) {
+    const Array records = record_of_(searches_, candidate);
     std::vector<bool> good = differs_(records);
-    found_ = {copied(found_.points), copied(found_.records)};  // candidates are made of the former ones
+    found_ = {found_.points.clone(), found_.records.clone()};  // candidates are made of the former ones
     for (std::size_t r = 0; r < rows_; ++r) {
       if (!good[r]) continue;
       std::ranges::copy(row(candidate, r), row(found_.points, r).begin());
@@ -117,16 +117,16 @@ class Shrinker {
 
   const Searches& searches_;
   Found found_;
-  const std::function<Tensor(const Searches&, const Tensor&)>& record_of_;
-  const std::function<std::vector<bool>(const Tensor&)>& differs_;
+  const std::function<Array(const Searches&, const Array&)>& record_of_;
+  const std::function<std::vector<bool>(const Array&)>& differs_;
   std::size_t rows_, width_;  // records, and elements of each
 };
 
 }  // namespace
 
-Tensor shrink(const Searches& searches, Found found, const Shrinking& allowed,
-              const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
-              const std::function<std::vector<bool>(const Tensor&)>& differs) {
+Array shrink(const Searches& searches, Found found, const Shrinking& allowed,
+             const std::function<Array(const Searches&, const Array&)>& record_of,
+             const std::function<std::vector<bool>(const Array&)>& differs) {
   Shrinker shrinker(searches, std::move(found), record_of, differs);
   if (allowed.scale) shrinker.scale();
   if (allowed.elements) {

@@ -11,8 +11,8 @@ namespace assay::explore {
 
 // Points that a search may have stopped at, and the records they stand for.
 struct Found {
-  Tensor points;   // [n, record...]
-  Tensor records;  // [n, record...] as they are judged
+  Array points;   // [n, record...]
+  Array records;  // [n, record...] as they are judged
 };
 
 // `record_of(rows, points)`: the record each point stands for; `differs(records)`: whether networks disagree
@@ -20,8 +20,8 @@ struct Found {
 // disagree: first the whole change is scaled down (a bisection), then its smallest elements are taken back (a
 // bisection over their number), then any quarter of the rest that is not needed. About 16 judgements of each
 // record. What is not monotone is searched as if it were; every record returned has been judged.
-Tensor shrink(const Searches& searches, Found found, const Shrinking& allowed,
-              const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
-              const std::function<std::vector<bool>(const Tensor&)>& differs);
+Array shrink(const Searches& searches, Found found, const Shrinking& allowed,
+             const std::function<Array(const Searches&, const Array&)>& record_of,
+             const std::function<std::vector<bool>(const Array&)>& differs);
 
 }  // namespace assay::explore

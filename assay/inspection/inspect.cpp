@@ -5,7 +5,7 @@
 #include <set>
 #include <stdexcept>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/error.h>
 #include <assay/extend/random.h>
@@ -121,7 +121,7 @@ class Pass {
   struct Chunk {
     Batch batch;
     std::vector<char> padding;  // [records, symbols], or empty
-    std::vector<Tensor> units;  // by group; undefined for those that are not open
+    std::vector<Array> units;   // by group; undefined for those that are not open
     AskedHypotheses::Values behaviours;
     std::size_t size() const { return batch.indices.size(); }
   };
@@ -221,14 +221,14 @@ class Pass {
       }
       if (inner.empty()) continue;
       const std::size_t step = options_.batch > 0 ? options_.batch : models_[m].session->preferred_batch();
-      std::vector<std::vector<Tensor>> pieces(inner.size());
+      std::vector<std::vector<Array>> pieces(inner.size());
       for (std::size_t begin = 0; begin < chunk.size(); begin += step) {
         const Batch part = slice(chunk.batch, begin, std::min(chunk.size(), begin + step));
-        std::vector<Tensor> values = sources_[m].behaviours(part, inner);
+        std::vector<Array> values = sources_[m].behaviours(part, inner);
         for (std::size_t i = 0; i < values.size(); ++i) pieces[i].push_back(std::move(values[i]));
       }
       for (std::size_t i = 0; i < inner.size(); ++i)
-        chunk.units[outer[i]] = pieces[i].size() == 1 ? pieces[i][0] : at::cat(pieces[i]);
+        chunk.units[outer[i]] = pieces[i].size() == 1 ? pieces[i][0] : array::cat(pieces[i]);
     }
     chunk.behaviours = annotations_.annotate(chunk.batch, annotators);
     return chunk;
@@ -363,14 +363,14 @@ class Pass {
 
   // Activations of a group as they are, at all positions that are no padding.
   std::vector<float> raw_rows(const Chunk& chunk, std::size_t g) const {
-    const Tensor& values = chunk.units[g];
+    const Array& values = chunk.units[g];
     const auto positions = static_cast<std::size_t>(values.size(1)),
                width = static_cast<std::size_t>(values.size(2));
     const std::size_t symbols = chunk.padding.size() / chunk.size();
     std::vector<float> rows;
     for (std::size_t r = 0; r < chunk.size(); ++r) {
       for (std::size_t p = 0; p < positions; ++p) {
-        const std::span<const float> row(values.data_ptr<float>() + (r * positions + p) * width, width);
+        const std::span<const float> row(values.elements<float>() + (r * positions + p) * width, width);
         const bool padded = symbols == positions && chunk.padding[r * symbols + p] != 0;
         if (!padded && all_finite(row)) rows.insert(rows.end(), row.begin(), row.end());
       }
@@ -463,7 +463,7 @@ class Pass {
   AlignedRows rows_of(const Chunk& chunk, std::size_t p, std::size_t count) const {
     const StatePair& pair = state_->pairs()[p];
     const Alignment& alignment = alignments_[p];
-    const Tensor& values = chunk.units[pair.group];
+    const Array& values = chunk.units[pair.group];
     const std::size_t width = pair.units.size(), columns = pair.hypotheses.size(),
                       per_record = alignment.rows();
     const auto positions = static_cast<std::size_t>(values.size(1));
@@ -477,7 +477,7 @@ class Pass {
     team_for(count, threads_, [&](std::size_t r) {
       const std::span<const char> padding = std::span(chunk.padding).subspan(r * symbols, symbols);
       const std::span<float> own(rows.units.data() + r * per_record * width, per_record * width);
-      alignment.units({values.data_ptr<float>() + r * positions * width, positions * width}, width, padding,
+      alignment.units({values.elements<float>() + r * positions * width, positions * width}, width, padding,
                       own);
       for (std::size_t c = 0; c < columns; ++c) {
         const std::size_t at = r * per_record * columns + c;

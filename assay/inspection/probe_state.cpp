@@ -1,6 +1,6 @@
 #include "assay/inspection/probe_state.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,8 +28,8 @@ constexpr std::uint64_t chunks_between_looks = 4;
 constexpr double least_of_class = 30;  // rows of a class, learned and held out, before a score can settle
 constexpr double probe_tolerance = 0.01;
 
-at::Tensor rows_of(const std::vector<float>& values, std::size_t width) {
-  return at::from_blob(const_cast<float*>(values.data()),
+Array rows_of(const std::vector<float>& values, std::size_t width) {
+  return Array::around(const_cast<float*>(values.data()), DType::float32,
                        {static_cast<std::int64_t>(values.size() / width), static_cast<std::int64_t>(width)});
 }
 
@@ -188,14 +188,14 @@ void ProbeState::observe(const Block& block) {
   }
 }
 
-void ProbeState::code(Learned& learned, const Rows& rows, const at::Tensor& units) const {
-  const at::Tensor logits = learned.models.logits(units);
+void ProbeState::code(Learned& learned, const Rows& rows, const Array& units) const {
+  const Array logits = learned.models.logits(units);
   for (std::size_t m = 0; m < model_count(); ++m) {
     if (open_[hypothesis_of_[m]] == 0) continue;
     for (std::size_t r = 0; r < rows.labels.size() / model_count(); ++r) {
       const float label = rows.labels[r * model_count() + m];
       if (std::isnan(label)) continue;
-      const float* out = logits.data_ptr<float>() + r * learned.models.columns() + learned.models.first(m);
+      const float* out = logits.elements<float>() + r * learned.models.columns() + learned.models.first(m);
       const double bits = -log2_probability(out, learned.models.outputs(m), static_cast<std::size_t>(label));
       learned.outcomes[m].bits += bits;
       learned.outcomes[m].squares += bits * bits;
@@ -223,7 +223,7 @@ void ProbeState::learn(Learned& learned, const Rows& rows) const {
   const std::size_t count = rows.units.size() / units_;
   if (count == 0) return;
   const std::vector<char> open = open_models();
-  const at::Tensor units = rows_of(rows.units, units_);
+  const Array units = rows_of(rows.units, units_);
   if (plan_.coded) code(learned, rows, units);
   this->count(learned, rows);
   std::vector<std::int64_t> order(count);
@@ -235,8 +235,8 @@ void ProbeState::learn(Learned& learned, const Rows& rows) const {
     Rng(seed_, {probe_order_stream, learned.chunks, pass}).shuffle(order);
     for (std::size_t begin = 0; begin < count; begin += minibatch) {
       const std::size_t size = std::min(minibatch, count - begin);
-      const at::Tensor chosen =
-          at::from_blob(order.data() + begin, {static_cast<std::int64_t>(size)}, at::kLong);
+      const Array chosen =
+          Array::around(order.data() + begin, DType::int64, {static_cast<std::int64_t>(size)});
       labels.clear();
       for (std::size_t i = begin; i < begin + size; ++i) {
         const auto from = rows.labels.begin() + order[i] * static_cast<std::ptrdiff_t>(model_count());
@@ -249,7 +249,7 @@ void ProbeState::learn(Learned& learned, const Rows& rows) const {
   learned.rows += count;
 }
 
-void ProbeState::judge_rows(const at::Tensor& logits, std::vector<Outcome>& outcomes) const {
+void ProbeState::judge_rows(const Array& logits, std::vector<Outcome>& outcomes) const {
   const std::size_t columns = learned_.models.columns();
   for (std::size_t m = 0; m < model_count(); ++m) {
     if (open_[hypothesis_of_[m]] == 0) continue;
@@ -257,7 +257,7 @@ void ProbeState::judge_rows(const at::Tensor& logits, std::vector<Outcome>& outc
     for (std::size_t r = 0; r < judging_.labels.size() / model_count(); ++r) {
       const float label = judging_.labels[r * model_count() + m];
       if (std::isnan(label)) continue;
-      const float* out = logits.data_ptr<float>() + r * columns + learned_.models.first(m);
+      const float* out = logits.elements<float>() + r * columns + learned_.models.first(m);
       ++confusion.at(static_cast<std::size_t>(label), predicted(out, learned_.models.outputs(m)));
     }
     outcomes[m].held_out = std::move(confusion);
@@ -282,7 +282,7 @@ void ProbeState::look() {
 void ProbeState::compare(const Look& earlier) {
   std::vector<Outcome> before = learned_.outcomes, after = learned_.outcomes;
   if (!plan_.coded && !judging_.units.empty()) {
-    const at::Tensor units = rows_of(judging_.units, units_), then = earlier.models.logits(units);
+    const Array units = rows_of(judging_.units, units_), then = earlier.models.logits(units);
     judge_rows(then, before);
     judge_rows(2 * learned_.models.logits(units) - then, after);
   }

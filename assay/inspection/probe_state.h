@@ -75,8 +75,8 @@ class ProbeState : public MeasureState {
   float control_label(std::size_t hypothesis, std::uint32_t symbol);
   void learn(Learned& learned, const Rows& rows) const;
   void count(Learned& learned, const Rows& rows) const;
-  void code(Learned& learned, const Rows& rows, const at::Tensor& units) const;
-  void judge_rows(const at::Tensor& logits, std::vector<Outcome>& outcomes) const;
+  void code(Learned& learned, const Rows& rows, const Array& units) const;
+  void judge_rows(const Array& logits, std::vector<Outcome>& outcomes) const;
   void evaluate(Learned& learned) const;
   void look();
   void compare(const Look& earlier);

@@ -1,6 +1,6 @@
 #include "assay/inspection/verify.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <array>
@@ -103,11 +103,11 @@ class Verifier {
     const std::array<std::size_t, 2> chosen = swaps_of(copies, place);
     if (chosen[0] == 0 || chosen[1] == 0) return;
     const Batch picked = swapped(record, place, {symbols[0], symbols[chosen[0]], symbols[chosen[1]]});
-    const Tensor values = units_.behaviours(picked, std::span(&group_, 1))[0];
+    const Array values = units_.behaviours(picked, std::span(&group_, 1))[0];
     if (values.size(1) != static_cast<std::int64_t>(tokens.size()))
       fail(Fault::usage, "verification swaps symbols, and the units of layer '{}' have no value for each",
            units_.map(group_).layer);
-    const float* const at = values.data_ptr<float>();
+    const float* const at = values.elements<float>();
     const auto value = [&](std::size_t copy, std::size_t u) {
       return static_cast<double>(at[(copy * tokens.size() + place) * all.width + u]);
     };

@@ -127,7 +127,7 @@ ValueId GraphBuilder::input(std::string name, DType dtype, Shape shape) {
 ValueId GraphBuilder::constant(std::string name, Array array) {
   const ValueId id = value(std::move(name));
   values_.back().dtype = array.dtype();
-  values_.back().constant = std::move(array);
+  values_.back().constant = array.detach().contiguous();
   return id;
 }
 
@@ -165,7 +165,7 @@ void GraphBuilder::replace_constant(ValueId id, Array array) {
   Value& value = values_.at(static_cast<std::size_t>(id));
   if (!value.constant)
     fail(Fault::model, "value '{}' is not a constant and cannot be replaced by one", value.name);
-  value.constant = std::move(array);
+  value.constant = array.detach().contiguous();
 }
 
 const Node& GraphBuilder::present_node(int index) const {

@@ -11,7 +11,7 @@
 #include <assay/evaluate.h>
 #include "assay/data/given.h"
 #include "assay/data/portions.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/threads/crew.h"
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
@@ -86,7 +86,7 @@ class Runner {
     state_.class_names = dataset_->class_names();
     walk(session_, dataset_, {.batch = options_.batch, .stage = "running the original"}, progress,
          [&](const Batch& batch, const Tensors& given) {
-           const Tensor decisions = session_.run(given, std::span(&decision, 1)).at(decision);
+           const Array decisions = session_.run(given, std::span(&decision, 1)).at(decision);
            require_rows(session_, decisions, batch.indices.size());
            const std::vector<std::int64_t> predicted =
                options_.margin ? std::vector<std::int64_t>()
@@ -344,7 +344,7 @@ class Runner {
   void run_chunk(const Replay& replay, Block& block, std::size_t chunk, std::span<const Place* const> places,
                  const MutantOutcome& before, MutantOutcome& found, RunFigures& figures) const {
     const Replay::Answer answer = replay.run(block, chunk);
-    const Tensor& original = block.value(chunk, session_.logits());
+    const Array& original = block.value(chunk, session_.logits());
     std::vector<std::int64_t> expected;
     for (const Place* place : places) expected.push_back(place->expected);
     std::vector<Judge::Verdict> verdicts = judge_.judge(original, answer.decisions, expected);
@@ -388,7 +388,7 @@ class Runner {
               RunFigures& figures) const {
     std::vector<std::int64_t> some;
     for (const std::int64_t r : rows) some.push_back(expected[static_cast<std::size_t>(r)]);
-    const Tensor& original = block.value(chunk, session_.logits());
+    const Array& original = block.value(chunk, session_.logits());
     const auto exact = judge_.judge(picked(original, rows), replay.exact(block, chunk, rows), some);
     for (std::size_t i = 0; i < rows.size(); ++i) verdicts[static_cast<std::size_t>(rows[i])] = exact[i];
     figures.settled += rows.size();

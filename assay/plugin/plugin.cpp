@@ -1,6 +1,5 @@
 #include <assay/extend/plugin.h>
 
-#include <ATen/Parallel.h>
 #include <dlfcn.h>
 
 #include <set>
@@ -14,7 +13,6 @@ std::string load(const std::filesystem::path& file) {
   // A name without a slash would be looked for among the system's libraries.
   const std::string path = std::filesystem::absolute(file).string();
   require_readable(file);
-  at::get_num_threads();  // where libtorch comes with its first use: plug-ins take functions of it
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const told = dlerror();

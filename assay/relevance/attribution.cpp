@@ -1,6 +1,6 @@
 #include <assay/relevance.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <map>
@@ -52,7 +52,7 @@ class InGroups final : public Attribution {
     if (!target.classes.empty() && std::ssize(target.classes) != records)
       fail(Fault::usage, "{} classes are given for {} records", target.classes.size(), records);
     Relevance result;
-    std::map<ValueId, std::vector<Tensor>> pieces;
+    std::map<ValueId, std::vector<Array>> pieces;
     for (std::int64_t begin = 0; begin == 0 || begin < records; begin += group) {
       const std::int64_t rows = std::min(group, records - begin);
       Relevance part =
@@ -61,7 +61,7 @@ class InGroups final : public Attribution {
       for (auto& [id, relevance] : part.values)
         pieces[id].push_back(relevance.narrow(axis_of(id), 0, rows * session_.record_axis(id).rows));
     }
-    for (const auto& [id, list] : pieces) result.values.emplace(id, at::cat(list, axis_of(id)));
+    for (const auto& [id, list] : pieces) result.values.emplace(id, array::cat(list, axis_of(id)));
     return result;
   }
   std::vector<ValueId> reads(std::span<const ValueId>) const override { return {session_.logits()}; }
@@ -80,12 +80,11 @@ class InGroups final : public Attribution {
 
   // The last record fills up the last group.
   Tensors part_of(const Tensors& inputs, std::int64_t begin, std::int64_t rows) const {
-    const Tensor picked = begin + at::arange(session_.group(), at::kLong).clamp_max(rows - 1);
+    const Array picked = begin + array::arange(session_.group(), DType::int64).clamp_max(rows - 1);
     Tensors part;
     for (const auto& [id, tensor] : inputs) {
       const int axis = axis_of(id);
-      part.emplace(id,
-                   axis < 0 || rows == 0 ? tensor : tensor.index_select(axis, picked.to(tensor.device())));
+      part.emplace(id, axis < 0 || rows == 0 ? tensor : tensor.index_select(axis, picked));
     }
     return part;
   }
@@ -114,7 +113,7 @@ class OfRecords final : public Attribution {
     for (const ValueId id : wanted) {
       if (!dependence_.is_static(id)) continue;
       const Tensors values = session_.run(given, std::span(&id, 1));
-      result.values[id] = at::zeros_like(values.at(id), at::kFloat);
+      result.values[id] = array::zeros_like(values.at(id), DType::float32);
     }
     return result;
   }

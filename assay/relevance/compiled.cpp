@@ -1,13 +1,12 @@
 #include "assay/relevance/compiled.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include <assay/error.h>
-#include "assay/engine/plain_tensor.h"
-#include "assay/engine/threads/engine_threads.h"
+#include "assay/engine/elements.h"
 #include "assay/support/threads.h"
 
 namespace assay::relevance {
@@ -65,8 +64,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
                                                                  std::span<const Passing> passed) {
   const Graph& graph = session.graph();
   const std::string& engine = session.options().engine;
-  if (passed.empty() || session.group() > 0 || !c10::Device(session.options().device).is_cpu())
-    return nullptr;
+  if (passed.empty() || session.group() > 0) return nullptr;
   std::unique_ptr<CompiledRelevance> made(new CompiledRelevance(session, start, wanted));
   StretchRequest request{.graph = &graph,
                          .nodes = {},
@@ -136,7 +134,6 @@ double CompiledRelevance::put_in(std::span<const float> elements, std::int64_t t
 }
 
 Relevance CompiledRelevance::attribute(const Tensors& values, const Target& target) const {
-  if (session_.options().threads != 1) require_engine_threads();
   Tensors inputs;
   for (const ValueId id : stretch_->inputs()) inputs.emplace(id, values.at(id));
   const auto records = static_cast<std::size_t>(inputs.at(wanted_).size(0));
@@ -151,7 +148,7 @@ Relevance CompiledRelevance::attribute(const Tensors& values, const Target& targ
         if (of_record != Target::no_class) result.start[record] = put_in(elements, of_record, slopes);
       }};
   const RecordGradients found = stretch_->gradients(inputs, chosen, std::span(&wanted_, 1));
-  result.values[wanted_] = product(found.gradients[0].at(wanted_), inputs.at(wanted_));
+  result.values[wanted_] = found.gradients[0].at(wanted_) * inputs.at(wanted_);
   return result;
 }
 

@@ -2,8 +2,7 @@
 // record go backwards by the chain rule; a value's contribution is its multiplier times its difference from
 // the reference.
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 
@@ -41,7 +40,7 @@ class DeepLift final : public Attribution {
  public:
   DeepLift(const Session& session, const AttributionOptions& options)
       : session_(session), start_(session, options.outputs), options_(options), dependence_(session.graph()) {
-    const at::NoGradGuard no_grad;
+    const array::Recording unrecorded(false);
     route_ = std::make_unique<Route>(dependence_, start_.value(), options.wanted,
                                      [this](int n) { return prepare(n); });
   }
@@ -62,7 +61,7 @@ class DeepLift final : public Attribution {
 
   Relevance attribute(const Tensors& given, const Target& target,
                       std::span<const ValueId> wanted) const override {
-    const at::NoGradGuard no_grad;
+    const array::Recording unrecorded(false);
     const std::vector<ValueId> needed = reads(wanted);
     Tensors reference_inputs = inputs_of(session_, given);
     const Tensors baseline = baseline_of(reference_inputs, options_);
@@ -73,18 +72,18 @@ class DeepLift final : public Attribution {
     const Tensors here = session_.run(given, needed);
     for (const auto& [id, start] : baseline) reference_inputs[id] = start;
     const Tensors there = session_.run(reference_inputs, needed);
-    const Tensor &scores = here.at(start_.value()), &reference = there.at(start_.value());
-    const Tensor weights = start_.weights(scores, target);
+    const Array &scores = here.at(start_.value()), &reference = there.at(start_.value());
+    const Array weights = start_.weights(scores, target);
 
     Flow flow(session_.graph());
     flow.add(start_.value(), weights);
     const std::vector<int> nodes = route_->nodes_to(wanted);
     for (std::size_t i = nodes.size(); i-- > 0;) pass(nodes[i], here, there, flow);
 
-    Relevance result{.values = {}, .start = per_record((scores - reference).mul(weights))};
+    Relevance result{.values = {}, .start = per_record((scores - reference) * weights)};
     for (const ValueId id : wanted) {
-      const Tensor difference = here.at(id) - there.at(id);
-      result.values[id] = flow.at(id).defined() ? flow.at(id) * difference : at::zeros_like(difference);
+      const Array difference = here.at(id) - there.at(id);
+      result.values[id] = flow.at(id).defined() ? flow.at(id) * difference : array::zeros_like(difference);
     }
     return result;
   }
@@ -108,28 +107,28 @@ class DeepLift final : public Attribution {
     return carrying;
   }
 
-  std::vector<Tensor> inputs(const Node& node, const Tensors& values) const {
-    std::vector<Tensor> tensors;
+  std::vector<Array> inputs(const Node& node, const Tensors& values) const {
+    std::vector<Array> tensors;
     for (const ValueId id : node.inputs) {
       const auto found = values.find(id);
       const auto fixed = constants_.find(id);
       tensors.push_back(found != values.end()       ? found->second
                         : fixed != constants_.end() ? fixed->second
-                                                    : Tensor());
+                                                    : Array());
     }
     return tensors;
   }
 
   void pass(int n, const Tensors& here, const Tensors& there, Flow& flow) const {
     const Node& node = this->node(n);
-    const std::vector<Tensor> arriving = flow.of_outputs(node);
-    if (std::ranges::none_of(arriving, [](const Tensor& m) { return m.defined(); })) return;
-    std::vector<Tensor> point = inputs(node, here);
+    const std::vector<Array> arriving = flow.of_outputs(node);
+    if (std::ranges::none_of(arriving, [](const Array& m) { return m.defined(); })) return;
+    std::vector<Array> point = inputs(node, here);
     std::vector<std::size_t> receivers = route_->receivers(n);
     // Positions and counts are what they are at the record, and receive nothing.
-    std::erase_if(receivers, [&](std::size_t i) { return !point[i].is_floating_point(); });
+    std::erase_if(receivers, [&](std::size_t i) { return !is_real(point[i].dtype()); });
     if (receivers.empty()) return;
-    const std::vector<Tensor> reference = inputs(node, there);
+    const std::vector<Array> reference = inputs(node, there);
     const Kind kind = kind_of(node, receivers.size());
     if (kind == Kind::elementwise) {
       flow.add(node.inputs[receivers[0]],
@@ -139,20 +138,21 @@ class DeepLift final : public Attribution {
     if (kind == Kind::multilinear) {
       for (const std::size_t i : receivers) point[i] = (point[i] + reference[i]) / 2;
     }
-    const std::vector<Tensor> multipliers = vector_jacobian(node, point, receivers, arriving);
+    const std::vector<Array> multipliers = vector_jacobian(node, point, receivers, arriving);
     for (std::size_t i = 0; i < receivers.size(); ++i) flow.add(node.inputs[receivers[i]], multipliers[i]);
   }
 
-  static Tensor rescaled(const Node& node, std::size_t i, const std::vector<Tensor>& point,
-                         const std::vector<Tensor>& reference, const Tensors& here, const Tensors& there,
-                         const Tensor& arriving) {
-    const Tensor change = point[i] - reference[i];
-    const Tensor near = change.abs() < smallest_difference;
+  static Array rescaled(const Node& node, std::size_t i, const std::vector<Array>& point,
+                        const std::vector<Array>& reference, const Tensors& here, const Tensors& there,
+                        const Array& arriving) {
+    const Array change = point[i] - reference[i];
+    const Array near = change.abs() < smallest_difference;
     const ValueId out = node.outputs[0];
-    const Tensor quotient = (here.at(out) - there.at(out)) / at::where(near, at::ones_like(change), change);
+    const Array quotient =
+        (here.at(out) - there.at(out)) / array::where(near, array::ones_like(change), change);
     // An operand that was broadcast takes the sum over its copies.
-    return at::where(near, vector_jacobian(node, reference, i, arriving),
-                     at::sum_to(arriving * quotient, change.sizes()));
+    return array::where(near, vector_jacobian(node, reference, i, arriving),
+                        array::sum_to(arriving * quotient, change.shape()));
   }
 
   const Session& session_;

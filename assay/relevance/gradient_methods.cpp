@@ -1,8 +1,7 @@
 // Gradient x input, and integrated gradients (Sundararajan et al., ICML 2017): both by the engine's
 // gradients.
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +19,7 @@ Tensors explained_gradients(const Session& session, const Start& start, const Te
   const ValueId read = start.value();
   const Session::RecordAxis at = session.record_axis(read);
   const auto objective = [&](const Tensors& values) {
-    Tensor scores = values.at(read);
+    Array scores = values.at(read);
     if (at.axis >= 0) scores = scores.movedim(at.axis, 0);
     scores = scores.reshape({scores.size(0) / std::max<std::int64_t>(1, at.rows), -1});
     return start.explained(scores, start.weights(scores.detach(), target)).sum();
@@ -28,7 +27,7 @@ Tensors explained_gradients(const Session& session, const Start& start, const Te
   return session.gradients(given, std::span(&read, 1), objective, wanted);
 }
 
-std::vector<double> explained_values(const Start& start, const Tensor& values, const Target& target) {
+std::vector<double> explained_values(const Start& start, const Array& values, const Target& target) {
   return per_record(start.explained(values, start.weights(values, target)));
 }
 
@@ -39,18 +38,15 @@ std::vector<ValueId> with(std::span<const ValueId> wanted, ValueId more) {
 }
 
 // `options.baseline` (zeros when absent), one row per record of `input`.
-Tensor baseline_like(const Tensor& input, const AttributionOptions& options) {
-  if (!options.baseline) return at::zeros_like(input);
-  const Tensor record = to_tensor(*options.baseline);
-  if (!record.is_floating_point() || record.numel() * input.size(0) != input.numel()) {
-    fail(Fault::usage, "the baseline is {} and does not fit records of {}", to_string(record.sizes().vec()),
-         to_string(input.sizes().slice(1).vec()));
+Array baseline_like(const Array& input, const AttributionOptions& options) {
+  if (!options.baseline) return array::zeros_like(input);
+  const Array& record = *options.baseline;
+  const Shape shape(input.shape().begin() + 1, input.shape().end());
+  if (!is_real(record.dtype()) || record.count() * input.size(0) != input.count()) {
+    fail(Fault::usage, "the baseline is {} and does not fit records of {}", to_string(record.shape()),
+         to_string(shape));
   }
-  return record.to(input.options())
-      .reshape(input.sizes().slice(1))
-      .unsqueeze(0)
-      .expand_as(input)
-      .contiguous();
+  return record.to(input.dtype()).reshape(shape).unsqueeze(0).expand(input.shape()).contiguous();
 }
 
 class GradientXInput final : public Attribution {
@@ -87,7 +83,7 @@ class IntegratedGradients final : public Attribution {
 
   Relevance attribute(const Tensors& given, const Target& target,
                       std::span<const ValueId> wanted) const override {
-    const at::NoGradGuard no_grad;
+    const array::Recording unrecorded(false);
     const Tensors inputs = inputs_of(session_, given);
     const Tensors baseline = baseline_of(inputs, options_);
     if (baseline.empty()) {
@@ -111,8 +107,8 @@ class IntegratedGradients final : public Attribution {
       const Tensors slopes =
           explained_gradients(session_, start_, along((step + 0.5) / options_.steps), fixed, wanted);
       for (const auto& [value, slope] : slopes) {
-        const Tensor part = slope * (after.at(value) - before.at(value));
-        Tensor& sum = result.values[value];
+        const Array part = slope * (after.at(value) - before.at(value));
+        Array& sum = result.values[value];
         sum = sum.defined() ? sum + part : part;
       }
       before = std::move(after);
@@ -147,7 +143,7 @@ Tensors baseline_of(const Tensors& inputs, const AttributionOptions& options) {
     fail(Fault::unsupported, "a baseline is for networks with one input, this one has {}", inputs.size());
   Tensors baseline;
   for (const auto& [id, records] : inputs) {
-    if (records.is_floating_point()) baseline.emplace(id, baseline_like(records, options));
+    if (is_real(records.dtype())) baseline.emplace(id, baseline_like(records, options));
   }
   return baseline;
 }

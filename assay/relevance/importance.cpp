@@ -9,9 +9,9 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/data/given.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/engine/shared_walk.h"
 
 namespace assay::relevance {
@@ -68,13 +68,13 @@ class LayerSums {
   }
 
   // `relevance` of the layer's value; `kept`: which records count.
-  Found::Layer reduce(const Tensor& relevance, std::span<const std::int64_t> kept) const {
-    const Tensor means = in_memory(reduce_to_neurons(relevance, layer_, Reduction::mean), at::kFloat);
-    Found::Layer found{.positions = static_cast<double>(relevance.numel()) /
-                                    static_cast<double>(std::max<std::int64_t>(1, means.numel())),
+  Found::Layer reduce(const Array& relevance, std::span<const std::int64_t> kept) const {
+    const Array means = in_memory(reduce_to_neurons(relevance, layer_, Reduction::mean), DType::float32);
+    Found::Layer found{.positions = static_cast<double>(relevance.count()) /
+                                    static_cast<double>(std::max<std::int64_t>(1, means.count())),
                        .means = {}};
     for (const std::int64_t record : kept) {
-      const float* const row = elements_of<float>(means) + record * layer_.neurons;
+      const float* const row = means.elements<float>() + record * layer_.neurons;
       found.means.insert(found.means.end(), row, row + layer_.neurons);
     }
     return found;
@@ -148,7 +148,7 @@ class Analyser {
     Tensors values = session_.run(inputs, reads_);
     values.insert(inputs.begin(), inputs.end());
     require_rows(session_, values.at(session_.logits()), batch.indices.size());
-    const Tensor& logits = values.at(session_.logits());
+    const Array& logits = values.at(session_.logits());
     Found found;
     found.indices = batch.indices;
     found.finite = finite_rows(logits, batch.indices.size());
@@ -239,13 +239,13 @@ class Analyser {
     }
   }
 
-  double squared_error_of(const Batch& batch, const Tensor& logits) const {
-    if (logits.numel() != batch.targets.count()) {
+  double squared_error_of(const Batch& batch, const Array& logits) const {
+    if (logits.count() != batch.targets.count()) {
       fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
-           session_.graph().name(), logits.numel() / std::max<std::int64_t>(1, logits.size(0)),
+           session_.graph().name(), logits.count() / std::max<std::int64_t>(1, logits.size(0)),
            dataset_.target_width());
     }
-    const std::vector<double> output = doubles_of(logits), targets = doubles_of(to_tensor(batch.targets));
+    const std::vector<double> output = doubles_of(logits), targets = doubles_of(batch.targets);
     return std::transform_reduce(output.begin(), output.end(), targets.begin(), 0.0, std::plus<>(),
                                  [](double a, double b) { return (a - b) * (a - b); });
   }

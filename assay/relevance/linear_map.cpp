@@ -1,34 +1,32 @@
 #include "assay/relevance/linear_map.h"
 
-#include <ATen/ATen.h>
-#include <ATen/ExpandUtils.h>
-#include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <map>
 
 #include <assay/model.h>
 #include "assay/engine/backend.h"
-#include "assay/engine/kernel.h"
-#include "assay/engine/kernels/parts/window.h"
+#include "assay/engine/operators/kernel.h"
+#include "assay/engine/operators/parts/window.h"
 #include "assay/relevance/vjp.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay::relevance {
 namespace {
 
 class MatrixProduct final : public LinearOperation {
  public:
-  Tensor apply(const Tensor& input, const Tensor& weight) const override { return at::matmul(input, weight); }
-  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor&) const override {
-    return at::matmul(output, weight.t());
+  Array apply(const Array& input, const Array& weight) const override { return array::matmul(input, weight); }
+  Array transpose(const Array& output, const Array& weight, const Array&) const override {
+    return array::matmul(output, weight.t());
   }
 };
 
 class Scaling final : public LinearOperation {
  public:
-  Tensor apply(const Tensor& input, const Tensor& weight) const override { return input * weight; }
-  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const override {
-    return at::sum_to(output * weight, input.sizes());
+  Array apply(const Array& input, const Array& weight) const override { return input * weight; }
+  Array transpose(const Array& output, const Array& weight, const Array& input) const override {
+    return array::sum_to(output * weight, input.shape());
   }
 };
 
@@ -36,9 +34,9 @@ class Scaling final : public LinearOperation {
 // run.
 class CompiledConvolution {
  public:
-  // nullptr where no back end can do it. REQUIRES float32 tensors on the processor.
-  static std::unique_ptr<const CompiledConvolution> make(const Node& node, const Tensor& input,
-                                                         const Tensor& weight) {
+  // nullptr where no back end can do it. REQUIRES float32.
+  static std::unique_ptr<const CompiledConvolution> make(const Node& node, const Array& input,
+                                                         const Array& weight) {
     std::unique_ptr<CompiledConvolution> made(new CompiledConvolution(node, input, weight));
     for (const Backend* backend : backends()) {
       const Node& own = made->graph_.nodes()[0];
@@ -51,37 +49,37 @@ class CompiledConvolution {
                                          .keep = {made->output_},
                                          .taps = {},
                                          .learned = {made->weight_},
-                                         .threads = at::get_num_threads()});
+                                         .threads = static_cast<int>(loop_threads())});
       return made;
     }
     return nullptr;
   }
 
-  Tensor apply(const Tensor& input, const Tensor& weight) const {
+  Array apply(const Array& input, const Array& weight) const {
     Tensors results;
     stretch_->run({{input_, input}, {weight_, weight}}, results, {});
     return results.at(output_);
   }
-  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const {
+  Array transpose(const Array& output, const Array& weight, const Array& input) const {
     return stretch_->gradients({{input_, input}, {weight_, weight}}, std::span(&output, 1),
                                std::span(&input_, 1))[0];
   }
 
  private:
-  CompiledConvolution(const Node& node, const Tensor& input, const Tensor& weight) {
+  CompiledConvolution(const Node& node, const Array& input, const Array& weight) {
     GraphBuilder build("convolution");
-    Shape record = input.sizes().vec();
+    Shape record = input.shape();
     record[0] = -1;
     input_ = build.input("input", DType::float32, record);
-    weight_ = build.constant("weight", to_array(weight));
+    weight_ = build.constant("weight", weight.contiguous());
     output_ = build.add("Conv", "conv", {input_, weight_}, node.attributes);
     build.output(output_);
     graph_ = build.build();
     record[0] = 1;
     shapes_[input_] = record;
     KernelContext context;
-    const Tensor inputs[] = {input.narrow(0, 0, 1), weight};
-    shapes_[output_] = run_node(graph_.nodes()[0], inputs, context)[0].sizes().vec();
+    const Array inputs[] = {input.narrow(0, 0, 1), weight};
+    shapes_[output_] = run_node(graph_.nodes()[0], inputs, context)[0].shape();
   }
   ShapeOf shape_of() const {
     return [this](ValueId id) -> const Shape& {
@@ -101,22 +99,26 @@ class Convolution final : public LinearOperation {
  public:
   explicit Convolution(const Node& node) : node_(node) {}
 
-  Tensor apply(const Tensor& input, const Tensor& weight) const override {
+  Array apply(const Array& input, const Array& weight) const override {
     if (const CompiledConvolution* compiled = compiled_for(input, weight))
       return compiled->apply(input, weight);
     const operators::Window window = window_over(input, weight);
-    return at::convolution(padded(input, window), weight, {}, window.stride, padding(window), window.dilation,
-                           false, none(window), group());
+    return array::convolution(padded(input, window), weight, {}, settings(window));
   }
 
-  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const override {
+  Array transpose(const Array& output, const Array& weight, const Array& input) const override {
     if (const CompiledConvolution* compiled = compiled_for(input, weight))
       return compiled->transpose(output, weight, input);
     const operators::Window window = window_over(input, weight);
-    const Tensor like = padded(input, window);
-    const Tensor pulled = std::get<0>(
-        at::convolution_backward(output, like, weight, c10::nullopt, window.stride, padding(window),
-                                 window.dilation, false, none(window), group(), {true, false, false}));
+    const Array like = padded(input, window);
+    array::Convolution back = settings(window);
+    back.transposed = true;
+    // Elements at the end that no window reaches.
+    for (std::size_t a = 0; a < window.rank(); ++a) {
+      const std::int64_t reached = (output.shape()[a + 2] - 1) * window.stride[a] + window.extent(a);
+      back.output_padding.push_back(like.shape()[a + 2] + 2 * back.padding[a] - reached);
+    }
+    const Array pulled = array::convolution(output, weight, {}, back);
     if (window.symmetric()) return pulled;
     operators::Ints begin = window.begin, end = window.end;
     for (auto& pad : begin) pad = -pad;
@@ -125,27 +127,30 @@ class Convolution final : public LinearOperation {
   }
 
  private:
-  operators::Window window_over(const Tensor& input, const Tensor& weight) const {
+  operators::Window window_over(const Array& input, const Array& weight) const {
     KernelContext context;
-    const Tensor inputs[] = {input, weight};
-    return operators::read_window({node_, inputs, context}, weight.sizes().slice(2).vec(),
+    const Array inputs[] = {input, weight};
+    return operators::read_window({node_, inputs, context},
+                                  {weight.shape().begin() + 2, weight.shape().end()},
                                   operators::spatial_sizes(input));
   }
-  // libtorch pads both ends alike; anything else is padded before.
-  static Tensor padded(const Tensor& input, const operators::Window& window) {
+  // Both ends are padded alike; anything else is padded before.
+  static Array padded(const Array& input, const operators::Window& window) {
     return window.symmetric() ? input : operators::pad_spatial(input, window.begin, window.end, 0);
   }
-  static operators::Ints none(const operators::Window& window) { return operators::Ints(window.rank(), 0); }
-  static operators::Ints padding(const operators::Window& window) {
-    return window.symmetric() ? window.begin : none(window);
+  array::Convolution settings(const operators::Window& window) const {
+    return {.stride = window.stride,
+            .padding = window.symmetric() ? window.begin : Shape(window.rank(), 0),
+            .dilation = window.dilation,
+            .output_padding = {},
+            .groups = node_.integer("group", 1)};
   }
-  std::int64_t group() const { return node_.integer("group", 1); }
 
-  const CompiledConvolution* compiled_for(const Tensor& input, const Tensor& weight) const {
-    const bool plain = input.device().is_cpu() && input.scalar_type() == at::kFloat &&
-                       weight.scalar_type() == at::kFloat && input.numel() > 0 && !at::GradMode::is_enabled();
+  const CompiledConvolution* compiled_for(const Array& input, const Array& weight) const {
+    const bool plain = input.dtype() == DType::float32 && weight.dtype() == DType::float32 &&
+                       input.count() > 0 && !array::is_recording();
     if (!plain) return nullptr;
-    const Shape record = input.sizes().slice(1).vec();
+    const Shape record(input.shape().begin() + 1, input.shape().end());
     const auto [entry, fresh] = compiled_.try_emplace(record, nullptr);
     if (fresh) entry->second = CompiledConvolution::make(node_, input, weight);
     return entry->second.get();
@@ -157,20 +162,20 @@ class Convolution final : public LinearOperation {
 
 class LinearNode final : public LinearOperation {
  public:
-  LinearNode(const Node& node, std::size_t input, std::size_t weight, std::vector<Tensor> others)
+  LinearNode(const Node& node, std::size_t input, std::size_t weight, std::vector<Array> others)
       : node_(node), input_(input), weight_(weight), others_(std::move(others)) {}
 
-  Tensor apply(const Tensor& input, const Tensor& weight) const override {
+  Array apply(const Array& input, const Array& weight) const override {
     KernelContext context;
     return run_node(node_, inputs(input, weight), context)[0];
   }
-  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const override {
+  Array transpose(const Array& output, const Array& weight, const Array& input) const override {
     return vector_jacobian(node_, inputs(input, weight), input_, output);
   }
 
  private:
-  std::vector<Tensor> inputs(const Tensor& input, const Tensor& weight) const {
-    std::vector<Tensor> all = others_;
+  std::vector<Array> inputs(const Array& input, const Array& weight) const {
+    std::vector<Array> all = others_;
     all[input_] = input;
     all[weight_] = weight;
     return all;
@@ -178,18 +183,18 @@ class LinearNode final : public LinearOperation {
 
   Node node_;
   std::size_t input_, weight_;
-  std::vector<Tensor> others_;
+  std::vector<Array> others_;
 };
 
 }  // namespace
 
-Tensor LinearMap::forward_with_bias(const Tensor& input) const {
-  const Tensor z = forward(input);
+Array LinearMap::forward_with_bias(const Array& input) const {
+  const Array z = forward(input);
   return bias.defined() ? z + bias : z;
 }
 
-LinearMap LinearMap::with(const std::function<Tensor(const Tensor&)>& change) const {
-  return {operation, change(weight), bias.defined() ? change(bias) : Tensor()};
+LinearMap LinearMap::with(const std::function<Array(const Array&)>& change) const {
+  return {operation, change(weight), bias.defined() ? change(bias) : Array()};
 }
 
 std::shared_ptr<const LinearOperation> matrix_product() { return std::make_shared<MatrixProduct>(); }
@@ -198,7 +203,7 @@ std::shared_ptr<const LinearOperation> convolution(const Node& node) {
 }
 std::shared_ptr<const LinearOperation> scaling() { return std::make_shared<Scaling>(); }
 std::shared_ptr<const LinearOperation> linear_node(const Node& node, std::size_t input, std::size_t weight,
-                                                   std::vector<Tensor> others) {
+                                                   std::vector<Array> others) {
   return std::make_shared<LinearNode>(node, input, weight, std::move(others));
 }
 

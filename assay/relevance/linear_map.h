@@ -19,6 +19,6 @@ std::shared_ptr<const LinearOperation> scaling();
 // Any node that is linear in input `input` for fixed input `weight`; `others` are its remaining inputs,
 // undefined at those two positions and where a bias is left out. By automatic differentiation.
 std::shared_ptr<const LinearOperation> linear_node(const Node& node, std::size_t input, std::size_t weight,
-                                                   std::vector<Tensor> others);
+                                                   std::vector<Array> others);
 
 }  // namespace assay::relevance

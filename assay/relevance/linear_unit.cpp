@@ -1,26 +1,26 @@
 #include "assay/relevance/linear_unit.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 
 #include <assay/extend/operator_traits.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::relevance {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-Tensor along(const Tensor& vector, std::size_t rank, std::size_t axis) {
+Array along(const Array& vector, std::size_t rank, std::size_t axis) {
   Ints shape(rank, 1);
-  shape[axis] = vector.numel();
-  return reshaped(vector, shape);
+  shape[axis] = vector.count();
+  return vector.reshape(shape);
 }
 
 // y = x * factor + shift, per channel.
 struct Affine {
-  Tensor factor, shift;
+  Array factor, shift;
 };
 
 class Finder {
@@ -49,23 +49,23 @@ class Finder {
   bool carries(std::size_t i) const {
     return i < node_.inputs.size() && dependence_.carries(node_.inputs[i]);
   }
-  Tensor value(const Node& node, std::size_t i) const { return static_value(session_, node.inputs[i]); }
+  Array value(const Node& node, std::size_t i) const { return static_value(session_, node.inputs[i]); }
   std::size_t rank() const { return session_.shape(node_.outputs[0]).size(); }
   // The addend at input i is constant or absent.
   bool simple_bias(std::size_t i) const {
     return i >= node_.inputs.size() || node_.inputs[i] == no_value || is_static(node_, i);
   }
-  Tensor optional(std::size_t i) const { return is_static(node_, i) ? value(node_, i) : Tensor(); }
+  Array optional(std::size_t i) const { return is_static(node_, i) ? value(node_, i) : Array(); }
 
   bool take_convolution() {
     if (!carries(0) || !is_static(node_, 1) || !simple_bias(2)) return false;
     unit_.convolution = true;
-    const Tensor bias = optional(2);
+    const Array bias = optional(2);
     const bool direct = node_.op == "Conv";
-    const Tensor weight = value(node_, 1);
+    const Array weight = value(node_, 1);
     unit_.map = {
-        direct ? convolution(node_) : linear_node(node_, 0, 1, std::vector<Tensor>(node_.inputs.size())),
-        weight, bias.defined() ? along(bias, static_cast<std::size_t>(weight.dim()), 1) : Tensor()};
+        direct ? convolution(node_) : linear_node(node_, 0, 1, std::vector<Array>(node_.inputs.size())),
+        weight, bias.defined() ? along(bias, static_cast<std::size_t>(weight.rank()), 1) : Array()};
     if (direct) channel_axis_ = 0;
     if (!direct && node_.integer("group", 1) == 1) channel_axis_ = 1;
     return true;
@@ -79,17 +79,17 @@ class Finder {
     if (!left && !right) return false;
     unit_.input = left ? 0 : 1;
     const std::size_t constant = left ? 1 : 0;
-    Tensor weight = value(node_, constant);
+    Array weight = value(node_, constant);
     const bool plain =
-        left && weight.dim() == 2 && node_.op != "Einsum" && !(gemm && node_.integer("transA", 0) != 0);
+        left && weight.rank() == 2 && node_.op != "Einsum" && !(gemm && node_.integer("transA", 0) != 0);
     if (plain) {
-      if (gemm && node_.integer("transB", 0) != 0) weight = transposed(weight);
+      if (gemm && node_.integer("transB", 0) != 0) weight = weight.t();
       if (gemm && node_.real("alpha", 1) != 1) weight = weight * node_.real("alpha", 1);
       unit_.map = {matrix_product(), weight, {}};
       if (rank() == 2) channel_axis_ = 1;
     } else {
       unit_.map = {
-          linear_node(node_, unit_.input, constant, std::vector<Tensor>(node_.inputs.size())), weight, {}};
+          linear_node(node_, unit_.input, constant, std::vector<Array>(node_.inputs.size())), weight, {}};
     }
     if (!gemm || !is_static(node_, 2)) return true;
     const float beta = node_.real("beta", 1);
@@ -110,7 +110,7 @@ class Finder {
     for (std::size_t i = 1; i <= 4; ++i) {
       if (!is_static(node, i)) return std::nullopt;
     }
-    const Tensor factor = value(node, 1) * at::rsqrt(value(node, 4) + node.real("epsilon", 1e-5f));
+    const Array factor = value(node, 1) * array::rsqrt(value(node, 4) + node.real("epsilon", 1e-5f));
     return Affine{factor, value(node, 2) - value(node, 3) * factor};
   }
 
@@ -138,7 +138,7 @@ class Finder {
     if (next.op != "Add" && !subtracts) return false;
     const std::size_t own = next.inputs[0] == unit_.end ? 0 : 1;
     if (!is_static(next, 1 - own) || (subtracts && own == 1)) return false;
-    const Tensor addend = subtracts ? -value(next, 1) : value(next, 1 - own);
+    const Array addend = subtracts ? -value(next, 1) : value(next, 1 - own);
     unit_.map.bias = unit_.map.bias.defined() ? unit_.map.bias + addend : addend;
     return true;
   }
@@ -148,9 +148,9 @@ class Finder {
     const auto affine = normalisation(next);
     if (!affine) return false;
     LinearMap& map = unit_.map;
-    map.weight = map.weight * along(affine->factor, static_cast<std::size_t>(map.weight.dim()),
+    map.weight = map.weight * along(affine->factor, static_cast<std::size_t>(map.weight.rank()),
                                     static_cast<std::size_t>(channel_axis_));
-    const Tensor shift = along(affine->shift, rank(), 1);
+    const Array shift = along(affine->shift, rank(), 1);
     map.bias = map.bias.defined() ? map.bias * along(affine->factor, rank(), 1) + shift : shift;
     return true;
   }
@@ -170,10 +170,9 @@ std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const S
   return Finder(dependence, session, start, node).find();
 }
 
-Tensor static_value(const Session& session, ValueId id) {
+Array static_value(const Session& session, ValueId id) {
   const Graph& graph = session.graph();
-  if (graph.is_constant(id))
-    return on_device(to_tensor(graph.constant(id)), c10::Device(session.options().device));
+  if (graph.is_constant(id)) return graph.constant(id);
   return session.run({}, std::span(&id, 1)).at(id);
 }
 

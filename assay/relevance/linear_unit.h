@@ -27,7 +27,7 @@ struct LinearUnit {
 std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const Session& session,
                                            ValueId start, int node);
 
-// A value that depends on no network input, on the session's device.
-Tensor static_value(const Session& session, ValueId id);
+// A value that depends on no network input.
+Array static_value(const Session& session, ValueId id);
 
 }  // namespace assay::relevance

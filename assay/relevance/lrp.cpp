@@ -1,7 +1,6 @@
 #include "assay/relevance/lrp.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +22,7 @@ Lrp::Lrp(const Composite& composite, const Session& session, AttributionOptions 
       options_(std::move(options)),
       dependence_(session.graph()),
       steps_(session.graph().nodes().size()) {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   find_units();
   deciding_unit_ = deciding_unit();
 }
@@ -31,7 +30,7 @@ Lrp::Lrp(const Composite& composite, const Session& session, AttributionOptions 
 Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOptions& options)
     : Lrp(composite, session, options, true) {
   if (!(options.epsilon >= 0)) fail(Fault::usage, "epsilon is {}; it must not be negative", options.epsilon);
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   for (const auto& [name, rule] : options_.layer_rules) {
     const auto n = session_.graph().find_node(name);
     if (!n || !steps_[static_cast<std::size_t>(*n)].unit) {
@@ -45,7 +44,7 @@ Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOp
 }
 
 std::vector<bool> Lrp::reachable(const Composite& composite, const Session& session) {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   Lrp lrp(composite, session, {}, true);
   const Graph& graph = session.graph();
   std::vector<bool> reached(graph.values().size(), false), blocked(reached);
@@ -81,7 +80,7 @@ void Lrp::find_units() {
     step.unit = find_linear_unit(dependence_, session_, start_.value(), n);
     if (!step.unit) continue;
     for (const int inner : step.unit->absorbed) steps_[static_cast<std::size_t>(inner)].absorbed = true;
-    if (!options_.bias_absorbs) step.left_out = std::exchange(step.unit->map.bias, Tensor());
+    if (!options_.bias_absorbs) step.left_out = std::exchange(step.unit->map.bias, Array());
   }
 }
 
@@ -168,7 +167,7 @@ void Lrp::choose_rule(int n) {
 }
 
 // The least and greatest values of a first layer's input: what the network makes of records at the bounds.
-std::pair<Tensor, Tensor> Lrp::bounds(ValueId input) const {
+std::pair<Array, Array> Lrp::bounds(ValueId input) const {
   const auto inputs = session_.graph().inputs();
   const ValueId record = inputs[0];
   Shape shape = session_.shape(record);
@@ -176,7 +175,7 @@ std::pair<Tensor, Tensor> Lrp::bounds(ValueId input) const {
     fail(Fault::usage, "rule 'box' needs a network with one input of real numbers");
   }
   const auto filled = [&](double one, const std::vector<float>& per_channel) {
-    Tensor tensor = at::full(shape, one, at::kFloat);
+    Array tensor = array::full(shape, one, DType::float32);
     if (per_channel.size() == 1) tensor.fill_(per_channel[0]);
     if (per_channel.size() > 1) {
       if (shape.size() < 2 || shape[1] != static_cast<std::int64_t>(per_channel.size())) {
@@ -186,14 +185,14 @@ std::pair<Tensor, Tensor> Lrp::bounds(ValueId input) const {
       for (std::size_t c = 0; c < per_channel.size(); ++c)
         tensor.select(1, static_cast<std::int64_t>(c)).fill_(per_channel[c]);
     }
-    return tensor.to(c10::Device(session_.options().device));
+    return tensor;
   };
   const ValidRange range = options_.range.value_or(ValidRange{});
-  const auto at_layer = [&](const Tensor& records) {
+  const auto at_layer = [&](const Array& records) {
     return input == record ? records : session_.run({{record, records}}, std::span(&input, 1)).at(input);
   };
-  const Tensor a = at_layer(filled(options_.low, range.low)), b = at_layer(filled(options_.high, range.high));
-  return {at::minimum(a, b), at::maximum(a, b)};
+  const Array a = at_layer(filled(options_.low, range.low)), b = at_layer(filled(options_.high, range.high));
+  return {array::minimum(a, b), array::maximum(a, b)};
 }
 
 std::string Lrp::describe() const {
@@ -256,20 +255,20 @@ std::vector<ValueId> Lrp::reads(std::span<const ValueId> wanted) const {
 }
 
 Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   Tensors values = given;
   std::vector<ValueId> missing = reads(wanted);
   std::erase_if(missing, [&](ValueId id) { return given.contains(id); });
   if (!missing.empty()) values.merge(session_.run(given, missing));
   if (const CompiledRelevance* compiled = compiled_for(wanted)) return compiled->attribute(values, target);
 
-  const Tensor& scores = values.at(start_.value());
-  const Tensor weights = start_.weights(scores, target), start = start_.explained(scores, weights);
+  const Array& scores = values.at(start_.value());
+  const Array weights = start_.weights(scores, target), start = start_.explained(scores, weights);
   Relevance result{.values = {}, .start = per_record(start)};
   Flow flow(session_.graph());
   flow.add(start_.value(), start);
   Way way{values, {}};
-  if (const Tensor negative = weights.lt(0); negative.any().item<bool>())
+  if (const Array negative = weights.lt(0); negative.any().item<bool>())
     way.negative = negative.reshape({-1});
   const std::vector<int> nodes = route_->nodes_to(wanted);
   for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -279,8 +278,8 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
     }
   }
   for (const ValueId id : wanted) {
-    const Tensor& arrived = flow.at(id);
-    result.values[id] = arrived.defined() ? arrived : at::zeros_like(values.at(id), at::kFloat);
+    const Array& arrived = flow.at(id);
+    result.values[id] = arrived.defined() ? arrived : array::zeros_like(values.at(id), DType::float32);
   }
   return result;
 }
@@ -288,38 +287,38 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
 void Lrp::pass(int n, const Way& way, Flow& flow) const {
   const Step& step = steps_[static_cast<std::size_t>(n)];
   const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
-  const std::vector<Tensor> relevance = flow.of_outputs(node);
-  if (std::ranges::none_of(relevance, [](const Tensor& r) { return r.defined(); })) return;
+  const std::vector<Array> relevance = flow.of_outputs(node);
+  if (std::ranges::none_of(relevance, [](const Array& r) { return r.defined(); })) return;
   const auto& receivers = route_->receivers(n);
   if (step.absorbed) return flow.add(node.inputs[receivers[0]], relevance[0]);
   if (step.unit) return flow.add(node.inputs[receivers[0]], through_unit(n, way, relevance[0]));
-  const std::vector<Tensor> results = through_operator(n, way.values, relevance);
+  const std::vector<Array> results = through_operator(n, way.values, relevance);
   for (std::size_t i = 0; i < receivers.size(); ++i) flow.add(node.inputs[receivers[i]], results[i]);
 }
 
 // Class 0 of a single number has the weights of class 1 with the other sign, which only the epsilon rule does
 // not tell apart.
-Tensor Lrp::through_unit(int n, const Way& way, const Tensor& arriving) const {
+Array Lrp::through_unit(int n, const Way& way, const Array& arriving) const {
   const Step& step = steps_[static_cast<std::size_t>(n)];
   const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
-  const Tensor& input = way.values.at(node.inputs[step.unit->input]);
-  Tensor output = way.values.at(step.unit->end);
+  const Array& input = way.values.at(node.inputs[step.unit->input]);
+  Array output = way.values.at(step.unit->end);
   if (step.left_out.defined()) output = output - step.left_out;
   const bool mirrored = n == deciding_unit_ && way.negative.defined() && !step.epsilon;
   if (!mirrored) return step.rule->redistribute(step.unit->map, input, output, arriving);
-  std::vector<std::int64_t> shape(static_cast<std::size_t>(arriving.dim()), 1);
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(arriving.rank()), 1);
   shape[0] = arriving.size(0);
-  const Tensor negative = way.negative.reshape(shape), none = at::zeros({}, arriving.options());
-  const LinearMap opposite = step.unit->map.with([](const Tensor& numbers) { return numbers.neg(); });
-  return step.rule->redistribute(step.unit->map, input, output, at::where(negative, none, arriving)) +
-         step.rule->redistribute(opposite, input, output.neg(), at::where(negative, arriving, none));
+  const Array negative = way.negative.reshape(shape), none = array::zeros({}, arriving.dtype());
+  const LinearMap opposite = step.unit->map.with([](const Array& numbers) { return numbers.neg(); });
+  return step.rule->redistribute(step.unit->map, input, output, array::where(negative, none, arriving)) +
+         step.rule->redistribute(opposite, input, output.neg(), array::where(negative, arriving, none));
 }
 
-std::vector<Tensor> Lrp::through_operator(int n, const Tensors& values,
-                                          std::span<const Tensor> relevance) const {
+std::vector<Array> Lrp::through_operator(int n, const Tensors& values,
+                                         std::span<const Array> relevance) const {
   const OperatorInfo& passing = *steps_[static_cast<std::size_t>(n)].passing;
   const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
-  std::vector<Tensor> inputs, outputs(node.outputs.size());
+  std::vector<Array> inputs, outputs(node.outputs.size());
   for (const ValueId id : node.inputs) inputs.push_back(look_up(id, values));
   if (passing.reads_outputs) {
     for (std::size_t o = 0; o < outputs.size(); ++o) outputs[o] = look_up(node.outputs[o], values);
@@ -333,11 +332,11 @@ std::vector<Tensor> Lrp::through_operator(int n, const Tensors& values,
                             .bias_absorbs = options_.bias_absorbs});
 }
 
-Tensor Lrp::look_up(ValueId id, const Tensors& values) const {
+Array Lrp::look_up(ValueId id, const Tensors& values) const {
   if (id == no_value) return {};
   if (const auto found = values.find(id); found != values.end()) return found->second;
   const auto found = constants_.find(id);
-  return found != constants_.end() ? found->second : Tensor();
+  return found != constants_.end() ? found->second : Array();
 }
 
 }  // namespace assay::relevance

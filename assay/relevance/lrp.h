@@ -43,7 +43,7 @@ class Lrp final : public Attribution {
     std::optional<LinearUnit> unit;
     std::shared_ptr<const Rule> rule;
     std::optional<double> epsilon;  // of the epsilon rule
-    Tensor left_out;                // bias that does not absorb: taken off the stored output
+    Array left_out;                 // bias that does not absorb: taken off the stored output
     bool absorbed = false;          // belongs to a linear unit before it
   };
 
@@ -52,19 +52,19 @@ class Lrp final : public Attribution {
   void choose_rule(int n);
   std::string rule_for(int n) const;
   bool is_first(int n) const;
-  std::pair<Tensor, Tensor> bounds(ValueId input) const;
+  std::pair<Array, Array> bounds(ValueId input) const;
   const CompiledRelevance* compiled_for(std::span<const ValueId> wanted) const;
   std::unique_ptr<const CompiledRelevance> compile(ValueId wanted) const;
   // What a batch brings along on its way back.
   struct Way {
     const Tensors& values;
-    Tensor negative;  // [n] true where the score of class 0 of a single number is explained; else undefined
+    Array negative;  // [n] true where the score of class 0 of a single number is explained; else undefined
   };
   void pass(int n, const Way& way, Flow& flow) const;
-  Tensor through_unit(int n, const Way& way, const Tensor& arriving) const;
+  Array through_unit(int n, const Way& way, const Array& arriving) const;
   int deciding_unit() const;
-  std::vector<Tensor> through_operator(int n, const Tensors& values, std::span<const Tensor> relevance) const;
-  Tensor look_up(ValueId id, const Tensors& values) const;
+  std::vector<Array> through_operator(int n, const Tensors& values, std::span<const Array> relevance) const;
+  Array look_up(ValueId id, const Tensors& values) const;
 
   Composite composite_;
   const Session& session_;

@@ -16,18 +16,18 @@ namespace assay::relevance {
 // One node in one batch.
 struct Passage {
   const Node& node;
-  std::span<const Tensor> inputs;  // undefined where absent, and everywhere unless OperatorInfo::reads_inputs
-  std::span<const Tensor>
+  std::span<const Array> inputs;  // undefined where absent, and everywhere unless OperatorInfo::reads_inputs
+  std::span<const Array>
       outputs;  // undefined where absent, and everywhere unless OperatorInfo::reads_outputs
-  std::span<const Tensor> relevance;       // of the outputs; undefined where none arrives
+  std::span<const Array> relevance;        // of the outputs; undefined where none arrives
   std::span<const std::size_t> receivers;  // input positions that receive relevance
   double epsilon;
   bool bias_absorbs;
 
-  const Tensor& input(std::size_t i) const { return inputs[i]; }
+  const Array& input(std::size_t i) const { return inputs[i]; }
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i].defined(); }
   // Relevance of output 0.
-  const Tensor& arriving() const { return relevance[0]; }
+  const Array& arriving() const { return relevance[0]; }
 };
 
 struct OperatorInfo {
@@ -35,7 +35,7 @@ struct OperatorInfo {
   // Input positions that receive relevance, decided before anything runs. Empty: relevance ends here.
   std::vector<std::size_t> (*receivers)(const Dependence&, const Node&);
   // Relevance for each entry of Passage::receivers, with the input's shape.
-  std::vector<Tensor> (*propagate)(const Passage&);
+  std::vector<Array> (*propagate)(const Passage&);
   bool reads_outputs = false;
   bool reads_inputs = true;
 };

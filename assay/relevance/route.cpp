@@ -1,6 +1,6 @@
 #include "assay/relevance/route.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 
@@ -60,14 +60,14 @@ std::vector<int> Route::nodes_to(std::span<const ValueId> wanted) const {
   return nodes;
 }
 
-void Flow::add(ValueId id, const Tensor& relevance) {
-  Tensor& sum = values_[static_cast<std::size_t>(id)];
+void Flow::add(ValueId id, const Array& relevance) {
+  Array& sum = values_[static_cast<std::size_t>(id)];
   sum = sum.defined() ? sum + relevance : relevance;
 }
 
-std::vector<Tensor> Flow::of_outputs(const Node& node) const {
-  std::vector<Tensor> relevance;
-  for (const ValueId id : node.outputs) relevance.push_back(id == no_value ? Tensor() : at(id));
+std::vector<Array> Flow::of_outputs(const Node& node) const {
+  std::vector<Array> relevance;
+  for (const ValueId id : node.outputs) relevance.push_back(id == no_value ? Array() : at(id));
   return relevance;
 }
 

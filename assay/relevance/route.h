@@ -41,14 +41,14 @@ class Route {
 class Flow {
  public:
   explicit Flow(const Graph& graph) : values_(graph.values().size()) {}
-  const Tensor& at(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
-  void add(ValueId id, const Tensor& relevance);
-  void drop(ValueId id) { values_[static_cast<std::size_t>(id)] = Tensor(); }
+  const Array& at(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
+  void add(ValueId id, const Array& relevance);
+  void drop(ValueId id) { values_[static_cast<std::size_t>(id)] = Array(); }
   // Relevance of the node's outputs, undefined where none arrived.
-  std::vector<Tensor> of_outputs(const Node& node) const;
+  std::vector<Array> of_outputs(const Node& node) const;
 
  private:
-  std::vector<Tensor> values_;
+  std::vector<Array> values_;
 };
 
 }  // namespace assay::relevance

@@ -1,22 +1,20 @@
 #include <assay/extend/rule.h>
 
-#include <ATen/ATen.h>
-#include <ATen/Parallel.h>
+#include <assay/array_math.h>
+#include "assay/support/thread_pool.h"
 
 namespace assay::relevance {
 namespace {
 
-bool plain(const at::Tensor& tensor) {
-  return tensor.device().is_cpu() && tensor.scalar_type() == at::kFloat && tensor.is_contiguous();
-}
+bool plain(const Array& array) { return array.dtype() == DType::float32 && array.is_contiguous(); }
 
 // In one sweep over memory.
-at::Tensor share_of_plain(const at::Tensor& relevance, const at::Tensor& z, float epsilon) {
-  const at::Tensor shares = at::empty_like(z);
-  const float *r = relevance.data_ptr<float>(), *divisor = z.data_ptr<float>();
-  float* const out = shares.data_ptr<float>();
-  at::parallel_for(0, z.numel(), 1 << 15, [=](std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i)
+Array share_of_plain(const Array& relevance, const Array& z, float epsilon) {
+  const Array shares = array::empty_like(z);
+  const float *r = relevance.elements<float>(), *divisor = z.elements<float>();
+  float* const out = shares.elements<float>();
+  split_loop(static_cast<std::size_t>(z.count()), 1 << 15, [=](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i)
       out[i] = r[i] / (divisor[i] + (divisor[i] >= 0 ? epsilon : -epsilon));
   });
   return shares;
@@ -24,15 +22,14 @@ at::Tensor share_of_plain(const at::Tensor& relevance, const at::Tensor& z, floa
 
 }  // namespace
 
-at::Tensor share_of(const at::Tensor& relevance, const at::Tensor& z, double epsilon) {
+Array share_of(const Array& relevance, const Array& z, double epsilon) {
   if (epsilon > 0) {
-    if (plain(relevance) && plain(z) && relevance.sizes() == z.sizes())
+    if (plain(relevance) && plain(z) && relevance.shape() == z.shape())
       return share_of_plain(relevance, z, static_cast<float>(epsilon));
     // 2 epsilon [z >= 0] - epsilon is epsilon times the sign.
-    at::Tensor denominator = z.ge(0).to(z.scalar_type()).mul_(2 * epsilon).sub_(epsilon).add_(z);
-    return at::div(relevance, denominator);
+    return relevance / (z.ge(0).to(z.dtype()).mul_(2 * epsilon).add_(-epsilon) + z);
   }
-  return at::div(relevance, z).masked_fill_(z == 0, 0);
+  return (relevance / z).masked_fill(z == 0, 0);
 }
 
 }  // namespace assay::relevance

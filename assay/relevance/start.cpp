@@ -1,11 +1,11 @@
 #include "assay/relevance/start.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <cmath>
 
 #include <assay/error.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::relevance {
 
@@ -33,42 +33,41 @@ void Start::check(const Target& target, std::size_t records, std::int64_t elemen
   }
 }
 
-Target Start::settled(const Tensor& values, const Target& target) const {
+Target Start::settled(const Array& values, const Target& target) const {
   if (!target.classes.empty()) return target;
-  const Tensor host = in_memory(values, at::kFloat);
+  const Array host = in_memory(values, DType::float32);
   const auto records = static_cast<std::size_t>(host.size(0));
   const std::size_t width =
-      records == 0 ? 0 : static_cast<std::size_t>(host.numel()) / static_cast<std::size_t>(records);
+      records == 0 ? 0 : static_cast<std::size_t>(host.count()) / static_cast<std::size_t>(records);
   Target found;
   for (std::size_t r = 0; r < records; ++r)
-    found.classes.push_back(decided({elements_of<float>(host) + r * width, width}));
+    found.classes.push_back(decided({host.elements<float>() + r * width, width}));
   return found;
 }
 
-Tensor Start::weights(const Tensor& values, const Target& target) const {
+Array Start::weights(const Array& values, const Target& target) const {
   const auto records = static_cast<std::size_t>(values.size(0));
-  const std::int64_t width = records == 0 ? 0 : values.numel() / values.size(0);
+  const std::int64_t width = records == 0 ? 0 : values.count() / values.size(0);
   check(target, records, width);
   const Target fixed = settled(values, target);
-  Tensor host = at::zeros({values.size(0), width}, at::kFloat);
+  Array host = array::zeros({values.size(0), width}, DType::float32);
   for (std::size_t r = 0; r < records; ++r) {
     const std::int64_t c = fixed.classes[r];
     if (c == Target::no_class) continue;
-    float* const row = host.data_ptr<float>() + static_cast<std::int64_t>(r) * width;
+    float* const row = host.elements<float>() + static_cast<std::int64_t>(r) * width;
     row[single() ? 0 : c] = !single() ? 1.0F : c == 1 ? 0.5F : -0.5F;
   }
-  return host.to(values.device(), values.scalar_type()).reshape(values.sizes());
+  return host.to(values.dtype()).reshape(values.shape());
 }
 
-Tensor Start::explained(const Tensor& values, const Tensor& weights) const {
+Array Start::explained(const Array& values, const Array& weights) const {
   // Elements that are not explained may be infinite.
-  return at::where(weights.ne(0), (values - threshold()) * weights, at::zeros({}, values.options()));
+  return array::where(weights.ne(0), (values - threshold()) * weights, array::zeros({}, values.dtype()));
 }
 
-std::vector<double> per_record(const Tensor& relevance) {
-  const Tensor sums =
-      relevance.reshape({relevance.size(0), -1}).sum(1, false, at::kDouble).to(at::kCPU).contiguous();
-  return {sums.data_ptr<double>(), sums.data_ptr<double>() + sums.numel()};
+std::vector<double> per_record(const Array& relevance) {
+  const Array sums = relevance.reshape({relevance.size(0), -1}).to(DType::float64).sum(1);
+  return {sums.elements<double>(), sums.elements<double>() + sums.count()};
 }
 
 }  // namespace assay::relevance

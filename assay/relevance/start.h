@@ -25,18 +25,18 @@ class Start {
   // Throws Error{usage} for classes that the network does not have, and where they are not one a record.
   void check(const Target& target, std::size_t records, std::int64_t elements) const;
   // `target`, or the classes that `values` of the start name.
-  Target settled(const Tensor& values, const Target& target) const;
+  Target settled(const Array& values, const Target& target) const;
   // How what is explained changes with each element of `values` [n, ...]: 1 at the target's, 0 elsewhere; of
   // a single number a half, below 0 for class 0. Throws as check().
-  Tensor weights(const Tensor& values, const Target& target) const;
+  Array weights(const Array& values, const Target& target) const;
   // What is explained, in the shape of `values`.
-  Tensor explained(const Tensor& values, const Tensor& weights) const;
+  Array explained(const Array& values, const Array& weights) const;
 
  private:
   DecisionScores scores_;
 };
 
 // Sum over each record.
-std::vector<double> per_record(const Tensor& relevance);
+std::vector<double> per_record(const Array& relevance);
 
 }  // namespace assay::relevance

@@ -1,19 +1,17 @@
 #include "assay/relevance/vjp.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/autograd.h>
+#include <assay/array_math.h>
 
-#include "assay/engine/kernel.h"
+#include "assay/engine/operators/kernel.h"
 
 namespace assay::relevance {
 
-std::vector<Tensor> vector_jacobian(const Node& node, std::span<const Tensor> inputs,
-                                    std::span<const std::size_t> positions,
-                                    std::span<const Tensor> cotangents) {
-  const at::AutoGradMode with_grad(true);
-  std::vector<Tensor> sources(inputs.begin(), inputs.end()), leaves;
-  for (Tensor& source : sources) {
+std::vector<Array> vector_jacobian(const Node& node, std::span<const Array> inputs,
+                                   std::span<const std::size_t> positions,
+                                   std::span<const Array> cotangents) {
+  const array::Recording recorded(true);
+  std::vector<Array> sources(inputs.begin(), inputs.end()), leaves;
+  for (Array& source : sources) {
     if (source.defined()) source = source.detach();
   }
   for (const std::size_t position : positions) {
@@ -21,24 +19,23 @@ std::vector<Tensor> vector_jacobian(const Node& node, std::span<const Tensor> in
     sources[position] = leaves.back();
   }
   KernelContext context;
-  const std::vector<Tensor> results = run_node(node, sources, context);
-  std::vector<Tensor> outputs, weights;
+  const std::vector<Array> results = run_node(node, sources, context);
+  std::vector<Array> outputs, weights;
   for (std::size_t o = 0; o < cotangents.size() && o < results.size(); ++o) {
     if (!cotangents[o].defined() || !results[o].requires_grad()) continue;
     outputs.push_back(results[o]);
-    weights.push_back(cotangents[o]);
+    weights.push_back(cotangents[o].to(results[o].dtype()));
   }
-  std::vector<Tensor> slopes(leaves.size());
-  if (!outputs.empty())
-    slopes = torch::autograd::grad(outputs, leaves, weights, false, false, /*allow_unused=*/true);
+  std::vector<Array> slopes(leaves.size());
+  if (!outputs.empty()) slopes = array::gradients(outputs, leaves, weights);
   for (std::size_t i = 0; i < slopes.size(); ++i) {
-    slopes[i] = slopes[i].defined() ? slopes[i].detach() : at::zeros_like(leaves[i]).detach();
+    slopes[i] = slopes[i].defined() ? slopes[i] : array::zeros_like(leaves[i]);
   }
   return slopes;
 }
 
-Tensor vector_jacobian(const Node& node, std::span<const Tensor> inputs, std::size_t position,
-                       const Tensor& cotangent) {
+Array vector_jacobian(const Node& node, std::span<const Array> inputs, std::size_t position,
+                      const Array& cotangent) {
   return vector_jacobian(node, inputs, std::span(&position, 1), std::span(&cotangent, 1))[0];
 }
 

@@ -95,7 +95,7 @@ pid_t start(const std::string& command, pid_t group, Moves moves) {
   std::string shell = "sh", option = "-c", text = command;
   std::array<char*, 4> arguments{shell.data(), option.data(), text.data(), nullptr};
   pid_t child = 0;
-  const int code = posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments.data(), environ);
+  const int code = posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments.data(), environment());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (code != 0) fail(fault_of_start(code), "'{}' cannot be started: {}", command, std::strerror(code));

@@ -1,5 +1,6 @@
 #include "assay/support/process.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -49,7 +50,7 @@ constexpr int not_started = 127;
 // That of this process, with another folder for temporary files where one is given.
 std::vector<std::string> environment_with(const std::string& temporary) {
   std::vector<std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
+  for (char** variable = environment(); variable != nullptr && *variable != nullptr; ++variable) {
     if (temporary.empty() || !std::string_view(*variable).starts_with("TMPDIR="))
       variables.emplace_back(*variable);
   }
@@ -89,6 +90,12 @@ std::string read_all(int descriptor, pid_t child) {
 }
 
 }  // namespace
+
+char** environment() {
+  void* const main_program = ::dlopen(nullptr, RTLD_NOW);
+  void* const found = main_program != nullptr ? ::dlsym(main_program, "environ") : nullptr;
+  return found != nullptr ? *static_cast<char***>(found) : environ;
+}
 
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options) {
   const std::string folder = options.folder.string(),

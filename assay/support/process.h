@@ -10,6 +10,10 @@
 
 namespace assay {
 
+// The variables of this process. Python loads its module so that it finds its own libraries first, with an
+// `environ` that nothing is written to; this is that of the main program.
+char** environment();
+
 struct ProcessOptions {
   std::filesystem::path folder = {};  // to run in; empty: this one
   std::filesystem::path input = {};   // file that is its standard input; empty: nothing

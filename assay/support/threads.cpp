@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <latch>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "assay/support/spare_threads.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay {
 
@@ -57,24 +56,14 @@ std::size_t available_threads() { return threads_to_be_had(usable_cores()); }
 
 void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body) {
   std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto work = [&] {
-    for (std::size_t i; (i = next.fetch_add(1)) < count;) {
-      try {
-        body(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = count;
-      }
+  run_on_pool(std::min(std::max<std::size_t>(threads, 1), count), [&](std::size_t) {
+    try {
+      for (std::size_t i; (i = next.fetch_add(1)) < count;) body(i);
+    } catch (...) {
+      next = count;
+      throw;
     }
-  };
-  std::vector<std::jthread> pool;
-  for (std::size_t t = 1; t < std::min(threads, count) && add_thread(pool, work); ++t) continue;
-  work();
-  pool.clear();
-  if (failure) std::rethrow_exception(failure);
+  });
 }
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// Threads for our own loops. Networks run on libtorch's threads, whose number the engine sets explicitly.
+// Loops on several threads, those of the pool (thread_pool.h).
 
 #include <cstddef>
 #include <functional>

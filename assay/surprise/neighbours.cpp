@@ -6,8 +6,8 @@
 #include <limits>
 
 #include <assay/error.h>
+#include "assay/array/gemm.h"
 #include "assay/support/threads.h"
-#include "assay/surprise/product.h"
 
 namespace assay::surprise {
 namespace {
@@ -125,7 +125,6 @@ void References<T>::products(std::span<const T* const> queries, std::span<const 
   const std::size_t threads = options.threads == 0 ? available_threads() : options.threads;
   parallel_for((queries.size() + height - 1) / height, threads, [&](std::size_t block) {
     // On this thread alone: parallelism is over blocks of queries.
-    const OneOpenMpThread one;
     const std::size_t first = block * height, rows = std::min(height, queries.size() - first);
     std::vector<float> packed(rows * columns), out(rows * width);
     std::vector<Query> facts(rows);
@@ -133,7 +132,9 @@ void References<T>::products(std::span<const T* const> queries, std::span<const 
     for (const Range& range : ranges) {
       for (std::size_t start = range.begin; start < range.end; start += width) {
         const std::size_t count = std::min(width, range.end - start);
-        product(packed.data(), rows, packed_.data() + start * columns, count, columns, out.data());
+        const auto wide = static_cast<std::int64_t>(columns), places = static_cast<std::int64_t>(count);
+        array::gemm(static_cast<std::int64_t>(rows), places, wide, {packed.data(), wide},
+                    {packed_.data() + start * columns, 1, wide}, {out.data(), places}, false);
         const double norm = *std::max_element(norms_.begin() + static_cast<std::ptrdiff_t>(start),
                                               norms_.begin() + static_cast<std::ptrdiff_t>(start + count));
         for (std::size_t i = 0; i < rows; ++i)

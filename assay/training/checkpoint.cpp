@@ -1,6 +1,6 @@
 #include "assay/training/checkpoint.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace {
 using Arrays = std::map<std::string, Array>;
 
 void add_tensors(Arrays& arrays, const std::string& prefix, const Tensors& tensors) {
-  for (const auto& [id, tensor] : tensors) arrays.emplace(fmt::format("{}.{}", prefix, id), to_array(tensor));
+  for (const auto& [id, tensor] : tensors)
+    arrays.emplace(fmt::format("{}.{}", prefix, id), tensor.detach().contiguous());
 }
 
 // Those named "prefix.NUMBER".
@@ -27,7 +28,7 @@ Tensors tensors_of(const Arrays& arrays, const std::string& prefix) {
     if (!name.starts_with(prefix + ".")) continue;
     const char *const begin = name.data() + prefix.size() + 1, *const end = name.data() + name.size();
     ValueId id = no_value;
-    if (std::from_chars(begin, end, id).ptr == end) tensors[id] = to_tensor(array).clone();
+    if (std::from_chars(begin, end, id).ptr == end) tensors[id] = array.clone();
   }
   return tensors;
 }
@@ -39,7 +40,7 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
   add_tensors(arrays, "weight", checkpoint.constants);
   add_tensors(arrays, "best", checkpoint.best);
   for (std::size_t s = 0; s < checkpoint.state.size(); ++s)
-    arrays.emplace(fmt::format("slot.{}", s), to_array(checkpoint.state[s]));
+    arrays.emplace(fmt::format("slot.{}", s), checkpoint.state[s].contiguous());
   std::vector<double> history;
   for (const EpochResult& e : checkpoint.history) {
     history.insert(history.end(), {e.loss, e.accuracy, e.validation_loss.value_or(std::nan("")),

@@ -15,7 +15,7 @@ struct Checkpoint {
   std::string fingerprint;  // of network, data and recipe
   Tensors constants;        // parameters and running statistics
   Tensors best;             // the same of the best epoch; empty without validation data
-  std::vector<Tensor> state;
+  std::vector<Array> state;
   std::int64_t steps = 0;
   std::vector<EpochResult> history;
   std::size_t best_epoch = 0;

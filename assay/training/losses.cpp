@@ -4,7 +4,7 @@
 #include <assay/extend/optimisers.h>
 #include <assay/training.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <cmath>
 
@@ -17,92 +17,103 @@ constexpr double tiny = 1e-7;  // as Keras's epsilon
 
 struct Pair {
   explicit Pair(const Answers& answers) : y(answers.target()), p(answers.output()) {}
-  Tensor y, p;
+  Array y, p;
 };
 
 // -1 and 1 for labels, numbers as they are.
-Tensor signed_target(const Answers& answers) {
-  return answers.labels.defined() ? answers.target().mul(2).sub(1) : answers.target();
+Array signed_target(const Answers& answers) {
+  return answers.labels.defined() ? answers.target() * 2 - 1 : answers.target();
 }
 
-Tensor cross_entropy(const Answers& answers, const SpecOptions&) {
+// Minus the mean of what rows of logarithms of probabilities hold at the labels.
+Array at_labels(const Array& logarithms, const Array& labels) {
+  return -logarithms.gather(1, labels.unsqueeze(1)).mean();
+}
+
+// p stays where both logarithms are finite.
+Array binary_mean(const Array& given, const Array& y) {
+  const Array p = given.clamp(tiny, 1 - tiny);
+  return -(y * p.log() + (1 - y) * array::log1p(-p)).mean();
+}
+
+Array cross_entropy(const Answers& answers, const SpecOptions&) {
   if (answers.scores.size(1) > 1) {
-    if (!answers.probabilities) return at::cross_entropy_loss(answers.scores, answers.labels);
-    const Tensor p = answers.scores / answers.scores.sum(1, true).clamp_min(tiny);
-    return at::nll_loss(p.clamp(tiny, 1 - tiny).log(), answers.labels);
+    if (!answers.probabilities) return at_labels(array::log_softmax(answers.scores, 1), answers.labels);
+    const Array p = answers.scores / answers.scores.sum(1, true).clamp_min(tiny);
+    return at_labels(p.clamp(tiny, 1 - tiny).log(), answers.labels);
   }
-  const Tensor y = answers.target();
-  if (!answers.probabilities) return at::binary_cross_entropy_with_logits(answers.scores, y);
-  return at::binary_cross_entropy(answers.scores.clamp(tiny, 1 - tiny), y);
+  const Array y = answers.target();
+  if (answers.probabilities) return binary_mean(answers.scores, y);
+  return ((1 - y) * answers.scores + array::softplus(-answers.scores)).mean();  // stable for any score
 }
 
-Tensor binary_cross_entropy(const Answers& answers, const SpecOptions&) {
+Array binary_cross_entropy(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
-  return at::binary_cross_entropy(of.p.clamp(tiny, 1 - tiny), of.y);
+  return binary_mean(of.p, of.y);
 }
 
-Tensor squared_error(const Answers& answers, const SpecOptions&) {
+Array squared_error(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
-  return at::mse_loss(of.p, of.y);
+  return (of.p - of.y).square().mean();
 }
 
-Tensor absolute_error(const Answers& answers, const SpecOptions&) {
+Array absolute_error(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
-  return at::l1_loss(of.p, of.y);
+  return (of.p - of.y).abs().mean();
 }
 
-Tensor percentage_error(const Answers& answers, const SpecOptions&) {
+Array percentage_error(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
-  return (of.y - of.p).abs().div(of.y.abs().clamp_min(tiny)).mean().mul(100);
+  return ((of.y - of.p).abs() / of.y.abs().clamp_min(tiny)).mean() * 100;
 }
 
-Tensor logarithmic_error(const Answers& answers, const SpecOptions&) {
+Array logarithmic_error(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
   return (of.p.clamp_min(tiny).log1p() - of.y.clamp_min(tiny).log1p()).square().mean();
 }
 
-Tensor huber(const Answers& answers, const SpecOptions& options) {
+Array huber(const Answers& answers, const SpecOptions& options) {
   const double delta = options.number("delta");
   if (!(delta > 0)) fail(Fault::usage, "huber: delta {} must be above 0", delta);
   const Pair of(answers);
-  const Tensor size = (of.y - of.p).abs(), small = size.clamp_max(delta);
+  const Array size = (of.y - of.p).abs(), small = size.clamp_max(delta);
   return (small.square() * 0.5 + delta * (size - small)).mean();
 }
 
-Tensor logcosh(const Answers& answers, const SpecOptions&) {
+Array logcosh(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
-  const Tensor x = of.p - of.y;
-  return (x + at::softplus(x * -2) - std::log(2.0)).mean();
+  const Array x = of.p - of.y;
+  return (x + array::softplus(x * -2) - std::log(2.0)).mean();
 }
 
-Tensor hinge(const Answers& answers, const SpecOptions&) {
+Array hinge(const Answers& answers, const SpecOptions&) {
   return (1 - signed_target(answers) * answers.output()).clamp_min(0).mean();
 }
 
-Tensor squared_hinge(const Answers& answers, const SpecOptions&) {
+Array squared_hinge(const Answers& answers, const SpecOptions&) {
   return (1 - signed_target(answers) * answers.output()).clamp_min(0).square().mean();
 }
 
-Tensor categorical_hinge(const Answers& answers, const SpecOptions&) {
+Array categorical_hinge(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
-  const Tensor right = (of.y * of.p).sum(1), wrong = at::amax((1 - of.y) * of.p, {1});
+  const Array right = (of.y * of.p).sum(1), wrong = array::amax((1 - of.y) * of.p, {1});
   return (wrong - right + 1).clamp_min(0).mean();
 }
 
-Tensor kl_divergence(const Answers& answers, const SpecOptions&) {
+Array kl_divergence(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
-  const Tensor y = of.y.clamp(tiny, 1), p = of.p.clamp(tiny, 1);
+  const Array y = of.y.clamp(tiny, 1), p = of.p.clamp(tiny, 1);
   return (y * (y / p).log()).sum(1).mean();
 }
 
-Tensor poisson(const Answers& answers, const SpecOptions&) {
+Array poisson(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
   return (of.p - of.y * (of.p + tiny).log()).mean();
 }
 
-Tensor cosine_similarity(const Answers& answers, const SpecOptions&) {
+Array cosine_similarity(const Answers& answers, const SpecOptions&) {
   const Pair of(answers);
-  const auto unit = [](const Tensor& rows) {
+  const auto unit = [](const Array& rows) {
     return rows / rows.square().sum(1, true).clamp_min(1e-12).sqrt();
   };
   return -(unit(of.y) * unit(of.p)).sum(1).mean();
@@ -110,15 +121,15 @@ Tensor cosine_similarity(const Answers& answers, const SpecOptions&) {
 
 }  // namespace
 
-Tensor Answers::output() const {
+Array Answers::output() const {
   if (!labels.defined() || probabilities) return scores;
-  return scores.size(1) == 1 ? at::sigmoid(scores) : at::softmax(scores, 1);
+  return scores.size(1) == 1 ? array::sigmoid(scores) : array::softmax(scores, 1);
 }
 
-Tensor Answers::target() const {
+Array Answers::target() const {
   if (!labels.defined()) return numbers;
-  const Tensor rows = scores.size(1) == 1 ? labels.unsqueeze(1) : at::one_hot(labels, scores.size(1));
-  return rows.to(scores.scalar_type());
+  const Array rows = scores.size(1) == 1 ? labels.unsqueeze(1) : array::one_hot(labels, scores.size(1));
+  return rows.to(scores.dtype());
 }
 
 Catalogue<LossInfo>& losses() {

@@ -3,7 +3,7 @@
 #include <assay/extend/optimisers.h>
 #include <assay/training.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <array>
 #include <cmath>
@@ -38,15 +38,15 @@ class Sgd final : public Optimiser {
       fail(Fault::usage, "sgd: nesterov looks ahead along the momentum, which is 0; give momentum=0.9, say");
   }
   std::size_t slots() const override { return momentum_ == 0 ? 0 : 1; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+  void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t) const override {
     if (momentum_ == 0) {
-      value.sub_(gradient, rate);
+      value.add_(gradient, -rate);
       return;
     }
-    state[0].mul_(momentum_).sub_(gradient, rate);
+    state[0].mul_(momentum_).add_(gradient, -rate);
     if (nesterov_) {
-      value.add_(state[0], momentum_).sub_(gradient, rate);
+      value.add_(state[0], momentum_).add_(gradient, -rate);
     } else {
       value.add_(state[0]);
     }
@@ -65,7 +65,7 @@ class Adam final : public Optimiser {
         beta2_(fraction(options, "beta2")),
         epsilon_(positive(options, "epsilon")) {}
   std::size_t slots() const override { return 2; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+  void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t step) const override {
     state[0].mul_(beta1_).add_(gradient, 1 - beta1_);
     state[1].mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
@@ -86,10 +86,10 @@ class Adamax final : public Optimiser {
         beta2_(fraction(options, "beta2")),
         epsilon_(positive(options, "epsilon")) {}
   std::size_t slots() const override { return 2; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+  void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t step) const override {
     state[0].mul_(beta1_).add_(gradient, 1 - beta1_);
-    state[1].copy_(at::maximum(state[1] * beta2_, gradient.abs()));
+    state[1].copy_(array::maximum(state[1] * beta2_, gradient.abs()));
     const double corrected = rate / (1 - std::pow(beta1_, static_cast<double>(step)));
     value.addcdiv_(state[0], state[1] + epsilon_, -corrected);
   }
@@ -106,12 +106,12 @@ class Nadam final : public Optimiser {
         beta2_(fraction(options, "beta2")),
         epsilon_(positive(options, "epsilon")) {}
   std::size_t slots() const override { return 2; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+  void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t step) const override {
     const double now = momentum(step), next = momentum(step + 1), product = product_to(step);
     state[0].mul_(beta1_).add_(gradient, 1 - beta1_);
     state[1].mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
-    const Tensor ahead = (gradient * ((1 - now) / (1 - product))).add_(state[0], next / (1 - product * next));
+    const Array ahead = (gradient * ((1 - now) / (1 - product))).add_(state[0], next / (1 - product * next));
     const double square = 1 - std::pow(beta2_, static_cast<double>(step));
     value.addcdiv_(ahead, (state[1] / square).sqrt_().add_(epsilon_), -rate);
   }
@@ -135,7 +135,7 @@ class Adagrad final : public Optimiser {
  public:
   explicit Adagrad(const SpecOptions& options) : epsilon_(positive(options, "epsilon")) {}
   std::size_t slots() const override { return 1; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+  void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t) const override {
     state[0].addcmul_(gradient, gradient);
     value.addcdiv_(gradient, state[0].sqrt().add_(epsilon_), -rate);
@@ -151,11 +151,11 @@ class Adadelta final : public Optimiser {
   explicit Adadelta(const SpecOptions& options)
       : rho_(fraction(options, "rho")), epsilon_(positive(options, "epsilon")) {}
   std::size_t slots() const override { return 2; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+  void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t) const override {
     state[0].mul_(rho_).addcmul_(gradient, gradient, 1 - rho_);
-    const Tensor change = (state[1] + epsilon_).sqrt_().div_((state[0] + epsilon_).sqrt_()).mul_(gradient);
-    value.sub_(change, rate);
+    const Array change = (state[1] + epsilon_).sqrt_().div_((state[0] + epsilon_).sqrt_()).mul_(gradient);
+    value.add_(change, -rate);
     state[1].mul_(rho_).addcmul_(change, change, 1 - rho_);
   }
 
@@ -169,7 +169,7 @@ class RmsProp final : public Optimiser {
   explicit RmsProp(const SpecOptions& options)
       : rho_(fraction(options, "rho")), epsilon_(positive(options, "epsilon")) {}
   std::size_t slots() const override { return 1; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+  void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
               std::int64_t) const override {
     state[0].mul_(rho_).addcmul_(gradient, gradient, 1 - rho_);
     value.addcdiv_(gradient, state[0].sqrt().add_(epsilon_), -rate);

@@ -1,7 +1,6 @@
 #include "assay/training/parameters.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 
@@ -11,8 +10,7 @@
 
 namespace assay::training {
 
-Parameters::Parameters(const Graph& graph, const Recipe& recipe, const ConstantChoice& choice,
-                       const std::string& device)
+Parameters::Parameters(const Graph& graph, const Recipe& recipe, const ConstantChoice& choice)
     : rate_(learning_rate_of(recipe)),
       decay_(recipe.decay),
       weight_decay_(recipe.weight_decay),
@@ -33,26 +31,25 @@ Parameters::Parameters(const Graph& graph, const Recipe& recipe, const ConstantC
   for (const Weight& weight : weights)
     if (weight.trainable()) count += graph.constant(weight.value).count();
   if (count == 0) fail(Fault::mismatch, "{}: no node of the network has weights to train", graph.name());
-  const auto numbers = at::TensorOptions(at::kFloat).device(c10::Device(device));
-  values_ = at::empty({count}, numbers);
-  gradients_ = at::zeros({count}, numbers);
-  for (std::size_t s = 0; s < optimiser_->slots(); ++s) state_.push_back(at::zeros({count}, numbers));
+  values_ = array::empty({count});
+  gradients_ = array::zeros({count});
+  for (std::size_t s = 0; s < optimiser_->slots(); ++s) state_.push_back(array::zeros({count}));
   std::int64_t begin = 0;
   for (std::size_t w = 0; w < weights.size(); ++w) {
     if (!weights[w].trainable()) continue;
     const Array& array = graph.constant(weights[w].value);
-    const auto view = [&](const Tensor& all) {
-      return all.narrow(0, begin, array.count()).view(array.shape());
+    const auto view = [&](const Array& all) {
+      return all.narrow(0, begin, array.count()).reshape(array.shape());
     };
     parts_.push_back({weights[w].value, view(values_), view(gradients_), penalties[w]});
-    parts_.back().weight.copy_(to_tensor(array));
-    leaves_[weights[w].value] = parts_.back().weight.detach().requires_grad_(true);
+    parts_.back().weight.copy_(array);
+    leaves_[weights[w].value] = parts_.back().weight.detach().requires_grad_();
     begin += array.count();
   }
 }
 
 double Parameters::penalty() const {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   double sum = 0;
   for (const Part& part : parts_) {
     if (part.penalty.l1 > 0) sum += part.penalty.l1 * part.weight.abs().sum().item<double>();
@@ -70,14 +67,14 @@ void Parameters::regularise() {
 
 void Parameters::clip() {
   if (clip_norm_ > 0) {
-    const double norm = gradients_.norm().item<double>();
+    const double norm = array::norm(gradients_, 2).item<double>();
     if (norm > clip_norm_) gradients_.mul_(clip_norm_ / norm);
   }
   if (clip_value_ > 0) gradients_.clamp_(-clip_value_, clip_value_);
 }
 
-void Parameters::step(const std::vector<Tensor>& gradients) {
-  const at::NoGradGuard no_grad;
+void Parameters::step(const std::vector<Array>& gradients) {
+  const array::Recording unrecorded(false);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (gradients[p].defined())
       parts_[p].gradient.copy_(gradients[p]);
@@ -91,18 +88,18 @@ void Parameters::step(const std::vector<Tensor>& gradients) {
   optimiser_->update(values_, gradients_, state_, rate, ++steps_);
 }
 
-void Parameters::restore(const Tensors& values, const std::vector<Tensor>& state, std::int64_t steps) {
-  const at::NoGradGuard no_grad;
-  const auto copy = [](const Tensor& to, const Tensor& from) {
-    if (!from.defined() || to.sizes() != from.sizes())
+void Parameters::restore(const Tensors& values, const std::vector<Array>& state, std::int64_t steps) {
+  const array::Recording unrecorded(false);
+  const auto copy = [](Array to, const Array& from) {
+    if (!from.defined() || to.shape() != from.shape())
       fail(Fault::data, "the checkpoint is damaged: a weight is missing or has another shape");
     to.copy_(from);
   };
   for (const Part& part : parts_) {
     const auto found = values.find(part.value);
-    copy(part.weight, found == values.end() ? Tensor() : found->second);
+    copy(part.weight, found == values.end() ? Array() : found->second);
   }
-  for (std::size_t s = 0; s < state_.size(); ++s) copy(state_[s], s < state.size() ? state[s] : Tensor());
+  for (std::size_t s = 0; s < state_.size(); ++s) copy(state_[s], s < state.size() ? state[s] : Array());
   steps_ = steps;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The trainable weights of a network: one tensor for all of them, so that a step of an optimiser is a few
+// The trainable weights of a network: one array for all of them, so that a step of an optimiser is a few
 // operations whatever their number, with a view of it for each.
 
 #include <memory>
@@ -18,28 +18,27 @@ class Parameters {
  public:
   // The weights of `graph`. Throws Error{mismatch} when there are none, Error{usage} as recipe and choice
   // demand.
-  Parameters(const Graph& graph, const Recipe& recipe, const ConstantChoice& choice,
-             const std::string& device);
+  Parameters(const Graph& graph, const Recipe& recipe, const ConstantChoice& choice);
 
-  // Leaves for autograd by the value they stand for: they follow every step.
+  // Points for gradients by the value they stand for: they follow every step.
   const Tensors& leaves() const { return leaves_; }
   // What regularisation adds to the loss.
   double penalty() const;
   // One step from the gradients of leaves(), in their order; undefined ones count as zeros. Regularisation,
   // clipping of all gradients together and then of each element, weight decay and the optimiser, in this
   // order.
-  void step(const std::vector<Tensor>& gradients);
+  void step(const std::vector<Array>& gradients);
   std::int64_t steps() const { return steps_; }
 
   // What the optimiser keeps, [parameters] each, for checkpoints.
-  const std::vector<Tensor>& state() const { return state_; }
+  const std::vector<Array>& state() const { return state_; }
   // Throws Error{data} for values or state of another size.
-  void restore(const Tensors& values, const std::vector<Tensor>& state, std::int64_t steps);
+  void restore(const Tensors& values, const std::vector<Array>& state, std::int64_t steps);
 
  private:
   struct Part {
     ValueId value;
-    Tensor weight, gradient;  // views
+    Array weight, gradient;  // views
     Penalty penalty;
   };
 
@@ -50,8 +49,8 @@ class Parameters {
   double rate_, decay_, weight_decay_, clip_norm_, clip_value_;
   std::vector<Part> parts_;  // as in leaves_
   Tensors leaves_;
-  Tensor values_, gradients_;
-  std::vector<Tensor> state_;
+  Array values_, gradients_;
+  std::vector<Array> state_;
   std::int64_t steps_ = 0;
 };
 

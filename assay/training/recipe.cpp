@@ -1,6 +1,6 @@
 #include <assay/training.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 
@@ -54,8 +54,8 @@ const std::vector<std::string>& families() {
 
 // Options that are out of range show when a loss is computed.
 void check_loss(const Chosen<LossInfo>& loss) {
-  const Tensor half = at::full({1, 2}, 0.5);
-  const Answers answers{.scores = half, .labels = at::zeros({1}, at::kLong), .numbers = half};
+  const Array half = array::full({1, 2}, 0.5);
+  const Answers answers{.scores = half, .labels = array::zeros({1}, DType::int64), .numbers = half};
   loss.info.value(answers, loss.options);
 }
 

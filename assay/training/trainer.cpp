@@ -1,8 +1,6 @@
 #include "assay/training/trainer.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/autograd.h>
+#include <assay/array_math.h>
 
 #include <cmath>
 #include <numeric>
@@ -50,9 +48,9 @@ void check_fit(const Session& session, const Dataset& data, const LossInfo& loss
   }
 }
 
-Answers answers_of(const Session& session, const Tensor& scores, const Batch& batch) {
+Answers answers_of(const Session& session, const Array& scores, const Batch& batch) {
   require_rows(session, scores, batch.indices.size());
-  if (!at::isFloatingType(scores.scalar_type()))
+  if (!is_real(scores.dtype()))
     fail(Fault::unsupported,
          "network '{}' gives whole numbers, which have no slope to train by; export it with scores as output",
          session.graph().name());
@@ -61,15 +59,15 @@ Answers answers_of(const Session& session, const Tensor& scores, const Batch& ba
                   .numbers = {},
                   .probabilities = session.ends_in_sigmoid()};
   if (batch.labels.empty()) {
-    answers.numbers = to_tensor(batch.targets).reshape(answers.scores.sizes()).to(scores.device());
+    answers.numbers = batch.targets.reshape(answers.scores.shape());
   } else {
     const auto count = static_cast<std::int64_t>(batch.labels.size());
-    answers.labels = to_tensor(Array::of<std::int64_t>({count}, batch.labels)).to(scores.device());
+    answers.labels = Array::of<std::int64_t>({count}, batch.labels);
   }
   return answers;
 }
 
-std::size_t correct_of(const Session& session, const Tensor& scores, const Batch& batch) {
+std::size_t correct_of(const Session& session, const Array& scores, const Batch& batch) {
   const std::vector<std::int64_t> predicted = predicted_classes(session, scores, batch.indices.size());
   std::size_t correct = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) correct += predicted[i] == batch.labels[i] ? 1 : 0;
@@ -115,7 +113,7 @@ class Trainer {
         session_(graph_, options),
         loss_(chosen_loss(recipe)),
         outputs_(element_count(session_.shape(session_.logits()))),
-        parameters_(graph_, recipe, choice, options.device),
+        parameters_(graph_, recipe, choice),
         constants_(parameters_.leaves()) {
     check_fit(session_, *training_, loss_.info, "training");
     if (validation_) check_fit(session_, *validation_, loss_.info, "validation");
@@ -188,9 +186,9 @@ class Trainer {
 
   // What a batch says.
   struct Pass {
-    Tensor scores;  // [records, outputs]
+    Array scores;  // [records, outputs]
     double loss = 0;
-    std::vector<Tensor> gradients;  // as the leaves of the parameters
+    std::vector<Array> gradients;  // as the leaves of the parameters
   };
 
   Pass by_batch(const Batch& batch, Rng& dropout) {
@@ -199,13 +197,12 @@ class Trainer {
       wanted.insert(wanted.end(), auxiliary_->values.begin(), auxiliary_->values.end());
     const Tensors values = session_.trace(session_.bind(batch), wanted, true, &dropout, &constants_);
     const Answers answers = answers_of(session_, values.at(wanted[0]), batch);
-    Tensor loss = loss_.info.value(answers, loss_.options);
+    Array loss = loss_.info.value(answers, loss_.options);
     if (auxiliary_ != nullptr)
       loss = (1 - auxiliary_->weight) * loss + auxiliary_->weight * auxiliary_->value(batch, values);
-    std::vector<Tensor> leaves;
+    std::vector<Array> leaves;
     for (const auto& [id, leaf] : parameters_.leaves()) leaves.push_back(leaf);
-    return {answers.scores.detach(), loss.item<double>(),
-            torch::autograd::grad({loss}, leaves, {}, c10::nullopt, false, true)};
+    return {answers.scores.detach(), loss.item<double>(), array::gradients(std::span(&loss, 1), leaves)};
   }
 
   // Where the loss is a sum over records.
@@ -233,7 +230,7 @@ class Trainer {
   void validate(EpochResult& result) const {
     const Session session(trained(constants_), options_);
     const ValueId logits = session.logits();
-    const at::NoGradGuard no_grad;
+    const array::Recording unrecorded(false);
     Sums sums;
     walk(session, validation_, {}, silence(), [&](const Batch& batch, const Tensors& inputs) {
       const Answers answers =
@@ -259,7 +256,7 @@ class Trainer {
 
   Graph trained(const Tensors& constants) const {
     GraphBuilder edit(graph_);
-    for (const auto& [id, tensor] : constants) edit.replace_constant(id, to_array(tensor.detach()));
+    for (const auto& [id, tensor] : constants) edit.replace_constant(id, tensor.detach().clone());
     return edit.build();
   }
 

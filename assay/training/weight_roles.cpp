@@ -33,8 +33,7 @@ struct Source {
 
 class Finder {
  public:
-  explicit Finder(const Graph& graph)
-      : graph_(graph), folded_(graph, c10::Device(c10::kCPU), memory_limit()) {}
+  explicit Finder(const Graph& graph) : graph_(graph), folded_(graph, memory_limit()) {}
 
   WeightRoles run() {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
@@ -76,7 +75,7 @@ class Finder {
     if (input >= node.inputs.size() || node.inputs[input] == no_value) return std::nullopt;
     const ValueId id = node.inputs[input];
     std::optional<Source> source = folded_.has(id) ? moved(id) : std::nullopt;
-    if (source) source->shape = folded_.values()[static_cast<std::size_t>(id)].sizes().vec();
+    if (source) source->shape = folded_.values()[static_cast<std::size_t>(id)].shape();
     return source;
   }
 

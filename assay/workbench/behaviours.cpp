@@ -1,6 +1,6 @@
 #include "assay/workbench/behaviours.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -172,10 +172,10 @@ class Walk {
   void extract(const Batch& batch, const Part& part) {
     const std::vector<std::size_t> group{part.group};
     values_.push_back(sources_[part.source].behaviours(batch, group).front());
-    const Tensor& values = values_.back();
+    const Array& values = values_.back();
     const auto positions = static_cast<std::size_t>(values.size(1)),
                units = static_cast<std::size_t>(values.size(2));
-    const float* from = values.data_ptr<float>();
+    const float* from = values.elements<float>();
     for (std::size_t r = 0; r < batch.indices.size(); ++r) {
       for (std::size_t p = 0; p < positions; ++p) {
         for (std::size_t u = 0; u < units; ++u)
@@ -220,7 +220,7 @@ class Walk {
   std::vector<const inspection::Annotator*> hypotheses_;
   std::optional<std::string> only_;
   std::size_t record_ = 0, at_once_ = 1, per_record_ = 0;
-  std::vector<Tensor> values_;
+  std::vector<Array> values_;
   std::vector<const std::string*> symbols_;
   std::vector<Row> rows_;
   std::size_t place_ = 0;

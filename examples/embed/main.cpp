@@ -23,5 +23,5 @@ int main() {
   const Tensors given = session.bind(Array::of<float>({1, 2}, std::vector<float>{1, 2}));
   const ValueId output = session.logits();
   const Tensors result = session.run(given, std::span(&output, 1));
-  std::cout << "output " << to_array(result.at(output)).as<float>()[0] << "\n";
+  std::cout << "output " << result.at(output).as<float>()[0] << "\n";
 }

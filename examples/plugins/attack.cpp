@@ -1,6 +1,6 @@
 // An attack of one's own: one step against the sign of the gradient of the margin between the class that the
 // network names and the next one.
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/attack.h>
 #include <assay/extend/plugin.h>
@@ -14,8 +14,7 @@ class MarginStep final : public attack::Attack {
   explicit MarginStep(const SpecOptions& options) : eps_(options.number("eps", 0)) {}
 
   // Records are in units of the valid range: every element between 0 and 1.
-  Tensor perturb(const attack::AttackedNetwork& network,
-                 const attack::AttackProblem& problem) const override {
+  Array perturb(const attack::AttackedNetwork& network, const attack::AttackProblem& problem) const override {
     // The slope of the margin with respect to each score.
     const auto margin = [labels = attack::numbers(problem.labels)](
                             std::size_t row, std::span<const float> scores, std::span<float> slopes) {
@@ -26,7 +25,7 @@ class MarginStep final : public attack::Attack {
       slopes[own] = 1;
       slopes[next] = -1;
     };
-    const Tensor gradient = network.slope(problem, problem.inputs, margin);
+    const Array gradient = network.slope(problem, problem.inputs, margin);
     return (problem.inputs - eps_ * gradient.sign()).clamp(0, 1);
   }
 

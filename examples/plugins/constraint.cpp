@@ -1,5 +1,5 @@
 // A constraint of one's own: only the left half of a picture may change.
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/constraint.h>
 #include <assay/extend/plugin.h>
@@ -10,8 +10,8 @@ using namespace assay;
 
 class LeftHalf final : public explore::Constraint {
  public:
-  Tensor direction(const explore::Searches&, const Tensor&, const Tensor& wanted) const override {
-    Tensor allowed = wanted.clone();
+  Array direction(const explore::Searches&, const Array&, const Array& wanted) const override {
+    Array allowed = wanted.clone();
     allowed.slice(-1, wanted.size(-1) / 2).zero_();
     return allowed;
   }

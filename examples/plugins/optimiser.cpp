@@ -1,5 +1,5 @@
 // An optimiser of one's own: steps of one length along the sign of the gradient.
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/optimisers.h>
 #include <assay/extend/plugin.h>
@@ -12,9 +12,9 @@ using namespace assay;
 class SignSgd final : public training::Optimiser {
  public:
   std::size_t slots() const override { return 0; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>&, double rate,
+  void update(Array& value, const Array& gradient, std::vector<Array>&, double rate,
               std::int64_t) const override {
-    value.sub_(gradient.sign(), rate);
+    value.add_(gradient.sign(), -rate);
   }
 };
 

@@ -1,6 +1,6 @@
 // A relevance rule of one's own: shares by the sizes of contributions, whatever their signs.
 //   R_i = sum_j |x_i| |w_ij| / (sum_i |x_i| |w_ij|) R_j
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/plugin.h>
 #include <assay/extend/rule.h>
@@ -11,10 +11,10 @@ using namespace assay::relevance;
 
 class Absolute final : public Rule {
  public:
-  assay::Tensor redistribute(const LinearMap& layer, const assay::Tensor& input, const assay::Tensor&,
-                             const assay::Tensor& relevance) const override {
-    const LinearMap sizes = layer.with([](const assay::Tensor& weight) { return weight.abs(); });
-    const assay::Tensor x = input.abs();
+  assay::Array redistribute(const LinearMap& layer, const assay::Array& input, const assay::Array&,
+                            const assay::Array& relevance) const override {
+    const LinearMap sizes = layer.with([](const assay::Array& weight) { return weight.abs(); });
+    const assay::Array x = input.abs();
     return x * sizes.pull_back(share_of(relevance, sizes.forward(x)), input);
   }
 };

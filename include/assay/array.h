@@ -22,6 +22,10 @@ class GradientStep;  // array/tape.h
 class Array {
  public:
   Array() = default;  // not defined: no elements, no bytes
+  Array(const Array&) = default;
+  Array(Array&&) noexcept = default;
+  Array& operator=(const Array&) & = default;  // not of a view: a[i].copy_(b) writes elements
+  Array& operator=(Array&&) & noexcept = default;
   // Takes the bytes as they are. REQUIRES bytes.size() == element_count(shape) * size_of(dtype).
   Array(DType dtype, Shape shape, std::vector<std::byte> bytes);
   // Contiguous; elements are not set. Throws Error{resources} above the memory limit.
@@ -32,9 +36,7 @@ class Array {
   template <typename T>
   static Array of(Shape shape, std::span<const T> values);
   template <typename T>
-  static Array of(Shape shape, const std::vector<T>& values) {
-    return of(std::move(shape), std::span<const T>(values));
-  }
+  static Array of(Shape shape, const std::vector<T>& values);
 
   bool defined() const { return bytes_ != nullptr; }
   DType dtype() const { return dtype_; }
@@ -55,9 +57,7 @@ class Array {
   std::span<const T> as() const;
   // The same to be changed, by whoever made the array.
   template <typename T>
-  T* elements() const {
-    return const_cast<T*>(as<T>().data());
-  }
+  T* elements() const;
   // The only element, converted. Throws Error{internal} where there are more or fewer.
   template <typename T>
   T item() const {

@@ -16,10 +16,43 @@ Array Array::of(Shape shape, std::span<const T> values) {
 }
 
 template <typename T>
+Array Array::of(Shape shape, const std::vector<T>& values) {
+  return of(std::move(shape), std::span<const T>(values));
+}
+
+template <typename T>
+T* Array::elements() const {
+  return const_cast<T*>(as<T>().data());
+}
+
+template <typename T>
 std::span<const T> Array::as() const {
   require_dtype(dtype_, dtype_of<T>());
   require_contiguous(*this);
   return {reinterpret_cast<const T*>(data()), static_cast<std::size_t>(count_)};
 }
 
+namespace array {
+
+// An array made of numbers along one axis: float32, float64 or, of whole numbers, int64.
+template <typename T>
+Array tensor(std::span<const T> values) {
+  const Array held = Array::of<T>({static_cast<std::int64_t>(values.size())}, values);
+  return is_real(held.dtype()) ? held : held.to(DType::int64);
+}
+template <typename T>
+Array tensor(const std::vector<T>& values) {
+  return tensor(std::span<const T>(values));
+}
+template <typename T>
+Array tensor(std::initializer_list<T> values) {
+  return tensor(std::span<const T>(values.begin(), values.size()));
+}
+Array tensor(const auto& values, DType type) { return tensor(values).to(type); }
+template <typename T>
+Array tensor(std::initializer_list<T> values, DType type) {
+  return tensor(values).to(type);
+}
+
+}  // namespace array
 }  // namespace assay

@@ -45,20 +45,6 @@ Array zeros_like(const Array&a), ones_like(const Array&a), empty_like(const Arra
 Array zeros_like(const Array&a, DType type), ones_like(const Array&a, DType type);
 Array arange(Scalar end, DType type = DType::int64), arange(Scalar begin, Scalar end, DType type),
     arange(Scalar begin, Scalar end, Scalar step, DType type);
-// Along one axis: float32, float64 or, of whole numbers, int64.
-template <typename T>
-Array tensor(std::span<const T> values) {
-  const Array held = Array::of<T>({static_cast<std::int64_t>(values.size())}, values);
-  return is_real(held.dtype()) ? held : held.to(DType::int64);
-}
-template <typename T>
-Array tensor(const std::vector<T>& values) {
-  return tensor(std::span<const T>(values));
-}
-template <typename T>
-Array tensor(std::initializer_list<T> values) {
-  return tensor(std::span<const T>(values.begin(), values.size()));
-}
 DType result_type(const Array& a, const Array& b);
 // Element by element.
 Array abs(const Array&a), acos(const Array&a), acosh(const Array&a), asin(const Array&a),

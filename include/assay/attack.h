@@ -32,8 +32,8 @@ class Attack {
   // Changed inputs, in the order of the problem's records, in [0, 1]. Every record is at its own point of its
   // own search: the result for a record depends on the record, its random stream and the options alone, up to
   // float rounding. Records for which nothing was found come back as the search left them. A tensor shaped as
-  // problem.inputs, float32 on the same device without NaN; anything else ends the analysis with an error.
-  virtual Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const = 0;
+  // problem.inputs, float32 without NaN; anything else ends the analysis with an error.
+  virtual Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const = 0;
 };
 
 struct AttackInfo {

@@ -90,11 +90,10 @@ std::size_t class_count(const Session& session);
 // (the first among equals), or with a single one whether it says yes (a probability above one half, a logit
 // above zero). Scores with a NaN among them name none (no_class). Throws Error{unsupported} for other shapes,
 // and as require_rows().
-std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
-                                            std::size_t records);
+std::vector<std::int64_t> predicted_classes(const Session& session, const Array& logits, std::size_t records);
 // Throws Error{mismatch} unless the decision value of so many records holds one row for each, along its first
 // axis.
-void require_rows(const Session& session, const Tensor& logits, std::size_t records);
+void require_rows(const Session& session, const Array& logits, std::size_t records);
 
 // What a network says of each record.
 struct Predictions {

@@ -90,7 +90,7 @@ struct Finding {
   std::size_t pass = 0, round = 0;
   bool differing = false;  // networks disagreed on the seed itself; nothing was changed
   std::size_t iterations = 0, target = 0;
-  Tensor point;                             // [record...] in units of the valid range
+  Array point;                              // [record...] in units of the valid range
   std::vector<std::int64_t> classes;        // that each network names; empty for regression
   std::vector<std::vector<float>> outputs;  // scores or values of each network
   std::optional<std::int64_t> majority;     // see majority()

@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a graph. The only part of Assay that does. A session is a graph prepared for one device: weights
-// placed, order fixed, last readers known. It holds no state of a run; one thread may use it at a time.
+// Runs a graph. The only part of Assay that does. A session is a graph prepared for runs: constants
+// folded, order fixed, last readers known. It holds no state of a run; one thread may use it at a time.
 
 #include <cstdint>
 #include <functional>
@@ -21,10 +21,10 @@ namespace assay {
 
 struct SessionOptions {
   int threads = 0;                 // 0: all cores this process may use
-  std::string device = "cpu";      // "cpu" or "cuda"
+  std::string device = "cpu";      // there is no other
   std::uint64_t memory_limit = 0;  // bytes one tensor may take; 0: half of the machine's memory
-  // Of the processor: "auto" (the quickest, part by part), "lanes", "onednn", or "libtorch" (the reference).
-  // What the one named cannot do, libtorch does.
+  // Of the processor: "auto" (the quickest, part by part), "lanes", "onednn", or "reference" (one operator
+  // after the other, in plain loops). What the one named cannot do, the reference does.
   std::string engine = "auto";
   // Where the model does not tell: the shape of a record of the first input, and of inputs by name.
   Shape record_shape = {};
@@ -44,7 +44,7 @@ std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 
 // Nodes that run together. For a record: nanoseconds expected on one thread (0: unknown), and measured.
 struct PlannedStretch {
-  std::string engine;  // "lanes", "onednn" or "libtorch"
+  std::string engine;  // "lanes", "onednn" or "reference"
   std::vector<int> nodes;
   double nanoseconds = 0, measured = 0, multiply_adds = 0;  // by the operators' definitions
 };
@@ -59,9 +59,9 @@ class Session {
   const Graph& graph() const;
   const SessionOptions& options() const;
 
-  // Values that a batch of records gives: the graph inputs, as tensors on the session's device. Records with
-  // one input fit a network with one, whatever it is called; several are matched by name. Throws
-  // Error{mismatch} naming the inputs that are missing or too many, or the shapes that do not fit.
+  // Values that a batch of records gives: the graph inputs. Records with one input fit a network with one,
+  // whatever it is called; several are matched by name. Throws Error{mismatch} naming the inputs that are
+  // missing or too many, or the shapes that do not fit.
   Tensors bind(const Batch& batch) const;
   // The same for records of a network with one input.
   Tensors bind(const Array& inputs) const;
@@ -73,7 +73,7 @@ class Session {
   // only: no gradients are recorded. Engines agree within float rounding.
   Tensors run(const Tensors& given, std::span<const ValueId> wanted) const;
 
-  // As run(), recording for autograd. Values in `given` that require gradients are leaves. In `training`,
+  // As run(), recording gradients. Values in `given` that require gradients are leaves. In `training`,
   // `random` drives dropout and `constants` (if not null) overrides weights by value id and receives updated
   // batch-normalisation statistics.
   Tensors trace(const Tensors& given, std::span<const ValueId> wanted, bool training = false,
@@ -82,7 +82,7 @@ class Session {
   // Gradient of a scalar function of the values in `read` with respect to values (inputs or any between),
   // each in the value's shape; zeros where the scalar does not depend on it.
   Tensors gradients(const Tensors& given, std::span<const ValueId> read,
-                    const std::function<Tensor(const Tensors&)>& objective,
+                    const std::function<Array(const Tensors&)>& objective,
                     std::span<const ValueId> with_respect_to) const;
   // The same for numbers of single records, with respect to values that are given: one pass forward and one
   // back for each number, where a back end can without a copy of what lies between.
@@ -138,9 +138,9 @@ class Session {
 };
 
 // Neuron activations of a layer's whole tensor: [n, neurons], or [n, neurons * positions] for every_position.
-Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction);
+Array reduce_to_neurons(const Array& value, const Layer& layer, Reduction reduction);
 
-// Sets the number of threads for libtorch, OpenMP and BLAS alike. 0: all cores this process may use.
+// Sets the number of threads on which networks run. 0: all cores this process may use.
 void set_engine_threads(int threads);
 
 // Tells the C library to keep large blocks that batches free and need again: returning them to the system

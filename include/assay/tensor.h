@@ -1,23 +1,19 @@
 #pragma once
 
-// Tensors as the engine's callers see them: at::Tensor with the logical shape of the value (channels first).
-// Strides and memory layout are the engine's business: never read data_ptr() of a tensor you did not make
-// contiguous, never assume a device.
-
-#include <ATen/core/Tensor.h>
+// What runs of a network take and give.
 
 #include <functional>
 #include <map>
 #include <span>
 #include <vector>
 
+#include <assay/array_gradients.h>
 #include <assay/graph.h>
 
 namespace assay {
 
-using at::Tensor;
-// Tensors by the graph value they belong to.
-using Tensors = std::map<ValueId, Tensor>;
+// Arrays by the graph value they belong to, in the value's logical shape: channels first.
+using Tensors = std::map<ValueId, Array>;
 
 // Numbers of single records, each a function of what some values hold for the record.
 struct RecordObjective {
@@ -29,12 +25,8 @@ struct RecordObjective {
   std::function<void(std::size_t record, std::span<const float> elements, std::span<float> slopes)> slopes;
 };
 struct RecordGradients {
-  Tensor value;                    // what was read first
+  Array value;                     // what was read first
   std::vector<Tensors> gradients;  // of each number, by what they are with respect to, in its shape
 };
-
-Tensor to_tensor(const Array& array);      // shares the Array's memory; treat as read-only
-c10::ScalarType scalar_type(DType dtype);  // libtorch's name for an element type
-Array to_array(const Tensor& tensor);      // copies to the host, contiguous
 
 }  // namespace assay

@@ -13,14 +13,14 @@ namespace assay {
 
 struct NamedTensor {
   std::string name;
-  Tensor values;
+  Array values;
 };
 
-// As from_arrays() (assay/records.h), from tensors on any device: floating-point numbers are delivered
+// As from_arrays() (assay/records.h), from arrays: floating-point numbers are delivered
 // as float32, int64 and int32 as int64. `labels`: [n] whole numbers, or undefined. The tensors are held, not
 // copied, and must not be changed afterwards; they may be views of larger ones.
-DatasetPtr from_tensors(Tensor inputs, const Tensor& labels = {}, RecordOptions options = {});
-DatasetPtr from_tensors(std::vector<NamedTensor> inputs, const Tensor& labels = {},
+DatasetPtr from_tensors(Array inputs, const Array& labels = {}, RecordOptions options = {});
+DatasetPtr from_tensors(std::vector<NamedTensor> inputs, const Array& labels = {},
                         RecordOptions options = {});
 
 }  // namespace assay

@@ -71,7 +71,7 @@ struct TrainingResult {
 struct AuxiliaryLoss {
   double weight = 0.5;
   std::vector<ValueId> values = {};  // that it looks at
-  std::function<Tensor(const Batch& batch, const Tensors& values)> value = {};
+  std::function<Array(const Batch& batch, const Tensors& values)> value = {};
   std::string version = {};  // hash of all that it depends on
 };
 

@@ -11,13 +11,16 @@ See docs/python.md.
 
 from __future__ import annotations
 
-from ._beside import refuse_imports_that_clash, refuse_libraries_that_clash
+import os as _os
+import sys as _sys
 
-refuse_libraries_that_clash()
-
-from . import _assay  # noqa: E402
-
-refuse_imports_that_clash()
+# The module's libraries find each other before those of the same name that another framework has in the process.
+_flags = _sys.getdlopenflags()
+_sys.setdlopenflags(_flags | getattr(_os, "RTLD_DEEPBIND", 0))
+try:
+    from . import _assay
+finally:
+    _sys.setdlopenflags(_flags)
 
 from ._data import Data, data
 from ._model import Layer, Model, load

@@ -63,7 +63,7 @@ def describe_model(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -77,7 +77,7 @@ def demo(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -93,7 +93,7 @@ def describe_data(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -136,7 +136,7 @@ def train(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -163,7 +163,7 @@ def evaluate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -196,7 +196,7 @@ def importance(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -253,7 +253,7 @@ def cover(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -265,7 +265,7 @@ def criteria(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -340,7 +340,7 @@ def mutate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -352,7 +352,7 @@ def operators(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -372,7 +372,7 @@ def combine(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -385,7 +385,7 @@ def diff(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -412,7 +412,7 @@ def select(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -448,7 +448,7 @@ def audit(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -477,7 +477,7 @@ def attack(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -489,7 +489,7 @@ def attacks(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -536,7 +536,7 @@ def explore(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -548,7 +548,7 @@ def constraints(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -592,7 +592,7 @@ def inspect(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -604,7 +604,7 @@ def hypotheses(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -616,7 +616,7 @@ def measures(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -638,7 +638,7 @@ def prune(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -692,7 +692,7 @@ def retrain(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -718,7 +718,7 @@ def polluted(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -731,7 +731,7 @@ def report(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -750,7 +750,7 @@ def evidence(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -767,7 +767,7 @@ def verify(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...

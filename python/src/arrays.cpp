@@ -2,12 +2,13 @@
 
 #include "python/src/bindings.h"
 
-#include <ATen/ATen.h>
-#include <ATen/DLConvertor.h>
-
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <vector>
+
+#include "assay/model/float16.h"
+#include "python/src/dlpack.h"
 
 namespace assay::python {
 namespace {
@@ -17,12 +18,18 @@ std::string type_name(const py::handle& dtype) {
   return py::str(dtype.attr("str")).cast<std::string>().substr(1);
 }
 
-std::optional<at::ScalarType> type_of(const py::handle& dtype) {
-  const std::string type = type_name(dtype);
-  static const std::map<std::string, at::ScalarType> types{
-      {"f4", at::kFloat}, {"f8", at::kDouble}, {"f2", at::kHalf}, {"i8", at::kLong}, {"i4", at::kInt},
-      {"i2", at::kShort}, {"i1", at::kChar},   {"u1", at::kByte}, {"b1", at::kBool}};
-  if (const auto it = types.find(type); it != types.end()) return it->second;
+std::optional<DType> type_of(const std::string& name) {
+  static const std::map<std::string, DType> types{
+      {"f4", DType::float32}, {"f8", DType::float64}, {"i8", DType::int64},  {"i4", DType::int32},
+      {"i1", DType::int8},    {"u1", DType::uint8},   {"b1", DType::boolean}};
+  if (const auto it = types.find(name); it != types.end()) return it->second;
+  return std::nullopt;
+}
+
+// Of elements of 16 bits: the name of the type that they are converted to.
+std::optional<std::string> wider_name(const std::string& name) {
+  if (name == "f2") return "f4";
+  if (name == "i2") return "i4";
   return std::nullopt;
 }
 
@@ -30,14 +37,14 @@ py::ssize_t item_bytes(const py::handle& array) { return array.attr("itemsize").
 
 std::string text_of(const py::handle& object) { return py::str(object).cast<std::string>(); }
 
-[[noreturn]] void fail_type(const py::handle& dtype) {
+[[noreturn]] void fail_type(const std::string& type) {
   fail(Fault::usage,
        "arrays of {} are not understood; convert to float32 (in the range that the network takes) or int64 "
        "(tokens, labels)",
-       text_of(dtype));
+       type);
 }
 
-// Whether a tensor can lie where the array lies.
+// Whether an Array can lie where the array lies.
 bool shareable(const py::array& array) {
   const py::ssize_t bytes = item_bytes(array);
   const bool native = array.attr("dtype").attr("isnative").cast<bool>();
@@ -49,29 +56,40 @@ bool shareable(const py::array& array) {
   return true;
 }
 
-// Lets go of a Python object wherever the last tensor on its memory ends.
+// Lets go of a Python object wherever the last Array on its memory ends.
 void release(PyObject* object) {
   if (Py_IsInitialized() == 0) return;
   const py::gil_scoped_acquire lock;
   Py_DECREF(object);
 }
 
-Tensor tensor_of_numpy(py::array array) {
-  const py::object dtype = array.attr("dtype");
-  const auto type = type_of(dtype);
-  if (!type) fail_type(dtype);
-  if (!shareable(array)) {
-    const py::object native = dtype.attr("newbyteorder")("=");
-    array = py::module_::import("numpy").attr("array")(array, native, py::arg("order") = "C");
+// Elements of some memory, so many elements apart; they stay there until `done`. REQUIRES that no stride is
+// negative.
+Array strided(void* elements, DType type, const Shape& shape, const Shape& strides,
+              std::function<void()> done) {
+  std::int64_t extent = 1;  // from the first to the last
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) extent += (shape[axis] - 1) * strides[axis];
+  if (std::ranges::find(shape, 0) != shape.end()) extent = 0;
+  return Array::around(elements, type, {extent}, std::move(done)).viewed(shape, strides);
+}
+
+Array tensor_of_numpy(py::array array) {
+  const std::string name = type_name(array.attr("dtype"));
+  const auto wider = wider_name(name);
+  const auto type = type_of(wider.value_or(name));
+  if (!type) fail_type(text_of(array.attr("dtype")));
+  if (wider || !shareable(array)) {
+    array = py::module_::import("numpy").attr("array")(array, py::dtype("=" + wider.value_or(name)),
+                                                       py::arg("order") = "C");
   }
-  std::vector<std::int64_t> sizes(array.shape(), array.shape() + array.ndim()), strides;
+  const Shape shape(array.shape(), array.shape() + array.ndim());
+  Shape strides;
   for (py::ssize_t axis = 0; axis < array.ndim(); ++axis)
     strides.push_back(array.strides(axis) / item_bytes(array));
   PyObject* const owner = array.ptr();
   void* const data = const_cast<void*>(array.data());
   Py_INCREF(owner);
-  return at::from_blob(
-      data, sizes, strides, [owner](void*) { release(owner); }, at::TensorOptions().dtype(*type));
+  return strided(data, *type, shape, strides, [owner] { release(owner); });
 }
 
 // What an object gives to others that want its memory.
@@ -85,71 +103,110 @@ py::object capsule_of(const py::handle& object) {
   }
 }
 
-Tensor tensor_of_dlpack(const py::handle& object) {
-  const py::object capsule = capsule_of(object);
-  if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0)
-    fail(Fault::usage, "a {} gives no array that can be taken, or gave it to somebody else",
-         text_of(py::type::handle_of(object).attr("__name__")));
-  auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
-  Tensor tensor = at::fromDLPack(managed);
-  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
-  return tensor;
+std::string text_of(const DLDataType& type) {
+  static const std::map<std::uint8_t, std::string> kinds{
+      {dl_int, "int"}, {dl_uint, "uint"}, {dl_float, "float"}, {dl_bfloat, "bfloat"}, {dl_bool, "bool"}};
+  const auto kind = kinds.find(type.code);
+  if (kind == kinds.end() || type.lanes != 1)
+    return fmt::format("elements of DLPack's kind {} and {} lanes", type.code, type.lanes);
+  return fmt::format("{}{}", kind->second, type.bits);
 }
 
-const char* dtype_of(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat:
-      return "float32";
-    case at::kDouble:
-      return "float64";
-    case at::kLong:
-      return "int64";
-    case at::kInt:
-      return "int32";
-    case at::kShort:
-      return "int16";
-    case at::kChar:
-      return "int8";
-    case at::kByte:
-      return "uint8";
-    case at::kBool:
-      return "bool";
-    default:
-      fail(Fault::internal, "there is no NumPy array of {}", toString(type));
+std::optional<DType> type_of(const DLDataType& type) {
+  static const std::map<std::pair<std::uint8_t, std::uint8_t>, DType> types{
+      {{dl_float, 32}, DType::float32}, {{dl_float, 64}, DType::float64}, {{dl_int, 64}, DType::int64},
+      {{dl_int, 32}, DType::int32},     {{dl_int, 8}, DType::int8},       {{dl_uint, 8}, DType::uint8},
+      {{dl_bool, 8}, DType::boolean}};
+  const auto it = types.find({type.code, type.bits});
+  if (type.lanes != 1 || it == types.end()) return std::nullopt;
+  return it->second;
+}
+
+// Elements of 16 bits, which lie one after the other, as wider ones.
+template <typename To>
+Array widened(const Array& halves, Shape shape, To (*wide)(std::uint16_t)) {
+  Array result = Array::uninitialised(dtype_of<To>(), std::move(shape));
+  const auto* const from = reinterpret_cast<const std::uint16_t*>(halves.data());
+  std::transform(from, from + result.count(), result.elements<To>(), wide);
+  return result;
+}
+
+// Where elements of 16 bits are taken: a copy, as float32 or int32.
+bool is_widened(const DLDataType& type) {
+  return type.lanes == 1 && type.bits == 16 &&
+         (type.code == dl_int || type.code == dl_float || type.code == dl_bfloat);
+}
+Array widened(const Array& halves, Shape shape, std::uint8_t code) {
+  if (code == dl_float) return widened<float>(halves, std::move(shape), from_float16);
+  if (code == dl_bfloat) return widened<float>(halves, std::move(shape), from_bfloat16);
+  return widened<std::int32_t>(halves, std::move(shape), [](std::uint16_t bits) {
+    return std::int32_t{static_cast<std::int16_t>(bits)};
+  });
+}
+
+Shape strides_of(const DLTensor& given) {
+  if (given.strides != nullptr) return Shape(given.strides, given.strides + given.ndim);
+  Shape strides(static_cast<std::size_t>(given.ndim), 1);
+  for (std::size_t axis = strides.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * given.shape[axis];
+  return strides;
+}
+
+void require_readable(const DLTensor& given, const std::string& type_name) {
+  if (given.device.type != dl_cpu && given.device.type != dl_cuda_host)
+    fail(Fault::usage, "a {} does not lie in the processor's memory; bring it there first, by .cpu() say",
+         type_name);
+  if (!type_of(given.dtype) && !is_widened(given.dtype)) fail_type(text_of(given.dtype));
+  static_cast<void>(element_count(Shape(given.shape, given.shape + given.ndim)));
+  const Shape strides = strides_of(given);
+  if (std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 0; }))
+    fail(Fault::usage, "a {} lies backwards in memory; copy it first", type_name);
+}
+
+Array tensor_of_dlpack(const py::handle& object) {
+  const py::object capsule = capsule_of(object);
+  const std::string type_name = text_of(py::type::handle_of(object).attr("__name__"));
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0)
+    fail(Fault::usage, "a {} gives no array that can be taken, or gave it to somebody else", type_name);
+  auto* const managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  const DLTensor& given = managed->dl_tensor;
+  require_readable(given, type_name);
+  Shape shape(given.shape, given.shape + given.ndim), strides = strides_of(given);
+  const bool widens = is_widened(given.dtype);
+  if (widens) {  // as pairs of bytes
+    for (std::int64_t& stride : strides) stride *= 2;
+    shape.push_back(2);
+    strides.push_back(1);
   }
+  const Array array = strided(static_cast<std::byte*>(given.data) + given.byte_offset,
+                              widens ? DType::uint8 : *type_of(given.dtype), shape, strides, [managed] {
+                                if (managed->deleter != nullptr) managed->deleter(managed);
+                              });
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  if (!widens) return array;
+  const std::uint8_t code = given.dtype.code;
+  shape.pop_back();
+  return widened(array.clone(), std::move(shape), code);
 }
 
 }  // namespace
 
-Tensor tensor_of(const py::handle& object) {
+Array tensor_of(const py::handle& object) {
   if (py::isinstance<py::array>(object)) return tensor_of_numpy(py::reinterpret_borrow<py::array>(object));
   if (py::hasattr(object, "__dlpack__")) return tensor_of_dlpack(object);
   fail(Fault::usage, "a {} is no array; give a NumPy array, a torch tensor or what speaks DLPack",
        text_of(py::type::handle_of(object).attr("__name__")));
 }
 
-Array array_of(const py::handle& object) {
-  const Tensor tensor = tensor_of(object);
-  const at::ScalarType type = tensor.scalar_type();
-  const bool known = type == at::kFloat || type == at::kDouble || type == at::kLong || type == at::kInt ||
-                     type == at::kChar || type == at::kByte || type == at::kBool;
-  return to_array(known ? tensor : tensor.to(tensor.is_floating_point() ? at::kFloat : at::kLong));
-}
+Array array_of(const py::handle& object) { return tensor_of(object).clone(); }
 
-py::array numpy_of(const Tensor& given) {
-  Tensor tensor = given.detach().to(at::kCPU).contiguous();
-  if (tensor.scalar_type() == at::kHalf || tensor.scalar_type() == at::kBFloat16)
-    tensor = tensor.to(at::kFloat);
-  auto* const kept = new Tensor(std::move(tensor));
-  const py::capsule owner(kept, [](void* pointer) { delete static_cast<Tensor*>(pointer); });
+py::array numpy_of(const Array& given) {
+  auto* const kept = new Array(given.detach().contiguous());
+  const py::capsule owner(kept, [](void* pointer) { delete static_cast<Array*>(pointer); });
   std::vector<py::ssize_t> strides;
   for (const std::int64_t stride : kept->strides())
-    strides.push_back(stride * static_cast<py::ssize_t>(kept->element_size()));
-  return py::array(py::dtype(dtype_of(kept->scalar_type())), kept->sizes().vec(), strides, kept->data_ptr(),
-                   owner);
+    strides.push_back(stride * static_cast<py::ssize_t>(size_of(kept->dtype())));
+  return py::array(py::dtype(to_string(kept->dtype())), kept->shape(), strides, kept->data(), owner);
 }
-
-py::array numpy_of(const Array& array) { return numpy_of(to_tensor(array)); }
 
 py::array read_only(py::array array) {
   array.attr("setflags")(py::arg("write") = false);

@@ -91,13 +91,13 @@ void finish(Progress& progress);
 
 // --- arrays.cpp
 
-// Shares the memory of a NumPy array, or of what speaks DLPack (PyTorch, CuPy, JAX); NumPy arrays whose
-// strides or byte order no tensor can have are copied. Throws Error{usage}.
-Tensor tensor_of(const py::handle& object);
-// A copy as the library's own array. Throws Error{usage} for element types that it does not have.
+// Shares the memory of a NumPy array, or of what speaks DLPack (PyTorch, JAX); NumPy arrays whose strides or
+// byte order no Array can have are copied, and elements of 16 bits become float32 or int32. Throws
+// Error{usage}.
+Array tensor_of(const py::handle& object);
+// A copy. Throws Error{usage}.
 Array array_of(const py::handle& object);
-// Share the memory, which lives as long as the result.
-py::array numpy_of(const Tensor& tensor);
+// Shares the memory, which lives as long as the result.
 py::array numpy_of(const Array& array);
 // Of memory that the library goes on using: Python may look at it.
 py::array read_only(py::array array);
@@ -113,7 +113,7 @@ py::array_t<T> numpy_of(std::vector<T> values) {
 // A data set, and the arrays that it holds rather than copies.
 struct Records {
   DatasetPtr set;
-  std::vector<Tensor> held = {};
+  std::vector<Array> held = {};
 };
 
 // Of a bound network. Throws py::cast_error for anything else.

@@ -2,8 +2,6 @@
 
 #include "python/src/bindings.h"
 
-#include <ATen/ATen.h>
-
 #include <atomic>
 
 #include <assay/dataset.h>
@@ -38,7 +36,7 @@ Records records_of(const Inputs& inputs, const py::object& labels, const py::obj
     tensors.push_back({inputs.size() == 1 ? std::string() : input, tensor_of(array)});
     records.held.push_back(tensors.back().values);
   }
-  Tensor classes = labels.is_none() ? Tensor() : tensor_of(labels);
+  Array classes = labels.is_none() ? Array() : tensor_of(labels);
   RecordOptions options = options_of(targets, std::move(ids), std::move(class_names), std::move(range), name);
   const py::gil_scoped_release release;
   records.set = from_tensors(std::move(tensors), classes, std::move(options));
@@ -97,8 +95,8 @@ void bind_data(py::module_& module) {
       .def_property_readonly("addresses",
                              [](const Records& r) {
                                std::vector<std::uintptr_t> addresses;
-                               for (const Tensor& tensor : r.held)
-                                 addresses.push_back(reinterpret_cast<std::uintptr_t>(tensor.data_ptr()));
+                               for (const Array& array : r.held)
+                                 addresses.push_back(reinterpret_cast<std::uintptr_t>(array.data()));
                                return addresses;
                              })
       .def("read", &read, py::arg("positions"))

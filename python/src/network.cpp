@@ -2,7 +2,7 @@
 
 #include "python/src/bindings.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <map>
@@ -59,43 +59,43 @@ std::vector<py::dict> layers_of(const Session& session) {
 }
 
 // Rows of records along the first axis, whatever the network's layout.
-Tensor by_record(const Session& session, ValueId value, const Tensor& tensor, std::int64_t records) {
+Array by_record(const Session& session, ValueId value, const Array& tensor, std::int64_t records) {
   const Session::RecordAxis axis = session.record_axis(value);
   if (axis.axis < 0)
     fail(Fault::unsupported, "value '{}' does not hold its records along an axis",
          session.graph().value(value).name);
-  const Tensor first = tensor.movedim(axis.axis, 0).contiguous();
+  const Array first = tensor.movedim(axis.axis, 0).contiguous();
   if (axis.rows == 1) return first;
-  std::vector<std::int64_t> shape = first.sizes().vec();
+  std::vector<std::int64_t> shape = first.shape();
   shape[0] = axis.rows;
   shape.insert(shape.begin(), records);
   return first.reshape(shape);
 }
 
-// Walks the data; `compute` gives the tensors of a batch, records along the first axis. All of them, on the
-// host.
-using Compute = std::function<std::vector<Tensor>(const Batch&, const Tensors&)>;
+// Walks the data; `compute` gives the arrays of a batch, records along the first axis. All of them.
+using Compute = std::function<std::vector<Array>(const Batch&, const Tensors&)>;
 std::vector<py::array> collected(const Session& session, const Records& data, std::size_t batch,
                                  const py::object& listener, const std::string& stage,
                                  const Compute& compute) {
   const std::unique_ptr<Progress> progress = make_progress(listener);
-  const std::vector<Tensor> all = unlocked([&] {
-    std::vector<std::vector<Tensor>> parts;
+  const std::vector<Array> all = unlocked([&] {
+    std::vector<std::vector<Array>> parts;
     WalkOptions options;
     options.batch = batch;
     options.stage = stage;
     walk(session, data.set, options, *progress, [&](const Batch& records, const Tensors& given) {
-      const std::vector<Tensor> found = compute(records, given);
+      const std::vector<Array> found = compute(records, given);
       parts.resize(found.size());
-      for (std::size_t i = 0; i < found.size(); ++i) parts[i].push_back(found[i].detach().to(at::kCPU));
+      for (std::size_t i = 0; i < found.size(); ++i) parts[i].push_back(found[i].detach());
     });
     finish(*progress);
-    std::vector<Tensor> joined;
-    for (const std::vector<Tensor>& part : parts) joined.push_back(at::cat(part));
+    std::vector<Array> joined;
+    for (const std::vector<Array>& part : parts)
+      joined.push_back(part.size() == 1 ? part[0].clone() : array::cat(part));  // Python's own, to be changed
     return joined;
   });
   std::vector<py::array> arrays;
-  for (const Tensor& tensor : all) arrays.push_back(numpy_of(tensor));
+  for (const Array& tensor : all) arrays.push_back(numpy_of(tensor));
   return arrays;
 }
 
@@ -133,11 +133,11 @@ std::vector<Place> places_of(const Session& session, const Records& data,
   return places;
 }
 
-std::vector<Tensor> shown(const Session& session, const std::vector<Place>& places, const Tensors& values,
-                          const std::optional<Reduction>& reduction, std::size_t records) {
-  std::vector<Tensor> all;
+std::vector<Array> shown(const Session& session, const std::vector<Place>& places, const Tensors& values,
+                         const std::optional<Reduction>& reduction, std::size_t records) {
+  std::vector<Array> all;
   for (const Place& place : places) {
-    const Tensor& value = values.at(place.value);
+    const Array& value = values.at(place.value);
     if (!reduction)
       all.push_back(by_record(session, place.value, value, static_cast<std::int64_t>(records)));
     else if (place.layer != nullptr)
@@ -176,7 +176,7 @@ ValueId first_of_reals(const Graph& graph) {
 }
 
 // The classes that scores name; nothing where they are no row of scores for each record.
-std::optional<std::vector<std::int64_t>> classes_of(const Session& session, const Tensor& logits,
+std::optional<std::vector<std::int64_t>> classes_of(const Session& session, const Array& logits,
                                                     std::size_t records) {
   try {
     return predicted_classes(session, logits, records);
@@ -198,11 +198,11 @@ std::vector<py::array> predictions(Network& network, const Records& data, const 
                    [&](const Batch& batch, const Tensors& given) {
                      const Tensors values = session.run(given, wanted);
                      const auto n = static_cast<std::int64_t>(batch.indices.size());
-                     std::vector<Tensor> found{by_record(session, output, values.at(output), n)};
+                     std::vector<Array> found{by_record(session, output, values.at(output), n)};
                      const auto classes =
                          names ? classes_of(session, values.at(logits), batch.indices.size()) : std::nullopt;
                      names = classes.has_value();
-                     if (names) found.push_back(at::tensor(*classes, at::kLong));
+                     if (names) found.push_back(array::tensor(*classes));
                      return found;
                    });
 }
@@ -212,11 +212,11 @@ std::vector<std::int64_t> given_targets(const py::object& target, std::size_t re
   if (target.is_none()) return {};
   if (py::isinstance<py::int_>(target))
     return std::vector<std::int64_t>(records, target.cast<std::int64_t>());
-  const Tensor given = tensor_of(target).to(at::kCPU, at::kLong).contiguous();
-  if (given.dim() != 1 || static_cast<std::size_t>(given.size(0)) != records)
+  const Array given = tensor_of(target).to(DType::int64).contiguous();
+  if (given.rank() != 1 || static_cast<std::size_t>(given.size(0)) != records)
     fail(Fault::usage, "the target is one class for all {} records, or one each; got {}", records,
-         to_string(given.sizes().vec()));
-  return {given.data_ptr<std::int64_t>(), given.data_ptr<std::int64_t>() + records};
+         to_string(given.shape()));
+  return {given.elements<std::int64_t>(), given.elements<std::int64_t>() + records};
 }
 // One class a record; empty where none is given.
 std::vector<std::int64_t> targets_of(const py::object& target, std::size_t records) {

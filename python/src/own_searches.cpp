@@ -2,7 +2,7 @@
 
 #include <assay/attack.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <map>
@@ -25,33 +25,32 @@ struct AttackView {
   }
 };
 
-Tensor points_of(const AttackView& view, const py::object& points) {
-  const Tensor tensor = tensor_of(points).to(view.problem->inputs.device(), at::kFloat);
-  if (tensor.sizes() != view.problem->inputs.sizes())
+Array points_of(const AttackView& view, const py::object& points) {
+  const Array tensor = tensor_of(points).to(DType::float32);
+  if (tensor.shape() != view.problem->inputs.shape())
     fail(Fault::usage, "points have the shape of the problem's inputs, {}, not {}",
-         to_string(view.problem->inputs.sizes().vec()), to_string(tensor.sizes().vec()));
+         to_string(view.problem->inputs.shape()), to_string(tensor.shape()));
   return tensor.contiguous();
 }
 
 py::array scores(const AttackView& view, const py::object& points) {
   view.require();
-  const Tensor at = points_of(view, points);
-  const Tensor found = unlocked([&] { return view.network->scores(*view.problem, at); });
+  const Array at = points_of(view, points);
+  const Array found = unlocked([&] { return view.network->scores(*view.problem, at); });
   return numpy_of(found);
 }
 
 // Of the sum of weights [n, classes] times scores, each record's own: [n, record...].
 py::array gradients(const AttackView& view, const py::object& points, const py::object& weights) {
   view.require();
-  const Tensor at = points_of(view, points),
-               factors = tensor_of(weights).to(at::kCPU, at::kFloat).contiguous();
-  if (factors.sizes() != view.problem->scores.sizes())
+  const Array at = points_of(view, points), factors = tensor_of(weights).to(DType::float32).contiguous();
+  if (factors.shape() != view.problem->scores.shape())
     fail(Fault::usage, "weights have the shape of the scores, {}, not {}",
-         to_string(view.problem->scores.sizes().vec()), to_string(factors.sizes().vec()));
-  const Tensor found = unlocked([&] {
+         to_string(view.problem->scores.shape()), to_string(factors.shape()));
+  const Array found = unlocked([&] {
     return view.network->slope(*view.problem, at,
                                [&](std::size_t row, std::span<const float> values, std::span<float> slopes) {
-                                 const float* const from = factors.data_ptr<float>() + row * values.size();
+                                 const float* const from = factors.elements<float>() + row * values.size();
                                  std::copy_n(from, values.size(), slopes.begin());
                                });
   });
@@ -62,8 +61,7 @@ class OwnAttack final : public attack::Attack {
  public:
   OwnAttack(std::string name, PythonObject self) : name_(std::move(name)), self_(std::move(self)) {}
 
-  Tensor perturb(const attack::AttackedNetwork& network,
-                 const attack::AttackProblem& problem) const override {
+  Array perturb(const attack::AttackedNetwork& network, const attack::AttackProblem& problem) const override {
     return in_python([&] {
       const auto view = std::make_shared<AttackView>(AttackView{&network, &problem});
       py::dict facts;
@@ -82,13 +80,13 @@ class OwnAttack final : public attack::Attack {
         throw;
       }
       *view = {};
-      Tensor changed = tensor_of(found).to(at::kCPU, at::kFloat).clone().contiguous();
-      if (changed.sizes() != problem.inputs.sizes())
+      Array changed = tensor_of(found).to(DType::float32).clone();
+      if (changed.shape() != problem.inputs.shape())
         fail(Fault::usage, "attack {}: perturb() gives records of the shape {}, not {}", name_,
-             to_string(problem.inputs.sizes().vec()), to_string(changed.sizes().vec()));
+             to_string(problem.inputs.shape()), to_string(changed.shape()));
       if (!changed.isfinite().all().item<bool>())
         fail(Fault::usage, "attack {}: perturb() gives a NaN or an infinity", name_);
-      return changed.clamp(0, 1).to(problem.inputs.device());
+      return changed.clamp(0, 1);
     });
   }
 
@@ -120,22 +118,22 @@ class OwnConstraint final : public explore::Constraint {
  public:
   OwnConstraint(std::string name, PythonObject self) : name_(std::move(name)), self_(std::move(self)) {}
 
-  Tensor direction(const explore::Searches& searches, const Tensor& points,
-                   const Tensor& wanted) const override {
+  Array direction(const explore::Searches& searches, const Array& points,
+                  const Array& wanted) const override {
     return called("direction", searches, {points, wanted}, wanted);
   }
-  Tensor kept(const explore::Searches& searches, const Tensor& points) const override {
+  Array kept(const explore::Searches& searches, const Array& points) const override {
     return called("kept", searches, {points}, points);
   }
-  Tensor shown(const explore::Searches& searches, const Tensor& points) const override {
+  Array shown(const explore::Searches& searches, const Array& points) const override {
     return called("shown", searches, {points}, points);
   }
 
  private:
   // A method that the class does not have changes nothing.
-  Tensor called(const char* method, const explore::Searches& searches, const std::vector<Tensor>& tensors,
-                const Tensor& unchanged) const {
-    return in_python([&]() -> Tensor {
+  Array called(const char* method, const explore::Searches& searches, const std::vector<Array>& tensors,
+               const Array& unchanged) const {
+    return in_python([&]() -> Array {
       if (!py::hasattr(self_.get(), method)) return unchanged;
       py::dict facts;
       facts["seeds"] = numpy_of(searches.seeds.clone());
@@ -143,13 +141,13 @@ class OwnConstraint final : public explore::Constraint {
       facts["keys"] = searches.keys;
       py::list arguments;
       arguments.append(py::module_::import("assay._own").attr("Searches")(**facts));
-      for (const Tensor& tensor : tensors) arguments.append(numpy_of(tensor.clone()));
+      for (const Array& tensor : tensors) arguments.append(numpy_of(tensor.clone()));
       const py::object found = self_.get().attr(method)(*arguments);
-      Tensor result = tensor_of(found).to(at::kCPU, at::kFloat).clone().contiguous();
-      if (result.sizes() != unchanged.sizes())
+      Array result = tensor_of(found).to(DType::float32).clone();
+      if (result.shape() != unchanged.shape())
         fail(Fault::usage, "constraint {}: {}() gives the shape {}, not {}", name_, method,
-             to_string(result.sizes().vec()), to_string(unchanged.sizes().vec()));
-      return result.to(unchanged.device());
+             to_string(result.shape()), to_string(unchanged.shape()));
+      return result;
     });
   }
 

@@ -141,8 +141,7 @@ class AutoAttack : public testing::TestWithParam<std::string> {
 TEST_P(AutoAttack, ApgdFollowsTheWrittenOutAlgorithm) {
   constexpr double eps = 0.01;  // too little to turn a record at once
   for (const std::string loss : {"ce", "dlr"}) {
-    const Tensor found =
-        perturbed(fmt::format("apgd[eps={},steps=20,loss={}]", eps, loss), *network, problem);
+    const Array found = perturbed(fmt::format("apgd[eps={},steps=20,loss={}]", eps, loss), *network, problem);
     for (std::int64_t row = 0; row < problem.size(); ++row) {
       const Point expected = plain_apgd(*plain, list(problem.inputs[row]), start(row, eps), label(row),
                                         loss == "dlr", -1, eps, 20, false);
@@ -153,7 +152,7 @@ TEST_P(AutoAttack, ApgdFollowsTheWrittenOutAlgorithm) {
 
 TEST_P(AutoAttack, ApgdAimsAtTheClassesThatAreNear) {
   constexpr double eps = 0.01;
-  const Tensor found =
+  const Array found =
       perturbed(fmt::format("apgd[eps={},steps=15,loss=dlr,targets=1]", eps), *network, problem);
   for (std::int64_t row = 0; row < problem.size(); ++row) {
     const Point z = plain->scores(list(problem.inputs[row]));
@@ -171,8 +170,8 @@ TEST_P(AutoAttack, ApgdTurnsAllThatPgdTurns) {
     return AttackedNetwork::won(problem, network->scores(problem, perturbed(spec, *network, problem)));
   };
   for (const double eps : {0.02, 0.05, 0.1}) {
-    const Tensor by_pgd = turned(fmt::format("pgd[eps={},step={},steps=20]", eps, eps / 4));
-    const Tensor by_apgd = turned(fmt::format("apgd[eps={},steps=20,starts=2]", eps));
+    const Array by_pgd = turned(fmt::format("pgd[eps={},step={},steps=20]", eps, eps / 4));
+    const Array by_apgd = turned(fmt::format("apgd[eps={},steps=20,starts=2]", eps));
     EXPECT_GE(by_apgd.sum().item<std::int64_t>(), by_pgd.sum().item<std::int64_t>()) << eps;
   }
 }
@@ -220,18 +219,19 @@ TEST(Fab, FindsTheNearestPointOfALinearNetworkWithinTheRange) {
         Line{{3, 0.2F, 0.1F, -1}, {0.15, 0.9, 0.8, 0.1}}}) {
     const Session session(line.graph(), one_thread);
     const AttackedNetwork network(session, InputUnits{}, false);
-    const Tensor x = at::tensor(line.record, at::kFloat).reshape({1, 4});
+    const Array x = array::tensor(line.record, DType::float32).reshape({1, 4});
     const AttackProblem problem = problem_of(network, x);
     for (const std::string norm : {"linf", "l2"}) {
-      const Tensor found = perturbed("fab[norm=" + norm + "]", network, problem);
+      const Array found = perturbed("fab[norm=" + norm + "]", network, problem);
       EXPECT_TRUE(AttackedNetwork::won(problem, network.scores(problem, found)).item<bool>()) << norm;
-      const Tensor change = (found - x).abs();
-      const double length = norm == "linf" ? change.max().item<double>() : change.norm().item<double>();
+      const Array change = (found - x).abs();
+      const double length =
+          norm == "linf" ? change.max().item<double>() : array::norm(change, 2).item<double>();
       const double least = line.nearest(norm == "l2");
       EXPECT_GE(length, least * (1 - 1e-4)) << norm;
       EXPECT_LE(length, least * 1.02) << norm;
       const std::string bound = fmt::format("fab[norm={},within={}]", norm, least * 0.9);
-      EXPECT_TRUE(at::equal(perturbed(bound, network, problem), x)) << "nothing is that near";
+      EXPECT_TRUE(array::equal(perturbed(bound, network, problem), x)) << "nothing is that near";
     }
   }
 }
@@ -240,23 +240,23 @@ TEST(Fab, FindsTheNearestPointOfALinearNetworkWithinTheRange) {
 TEST(SquareAttack, ComesNearTheBestCornerOfALinearNetwork) {
   constexpr double eps = 0.1;
   Rng rng(8);
-  const Tensor weights = to_tensor(random_array(rng, {64})).clone();
+  const Array weights = random_array(rng, {64}).clone();
   GraphBuilder build("linear");
   const ValueId in = build.input("input", DType::float32, {-1, 1, 8, 8});
   // The first class is so far ahead that nothing turns the record: the search goes on to its end.
   const std::vector<float> ahead{100, 0};
   build.output(build.add("Gemm", "logits",
                          {build.add("Flatten", "flat", {in}),
-                          build.constant("w", to_array(at::stack({-weights, weights}).contiguous())),
+                          build.constant("w", array::stack({-weights, weights}).contiguous()),
                           build.constant("b", Array::of<float>({2}, ahead))},
                          {{"transB", std::int64_t{1}}}));
   const Session session(build.build(), one_thread);
   const AttackedNetwork network(session, InputUnits{}, false);
-  const AttackProblem problem = problem_of(network, at::full({1, 1, 8, 8}, 0.5F));
+  const AttackProblem problem = problem_of(network, array::full({1, 1, 8, 8}, 0.5F));
   double before = 0;
   for (const int queries : {1, 30, 300, 3000}) {
-    const Tensor found = perturbed(fmt::format("square[eps={},queries={}]", eps, queries), network, problem);
-    const Tensor change = (found - problem.inputs).reshape({64});
+    const Array found = perturbed(fmt::format("square[eps={},queries={}]", eps, queries), network, problem);
+    const Array change = (found - problem.inputs).reshape({64});
     EXPECT_LE(change.abs().max().item<double>(), eps + 1e-6);
     const double share = (change * weights).sum().item<double>() / (eps * weights.abs().sum().item<double>());
     EXPECT_GE(share, before) << queries;

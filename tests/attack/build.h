@@ -3,7 +3,6 @@
 // Small networks, records and problems for the tests of attacks, and what one record's search needs when it
 // is written out.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/array_math.h>
 #include <assay/attack.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
@@ -23,7 +23,7 @@ using namespace attack;
 
 // Networks this small gain nothing from threads.
 inline const SessionOptions one_thread{.threads = 1};
-inline const SessionOptions reference{.threads = 1, .engine = "libtorch"};
+inline const SessionOptions reference{.threads = 1, .engine = "reference"};
 
 // scores = W x, by hand.
 inline Graph linear(Shape shape, const std::vector<float>& weights) {
@@ -43,15 +43,15 @@ inline Graph dense_network() {
   return net.build(net.dense("logits", x, 9, 4));
 }
 
-inline Tensor random_records(std::int64_t count, Shape record, std::uint64_t seed = 11) {
+inline Array random_records(std::int64_t count, Shape record, std::uint64_t seed = 11) {
   Rng rng(seed);
   record.insert(record.begin(), count);
-  return to_tensor(uniform_array(rng, record)).clone();
+  return uniform_array(rng, record).clone();
 }
 
 // A problem as Preparation makes it: labels are what the network says.
 inline AttackProblem aimed(AttackProblem problem, std::int64_t step = 1) {
-  problem.targets = (problem.labels + step).remainder(problem.scores.size(1));
+  problem.targets = array::remainder(problem.labels + step, problem.scores.size(1));
   return problem;
 }
 
@@ -59,18 +59,18 @@ inline double clip(double v) { return std::clamp(v, 0.0, 1.0); }
 
 // One record of a problem, with a log of its own.
 inline AttackProblem single(const AttackProblem& problem, std::int64_t row) {
-  AttackProblem one = problem.at(at::tensor(std::vector<std::int64_t>{row}));
+  AttackProblem one = problem.at(array::tensor(std::vector<std::int64_t>{row}));
   one.log = std::make_shared<AttackLog>(1);
   one.places = {0};
   return one;
 }
 
-inline Tensor perturbed(const std::string& spec, const AttackedNetwork& network,
-                        const AttackProblem& problem) {
+inline Array perturbed(const std::string& spec, const AttackedNetwork& network,
+                       const AttackProblem& problem) {
   return make_attack(parse_spec("attack", spec))->perturb(network, problem);
 }
 
-inline double greatest_difference(const Tensor& a, const Tensor& b) {
+inline double greatest_difference(const Array& a, const Array& b) {
   return (a - b).abs().max().item<double>();
 }
 
@@ -83,9 +83,9 @@ class Plain {
 
   std::vector<double> scores(const std::vector<double>& x) const {
     const ValueId id = session_.logits();
-    const Tensor out =
-        session_.run(bound(x), std::span(&id, 1)).at(id).reshape({-1}).to(at::kDouble).contiguous();
-    return {out.data_ptr<double>(), out.data_ptr<double>() + out.numel()};
+    const Array out =
+        session_.run(bound(x), std::span(&id, 1)).at(id).reshape({-1}).to(DType::float64).contiguous();
+    return {out.elements<double>(), out.elements<double>() + out.count()};
   }
   int decision(const std::vector<double>& x) const {
     const std::vector<double> z = scores(x);
@@ -94,12 +94,12 @@ class Plain {
   // Gradient of sum_k weights[k] Z_k.
   std::vector<double> gradient(const std::vector<double>& x, const std::vector<double>& weights) const {
     const ValueId id = session_.logits(), input = session_.graph().inputs()[0];
-    const Tensor w = at::tensor(weights, at::kFloat);
+    const Array w = array::tensor(weights, DType::float32);
     const Tensors slopes = session_.gradients(
         bound(x), std::span(&id, 1), [&](const Tensors& v) { return (v.at(id).reshape({-1}) * w).sum(); },
         std::span(&input, 1));
-    const Tensor flat = slopes.at(input).reshape({-1}).to(at::kDouble).contiguous();
-    return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+    const Array flat = slopes.at(input).reshape({-1}).to(DType::float64).contiguous();
+    return {flat.elements<double>(), flat.elements<double>() + flat.count()};
   }
   // Gradient of the cross-entropy of softmax(Z) with class y: sum_k (p_k - [k = y]) grad Z_k.
   std::vector<double> loss_gradient(const std::vector<double>& x, int y) const {
@@ -115,7 +115,7 @@ class Plain {
  private:
   Tensors bound(const std::vector<double>& x) const {
     Tensors given;
-    given.emplace(session_.graph().inputs()[0], at::tensor(x, at::kFloat).reshape(shape_));
+    given.emplace(session_.graph().inputs()[0], array::tensor(x, DType::float32).reshape(shape_));
     return given;
   }
 
@@ -123,12 +123,12 @@ class Plain {
   Shape shape_;
 };
 
-inline std::vector<double> list(const Tensor& record) {
-  const Tensor flat = record.reshape({-1}).to(at::kDouble).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+inline std::vector<double> list(const Array& record) {
+  const Array flat = record.reshape({-1}).to(DType::float64).contiguous();
+  return {flat.elements<double>(), flat.elements<double>() + flat.count()};
 }
 
-inline void expect_near(const std::vector<double>& expected, const Tensor& record, double tolerance,
+inline void expect_near(const std::vector<double>& expected, const Array& record, double tolerance,
                         const std::string& what = {}) {
   const std::vector<double> actual = list(record);
   ASSERT_EQ(expected.size(), actual.size());

@@ -83,17 +83,17 @@ TEST(ConfidentRecords, KeepTheLeadingPartOfTheGradient) {
   const Session session(linear({2, 3}, {1, 0, 0, 0.5F, 0, -1}), one_thread);
   const AttackedNetwork network(session, InputUnits{}, false);
   for (const double sure : {5.0, 17.0, 30.0, 80.0}) {
-    const Tensor x = at::tensor(std::vector<float>{static_cast<float>(sure), 1.0F}).reshape({1, 2});
+    const Array x = array::tensor(std::vector<float>{static_cast<float>(sure), 1.0F}).reshape({1, 2});
     const double others = std::exp(0.5 - sure) + std::exp(-1 - sure), all = 1 + others;
     const std::vector<double> expected{-others / all,
                                        (0.5 * std::exp(0.5 - sure) - std::exp(-1 - sure)) / all};
     AttackProblem problem = problem_of(network, x);
-    const Tensor up = network.slope(problem, x, loss(problem));
+    const Array up = network.slope(problem, x, loss(problem));
     problem.targets = problem.labels;
-    const Tensor down = network.slope(problem, x, loss(problem));
+    const Array down = network.slope(problem, x, loss(problem));
     // Attacks take its direction alone.
     const double ratio = expected[1] / expected[0];
-    for (const Tensor& slope : {up, down})
+    for (const Array& slope : {up, down})
       EXPECT_NEAR(slope[0][1].item<double>() / slope[0][0].item<double>(), ratio, 2e-5 * std::abs(ratio))
           << sure;
     EXPECT_LT(up[0][0].item<double>(), 0);
@@ -103,9 +103,9 @@ TEST(ConfidentRecords, KeepTheLeadingPartOfTheGradient) {
 
 // The step has the length that was asked for in every norm, whatever the scale of the gradient.
 TEST(Steepest, HasLengthOneAtEveryScale) {
-  const Tensor direction = at::tensor(std::vector<float>{3, -4, 0, 0}).reshape({1, 4});
+  const Array direction = array::tensor(std::vector<float>{3, -4, 0, 0}).reshape({1, 4});
   for (const double scale : {1e-37, 1e-30, 1e-20, 1e-12, 1e-6, 1.0, 1e6, 1e30}) {
-    const Tensor gradient = direction * scale;
+    const Array gradient = direction * scale;
     expect_near({0.6, -0.8, 0, 0}, steepest(gradient, Norm::l2), 1e-5, fmt::format("{}", scale));
     expect_near({0, -1, 0, 0}, steepest(gradient, Norm::l1), 1e-6);
     expect_near({1, -1, 0, 0}, steepest(gradient, Norm::linf), 0);
@@ -123,7 +123,7 @@ TEST(ConfidentRecords, MoveHoweverSureTheNetworkIs) {
     for (const float w : {1.0F, -0.5F, 2.0F, -1.0F, 0.25F, 0.5F}) weights.push_back(w * factor);
     const Session session(linear({3, 2}, weights), one_thread);
     const AttackedNetwork network(session, InputUnits{}, false);
-    const Tensor x = at::tensor(std::vector<float>{0.9F, 0.2F, 0.8F}).reshape({1, 3});
+    const Array x = array::tensor(std::vector<float>{0.9F, 0.2F, 0.8F}).reshape({1, 3});
     return list(perturbed(spec, network, problem_of(network, x))[0]);
   };
   for (const char* spec :
@@ -140,8 +140,8 @@ TEST(ConfidentRecords, MoveHoweverSureTheNetworkIs) {
 
 TEST_P(GradientAttack, FgsmTakesTheWrittenOutStep) {
   for (const std::string norm : {"linf", "l2", "l1"}) {
-    const Tensor found = perturbed("fgsm[eps=0.2,norm=" + norm + "]", *network, problem);
-    const Tensor aimed_at = perturbed("fgsm[eps=0.2,norm=" + norm + "]", *network, targeted);
+    const Array found = perturbed("fgsm[eps=0.2,norm=" + norm + "]", *network, problem);
+    const Array aimed_at = perturbed("fgsm[eps=0.2,norm=" + norm + "]", *network, targeted);
     for (std::int64_t row = 0; row < problem.size(); ++row) {
       for (const int goal : {-1, target(row)}) {
         std::vector<double> expected = list(problem.inputs[row]);
@@ -156,7 +156,7 @@ TEST_P(GradientAttack, FgsmTakesTheWrittenOutStep) {
 TEST_P(GradientAttack, BimTakesTheWrittenOutSteps) {
   for (const std::string norm : {"linf", "l2"}) {
     const std::string spec = "bim[eps=0.12,step=0.05,steps=6,norm=" + norm + "]";
-    const Tensor found = perturbed(spec, *network, problem), aimed_at = perturbed(spec, *network, targeted);
+    const Array found = perturbed(spec, *network, problem), aimed_at = perturbed(spec, *network, targeted);
     for (std::int64_t row = 0; row < problem.size(); ++row) {
       const std::vector<double> x = list(problem.inputs[row]);
       expect_near(plain_bim(*plain, x, x, label(row), -1, 0.12, 0.05, 6, norm), found[row], 1e-4, norm);
@@ -167,7 +167,7 @@ TEST_P(GradientAttack, BimTakesTheWrittenOutSteps) {
 }
 
 TEST_P(GradientAttack, PgdBeginsAtItsRandomPointAndGoesOnAsBim) {
-  const Tensor found = perturbed("pgd[eps=0.1,step=0.02,steps=5]", *network, problem);
+  const Array found = perturbed("pgd[eps=0.1,step=0.02,steps=5]", *network, problem);
   for (std::int64_t row = 0; row < problem.size(); ++row) {
     const std::vector<double> x = list(problem.inputs[row]);
     Rng rng(problem.seed, {problem.keys[static_cast<std::size_t>(row)], 0});
@@ -184,7 +184,7 @@ TEST(Fgsm, MovesALinearModelByHand) {
   // Z = (x1, x2): at (0.6, 0.5) the class is 0, and the loss grows with x2 - x1.
   const Session session(linear({2, 2}, {1, 0, 0, 1}), one_thread);
   const AttackedNetwork network(session, {}, false);
-  const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F}).reshape({1, 2}));
+  const AttackProblem problem = problem_of(network, array::tensor({0.6F, 0.5F}).reshape({1, 2}));
   expect_near({0.5, 0.6}, perturbed("fgsm[eps=0.1]", network, problem), 1e-6);
   expect_near({0.6 - 0.1 / std::sqrt(2.0), 0.5 + 0.1 / std::sqrt(2.0)},
               perturbed("fgsm[eps=0.1,norm=l2]", network, problem), 1e-6);
@@ -198,7 +198,7 @@ TEST(Fgsm, MovesALinearModelByHand) {
 TEST(Fgsm, DoesNotMoveAlongGradientsOfZeroOrNaN) {
   const Session flat(linear({2, 2}, {0, 0, 0, 0}), one_thread);
   const AttackedNetwork network(flat, {}, false);
-  const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F}).reshape({1, 2}));
+  const AttackProblem problem = problem_of(network, array::tensor({0.6F, 0.5F}).reshape({1, 2}));
   for (const char* norm : {"linf", "l2", "l1"}) {
     EXPECT_EQ(greatest_difference(perturbed(std::string("fgsm[norm=") + norm + "]", network, problem),
                                   problem.inputs),
@@ -212,7 +212,7 @@ TEST(Fgsm, DoesNotMoveAlongGradientsOfZeroOrNaN) {
   const Session root(net.build(net.builder.add("Gemm", "logits", {net.builder.add("Sqrt", "root", {x}), w})),
                      one_thread);
   const AttackedNetwork rooted(root, {}, false);
-  const AttackProblem edge = problem_of(rooted, at::tensor({0.0F, 0.25F}).reshape({1, 2}));
+  const AttackProblem edge = problem_of(rooted, array::tensor({0.0F, 0.25F}).reshape({1, 2}));
   expect_near({0, 0.15}, perturbed("fgsm[eps=0.1]", rooted, edge), 1e-6);
 }
 
@@ -220,8 +220,8 @@ TEST(Pgd, BeginsAgainOnlyWithRecordsThatHold) {
   const Session session(linear({2, 2}, {1, 0, 0, 1}), one_thread);
   const AttackedNetwork network(session, {}, false);
   // The first record is broken by the first start, the second lies too far away for any.
-  const AttackProblem problem = problem_of(network, at::tensor({0.52F, 0.5F, 0.9F, 0.1F}).reshape({2, 2}));
-  const Tensor found = perturbed("pgd[eps=0.1,step=0.05,steps=5,starts=3]", network, problem);
+  const AttackProblem problem = problem_of(network, array::tensor({0.52F, 0.5F, 0.9F, 0.1F}).reshape({2, 2}));
+  const Array found = perturbed("pgd[eps=0.1,step=0.05,steps=5,starts=3]", network, problem);
   EXPECT_EQ(problem.log->backward, (std::vector<std::uint64_t>{5, 15}));
   expect_near({0.42, 0.6, 0.8, 0.2}, found, 1e-6);
 }

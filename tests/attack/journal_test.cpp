@@ -44,9 +44,9 @@ class AttackJournals : public testing::Test {
              (std::string("assay_journal_") + testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder);
     fs::create_directories(folder);
-    const Tensor records = random_records(10, {6});
-    write_npz(folder / "data.npz", {{"x", to_array(records)},
-                                    {"y", Array::of<std::int64_t>({10}, std::vector<std::int64_t>(10, 0))}});
+    const Array records = random_records(10, {6});
+    write_npz(folder / "data.npz",
+              {{"x", records}, {"y", Array::of<std::int64_t>({10}, std::vector<std::int64_t>(10, 0))}});
   }
   ~AttackJournals() override { fs::remove_all(folder); }
 

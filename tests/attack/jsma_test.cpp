@@ -58,7 +58,7 @@ TEST(Jsma, AgreesWithTheAlgorithmWrittenOut) {
     for (const auto& [spec, theta, gamma] :
          {std::tuple("jsma[gamma=0.4]", 1.0, 0.4), std::tuple("jsma[theta=-1,gamma=0.4]", -1.0, 0.4),
           std::tuple("jsma[theta=0.3,gamma=0.4]", 0.3, 0.4)}) {
-      const Tensor found = perturbed(spec, network, problem);
+      const Array found = perturbed(spec, network, problem);
       for (std::int64_t row = 0; row < problem.size(); ++row) {
         const int target = static_cast<int>(problem.targets[row].item<std::int64_t>());
         expect_near(plain_jsma(plain, list(problem.inputs[row]), target, theta, gamma, classes), found[row],
@@ -73,7 +73,7 @@ TEST(Jsma, ReachesTheTargetOfALinearModelByHand) {
   const Session session(linear({4, 2}, {3, -0.5F, -0.5F, 0.5F, 0, 1, 2, -1}), one_thread);
   const AttackedNetwork network(session, {}, false);
   const AttackProblem problem =
-      aimed(problem_of(network, at::tensor({1.0F, 0.2F, 0.1F, 0.0F}).reshape({1, 4})));
+      aimed(problem_of(network, array::tensor({1.0F, 0.2F, 0.1F, 0.0F}).reshape({1, 4})));
   // x1 is at its end. dZ1/dx = (., 1, 2, -1), dZ0/dx = (., -0.5, -0.5, 0.5): pairs (2,3): 3 * 1 = 3; (2,4):
   // 0; (3,4): 0. Z becomes (2, 3): done after one pair.
   expect_near({1, 1, 1, 0}, perturbed("jsma", network, problem), 0);
@@ -84,7 +84,7 @@ TEST(Jsma, ReachesTheTargetOfALinearModelByHand) {
 TEST(Jsma, StopsWhereNoPairHelps) {
   const Session session(linear({2, 2}, {1, 1, 0.5F, 0.5F}), one_thread);
   const AttackedNetwork network(session, {}, false);
-  const AttackProblem problem = aimed(problem_of(network, at::tensor({0.5F, 0.5F}).reshape({1, 2})));
+  const AttackProblem problem = aimed(problem_of(network, array::tensor({0.5F, 0.5F}).reshape({1, 2})));
   expect_near({0.5, 0.5}, perturbed("jsma", network, problem), 0);
   EXPECT_EQ(problem.log->ending[0], "no admissible pair of features");
 }

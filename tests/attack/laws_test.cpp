@@ -49,36 +49,36 @@ TEST_P(EveryAttack, SaysWhatItIs) {
 }
 
 TEST_P(EveryAttack, StaysInRangeAndKeepsTheShape) {
-  const Tensor found = perturbed(quick(GetParam()), network, problem);
-  ASSERT_EQ(found.sizes(), problem.inputs.sizes());
+  const Array found = perturbed(quick(GetParam()), network, problem);
+  ASSERT_EQ(found.shape(), problem.inputs.shape());
   EXPECT_GE(found.min().item<float>(), 0);
   EXPECT_LE(found.max().item<float>(), 1);
   EXPECT_FALSE(problem.inputs.requires_grad());
 }
 
 TEST_P(EveryAttack, ASeedGivesTheSameRecords) {
-  EXPECT_TRUE(at::equal(perturbed(quick(GetParam()), network, problem),
-                        perturbed(quick(GetParam()), network, problem)));
+  EXPECT_TRUE(array::equal(perturbed(quick(GetParam()), network, problem),
+                           perturbed(quick(GetParam()), network, problem)));
 }
 
 TEST_P(EveryAttack, ARecordIsAttackedTheSameInAnyCompany) {
-  const Tensor together = perturbed(quick(GetParam()), network, problem);
+  const Array together = perturbed(quick(GetParam()), network, problem);
   const std::vector<std::uint64_t> forward = problem.log->forward;
   for (std::int64_t row = 0; row < problem.size(); ++row) {
     const AttackProblem alone = single(problem, row);
     // Rounding may turn a step of one element; nothing else may differ.
-    const Tensor differs = (perturbed(quick(GetParam()), network, alone)[0] - together[row]).abs().gt(1e-3);
+    const Array differs = (perturbed(quick(GetParam()), network, alone)[0] - together[row]).abs().gt(1e-3);
     EXPECT_LE(differs.sum().item<std::int64_t>(), 2) << "record " << row;
   }
 }
 
 TEST_P(EveryAttack, TheOrderOfRecordsDoesNotMatter) {
-  const Tensor order = at::tensor(std::vector<std::int64_t>{4, 2, 5, 0, 1, 3});
+  const Array order = array::tensor(std::vector<std::int64_t>{4, 2, 5, 0, 1, 3});
   AttackProblem shuffled = problem.at(order);
-  const Tensor differs = (perturbed(quick(GetParam()), network, shuffled) -
-                          perturbed(quick(GetParam()), network, problem).index_select(0, order))
-                             .abs()
-                             .gt(1e-3);
+  const Array differs = (perturbed(quick(GetParam()), network, shuffled) -
+                         perturbed(quick(GetParam()), network, problem).index_select(0, order))
+                            .abs()
+                            .gt(1e-3);
   EXPECT_LE(differs.flatten(1).sum(1).max().item<std::int64_t>(), 2);
 }
 
@@ -87,25 +87,24 @@ class Brink {
  public:
   Brink() {
     Rng rng(3);
-    weights = to_tensor(random_array(rng, {144}, 1.0 / 12)).clone();
+    weights = random_array(rng, {144}, 1.0 / 12).clone();
     inputs = random_records(24, {1, 12, 12}) * 0.4 + 0.3;
-    const Tensor side = at::arange(24).remainder(2) * 2 - 1;
-    const Tensor excess = at::matmul(inputs.flatten(1), weights) - side * 0.001;
-    inputs = inputs - (excess.unsqueeze(1) * weights / weights.square().sum()).reshape(inputs.sizes());
+    const Array side = array::remainder(array::arange(24), 2) * 2 - 1;
+    const Array excess = array::matmul(inputs.flatten(1), weights) - side * 0.001;
+    inputs = inputs - (excess.unsqueeze(1) * weights / weights.square().sum()).reshape(inputs.shape());
   }
 
   Graph graph() const {
     GraphBuilder build("brink");
     const ValueId in = build.input("input", DType::float32, {-1, 1, 12, 12});
-    const Tensor rows = at::stack({-weights, weights});
-    build.output(
-        build.add("Gemm", "logits",
-                  {build.add("Flatten", "flatten", {in}), build.constant("w", to_array(rows.contiguous()))},
-                  {{"transB", std::int64_t{1}}}));
+    const Array rows = array::stack({-weights, weights});
+    build.output(build.add("Gemm", "logits",
+                           {build.add("Flatten", "flatten", {in}), build.constant("w", rows.contiguous())},
+                           {{"transB", std::int64_t{1}}}));
     return build.build();
   }
 
-  Tensor weights, inputs;
+  Array weights, inputs;
 };
 
 // Attacks that look at the network turn every record; what only disturbs must turn some.
@@ -116,7 +115,7 @@ TEST_P(EveryAttack, TurnsRecordsOnTheBrink) {
   AttackProblem near = problem_of(attacked, brink.inputs);
   ASSERT_EQ(near.labels.sum().item<std::int64_t>(), 12);
   if (attacks().find(GetParam()).target == "random") near = aimed(near);
-  const Tensor found = perturbed(quick(GetParam()), attacked, near);
+  const Array found = perturbed(quick(GetParam()), attacked, near);
   const auto turned =
       attacked.outputs(attacked.bind(found)).argmax(1).ne(near.labels).sum().item<std::int64_t>();
   EXPECT_GE(turned, attacks().find(GetParam()).target.empty() ? near.size() / 4 : near.size());
@@ -169,7 +168,7 @@ std::vector<std::string> names_with(const std::string& option) {
 class Change : public EveryAttack {
  protected:
   // What the attack adds to each record, [n, elements].
-  Tensor made_by(const std::string& options) const {
+  Array made_by(const std::string& options) const {
     return (perturbed(GetParam() + "[" + options + "]", network, problem) - problem.inputs).flatten(1);
   }
 };
@@ -183,13 +182,13 @@ class Balls : public Change {
 };
 
 TEST_P(Balls, AreNotLeft) {
-  const Tensor sup = made_by("eps=0.07" + step("0.03"));
+  const Array sup = made_by("eps=0.07" + step("0.03"));
   EXPECT_LE(sup.abs().max().item<double>(), 0.07 + 1e-6);
   EXPECT_GT(sup.abs().amax(1).min().item<double>(), 0.03);
   if (!has_option(GetParam(), "norm")) return;
-  const Tensor round = made_by("eps=0.5,norm=l2" + step("0.3"));
-  EXPECT_LE(round.norm(2, 1).max().item<double>(), 0.5 + 1e-5);
-  EXPECT_GT(round.norm(2, 1).min().item<double>(), 0.2);
+  const Array round = made_by("eps=0.5,norm=l2" + step("0.3"));
+  EXPECT_LE(array::norm(round, 2, {1}).max().item<double>(), 0.5 + 1e-5);
+  EXPECT_GT(array::norm(round, 2, {1}).min().item<double>(), 0.2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, Balls, testing::ValuesIn(names_with("eps")), plain_name);
@@ -198,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, Balls, testing::ValuesIn(names_with("eps")),
 class Shares : public Change {};
 
 TEST_P(Shares, AreNotExceeded) {
-  const Tensor changed = made_by("share=0.1").ne(0).sum(1);
+  const Array changed = made_by("share=0.1").ne(0).sum(1);
   EXPECT_LE(changed.max().item<std::int64_t>(), 14);  // of 144
   EXPECT_GT(changed.min().item<std::int64_t>(), 7);
 }

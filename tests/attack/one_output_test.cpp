@@ -16,7 +16,7 @@ std::string spec_of(const std::string& name) {
   return name;
 }
 
-Tensor attacked(const Graph& graph, const std::string& name) {
+Array attacked(const Graph& graph, const std::string& name) {
   const Session session(graph, one_thread);
   const AttackedNetwork network(session, {}, false);
   return perturbed(spec_of(name), network, problem_of(network, random_records(24, {3})));

@@ -1,6 +1,7 @@
 // Carlini-Wagner, DeepFool and MI-FGSM against their published algorithms written out for one record.
 
 #include "tests/attack/build.h"
+#include "tests/written.h"
 
 namespace assay::test {
 using namespace attack;
@@ -94,7 +95,7 @@ class OptimisingAttack : public testing::TestWithParam<std::string> {
     problem = problem_of(*network, random_records(3, record, 23));
     targeted = aimed(problem);
   }
-  static int at(const Tensor& classes, std::int64_t row) {
+  static int at(const Array& classes, std::int64_t row) {
     return static_cast<int>(classes[row].item<std::int64_t>());
   }
 
@@ -112,7 +113,7 @@ TEST_P(OptimisingAttack, CarliniWagnerFollowsTheWrittenOutSearches) {
       {"cw[search=10,iterations=8,rate=0.1,constant=0.1]", {0, 0.1, 0.1, 10, 8, true}},
   };
   for (const auto& [spec, settings] : cases) {
-    const Tensor free = perturbed(spec, *network, problem), aimed_at = perturbed(spec, *network, targeted);
+    const Array free = perturbed(spec, *network, problem), aimed_at = perturbed(spec, *network, targeted);
     for (std::int64_t row = 0; row < problem.size(); ++row) {
       const std::vector<double> x = list(problem.inputs[row]);
       expect_near(plain_cw(*plain, x, at(problem.labels, row), -1, settings), free[row], 2e-3, spec);
@@ -123,7 +124,7 @@ TEST_P(OptimisingAttack, CarliniWagnerFollowsTheWrittenOutSearches) {
 }
 
 TEST_P(OptimisingAttack, DeepFoolFollowsTheWrittenOutSteps) {
-  const Tensor found = perturbed("deepfool", *network, problem);
+  const Array found = perturbed("deepfool", *network, problem);
   for (std::int64_t row = 0; row < problem.size(); ++row) {
     const std::vector<double> x = list(problem.inputs[row]);
     const auto label = static_cast<std::size_t>(at(problem.labels, row));
@@ -156,7 +157,7 @@ TEST_P(OptimisingAttack, DeepFoolFollowsTheWrittenOutSteps) {
 }
 
 TEST_P(OptimisingAttack, MiFgsmFollowsTheWrittenOutSteps) {
-  const Tensor found = perturbed("mi-fgsm[eps=0.1,steps=5,decay=0.8]", *network, problem);
+  const Array found = perturbed("mi-fgsm[eps=0.1,steps=5,decay=0.8]", *network, problem);
   for (std::int64_t row = 0; row < problem.size(); ++row) {
     const std::vector<double> x = list(problem.inputs[row]);
     std::vector<double> point = x, velocity(x.size(), 0);
@@ -181,7 +182,7 @@ TEST(DeepFool, ReachesTheBoundaryOfALinearModelByHand) {
   // Z = (x1, x2): the boundary is the diagonal, 0.1 / sqrt(2) away, along (-1, 1) / sqrt(2).
   const Session session(linear({2, 2}, {1, 0, 0, 1}), one_thread);
   const AttackedNetwork network(session, {}, false);
-  const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F}).reshape({1, 2}));
+  const AttackProblem problem = problem_of(network, array::tensor({0.6F, 0.5F}).reshape({1, 2}));
   const double step = 1.02 * (0.1 / std::sqrt(2.0) + 1e-4) / std::sqrt(2.0);
   expect_near({0.6 - step, 0.5 + step}, perturbed("deepfool", network, problem), 1e-6);
   expect_near({0.6 - step, 0.5 + step}, perturbed("deepfool", network, aimed(problem)), 1e-6);
@@ -190,7 +191,7 @@ TEST(DeepFool, ReachesTheBoundaryOfALinearModelByHand) {
 TEST(DeepFool, EndsWhereThereIsNoSlope) {
   const Session session(linear({2, 2}, {0, 0, 0, 0}), one_thread);
   const AttackedNetwork network(session, {}, false);
-  const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F}).reshape({1, 2}));
+  const AttackProblem problem = problem_of(network, array::tensor({0.6F, 0.5F}).reshape({1, 2}));
   EXPECT_EQ(greatest_difference(perturbed("deepfool", network, problem), problem.inputs), 0);
   EXPECT_EQ(problem.log->ending[0], "no gradient");
   EXPECT_EQ(problem.log->backward[0], 1u);
@@ -200,7 +201,7 @@ TEST(CarliniWagner, FindsTheNearestPointOfALinearModel) {
   // The nearest point of the other side of the diagonal is (0.55, 0.55).
   const Session session(linear({2, 2}, {1, 0, 0, 1}), one_thread);
   const AttackedNetwork network(session, {}, false);
-  const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F}).reshape({1, 2}));
+  const AttackProblem problem = problem_of(network, array::tensor({0.6F, 0.5F}).reshape({1, 2}));
   expect_near({0.55, 0.55}, perturbed("cw[search=8,constant=0.1,rate=0.01,iterations=300]", network, problem),
               2e-3);
 }
@@ -208,7 +209,7 @@ TEST(CarliniWagner, FindsTheNearestPointOfALinearModel) {
 TEST(CarliniWagner, WithoutSuccessTheRecordComesBack) {
   const Session session(linear({2, 2}, {0, 0, 0, 0}), one_thread);
   const AttackedNetwork network(session, {}, false);
-  const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F, 0.0F, 1.0F}).reshape({2, 2}));
+  const AttackProblem problem = problem_of(network, array::tensor({0.6F, 0.5F, 0.0F, 1.0F}).reshape({2, 2}));
   EXPECT_EQ(greatest_difference(perturbed("cw[search=3,iterations=10]", network, problem), problem.inputs),
             0);
 }
@@ -218,7 +219,7 @@ TEST(CarliniWagner, RecordsThatAreDoneLeaveTheBatch) {
   const AttackedNetwork network(session, {}, false);
   // The first makes progress for all of its first search; the second lies on the boundary, where the loss is
   // the least there is.
-  const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F, 0.5F, 0.5F}).reshape({2, 2}));
+  const AttackProblem problem = problem_of(network, array::tensor({0.6F, 0.5F, 0.5F, 0.5F}).reshape({2, 2}));
   perturbed("cw[search=3,iterations=200,rate=0.001,constant=0.001]", network, problem);
   EXPECT_GT(problem.log->forward[0], problem.log->forward[1]);
   EXPECT_EQ(problem.log->forward[1], 3u * 21u);
@@ -229,10 +230,10 @@ TEST(CarliniWagner, FindsChangesOfRecordsAtTheEndsOfTheirRange) {
   const Session session(linear({4, 2}, {1, -0.5F, 0.25F, 0.5F, -1, 0.5F, 0.5F, -0.25F}), one_thread);
   const AttackedNetwork network(session, {}, false);
   const AttackProblem problem =
-      problem_of(network, at::tensor({1.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F}).reshape({2, 4}));
-  const Tensor found = perturbed("cw[search=3]", network, problem);
-  const Tensor won = AttackedNetwork::won(problem, network.scores(problem, found));
-  EXPECT_TRUE(won.all().item<bool>()) << won;
+      problem_of(network, array::tensor({1.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F}).reshape({2, 4}));
+  const Array found = perturbed("cw[search=3]", network, problem);
+  const Array won = AttackedNetwork::won(problem, network.scores(problem, found));
+  EXPECT_TRUE(won.all().item<bool>()) << written(won);
 }
 
 // Scores that saturate: the boundary seems to be farther away than a number can say, for one record of two.
@@ -252,9 +253,9 @@ TEST(DeepFool, OneRecordThatLeadsNowhereEndsNoOther) {
   const Session session(net.build(sum), one_thread);
   const AttackedNetwork network(session, {}, false);
   const AttackProblem problem =
-      problem_of(network, at::tensor({0.51F, 0.5F, 0.75F, 0.5F, 1.0F, 0.0F}).reshape({3, 2}));
-  const Tensor found = perturbed("deepfool", network, problem);
-  EXPECT_TRUE(at::isfinite(found).all().item<bool>()) << found;
+      problem_of(network, array::tensor({0.51F, 0.5F, 0.75F, 0.5F, 1.0F, 0.0F}).reshape({3, 2}));
+  const Array found = perturbed("deepfool", network, problem);
+  EXPECT_TRUE(array::isfinite(found).all().item<bool>()) << written(found);
   const std::vector<std::uint8_t> won{static_cast<std::uint8_t>(
       AttackedNetwork::won(problem, network.scores(problem, found))[0].item<bool>())};
   EXPECT_EQ(won[0], 1);

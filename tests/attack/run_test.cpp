@@ -69,7 +69,7 @@ TEST_F(AttackingData, KeepsIdsLabelsAndJudgesWhatWasStored) {
   EXPECT_EQ(written->label(0), 0);
   EXPECT_EQ(written->label(1), 1);
   EXPECT_EQ(written->valid_range()->high, std::vector<float>{1});
-  expect_near({0.5, 0.6, 0.2, 0.7}, to_tensor(written->read(std::vector<std::size_t>{0, 1}).inputs), 1e-6);
+  expect_near({0.5, 0.6, 0.2, 0.7}, written->read(std::vector<std::size_t>{0, 1}).inputs, 1e-6);
   const auto arrays = read_npz(summary.file);
   EXPECT_EQ(arrays.at("success").as<std::uint8_t>()[0], 1);
   EXPECT_EQ(arrays.at("success").as<std::uint8_t>()[1], 0);
@@ -105,7 +105,7 @@ TEST_F(AttackingData, WorksInUnitsOfTheRangeWhateverThePreprocessing) {
     const AttackSummary summary = attack("fgsm[eps=0.1]", {.levels = levels}, shifted);
     EXPECT_EQ(summary.succeeded, 1u);
     EXPECT_NEAR(summary.linf, 0.1, levels ? 0.005 : 1e-6);
-    const Tensor written = to_tensor(open_dataset(summary.data)->read(std::vector<std::size_t>{0, 1}).inputs);
+    const Array written = open_dataset(summary.data)->read(std::vector<std::size_t>{0, 1}).inputs;
     expect_near({0.0, 0.2, -0.6, 0.4}, written, levels ? 0.01 : 1e-6);
   }
 }
@@ -194,8 +194,8 @@ TEST_F(AttackingData, WhatWouldChangeNothingIsRefused) {
 // Turns every record round, and gives a NaN for the first of a batch.
 class BreaksTheFirst final : public Attack {
  public:
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
-    const Tensor points = 1 - problem.inputs;
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+    const Array points = 1 - problem.inputs;
     points[0].fill_(std::numeric_limits<float>::quiet_NaN());
     return points;
   }
@@ -208,8 +208,8 @@ TEST_F(AttackingData, ARecordForWhichAnAttackGivesANaNEndsNoOther) {
   EXPECT_EQ(summary.attacked, 2u);
   EXPECT_EQ(summary.succeeded, 1u);
   EXPECT_EQ(summary.endings.at("the attack gives a NaN"), 1u);
-  expect_near({0.6, 0.5, 0.9, 0.2},
-              to_tensor(open_dataset(summary.data)->read(std::vector<std::size_t>{0, 1}).inputs), 1e-6);
+  expect_near({0.6, 0.5, 0.9, 0.2}, open_dataset(summary.data)->read(std::vector<std::size_t>{0, 1}).inputs,
+              1e-6);
 }
 
 TEST_F(AttackingData, GradientsThatAreAllZeroAreSaid) {
@@ -257,7 +257,7 @@ TEST_F(AttackingData, BatchesDoNotChangeTheResult) {
     const auto one = read_npz(folder / "out" / "set.npz");
     attack(spec, {.batch = 3, .all = true});
     const auto three = read_npz(folder / "out" / "set.npz");
-    expect_near(list(to_tensor(one.at("x"))), to_tensor(three.at("x")), 1e-6, spec);
+    expect_near(list(one.at("x")), three.at("x"), 1e-6, spec);
   }
 }
 
@@ -290,9 +290,8 @@ TEST(AttackedRegression, MovesTheOutputAwayFromItsTarget) {
   EXPECT_EQ(attack("fgsm[eps=0.06]", 0.1).succeeded, 1u);
   EXPECT_EQ(attack("fgsm[eps=0.04]", 0.1).succeeded, 0u);
   EXPECT_EQ(attack("fgsm[eps=0.04]", 0.05).succeeded, 1u);
-  expect_near(
-      {0.44, 0.64},
-      to_tensor(open_dataset((folder / "out.npz").string())->read(std::vector<std::size_t>{0}).inputs), 1e-6);
+  expect_near({0.44, 0.64},
+              open_dataset((folder / "out.npz").string())->read(std::vector<std::size_t>{0}).inputs, 1e-6);
   fs::remove_all(folder);
 }
 
@@ -309,33 +308,34 @@ TEST(AttackedNetworks, OfTokensAreRefused) {
 
 class Own final : public Attack {
  public:
-  explicit Own(std::function<Tensor(const AttackProblem&)> made) : made_(std::move(made)) {}
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+  explicit Own(std::function<Array(const AttackProblem&)> made) : made_(std::move(made)) {}
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     return made_(problem);
   }
 
  private:
-  std::function<Tensor(const AttackProblem&)> made_;
+  std::function<Array(const AttackProblem&)> made_;
 };
 
 TEST_F(AttackingData, OwnAttacksGiveTensorsAsTheyGotThem) {
-  const auto run = [&](const std::function<Tensor(const AttackProblem&)>& made) {
+  const auto run = [&](const std::function<Array(const AttackProblem&)>& made) {
     return attack_dataset(session, open_dataset(data()), {"mine", std::make_shared<Own>(made)},
                           folder / "out" / "own.npz", {.all = true}, silence());
   };
-  const AttackSummary zeros = run([](const AttackProblem& p) { return at::zeros_like(p.inputs); });
+  const AttackSummary zeros = run([](const AttackProblem& p) { return array::zeros_like(p.inputs); });
   const AttackSummary in_place = run([](const AttackProblem& p) {
-    p.labels.fill_(0), p.scores.fill_(0);
-    return p.inputs.mul_(0);
+    Array labels = p.labels, scores = p.scores, inputs = p.inputs;
+    labels.fill_(0), scores.fill_(0);
+    return inputs.mul_(0);
   });
   EXPECT_GT(zeros.linf + zeros.succeeded, 0);
   EXPECT_EQ(in_place.succeeded, zeros.succeeded);
   EXPECT_EQ(in_place.records.at(0).linf, zeros.records.at(0).linf);
-  const std::vector<std::function<Tensor(const AttackProblem&)>> wrong{
-      [](const AttackProblem&) { return Tensor(); },
+  const std::vector<std::function<Array(const AttackProblem&)>> wrong{
+      [](const AttackProblem&) { return Array(); },
       [](const AttackProblem& p) { return p.inputs.slice(0, 0, 1); },
       [](const AttackProblem& p) { return p.inputs.unsqueeze(1); },
-      [](const AttackProblem& p) { return p.inputs.to(at::kDouble); }};
+      [](const AttackProblem& p) { return p.inputs.to(DType::float64); }};
   for (const auto& made : wrong) {
     try {
       run(made);
@@ -349,13 +349,13 @@ TEST_F(AttackingData, OwnAttacksGiveTensorsAsTheyGotThem) {
 
 TEST(AttackedNetworks, TakePointsOfAnyTypeAndLayout) {
   const Session session(linear({2, 2}, {1, 2, 3, -1}), one_thread);
-  const AttackedNetwork network(session, {at::full({2}, 1.0F), at::full({2}, 3.0F), {}}, false);
-  const Tensor straight = at::tensor({0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F}).reshape({3, 2});
+  const AttackedNetwork network(session, {array::full({2}, 1.0F), array::full({2}, 3.0F), {}}, false);
+  const Array straight = array::tensor({0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F}).reshape({3, 2});
   const AttackProblem problem = problem_of(network, straight);
-  const Tensor scores = network.scores(problem, straight), slope = steepest(straight - 0.25F, Norm::linf);
+  const Array scores = network.scores(problem, straight), slope = steepest(straight - 0.25F, Norm::linf);
   EXPECT_TRUE(network.scores(problem, straight.t().contiguous().t()).equal(scores));
-  EXPECT_TRUE(at::allclose(network.scores(problem, straight.to(at::kDouble)), scores));
-  EXPECT_TRUE(steepest(straight.to(at::kDouble) - 0.25, Norm::linf).to(at::kFloat).equal(slope));
+  EXPECT_TRUE(array::allclose(network.scores(problem, straight.to(DType::float64)), scores));
+  EXPECT_TRUE(steepest(straight.to(DType::float64) - 0.25, Norm::linf).to(DType::float32).equal(slope));
 }
 
 TEST(AttackedNetworks, WithOneOutputSayYesOrNo) {
@@ -367,7 +367,7 @@ TEST(AttackedNetworks, WithOneOutputSayYesOrNo) {
   build.output(build.add("Sigmoid", "p", {z}));
   const Session session(build.build());
   const AttackedNetwork network(session, {}, false);
-  const AttackProblem problem = problem_of(network, at::tensor({0.7F, 0.4F}).reshape({1, 2}));
+  const AttackProblem problem = problem_of(network, array::tensor({0.7F, 0.4F}).reshape({1, 2}));
   EXPECT_EQ(problem.labels.item<std::int64_t>(), 1);
   EXPECT_EQ(problem.scores.size(1), 2);
   expect_near({0.5, 0.6}, perturbed("fgsm[eps=0.2]", network, problem), 1e-6);

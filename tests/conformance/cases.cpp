@@ -1,6 +1,5 @@
 #include "cases.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/model.h>
 #include <assay/session.h>
@@ -60,15 +60,14 @@ bool is_near(double actual, double expected, double rounding) {
 }
 
 // What differs; empty where nothing does.
-std::string difference(const Tensor& actual, const Tensor& expected, double rounding) {
-  if (actual.sizes() != expected.sizes()) {
-    return fmt::format("the shape is {}, not {}", to_string(actual.sizes().vec()),
-                       to_string(expected.sizes().vec()));
+std::string difference(const Array& actual, const Array& expected, double rounding) {
+  if (actual.shape() != expected.shape()) {
+    return fmt::format("the shape is {}, not {}", to_string(actual.shape()), to_string(expected.shape()));
   }
-  const Tensor have = actual.detach().to(at::kDouble).contiguous(),
-               want = expected.to(at::kDouble).contiguous();
-  for (std::int64_t i = 0; i < have.numel(); ++i) {
-    const double a = have.data_ptr<double>()[i], e = want.data_ptr<double>()[i];
+  const Array have = actual.detach().to(DType::float64).contiguous(),
+              want = expected.to(DType::float64).contiguous();
+  for (std::int64_t i = 0; i < have.count(); ++i) {
+    const double a = have.elements<double>()[i], e = want.elements<double>()[i];
     if (!is_near(a, e, rounding)) return fmt::format("element {} is {}, not {}", i, a, e);
   }
   return {};
@@ -83,7 +82,7 @@ Tensors given_in(const fs::path& set, const onnx::GraphProto& proto, const Graph
     if (!fs::exists(file)) continue;
     const auto id = graph.find_value(proto.input(i).name());
     if (!id) fail(Fault::unsupported, "input '{}' is no value of the graph", proto.input(i).name());
-    given.emplace(*id, to_tensor(read_tensor(file, proto.input(i))));
+    given.emplace(*id, read_tensor(file, proto.input(i)));
   }
   return given;
 }
@@ -92,7 +91,7 @@ Tensors given_in(const fs::path& set, const onnx::GraphProto& proto, const Graph
 // front of what they are given. Whether it does.
 bool put_records_in_front(const Graph& graph, Tensors& given) {
   const auto is_one_record = [&](const auto& entry) {
-    return std::ssize(graph.value(entry.first).shape) == entry.second.dim() + 1;
+    return std::ssize(graph.value(entry.first).shape) == entry.second.rank() + 1;
   };
   if (given.empty() || !std::ranges::all_of(given, is_one_record)) return false;
   for (auto& [id, tensor] : given) tensor = tensor.unsqueeze(0);
@@ -110,8 +109,8 @@ std::string run_set(const fs::path& set, const onnx::GraphProto& proto, const Se
     const fs::path file = set / fmt::format("output_{}.pb", o);
     if (!fs::exists(file)) continue;
     const onnx::ValueInfoProto& declared = proto.output(static_cast<int>(o));
-    const std::string differs = difference(results.at(graph.outputs()[o]),
-                                           to_tensor(read_tensor(file, declared)), rounding_of(declared));
+    const std::string differs =
+        difference(results.at(graph.outputs()[o]), read_tensor(file, declared), rounding_of(declared));
     if (!differs.empty()) return fmt::format("{}, output {}: {}", set.filename().string(), o, differs);
   }
   return {};
@@ -146,7 +145,7 @@ Result run_case(const Case& test) {
     const onnx::ModelProto proto = onnx_format::parse(bytes_of(test.folder / "model.onnx"));
     const Graph graph = read_model(test.folder / "model.onnx");
     for (const bool reference : {false, true}) {
-      const Session session(graph, {.threads = 1, .engine = reference ? "libtorch" : "auto"});
+      const Session session(graph, {.threads = 1, .engine = reference ? "reference" : "auto"});
       for (const fs::path& set : sets_of(test)) {
         const std::string differs = run_set(set, proto.graph(), session);
         if (!differs.empty())

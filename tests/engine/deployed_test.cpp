@@ -1,16 +1,18 @@
 // Networks as they are deployed: for a single record, with channels last, with several outputs, in 16 bits,
 // of steps.
 
-#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include <assay/adapt.h>
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/session.h>
 #include "tests/engine/graphs.h"
+#include "tests/random_arrays.h"
+#include "tests/short_floats.h"
 
 namespace assay {
 namespace {
@@ -20,7 +22,7 @@ using test::Net;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-Tensor outputs_of(const Session& session, const Tensor& records) {
+Array outputs_of(const Session& session, const Array& records) {
   const ValueId id = session.logits();
   return session.run({{session.graph().inputs()[0], records}}, std::span(&id, 1)).at(id);
 }
@@ -44,11 +46,11 @@ Graph single(const std::string& form) {
 }
 
 TEST(SingleRecord, NetworksAreGivenAnAxisForBatches) {
-  const Tensor records = at::rand({7, 5});
-  const Tensor expected = outputs_of(Session(single("batch")), records);
+  const Array records = array::rand({7, 5});
+  const Array expected = outputs_of(Session(single("batch")), records);
   for (const char* form : {"vector", "matrix", "view"}) {
     const Session session(single(form));
-    EXPECT_TRUE(at::allclose(outputs_of(session, records), expected, 1e-5, 1e-6)) << form;
+    EXPECT_TRUE(array::allclose(outputs_of(session, records), expected, 1e-5, 1e-6)) << form;
     EXPECT_THAT(session.notices(), Contains(HasSubstr("single record"))) << form;
     EXPECT_EQ(session.layer("hidden").neurons, 8) << form;
     EXPECT_EQ(session.penultimate_layer().name, "hidden") << form;
@@ -62,10 +64,10 @@ TEST(SingleRecord, IsWhatTheDataSayWhereTheShapeIsAMatrix) {
   x = net.builder.add("Reshape", "flat", {x, net.builder.constant("row", test::integers({1, 12}))});
   const Graph graph = net.build(net.dense("out", x, 12, 2));
   const Session whole(graph, {.record_shape = {4, 6}});
-  const Tensor records = at::rand({5, 4, 6});
-  const Tensor all = outputs_of(whole, records);
-  EXPECT_EQ(all.sizes().vec(), (std::vector<std::int64_t>{5, 2}));
-  EXPECT_TRUE(at::allclose(outputs_of(whole, records.slice(0, 3)), all.slice(0, 3), 1e-5, 1e-6));
+  const Array records = array::rand({5, 4, 6});
+  const Array all = outputs_of(whole, records);
+  EXPECT_EQ(all.shape(), (std::vector<std::int64_t>{5, 2}));
+  EXPECT_TRUE(array::allclose(outputs_of(whole, records.slice(0, 3)), all.slice(0, 3), 1e-5, 1e-6));
 }
 
 TEST(SingleRecord, DoesNotMixWithOthers) {
@@ -73,9 +75,9 @@ TEST(SingleRecord, DoesNotMixWithOthers) {
   const ValueId x = net.input({4});
   const ValueId total = net.builder.add("ReduceSum", "total", {x}, {{"keepdims", std::int64_t{0}}});
   const Graph graph = net.build(net.builder.add("Div", "share", {x, total}));
-  const Tensor records = at::rand({3, 4}) + 0.1;
+  const Array records = array::rand({3, 4}) + 0.1;
   const Session session(graph, {.record_shape = {4}});
-  EXPECT_TRUE(at::allclose(outputs_of(session, records), records / records.sum(1, true), 1e-5, 1e-6));
+  EXPECT_TRUE(array::allclose(outputs_of(session, records), records / records.sum(1, true), 1e-5, 1e-6));
 }
 
 // A convolution behind the Transpose of a converter, or none.
@@ -93,23 +95,23 @@ Graph channels_last(bool converted) {
 }
 
 TEST(ChannelsLast, AreTurnedToComeFirst) {
-  const Tensor records = at::rand({3, 3, 6, 5});
+  const Array records = array::rand({3, 3, 6, 5});
   for (const bool converted : {true, false}) {
     const Graph graph = channels_last(converted);
     EXPECT_TRUE(takes_channels_last(graph, graph.inputs()[0], {3, 6, 5}));
     EXPECT_FALSE(takes_channels_last(graph, graph.inputs()[0], {6, 5, 3}));
     const Graph turned = with_channels_first(graph, graph.inputs()[0]);
     EXPECT_EQ(turned.value(turned.inputs()[0]).shape, (Shape{-1, 3, 6, 5}));
-    const Tensor expected = outputs_of(Session(graph), records.permute({0, 2, 3, 1}).contiguous());
-    EXPECT_TRUE(at::allclose(outputs_of(Session(turned), records), expected, 1e-5, 1e-6));
+    const Array expected = outputs_of(Session(graph), records.permute({0, 2, 3, 1}).contiguous());
+    EXPECT_TRUE(array::allclose(outputs_of(Session(turned), records), expected, 1e-5, 1e-6));
     const auto transposes =
         std::ranges::count_if(turned.nodes(), [](const Node& node) { return node.op == "Transpose"; });
     EXPECT_EQ(transposes, converted ? 0 : 1);
     const Graph back = in_form_of_file(turned, {.channels_last = true});
     EXPECT_EQ(back.value(back.inputs()[0]).shape, (Shape{-1, 6, 5, 3}));
     EXPECT_EQ(back.nodes().size(), graph.nodes().size());
-    EXPECT_TRUE(at::allclose(outputs_of(Session(back), records.permute({0, 2, 3, 1}).contiguous()), expected,
-                             1e-5, 1e-6));
+    EXPECT_TRUE(array::allclose(outputs_of(Session(back), records.permute({0, 2, 3, 1}).contiguous()),
+                                expected, 1e-5, 1e-6));
   }
 }
 
@@ -195,9 +197,7 @@ TEST(RecurrentStates, HaveTheirBatchOnTheSecondAxis) {
     const Array steps = test::random_array(net.rng, {6, 4, 3}),
                 states = test::random_array(net.rng, {6, 1, 5});
     const auto run = [&](std::int64_t begin, std::int64_t count) {
-      const auto part = [&](const Array& all) {
-        return to_array(to_tensor(all).narrow(0, begin, count).contiguous());
-      };
+      const auto part = [&](const Array& all) { return all.narrow(0, begin, count).contiguous(); };
       Batch records;
       records.inputs = part(steps);
       records.input_name = "x";
@@ -205,9 +205,9 @@ TEST(RecurrentStates, HaveTheirBatchOnTheSecondAxis) {
       const ValueId id = session.logits();
       return session.run(session.bind(records), std::span(&id, 1)).at(id);
     };
-    const Tensor all = run(0, 6);
-    ASSERT_EQ(all.sizes().vec(), (Ints{6, 2}));
-    EXPECT_TRUE(at::allclose(all.narrow(0, 2, 3), run(2, 3), 1e-5, 1e-6));
+    const Array all = run(0, 6);
+    ASSERT_EQ(all.shape(), (Ints{6, 2}));
+    EXPECT_TRUE(array::allclose(all.narrow(0, 2, 3), run(2, 3), 1e-5, 1e-6));
     EXPECT_GT((all[0] - all[1]).abs().max().item<float>(), 1e-4);
   }
 }
@@ -216,15 +216,12 @@ TEST(Precision, RoundsWeightsInputsAndResults) {
   Net net("short");
   const ValueId w = net.builder.constant("w", Array::of<float>({2, 1}, std::vector{1 + 1.0F / 4096, 3.0F}));
   const Graph graph = net.build(net.builder.add("MatMul", "out", {net.input({-1, 2}), w}));
-  const Tensor records = at::tensor({1.0F + 1.0F / 4096, 2.0F / 3.0F}).reshape({1, 2});
-  const auto rounded = [](double value, at::ScalarType type) {
-    return at::scalar_tensor(value, at::kFloat).to(type).to(at::kFloat).item<float>();
-  };
-  for (const auto& [precision, type] :
-       {std::pair(Precision::float16, at::kHalf), {Precision::bfloat16, at::kBFloat16}}) {
+  const Array records = array::tensor({1.0F + 1.0F / 4096, 2.0F / 3.0F}).reshape({1, 2});
+  for (const auto& [precision, numbers] :
+       {std::pair(Precision::float16, &test::float16), std::pair(Precision::bfloat16, &test::bfloat16)}) {
     const Session session(in_precision(graph, precision));
-    const float third = rounded(2.0F / 3.0F, type);
-    EXPECT_EQ(outputs_of(session, records).item<float>(), rounded(1 + 3 * third, type));
+    const float third = numbers->nearest(2.0F / 3.0F);
+    EXPECT_EQ(outputs_of(session, records).item<float>(), numbers->nearest(1 + 3 * third));
   }
   EXPECT_EQ(in_precision(graph, Precision::float32).hash(), graph.hash());
   EXPECT_EQ(parse_precision("bfloat16"), Precision::bfloat16);
@@ -247,7 +244,7 @@ Graph of_steps(const std::string& step) {
 }
 
 TEST(StraightThrough, KeepsValuesAndPassesGradients) {
-  const Tensor x = at::tensor({-2.0F, -0.6F, 0.0F, 0.5F, 1.7F}).reshape({1, 5});
+  const Array x = array::tensor({-2.0F, -0.6F, 0.0F, 0.5F, 1.7F}).reshape({1, 5});
   for (const char* step : {"Sign", "Round", "Floor", "Ceil"}) {
     const Graph plain = of_steps(step), passing = straight_through(plain);
     const auto slopes = [&](const Graph& graph) {
@@ -260,7 +257,8 @@ TEST(StraightThrough, KeepsValuesAndPassesGradients) {
     };
     EXPECT_TRUE(outputs_of(Session(plain), x).equal(outputs_of(Session(passing), x))) << step;
     EXPECT_EQ(slopes(plain).abs().sum().item<float>(), 0) << step;
-    const Tensor expected = std::string(step) == "Sign" ? (x.abs() <= 1).to(at::kFloat) : at::ones_like(x);
+    const Array expected =
+        std::string(step) == "Sign" ? (x.abs() <= 1).to(DType::float32) : array::ones_like(x);
     EXPECT_TRUE(slopes(passing).equal(expected)) << step;
     EXPECT_EQ(first_step(plain, plain.inputs()[0], plain.outputs()[0])->name, "step");
     EXPECT_EQ(first_step(passing, passing.inputs()[0], passing.outputs()[0]), nullptr);

@@ -1,6 +1,5 @@
 #include <assay/evaluate.h>
 
-#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include <assay/array_math.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/random.h>
@@ -281,15 +281,14 @@ TEST(Bind, FitsDimensionsOfOneAndFlatMatrices) {
   const Session session(test::lenet_like());
   const ValueId input = session.graph().inputs()[0];
   for (const Shape& shape : {Shape{3, 12, 12}, Shape{3, 12, 12, 1}, Shape{3, 144}}) {
-    EXPECT_EQ(to_array(session.bind(Array::zeros(DType::float32, shape)).at(input)).shape(),
-              (Shape{3, 1, 12, 12}));
+    EXPECT_EQ(session.bind(Array::zeros(DType::float32, shape)).at(input).shape(), (Shape{3, 1, 12, 12}));
   }
 }
 
 TEST(Bind, TakesWholeNumbersAsTokens) {
   const Session session(test::lstm_like());
   const ValueId input = session.graph().inputs()[0];
-  EXPECT_EQ(to_array(session.bind(Array::zeros(DType::float32, {2, 7})).at(input)).dtype(), DType::int64);
+  EXPECT_EQ(session.bind(Array::zeros(DType::float32, {2, 7})).at(input).dtype(), DType::int64);
   EXPECT_THROW(session.bind(Array::of<float>({1, 7}, std::vector<float>(7, 0.5f))), Error);
 }
 
@@ -311,9 +310,9 @@ TEST(Evaluate, ScoresWithANaNNameNoClass) {
   const float nan = std::numeric_limits<float>::quiet_NaN(),
               infinite = std::numeric_limits<float>::infinity();
   const Session two(comparator()), one(comparator("", {1, 0}));
-  const Tensor scores = at::tensor({nan, 1.0F, 1.0F, nan, infinite, 0.0F, 0.0F, 1.0F}).reshape({4, 2});
+  const Array scores = array::tensor({nan, 1.0F, 1.0F, nan, infinite, 0.0F, 0.0F, 1.0F}).reshape({4, 2});
   EXPECT_THAT(predicted_classes(two, scores, 4), ElementsAre(no_class, no_class, 0, 1));
-  EXPECT_THAT(predicted_classes(one, at::tensor({nan, 1.0F, -1.0F}).reshape({3, 1}), 3),
+  EXPECT_THAT(predicted_classes(one, array::tensor({nan, 1.0F, -1.0F}).reshape({3, 1}), 3),
               ElementsAre(no_class, 1, 0));
   test::Net net("roots");
   const Session roots(net.build(net.builder.add("Sqrt", "root", {net.input({-1, 2})})));
@@ -418,11 +417,11 @@ TEST(Evaluate, ASoftmaxThatIsSpeltOutIsOne) {
   };
   const auto data = records({4}, {1, 0, 2, 1, 0, 3, 1, 1, 2, 2, 0, 5}, {0, 1, 1});
   const Session usual = session([](GraphBuilder& b, ValueId x) { return b.add("Softmax", "softmax", {x}); });
-  const Tensor inputs = to_tensor(data->read(std::vector<std::size_t>{0, 1, 2}).inputs);
+  const Array inputs = data->read(std::vector<std::size_t>{0, 1, 2}).inputs;
   const auto values = [&](const Session& one, ValueId id) {
     return one.run({{one.graph().inputs()[0], inputs}}, std::span(&id, 1)).at(id);
   };
-  const Tensor expected = values(usual, usual.graph().outputs()[0]);
+  const Array expected = values(usual, usual.graph().outputs()[0]);
   const std::vector<std::function<ValueId(GraphBuilder&, ValueId)>> endings{
       [&](GraphBuilder& b, ValueId x) { return b.add("Exp", "exp", {b.add("LogSoftmax", "log", {x})}); },
       [&](GraphBuilder& b, ValueId x) {
@@ -441,8 +440,8 @@ TEST(Evaluate, ASoftmaxThatIsSpeltOutIsOne) {
     EXPECT_TRUE(spelt.ends_in_softmax());
     EXPECT_EQ(class_count(spelt), 3U);
     EXPECT_EQ(deciding_output(spelt.graph(), spelt.logits()), spelt.graph().outputs()[0]);
-    EXPECT_TRUE(at::allclose(values(spelt, spelt.graph().outputs()[0]), expected, 1e-5, 1e-6));
-    EXPECT_TRUE(at::allclose(at::softmax(values(spelt, spelt.logits()), 1), expected, 1e-5, 1e-6));
+    EXPECT_TRUE(array::allclose(values(spelt, spelt.graph().outputs()[0]), expected, 1e-5, 1e-6));
+    EXPECT_TRUE(array::allclose(array::softmax(values(spelt, spelt.logits()), 1), expected, 1e-5, 1e-6));
   }
   // A sum over something else is none.
   EXPECT_FALSE(session([&](GraphBuilder& b, ValueId x) {

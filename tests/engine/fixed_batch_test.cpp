@@ -1,17 +1,18 @@
 // Networks whose file fixes the batch size.
 
-#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/session.h>
 #include "tests/engine/graphs.h"
+#include "tests/random_arrays.h"
 
 namespace assay {
 namespace {
 
-Tensor run_one(const Session& session, const Tensor& records) {
+Array run_one(const Session& session, const Array& records) {
   const ValueId output = session.graph().outputs()[0];
   return session.run({{session.graph().inputs()[0], records}}, std::span(&output, 1)).at(output);
 }
@@ -111,8 +112,8 @@ Graph with_state(std::int64_t batch, bool fixed) {
 TEST(FixedBatch, IsMadeFreeWhereAViewHoldsIt) {
   for (const std::int64_t batch : {1, 4}) {
     const Session fixed(with_view(batch, true)), free(with_view(batch, false));
-    const Tensor records = at::rand({7, 1, 6, 6});
-    EXPECT_TRUE(at::allclose(run_one(fixed, records), run_one(free, records), 1e-5, 1e-5));
+    const Array records = array::rand({7, 1, 6, 6});
+    EXPECT_TRUE(array::allclose(run_one(fixed, records), run_one(free, records), 1e-5, 1e-5));
     ASSERT_EQ(fixed.notices().size(), 1u);
     EXPECT_THAT(fixed.notices()[0], ::testing::HasSubstr("made free"));
     EXPECT_TRUE(free.notices().empty());
@@ -125,7 +126,7 @@ TEST(FixedBatch, ThatIsTooLargeToBeTriedIsMadeFreeOrAnError) {
   test::Net net("large");
   const Session session(net.build(net.dense("dense", net.input({large, 4}), 4, 2)));
   EXPECT_THAT(session.notices().at(0), ::testing::HasSubstr("made free"));
-  EXPECT_EQ(run_one(session, at::rand({3, 4})).sizes().vec(), (std::vector<std::int64_t>{3, 2}));
+  EXPECT_EQ(run_one(session, array::rand({3, 4})).shape(), (std::vector<std::int64_t>{3, 2}));
   try {
     const Session fixed(with_view(large, true));
     ADD_FAILURE();
@@ -139,8 +140,8 @@ TEST(FixedBatch, RunsInGroupsWhereItCannotBeFreed) {
   ASSERT_EQ(fixed.notices().size(), 1u);
   EXPECT_THAT(fixed.notices()[0], ::testing::HasSubstr("records run 3 at a time"));
   for (const std::int64_t rows : {1, 3, 7}) {
-    const Tensor records = at::rand({rows, 5});
-    EXPECT_TRUE(at::allclose(run_one(fixed, records), run_one(free, records), 1e-5, 1e-5));
+    const Array records = array::rand({rows, 5});
+    EXPECT_TRUE(array::allclose(run_one(fixed, records), run_one(free, records), 1e-5, 1e-5));
     const Tensors given{{fixed.graph().inputs()[0], records}};
     const Session::Observed seen = fixed.observe(given, taps_of(fixed.layers(), Reduction::mean), {});
     ASSERT_EQ(seen.layers.size(), fixed.layers().size());
@@ -151,8 +152,8 @@ TEST(FixedBatch, RunsInGroupsWhereItCannotBeFreed) {
     const Tensors slopes = fixed.gradients(given, std::span(&output, 1), square, ids);
     const Tensors expected = free.gradients({{free.graph().inputs()[0], records}}, free.graph().outputs(),
                                             square, free.graph().inputs());
-    EXPECT_TRUE(at::allclose(slopes.at(ids[0]), 2 * run_one(free, records), 1e-4, 1e-5));
-    EXPECT_TRUE(at::allclose(slopes.at(ids[1]), expected.at(free.graph().inputs()[0]), 1e-4, 1e-5));
+    EXPECT_TRUE(array::allclose(slopes.at(ids[0]), 2 * run_one(free, records), 1e-4, 1e-5));
+    EXPECT_TRUE(array::allclose(slopes.at(ids[1]), expected.at(free.graph().inputs()[0]), 1e-4, 1e-5));
   }
 }
 
@@ -166,8 +167,8 @@ TEST(FixedBatch, LeavesRecordsWhereTheyLieInside) {
     EXPECT_EQ(fixed.layer("dense").batch_axis, 1);
     EXPECT_EQ(fixed.layer("lstm").batch_axis, 2);
     for (const std::int64_t rows : {1, 4, 6}) {
-      const Tensor records = at::rand({rows, steps, 3});
-      EXPECT_TRUE(at::allclose(run_one(fixed, records), run_one(free, records), 1e-4, 1e-5));
+      const Array records = array::rand({rows, steps, 3});
+      EXPECT_TRUE(array::allclose(run_one(fixed, records), run_one(free, records), 1e-4, 1e-5));
       const auto observed = [&](const Session& session) {
         return session.observe({{session.graph().inputs()[0], records}},
                                taps_of(session.layers(), Reduction::every_position), {});
@@ -188,7 +189,7 @@ TEST(FixedBatch, OffersNoLayerWhoseRecordsCannotBeTold) {
     const Session session(with_rows_of_steps(steps, 4));
     ASSERT_EQ(session.group(), 4);
     EXPECT_THAT(names(session), ::testing::ElementsAre("mean", "logits"));
-    const Tensors given{{session.graph().inputs()[0], at::rand({6, steps, 3})}};
+    const Tensors given{{session.graph().inputs()[0], array::rand({6, steps, 3})}};
     EXPECT_EQ(run_one(session, given.begin()->second).size(0), 6);
     const ValueId rows = session.graph().find_value("relu").value();
     try {
@@ -215,7 +216,7 @@ TEST(SortedRecords, AreNoLayersUntilTheyAreBackInTheirOrder) {
 TEST(FixedBatch, IsNoMatterWhereNothingDependsOnIt) {
   const Session session(test::lenet_like(false, 1));
   EXPECT_TRUE(session.notices().empty());
-  EXPECT_EQ(run_one(session, at::rand({5, 1, 12, 12})).size(0), 5);
+  EXPECT_EQ(run_one(session, array::rand({5, 1, 12, 12})).size(0), 5);
 }
 
 TEST(BatchAxis, MayBeInTheMiddle) {
@@ -228,14 +229,14 @@ TEST(BatchAxis, MayBeInTheMiddle) {
                 3, 2)));
   const Array records = Array::of<float>({2, 4, 3}, std::vector<float>(24, 1.0f));
   const Tensors bound = session.bind(records);
-  EXPECT_EQ(bound.begin()->second.sizes().vec(), (Shape{4, 2, 3}));
+  EXPECT_EQ(bound.begin()->second.shape(), (Shape{4, 2, 3}));
   EXPECT_EQ(run_one(session, bound.begin()->second).size(0), 2);
 }
 
 // It was left empty, being an output already.
 TEST(FixedBatch, TheDecisionIsObservedWithItself) {
   const Session fixed(with_state(4, true)), free(with_state(4, false));
-  const Tensor records = at::rand({7, 5});
+  const Array records = array::rand({7, 5});
   for (const Session* session : {&fixed, &free}) {
     const ValueId output = session->graph().outputs()[0];
     const Session::Observed seen =

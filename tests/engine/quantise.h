@@ -2,13 +2,12 @@
 
 // A quantiser for tests: the int8 form of a network, in the way exporters write it.
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include <assay/array_math.h>
 #include <assay/model.h>
 #include <assay/session.h>
 

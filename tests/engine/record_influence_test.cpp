@@ -96,8 +96,8 @@ TEST(RecordInfluence, OfAnAxisThatIsNotOfRecordsNamesIt) {
   const Session session(net.build(y), {.threads = 1});
   ASSERT_EQ(session.record_axis(session.graph().inputs()[0]).axis, 3);
   Rng rng(1);
-  const auto found = find_record_influence(
-      session, {{session.graph().inputs()[0], to_tensor(random_array(rng, {2, 1, 4, 5}))}});
+  const auto found =
+      find_record_influence(session, {{session.graph().inputs()[0], random_array(rng, {2, 1, 4, 5})}});
   ASSERT_TRUE(found);
   EXPECT_NE(found->cause.find("axis 3"), std::string::npos) << found->cause;
 }

@@ -2,11 +2,11 @@
 
 #include "assay/engine/evaluation/scores.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include <assay/array_math.h>
 #include <assay/session.h>
 #include "tests/engine/endings.h"
 
@@ -17,9 +17,8 @@ namespace {
 bool are_scores(const Session& session, ValueId id) {
   Rng rng(3);
   const ValueId z = *session.graph().find_value("z"), wanted[] = {z, id};
-  const Tensors values =
-      session.run({{session.graph().inputs()[0], to_tensor(random_array(rng, {5, 3}))}}, wanted);
-  return at::equal(values.at(z).reshape({5, -1}), values.at(id).reshape({5, -1}));
+  const Tensors values = session.run({{session.graph().inputs()[0], random_array(rng, {5, 3})}}, wanted);
+  return array::equal(values.at(z).reshape({5, -1}), values.at(id).reshape({5, -1}));
 }
 
 bool start_at_scores(std::int64_t classes, const Ending& ending) {

@@ -49,9 +49,9 @@ class Networks : public testing::Test {
   }
   ~Networks() override { std::filesystem::remove_all(folder); }
 
-  DatasetPtr write(const std::string& name, const Tensor& records,
+  DatasetPtr write(const std::string& name, const Array& records,
                    const std::vector<std::int64_t>& labels = {}) const {
-    std::map<std::string, Array> arrays{{"x", to_array(records)}};
+    std::map<std::string, Array> arrays{{"x", records}};
     if (!labels.empty()) arrays.emplace("y", Array::of<std::int64_t>({records.size(0)}, labels));
     write_npz(folder / name, arrays);
     return open_dataset((folder / name).string() + ",range=0:1");

@@ -1,10 +1,10 @@
 // When networks disagree, who is right, and which findings are one.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include "assay/explore/disagreement.h"
 #include "assay/explore/duplicates.h"
@@ -12,8 +12,8 @@
 namespace assay::explore {
 namespace {
 
-Tensor scores(const std::vector<float>& values, std::int64_t outputs) {
-  return at::tensor(values).reshape({-1, outputs});
+Array scores(const std::vector<float>& values, std::int64_t outputs) {
+  return array::tensor(values).reshape({-1, outputs});
 }
 
 TEST(Disagreement, IsAnyTwoNetworksNamingOtherClasses) {
@@ -30,8 +30,8 @@ TEST(Disagreement, IsAnyTwoNetworksNamingOtherClasses) {
 }
 
 TEST(Disagreement, OfRegressionIsAMarginAndOnRequestOppositeSigns) {
-  const std::vector<Tensor> outputs{scores({0.5F, 0.1F, -0.1F, 0.0F}, 1),
-                                    scores({0.75F, 0.15F, 0.2F, 0.3F}, 1)};
+  const std::vector<Array> outputs{scores({0.5F, 0.1F, -0.1F, 0.0F}, 1),
+                                   scores({0.75F, 0.15F, 0.2F, 0.3F}, 1)};
   EXPECT_EQ(compare(outputs, {.regression = true}).differ, (std::vector<bool>{true, false, true, true}));
   // 0 has no strict sign to share.
   EXPECT_EQ(compare(outputs, {.regression = true, .margin = 0.2, .opposite_signs = true}).differ,
@@ -49,7 +49,7 @@ TEST(Disagreement, RefusesNetworksOfDifferentTasks) {
 }
 
 TEST(Majority, NeedsMoreThanHalfOfAtLeastThree) {
-  const Tensor a = scores({1, 0, 0}, 3), b = scores({0, 1, 0}, 3), c = scores({0, 0, 1}, 3);
+  const Array a = scores({1, 0, 0}, 3), b = scores({0, 1, 0}, 3), c = scores({0, 0, 1}, 3);
   EXPECT_EQ(majority(compare({a, a, b}, {}), 0), 0);
   EXPECT_EQ(majority(compare({a, b, c}, {}), 0), std::nullopt);  // a tie is dropped
   EXPECT_EQ(majority(compare({a, b}, {}), 0), std::nullopt);     // two never vote
@@ -60,7 +60,7 @@ TEST(Majority, NeedsMoreThanHalfOfAtLeastThree) {
 
 TEST(Majority, OfRegressionIsTheMedian) {
   const auto of = [](std::initializer_list<float> values) {
-    std::vector<Tensor> outputs;
+    std::vector<Array> outputs;
     for (const float value : values) outputs.push_back(scores({value}, 1));
     return median(compare(outputs, {.regression = true}), 0);
   };
@@ -71,18 +71,19 @@ TEST(Majority, OfRegressionIsTheMedian) {
 
 TEST(Duplicates, AreNearAndHaveTheSameAnswers) {
   Seen seen(0.1);
-  EXPECT_TRUE(seen.add({0, 1}, at::tensor({0.0F, 0.0F, 0.0F, 0.0F})));
-  EXPECT_FALSE(seen.add({0, 1}, at::tensor({0.199F, 0.0F, 0.0F, 0.0F})));  // root mean square just below 0.1
-  EXPECT_TRUE(seen.add({0, 1}, at::tensor({0.21F, 0.0F, 0.0F, 0.0F})));
-  EXPECT_TRUE(seen.add({1, 1}, at::tensor({0.0F, 0.0F, 0.0F, 0.0F})));
-  EXPECT_TRUE(seen.add({0, 1}, at::tensor({0.0F, 0.0F, 0.0F, 0.9F})));
+  EXPECT_TRUE(seen.add({0, 1}, array::tensor({0.0F, 0.0F, 0.0F, 0.0F})));
+  EXPECT_FALSE(
+      seen.add({0, 1}, array::tensor({0.199F, 0.0F, 0.0F, 0.0F})));  // root mean square just below 0.1
+  EXPECT_TRUE(seen.add({0, 1}, array::tensor({0.21F, 0.0F, 0.0F, 0.0F})));
+  EXPECT_TRUE(seen.add({1, 1}, array::tensor({0.0F, 0.0F, 0.0F, 0.0F})));
+  EXPECT_TRUE(seen.add({0, 1}, array::tensor({0.0F, 0.0F, 0.0F, 0.9F})));
 }
 
 TEST(Duplicates, OfDistanceZeroAreEqual) {
   Seen seen(0);
-  EXPECT_TRUE(seen.add({2}, at::tensor({0.5F, 0.25F})));
-  EXPECT_FALSE(seen.add({2}, at::tensor({0.5F, 0.25F})));
-  EXPECT_TRUE(seen.add({2}, at::tensor({0.25F, 0.5F})));
+  EXPECT_TRUE(seen.add({2}, array::tensor({0.5F, 0.25F})));
+  EXPECT_FALSE(seen.add({2}, array::tensor({0.5F, 0.25F})));
+  EXPECT_TRUE(seen.add({2}, array::tensor({0.25F, 0.5F})));
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ TEST_F(Exploring, KeepsOnlyWhatDisagrees) {
     EXPECT_GT(votes.size(), 1u);
     const auto most = std::ranges::max_element(votes, {}, &std::pair<const std::int64_t, int>::second);
     EXPECT_EQ(finding.majority, most->second >= 2 ? std::optional(most->first) : std::nullopt);
-    const Tensor seed = to_tensor(data->read(std::vector<std::size_t>{finding.seed}).inputs)[0];
-    EXPECT_NEAR(finding.l2, (finding.point - seed).norm().item<double>(), 1e-5);
+    const Array seed = data->read(std::vector<std::size_t>{finding.seed}).inputs[0];
+    EXPECT_NEAR(finding.l2, array::norm(finding.point - seed, 2).item<double>(), 1e-5);
     EXPECT_NEAR(finding.l1, (finding.point - seed).abs().sum().item<double>(), 1e-5);
     EXPECT_EQ(finding.differing, finding.l2 == 0);
   }
@@ -79,8 +79,8 @@ TEST_F(Networks, OfBytesAreExploredByLevels) {
     x = net.builder.add("Tanh", "tanh", {net.dense("hidden", x, 6, 9)});
     return net.build(net.dense("logits", x, 9, 4));
   };
-  const Tensor levels = (random_records(20, {6}) * 255).round().to(at::kByte);
-  write_npz(folder / "bytes.npz", {{"x", to_array(levels)}});
+  const Array levels = (random_records(20, {6}) * 255).round().to(DType::uint8);
+  write_npz(folder / "bytes.npz", {{"x", levels}});
   use({of_bytes(1), of_bytes(2)}, open_dataset((folder / "bytes.npz").string() + ",scale=1,range=0:255"));
   ExploreOptions asked = options();
   EXPECT_THROW(explore::explore(networks, data, asked, silence()), Error) << "float32 is no input of theirs";
@@ -94,7 +94,7 @@ TEST_F(Networks, OfBytesAreExploredByLevels) {
     for (std::size_t k = 0; k < 2; ++k) {
       const Session& session = *sessions[k];
       const ValueId logits = session.logits();
-      const Tensor scores = session.run(session.bind(one), std::span(&logits, 1)).at(logits);
+      const Array scores = session.run(session.bind(one), std::span(&logits, 1)).at(logits);
       EXPECT_EQ(scores.argmax(1).item<std::int64_t>(), result.findings[i].classes[k]);
     }
   }
@@ -219,12 +219,12 @@ TEST_F(Exploring, OnlyCorrectLeavesOutTheRest) {
   EXPECT_GT(result.left_out, 0u);
   for (const Finding& finding : result.findings) {
     const Batch batch = data->read(std::vector<std::size_t>{finding.seed});
-    EXPECT_EQ(Plain(*sessions[0], {6}).decision(list(to_tensor(batch.inputs)[0])), batch.labels[0]);
+    EXPECT_EQ(Plain(*sessions[0], {6}).decision(list(batch.inputs[0])), batch.labels[0]);
   }
 }
 
 TEST_F(Exploring, NearDuplicatesAreMerged) {
-  const Tensor two = random_records(1, {6}).repeat({6, 1});
+  const Array two = array::repeat(random_records(1, {6}), {6, 1});
   const DatasetPtr same = write("same.npz", two);
   ExploreOptions with = options();
   with.search.target = 0;
@@ -248,7 +248,7 @@ TEST_F(Exploring, StoresWhatCanBeReadBack) {
     for (std::size_t i = 0; i < again->size(); ++i) {
       EXPECT_EQ(again->id(i), std::to_string(result.findings[i].seed));
       EXPECT_EQ(again->label(i), data->label(result.findings[i].seed));
-      const Tensor record = to_tensor(again->read(std::vector<std::size_t>{i}).inputs)[0];
+      const Array record = again->read(std::vector<std::size_t>{i}).inputs[0];
       EXPECT_LT(greatest_difference(record, result.findings[i].point), 1e-6);
       voted += result.findings[i].majority.has_value();
     }
@@ -271,7 +271,7 @@ TEST_F(Exploring, DropsWhatNoLongerDisagreesOnceReadBack) {
   ASSERT_GT(before, 1u);
   // A point on which the networks agree, as if the search had been wrong about it.
   for (std::size_t i = 0; i < 40; ++i) {
-    const Tensor seed = to_tensor(data->read(std::vector<std::size_t>{i}).inputs)[0];
+    const Array seed = data->read(std::vector<std::size_t>{i}).inputs[0];
     const std::vector<double> x = list(seed);
     if (Plain(*sessions[0], {6}).decision(x) != Plain(*sessions[1], {6}).decision(x) ||
         Plain(*sessions[0], {6}).decision(x) != Plain(*sessions[2], {6}).decision(x))
@@ -284,8 +284,8 @@ TEST_F(Exploring, DropsWhatNoLongerDisagreesOnceReadBack) {
 }
 
 TEST_F(Exploring, WholeNumbersStayWholeInTheFile) {
-  const Tensor counts = (random_records(40, {6}) * 20).floor();
-  write_npz(folder / "counts.npz", {{"x", to_array(counts)}});
+  const Array counts = (random_records(40, {6}) * 20).floor();
+  write_npz(folder / "counts.npz", {{"x", counts}});
   const DatasetPtr table = open_dataset((folder / "counts.npz").string() + ",range=0:20");
   ExploreOptions with = options();
   with.constraints = {parse_spec("constraint", "features[both=0-5,integer=all]")};
@@ -299,8 +299,8 @@ TEST_F(Exploring, WholeNumbersStayWholeInTheFile) {
 }
 
 TEST_F(Exploring, WholeNumbersThatAreNoLevelsAreRefused) {
-  const Tensor counts = (random_records(40, {6}) * 5).floor();
-  write_npz(folder / "counts.npz", {{"x", to_array(counts)}});
+  const Array counts = (random_records(40, {6}) * 5).floor();
+  write_npz(folder / "counts.npz", {{"x", counts}});
   ExploreOptions with = options();
   with.constraints = {parse_spec("constraint", "features[both=0-5,integer=1-2]")};
   with.search.levels = true;
@@ -317,7 +317,7 @@ TEST_F(Exploring, WholeNumbersThatAreNoLevelsAreRefused) {
 }
 
 TEST_F(Exploring, LevelsKeepWithinTheConstraint) {
-  const Tensor seeds = (random_records(40, {6}) * 255).round() / 255;
+  const Array seeds = (random_records(40, {6}) * 255).round() / 255;
   const DatasetPtr pictures = write("levels.npz", seeds);
   for (const bool shrink : {false, true}) {
     for (const auto& [text, norm, most] :
@@ -331,8 +331,8 @@ TEST_F(Exploring, LevelsKeepWithinTheConstraint) {
       const Exploration result = explore::explore(networks, pictures, with, silence());
       ASSERT_FALSE(result.findings.empty()) << text;
       for (const Finding& finding : result.findings) {
-        const Tensor change = finding.point.flatten() - seeds[static_cast<std::int64_t>(finding.seed)];
-        const Tensor far = norm == 2 ? change.norm() : change.abs().max();
+        const Array change = finding.point.flatten() - seeds[static_cast<std::int64_t>(finding.seed)];
+        const Array far = norm == 2 ? array::norm(change, 2) : change.abs().max();
         EXPECT_LE(far.item<double>(), most + 1e-6) << text;
       }
     }
@@ -353,11 +353,10 @@ TEST_F(Exploring, FarAwayFindingsAreImplausible) {
   learn.criteria = {parse_spec("criterion", "dsc")};
   learn.subjects = {"hidden"};
   const coverage::Profile profile = coverage::learn_profile(*sessions[0], data, learn, silence()).profile;
-  write_npz(
-      folder / "far.npz",
-      {{"x",
-        to_array(at::cat({random_records(5, {6}),
-                          at::full({1, 6}, 1.0F) * at::tensor({9.0F, -9.0F, 9.0F, -9.0F, 9.0F, -9.0F})}))}});
+  write_npz(folder / "far.npz",
+            {{"x", array::cat({random_records(5, {6}),
+                               array::full({1, 6}, 1.0F) *
+                                   array::tensor({9.0F, -9.0F, 9.0F, -9.0F, 9.0F, -9.0F})})}});
   const Plausibility judged = judge_plausibility(
       *sessions[0], profile, "dsa", data, open_dataset((folder / "far.npz").string()), 0.99, 100, silence());
   ASSERT_EQ(judged.surprise.size(), 6u);
@@ -421,8 +420,7 @@ TEST_F(Exploring, NetworksOfAnotherTaskAreNamed) {
     EXPECT_NE(std::string(error.what()).find("'net0' gives 4 numbers a record, 'wide' 5"), std::string::npos)
         << error.what();
   }
-  write_npz(folder / "targets.npz",
-            {{"x", to_array(random_records(8, {6}))}, {"y", to_array(random_records(8, {2}))}});
+  write_npz(folder / "targets.npz", {{"x", random_records(8, {6})}, {"y", random_records(8, {2})}});
   networks.pop_back();
   try {
     explore::explore(networks, open_dataset((folder / "targets.npz").string() + ",range=0:1"), options(),

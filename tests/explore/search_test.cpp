@@ -32,10 +32,10 @@ class Searching : public Networks {
   }
 
   // Outcomes by seed.
-  std::vector<SearchOutcome> search(const Tensor& points, SearchOptions options,
+  std::vector<SearchOutcome> search(const Array& points, SearchOptions options,
                                     const std::string& choice = "random",
                                     const std::vector<Spec>& constraints = {},
-                                    const Tensor& covered = {}) const {
+                                    const Array& covered = {}) const {
     const Given nets = given(options.disagreement.regression);
     Guide guide(nets.networks, nets.profiles, criterion, neuron_choices().find(choice));
     if (covered.defined()) guide.add(covered);
@@ -73,8 +73,8 @@ SearchOptions plain_options() {
 // Scores W x: the way up is the sum of the others' rows of the class less lambda1 times the target's, scaled
 // to a mean square of 1 (ALGORITHMS: the published objective).
 TEST_F(Searching, FirstStepOfLinearNetworksByHand) {
-  const Tensor seed = at::tensor({0.52F, 0.5F}).reshape({1, 2});
-  use({copying({1, 0, 0, 1}), copying({1, 1, 0, 1})}, write("one.npz", at::cat({seed, seed * 0.5})));
+  const Array seed = array::tensor({0.52F, 0.5F}).reshape({1, 2});
+  use({copying({1, 0, 0, 1}), copying({1, 1, 0, 1})}, write("one.npz", array::cat({seed, seed * 0.5})));
   SearchOptions options = plain_options();
   options.step = 0.1;
   // (1, 1) - (1, 0) = (0, 1), mean square 1/2.
@@ -92,8 +92,8 @@ TEST_F(Searching, FirstStepOfLinearNetworksByHand) {
 // The coverage term adds lambda2 for the neuron of each network that comes nearest to its threshold: the
 // second, 0.5 below 1 with the smaller deviation.
 TEST_F(Searching, CoverageTermByHand) {
-  const Tensor seed = at::tensor({0.52F, 0.5F}).reshape({1, 2}),
-               records = at::tensor({0.2F, 0.1F, 0.4F, 0.9F}).reshape({2, 2});
+  const Array seed = array::tensor({0.52F, 0.5F}).reshape({1, 2}),
+              records = array::tensor({0.2F, 0.1F, 0.4F, 0.9F}).reshape({2, 2});
   use({copying({1, 0, 0, 1}), copying({1, 1, 0, 1})}, write("two.npz", records),
       "nc[scale=none,threshold=1,layer=copy]");
   SearchOptions options = plain_options();
@@ -104,16 +104,17 @@ TEST_F(Searching, CoverageTermByHand) {
   expect_near({0.52, 0.5 + 0.2 / (std::sqrt(2.0) + 1e-5)}, search(seed, options, "nearest")[0].point, 1e-5);
   // With the second neuron covered the first is all that is left: (0, 1) + 2 * 0.5 * (1, 0) = (1, 1).
   const SearchOutcome outcome =
-      search(seed, options, "nearest", {}, at::tensor({0.1F, 1.5F}).reshape({1, 2}))[0];
+      search(seed, options, "nearest", {}, array::tensor({0.1F, 1.5F}).reshape({1, 2}))[0];
   EXPECT_NE(outcome.ending, Ending::found);  // class 0 of the first network stays
   options.lambda1 = 1.5;                     // (1, 1) - (1.5, 0) + (1, 0) = (0.5, 1)
   const double rms = std::sqrt(1.25 / 2);
   expect_near({0.52 + 0.05 / rms, 0.5 + 0.1 / rms},
-              search(seed, options, "nearest", {}, at::tensor({0.1F, 1.5F}).reshape({1, 2}))[0].point, 1e-5);
+              search(seed, options, "nearest", {}, array::tensor({0.1F, 1.5F}).reshape({1, 2}))[0].point,
+              1e-5);
 }
 
 TEST_F(Searching, AgreesWithTheAlgorithmWrittenOutForOneRecord) {
-  const Tensor seeds = random_records(120, {6});
+  const Array seeds = random_records(120, {6});
   use({classifier(1), classifier(2), classifier(3)}, write("data.npz", seeds));
   SearchOptions options = plain_options();
   options.step = 0.04;
@@ -165,7 +166,7 @@ TEST_F(Searching, AgreesWithTheAlgorithmWrittenOutForOneRecord) {
 }
 
 TEST_F(Searching, DoesNotDependOnHowManySearchesRunTogether) {
-  const Tensor seeds = random_records(40, {6});
+  const Array seeds = random_records(40, {6});
   use({classifier(1), classifier(2), classifier(3)}, write("data.npz", seeds));
   SearchOptions options;
   options.step = 0.05;
@@ -185,7 +186,7 @@ TEST_F(Searching, DoesNotDependOnHowManySearchesRunTogether) {
 }
 
 TEST_F(Searching, OfEqualNetworksFindsNothing) {
-  const Tensor seeds = random_records(10, {6});
+  const Array seeds = random_records(10, {6});
   use({classifier(1), classifier(1)}, write("data.npz", seeds));
   SearchOptions options;
   options.step = 0.3;
@@ -201,7 +202,7 @@ TEST_F(Searching, OfEqualNetworksFindsNothing) {
 }
 
 TEST_F(Searching, ShrunkFindingsAreNearerAndOnLevels) {
-  const Tensor seeds = (random_records(40, {6}) * 255).round() / 255;
+  const Array seeds = (random_records(40, {6}) * 255).round() / 255;
   use({classifier(1), classifier(2), classifier(3)}, write("data.npz", seeds));
   SearchOptions options = plain_options();
   options.levels = true;
@@ -213,9 +214,9 @@ TEST_F(Searching, ShrunkFindingsAreNearerAndOnLevels) {
   for (std::size_t s = 0; s < near.size(); ++s) {
     ASSERT_EQ(near[s].ending, long_way[s].ending);
     if (near[s].ending != Ending::found) continue;
-    const Tensor seed = seeds[static_cast<std::int64_t>(s)];
-    before += (long_way[s].point - seed).norm().item<double>();
-    after += (near[s].point - seed).norm().item<double>();
+    const Array seed = seeds[static_cast<std::int64_t>(s)];
+    before += array::norm(long_way[s].point - seed, 2).item<double>();
+    after += array::norm(near[s].point - seed, 2).item<double>();
     EXPECT_LT(greatest_difference(near[s].point * 255, (near[s].point * 255).round()), 1e-3);
   }
   EXPECT_GT(after, 0);
@@ -223,7 +224,7 @@ TEST_F(Searching, ShrunkFindingsAreNearerAndOnLevels) {
 }
 
 TEST_F(Searching, OfRegressionDrivesOutputsApart) {
-  const Tensor seeds = at::tensor({0.5F, 0.5F, 0.3F, 0.4F}).reshape({2, 2});
+  const Array seeds = array::tensor({0.5F, 0.5F, 0.3F, 0.4F}).reshape({2, 2});
   use({copying({1, 0.1F}, 1), copying({1, -0.1F}, 1)}, write("data.npz", seeds));
   SearchOptions options = plain_options();
   options.disagreement = {.regression = true, .margin = 0.15};
@@ -238,8 +239,8 @@ TEST_F(Searching, OfRegressionDrivesOutputsApart) {
 }
 
 TEST_F(Searching, SaysSoWhenANetworkGivesNoNumber) {
-  Tensor seeds = at::tensor({0.5F, 0.4F, NAN, 0.4F}).reshape({2, 2});
-  use({copying({1, 0, 0, 1}), copying({1, 1, 0, 1})}, write("data.npz", at::full({3, 2}, 0.5F)));
+  Array seeds = array::tensor({0.5F, 0.4F, NAN, 0.4F}).reshape({2, 2});
+  use({copying({1, 0, 0, 1}), copying({1, 1, 0, 1})}, write("data.npz", array::full({3, 2}, 0.5F)));
   const auto outcomes = search(seeds, plain_options());
   EXPECT_NE(outcomes[0].ending, Ending::non_finite);
   EXPECT_EQ(outcomes[1].ending, Ending::non_finite);
@@ -283,7 +284,7 @@ TEST(Choices, PickWhatTheyPromise) {
 }
 
 TEST_F(Searching, RunsWithEveryChoiceAndCriterion) {
-  const Tensor seeds = random_records(30, {6});
+  const Array seeds = random_records(30, {6});
   use({classifier(1), classifier(2)}, write("data.npz", seeds, std::vector<std::int64_t>(30, 1)),
       "kmnc[sections=4]");
   SearchOptions options;

@@ -72,31 +72,22 @@ TEST_F(Conditions, WhoStopsReadingWantsNoWord) {
   }
 }
 
-// libtorch does not do without its threads: what needs it is refused.
-TEST_F(Conditions, OneThreadIsEnoughButForLibtorch) {
+TEST_F(Conditions, OneThreadIsEnough) {
   if (!can_run_out_of_processes()) GTEST_SKIP() << "nobody else reaches the program, or setpriv is not there";
   const std::string data = "images-idx3-ubyte", both = " --train " + data + " --test " + data;
   for (const std::string& command :
        {"evaluate --model net.onnx --data " + data, "cover --model net.onnx --criterion nc" + both,
         "importance --model net.onnx --data " + data,
-        "mutate --model net.onnx --operator gf --count 2 --test " + data}) {
+        "mutate --model net.onnx --operator gf --count 2 --test " + data,
+        "train --model net.onnx --epochs 1 --out t.onnx --data " + data}) {
     for (const char* threads : {"", " --threads 1"}) {
       const Outcome outcome = shell(no_more_processes() + "$assay " + command + " --quiet" + threads);
-      EXPECT_TRUE(outcome.code == 0 || outcome.err.find("libtorch") != std::string::npos)
-          << command << threads << ": " << outcome.code << outcome.err;
+      EXPECT_EQ(outcome.code, 0) << command << threads << ": " << outcome.err;
     }
     const Outcome several = shell(no_more_processes() + "$assay " + command + " --quiet --threads 64");
     EXPECT_EQ(several.code, 8) << command << ": " << several.err;
     EXPECT_NE(several.err.find("--threads"), std::string::npos) << several.err;
   }
-}
-
-TEST_F(Conditions, LibtorchWithoutItsThreadsIsAShortage) {
-  if (!can_run_out_of_processes()) GTEST_SKIP() << "nobody else reaches the program, or setpriv is not there";
-  const Outcome outcome =
-      shell(no_more_processes() +
-            "$assay train --model net.onnx --data images-idx3-ubyte --epochs 1 --out t.onnx --quiet");
-  EXPECT_EQ(outcome.code, 8) << outcome.err;
 }
 
 TEST_F(Conditions, NoProcessForAProgramIsAShortageAndNoDefect) {
@@ -107,7 +98,7 @@ TEST_F(Conditions, NoProcessForAProgramIsAShortageAndNoDefect) {
   EXPECT_EQ(outcome.code, 8) << outcome.err;
 }
 
-TEST_F(Conditions, NoRoomForLibtorchIsAShortage) {
+TEST_F(Conditions, NoRoomForTrainingIsAShortage) {
   if (std::string(little_memory(1)).empty()) GTEST_SKIP() << "sanitizers map more than there is";
   for (const int megabytes : {300, 500, 800}) {
     const Outcome outcome =

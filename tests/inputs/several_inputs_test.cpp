@@ -1,10 +1,10 @@
 // A picture and a table for one network, through every analysis.
 
-#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
 
+#include <assay/array_math.h>
 #include <assay/attack.h>
 #include <assay/coverage.h>
 #include <assay/error.h>
@@ -43,8 +43,8 @@ class SeveralInputs : public testing::Test {
 
   SeveralInputs() : graph(two_inputs()), session(graph, {.threads = 1}) {
     Rng rng(8);
-    pictures = to_tensor(uniform_array(rng, {records, 1, 8, 8}));
-    tables = to_tensor(random_array(rng, {records, 3}, 2));
+    pictures = uniform_array(rng, {records, 1, 8, 8});
+    tables = random_array(rng, {records, 3}, 2);
     const ValueId logits = session.logits();
     classes = session.run({{id("picture"), pictures}, {id("table"), tables}}, std::span(&logits, 1))
                   .at(logits)
@@ -74,7 +74,7 @@ class SeveralInputs : public testing::Test {
 
   Graph graph;
   Session session;
-  Tensor pictures, tables, classes;
+  Array pictures, tables, classes;
   DatasetPtr data;
 };
 
@@ -87,7 +87,8 @@ TEST_F(SeveralInputs, AreBoundByName) {
     }
   }
   // The table matters: with that of other records the network answers otherwise.
-  const DatasetPtr mixed = from_tensors({{"table", tables.flip(0)}, {"picture", pictures}}, classes);
+  const DatasetPtr mixed =
+      from_tensors({{"table", array::flip(tables, {0})}, {"picture", pictures}}, classes);
   EXPECT_LT(evaluate(session, mixed, {}, silence()).accuracy.value(), 1.0);
 }
 
@@ -107,7 +108,7 @@ TEST_F(SeveralInputs, ThatDoNotFitAreNamed) {
               AllOf(HasSubstr("[1, 8, 8]"), HasSubstr("input 'table'"), HasSubstr("[3]")));
   EXPECT_THAT(message({{"picture", pictures}, {"table", tables}}, Session(lenet_like())),
               HasSubstr("the network has no 'picture', 'table'"));
-  EXPECT_THAT(error_of([&] { session.bind(to_array(pictures)); }, Fault::mismatch), HasSubstr("by name"));
+  EXPECT_THAT(error_of([&] { session.bind(pictures); }, Fault::mismatch), HasSubstr("by name"));
 }
 
 TEST_F(SeveralInputs, OfAFixedBatchOrDynamicShapesAreKnown) {
@@ -119,8 +120,8 @@ TEST_F(SeveralInputs, OfAFixedBatchOrDynamicShapesAreKnown) {
   const ValueId mask = net.builder.input("mask", DType::float32, {-1, -1});
   const Graph open = net.build(net.dense("out", net.builder.add("Mul", "masked", {ids, mask}), 5, 2));
   const DatasetPtr tokens =
-      from_tensors({{"mask", at::ones({4, 5}, at::kLong)}, {"ids", at::arange(20).reshape({4, 5})}},
-                   at::zeros({4}, at::kLong));
+      from_tensors({{"mask", array::ones({4, 5}, DType::int64)}, {"ids", array::arange(20).reshape({4, 5})}},
+                   array::zeros({4}, DType::int64));
   SessionOptions options{.threads = 1};
   set_record_shapes(options, tokens->facts());
   const Session told(open, options);
@@ -164,7 +165,7 @@ TEST_F(SeveralInputs, AllCarryRelevance) {
     const auto attribution = relevance::make_attribution(method, session, {.wanted = inputs});
     const auto values =
         attribution->attribute(session.bind(data->read(std::vector<std::size_t>{0, 1})), {}, inputs).values;
-    EXPECT_EQ(values.at(inputs[0]).sizes(), pictures.narrow(0, 0, 2).sizes()) << method;
+    EXPECT_EQ(values.at(inputs[0]).shape(), pictures.narrow(0, 0, 2).shape()) << method;
     EXPECT_GT(values.at(inputs[0]).abs().sum().item<float>(), 0) << method;
     EXPECT_GT(values.at(inputs[1]).abs().sum().item<float>(), 0) << method;
   }
@@ -179,11 +180,10 @@ TEST_F(SeveralInputs, OfMutantsAreReplayedAsTheWholeMutantWould) {
     mutants.push_back({description, [this, name] {
                          const ValueId weight = *graph.find_value(std::string(name) + "/w");
                          Rng rng(2);
-                         const Tensor noisy =
-                             to_tensor(graph.constant(weight)) +
-                             to_tensor(random_array(rng, graph.constant(weight).shape(), 0.4));
+                         const Array noisy =
+                             graph.constant(weight) + random_array(rng, graph.constant(weight).shape(), 0.4);
                          GraphBuilder edit(graph);
-                         edit.replace_constant(weight, to_array(noisy));
+                         edit.replace_constant(weight, noisy);
                          return edit.build();
                        }});
   }
@@ -224,7 +224,7 @@ TEST_F(SeveralInputs, AreHeldWhileTheFirstIsAttacked) {
     EXPECT_EQ(written->facts().input_name, "picture");
     const Batch one = written->read(std::vector<std::size_t>{5});
     const auto original = static_cast<std::int64_t>(summary.records.at(5).original);
-    EXPECT_TRUE(at::equal(to_tensor(one.others.at(0).values)[0], tables[original])) << attack;
+    EXPECT_TRUE(array::equal(one.others.at(0).values[0], tables[original])) << attack;
     EXPECT_EQ(evaluate(session, written, {}, silence()).records, static_cast<std::size_t>(records));
     if (attack.starts_with("pgd")) {
       EXPECT_GT(summary.succeeded, 0U);

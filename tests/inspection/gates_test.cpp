@@ -1,6 +1,7 @@
 // Gates of recurrent layers against cells written out plainly.
 
 #include <cmath>
+#include <numeric>
 
 #include "assay/inspection/units/gates.h"
 #include "assay/inspection/units/unit_source.h"
@@ -127,7 +128,7 @@ TEST_P(EveryCell, GatesAndStatesAreThoseOfTheCellWrittenOut) {
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::iota(records.begin(), records.end(), std::size_t{0});
   const Batch batch = data->read(records);
-  const std::vector<Tensor> found = source.behaviours(batch, all);
+  const std::vector<Array> found = source.behaviours(batch, all);
   for (const std::size_t r : records) {
     const auto plain = plain_gates(graph, form, batch.inputs.as<std::int64_t>().subspan(r * 7, 7));
     for (std::size_t g = 0; g < names.size(); ++g) {
@@ -157,7 +158,7 @@ TEST(Gates, OfAnLstmRecombineToItsOutput) {
   const UnitSource source(model, {{"o", 0, "cell", "output"}, {"c", 0, "cell", "cell"}, {"h", 0, "cell"}});
   const std::vector<std::size_t> records{0, 1, 2}, all{0, 1, 2};
   const auto found = source.behaviours(random_tokens(3)->read(records), all);
-  EXPECT_TRUE(at::allclose(found[0] * at::tanh(found[1]), found[2], 1e-5, 1e-6));
+  EXPECT_TRUE(array::allclose(found[0] * array::tanh(found[1]), found[2], 1e-5, 1e-6));
 }
 
 // The last state of a forward LSTM whose state after step `at` was moved.
@@ -184,7 +185,7 @@ TEST(Gates, TheGradientOfAStateAgreesWithMovingIt) {
   const UnitSource source(model, {{"g", 0, "cell", "", {}, UnitBehaviour::gradient}});
   const std::vector<std::size_t> records{0, 1, 2, 3}, first{0};
   const Batch batch = data->read(records);
-  const Tensor found = source.behaviours(batch, first)[0];
+  const Array found = source.behaviours(batch, first)[0];
   const auto wd = graph.constant(graph.find_value("wd").value()).as<float>();
   for (const std::size_t r : records) {
     const auto tokens = batch.inputs.as<std::int64_t>().subspan(r * 7, 7);

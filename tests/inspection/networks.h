@@ -2,11 +2,10 @@
 
 // Small networks with random weights, records for them, and hypotheses written as functions.
 
-#include <ATen/ATen.h>
-
 #include <functional>
 #include <memory>
 
+#include <assay/array_math.h>
 #include <assay/extend/random.h>
 #include <assay/inspection.h>
 #include <assay/model.h>
@@ -148,8 +147,8 @@ inline InspectedModel inspected(Graph graph, int threads = 1) {
 inline std::vector<float> value_of(const Session& session, const Dataset& data, std::size_t record,
                                    ValueId value) {
   const Tensors values = session.run(session.bind(data.read(std::span(&record, 1))), std::span(&value, 1));
-  const Tensor host = values.at(value).to(at::kFloat).contiguous();
-  return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
+  const Array host = values.at(value).to(DType::float32).contiguous();
+  return {host.elements<float>(), host.elements<float>() + host.count()};
 }
 
 inline const ScoreRow& row_of(const Inspection& inspection, std::optional<std::size_t> unit,

@@ -85,7 +85,7 @@ TEST(Planted, LossIsTheMeanSquareOfTheDifference) {
   const std::vector<std::size_t> some{3, 70, 71, 1400};
   const Batch batch = data->read(some);
   const Tensors values = session.run(session.bind(batch), made.loss.values);
-  const Tensor states = values.at(made.loss.values[0]).squeeze(1);  // [steps, records, units]
+  const Array states = values.at(made.loss.values[0]).squeeze(1);  // [steps, records, units]
   const auto tokens = batch.inputs.as<std::int64_t>();
   double sum = 0;
   int count = 0;
@@ -112,7 +112,7 @@ TEST(Planted, LossIsTheMeanSquareOfTheDifference) {
       if (tokens[r * 16 + k] == 0) continue;
       for (const std::int64_t unit : {1, 4}) {
         const double value =
-            states.index({static_cast<std::int64_t>(k), static_cast<std::int64_t>(r), unit}).item<double>();
+            states[static_cast<std::int64_t>(k)][static_cast<std::int64_t>(r)][unit].item<double>();
         sum += std::pow(value - own[k] / greatest, 2), ++count;
       }
     }

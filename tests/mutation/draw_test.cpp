@@ -282,7 +282,7 @@ TEST(RealNetworks, WorkOrSayWhyNot) {
     const Graph graph = read_model(entry.path());
     const Subject subject = subject_of(graph);
     EXPECT_FALSE(subject.layers().empty());
-    const Tensor records = records_for(graph, 2);
+    const Array records = records_for(graph, 2);
     for (const OperatorInfo& info : operators()) {
       if (info.of_source()) continue;
       const Drawn drawn =

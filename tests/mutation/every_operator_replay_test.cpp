@@ -1,12 +1,13 @@
 // Every operator of the catalogue, on every kind of network: replaying a mutant gives what running it whole
 // gives.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <assay/array_math.h>
 #include <assay/mutation.h>
 #include "assay/mutation/replay/replay.h"
 #include "networks.h"
+#include "tests/written.h"
 
 namespace assay::mutation {
 namespace {
@@ -32,10 +33,11 @@ TEST_P(EveryOperatorReplayed, ReplayedAnswersAsTheWholeMutantDoes) {
         const Graph graph = apply(subject, mutant).graph;
         const Replay fast(session, graph), naive(session, graph, true);
         EXPECT_TRUE(fast.changes_anything()) << mutant.text();
-        const Tensor now = fast.run(block, 0).decisions, expected = naive.run(block, 0).decisions;
-        EXPECT_TRUE(at::allclose(now, expected, 1e-4, 1e-4, /*equal_nan=*/true))
+        const Array now = fast.run(block, 0).decisions, expected = naive.run(block, 0).decisions;
+        EXPECT_TRUE(array::allclose(now, expected, 1e-4, 1e-4, /*equal_nan=*/true))
             << session.graph().name() << " " << mutant.text() << ", " << fast.way() << "\n"
-            << now << expected;
+            << written(now) << "\n"
+            << written(expected);
         ++mutants;
       }
     }

@@ -2,10 +2,9 @@
 
 // Small networks with random weights for tests of mutation.
 
-#include <ATen/ATen.h>
-
 #include <cmath>
 
+#include <assay/array_math.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
 #include <assay/session.h>
@@ -134,7 +133,7 @@ inline Tensors inputs_of(const Session& session, std::int64_t rows) {
   std::vector<float> values(static_cast<std::size_t>(count));
   Rng rng(static_cast<std::uint64_t>(rows));
   for (float& v : values) v = static_cast<float>(rng.normal());
-  return {{id, at::tensor(values).reshape(shape)}};
+  return {{id, array::tensor(values).reshape(shape)}};
 }
 
 }  // namespace assay::testing_mutation

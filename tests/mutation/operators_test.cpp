@@ -129,13 +129,14 @@ TEST_P(EveryOperator, SharesAllOtherWeights) {
 TEST_P(EveryOperator, WrittenAsOnnxAndReadBackGivesTheSameOutputs) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "assay_mutation_test";
   std::filesystem::create_directories(folder);
-  const Tensor records = records_for(graph, 5);
+  const Array records = records_for(graph, 5);
   for (const Mutant& one : draw(3).mutants) {
     const Graph mutated = apply(subject, one).graph;
     const auto path = folder / (op() + std::get<1>(GetParam()) + one.id() + ".onnx");
     write_onnx(mutated, path);
-    const Tensor expected = output_of(mutated, records);
-    EXPECT_TRUE(at::allclose(output_of(read_model(path), records), expected, 1e-5, 1e-6, true)) << one.text();
+    const Array expected = output_of(mutated, records);
+    EXPECT_TRUE(array::allclose(output_of(read_model(path), records), expected, 1e-5, 1e-6, true))
+        << one.text();
     std::filesystem::remove(path);
   }
 }
@@ -165,11 +166,11 @@ TEST(HeldWeights, AreMutatedAsThoseOfTheOperatorItself) {
   const auto network = [](bool held) {
     Net net("held");
     GraphBuilder& b = net.builder;
-    const Tensor w1 = at::arange(24, at::kFloat).sub(11).mul(0.1).reshape({6, 4});
-    const Tensor w2 = at::arange(12, at::kFloat).sub(5).mul(0.2).reshape({3, 4});
-    const Tensor w3 = at::arange(12, at::kFloat).cos().reshape({3, 4});
-    const auto array = [&](const char* name, const Tensor& values) {
-      return b.constant(name, to_array(values.contiguous()));
+    const Array w1 = ((array::arange(24, DType::float32) - 11) * 0.1).reshape({6, 4});
+    const Array w2 = ((array::arange(12, DType::float32) - 5) * 0.2).reshape({3, 4});
+    const Array w3 = array::cos(array::arange(12, DType::float32)).reshape({3, 4});
+    const auto array = [&](const char* name, const Array& values) {
+      return b.constant(name, values.contiguous());
     };
     ValueId x = net.input({-1, 6});
     const ValueId first = held
@@ -187,7 +188,7 @@ TEST(HeldWeights, AreMutatedAsThoseOfTheOperatorItself) {
   const Graph plain = network(false), held = network(true);
   const Subject plain_subject = subject_of(plain), held_subject = subject_of(held);
   ASSERT_EQ(held_subject.layers().size(), 3U);
-  const Tensor records = records_for(plain, 20);
+  const Array records = records_for(plain, 20);
   for (const char* layer : {"first", "second", "third"}) {
     for (std::uint64_t seed = 1; seed < 4; ++seed) {
       const Mutation one = apply(plain_subject, mutant("nai", layer, seed));

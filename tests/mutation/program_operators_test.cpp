@@ -1,12 +1,12 @@
 // What operators of structure and recipe do, exactly.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 #include <map>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/extend/optimisers.h>
 #include <assay/model.h>
@@ -21,15 +21,15 @@ using test::SmallStudy;
 SmallStudy study() { return SmallStudy(test::rich_program()); }
 
 // What a graph gives at a value for a few records.
-Tensor values_at(const Graph& graph, const std::string& name) {
-  const Session session(graph, {.threads = 1, .engine = "libtorch"});
+Array values_at(const Graph& graph, const std::string& name) {
+  const Session session(graph, {.threads = 1, .engine = "reference"});
   Rng rng(5);
   const ValueId id = *graph.find_value(name);
   return session.run(session.bind(test::random_array(rng, {3, 2, 4, 4})), std::span(&id, 1)).at(id);
 }
 
-float greatest_difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.sizes(), b.sizes());
+float greatest_difference(const Array& a, const Array& b) {
+  EXPECT_EQ(a.shape(), b.shape());
   return (a - b).abs().max().item<float>();
 }
 
@@ -49,10 +49,10 @@ const std::map<std::string, std::function<double(double)>>& plain_functions() {
   return all;
 }
 
-Tensor mapped(const Tensor& x, const std::function<double(double)>& function) {
-  Tensor y = x.contiguous().clone();
-  for (std::int64_t i = 0; i < y.numel(); ++i) {
-    float& value = y.data_ptr<float>()[i];
+Array mapped(const Array& x, const std::function<double(double)>& function) {
+  Array y = x.contiguous().clone();
+  for (std::int64_t i = 0; i < y.count(); ++i) {
+    float& value = y.elements<float>()[i];
     value = static_cast<float>(function(value));
   }
   return y;
@@ -60,14 +60,14 @@ Tensor mapped(const Tensor& x, const std::function<double(double)>& function) {
 
 TEST(StructureOperators, ChangeActivationFunctionsToThoseOfKeras) {
   const SmallStudy of = study();
-  const Tensor before = values_at(of.program.graph, "bn");
+  const Array before = values_at(of.program.graph, "bn");
   for (const auto& [name, function] : plain_functions()) {
     if (name == "relu") continue;
     const Graph changed = of.mutated("activation[to=" + name + "]@conv#1").program.graph;
     EXPECT_LT(greatest_difference(values_at(changed, "relu1"), mapped(before, function)), 1e-5) << name;
   }
   const Graph soft = of.mutated("activation[to=softmax]@conv#1").program.graph;
-  EXPECT_LT(greatest_difference(values_at(soft, "relu1"), at::softmax(before, 1)), 1e-6);
+  EXPECT_LT(greatest_difference(values_at(soft, "relu1"), array::softmax(before, 1)), 1e-6);
   EXPECT_THROW(of.mutated("activation[to=relu]@conv#1"), Error);    // it has it
   EXPECT_THROW(of.mutated("activation[to=tanh]@mix#1"), Error);     // it has none
   EXPECT_THROW(of.mutated("activation[to=tanh]@logits#1"), Error);  // the network's output
@@ -77,7 +77,7 @@ TEST(StructureOperators, ChangeActivationFunctionsToThoseOfKeras) {
 
 TEST(StructureOperators, AddActivationFunctionsWhereThereAreNone) {
   const SmallStudy of = study();
-  const Tensor before = values_at(of.program.graph, "mix");
+  const Array before = values_at(of.program.graph, "mix");
   for (const auto& [name, function] : plain_functions()) {
     if (name == "linear") continue;
     const Graph changed = of.mutated("add-activation[to=" + name + "]@mix#1").program.graph;
@@ -91,7 +91,7 @@ TEST(StructureOperators, AddActivationFunctionsWhereThereAreNone) {
 TEST(StructureOperators, TakeBiasesAwayAndAddThem) {
   const SmallStudy of = study();
   const Graph &graph = of.program.graph, bare = of.mutated("remove-bias@square#1").program.graph;
-  const Tensor bias = to_tensor(graph.constant(*graph.find_value("square/b")));
+  const Array bias = graph.constant(*graph.find_value("square/b"));
   EXPECT_LT(greatest_difference(values_at(bare, "square") + bias, values_at(graph, "square")), 1e-6);
   EXPECT_EQ(values_at(bare, "mix").equal(values_at(graph, "mix")), true);
   const Graph more = of.mutated("add-bias@mix#1").program.graph;

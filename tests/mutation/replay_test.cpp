@@ -1,12 +1,13 @@
 #include "assay/mutation/replay/replay.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <assay/array_math.h>
 #include <assay/extend/mutation_edit.h>
 #include <assay/model.h>
 #include "assay/mutation/replay/judge.h"
 #include "networks.h"
+#include "tests/written.h"
 
 namespace assay::mutation {
 namespace {
@@ -140,16 +141,17 @@ TEST_P(ReplayOfEdits, AnswersAsTheWholeMutantDoes) {
   for (const std::int64_t rows : {5, 7, 1}) block.add(testing_mutation::inputs_of(session, rows));
   for (std::size_t chunk = 0; chunk < block.chunks(); ++chunk) {
     const Replay::Answer answer = fast.run(block, chunk);
-    const Tensor expected = naive.run(block, chunk).decisions;
-    ASSERT_EQ(answer.decisions.sizes(), expected.sizes());
-    EXPECT_TRUE(at::allclose(answer.decisions, expected, 1e-4, 1e-5)) << answer.decisions << expected;
-    const Tensor original = block.value(chunk, session.logits());
+    const Array expected = naive.run(block, chunk).decisions;
+    ASSERT_EQ(answer.decisions.shape(), expected.shape());
+    EXPECT_TRUE(array::allclose(answer.decisions, expected, 1e-4, 1e-5))
+        << written(answer.decisions) << written(expected);
+    const Array original = block.value(chunk, session.logits());
     for (std::size_t r = 0; r < answer.untouched.size(); ++r) {
       if (!answer.untouched[r]) continue;
-      EXPECT_TRUE(
-          at::equal(answer.decisions[static_cast<std::int64_t>(r)], original[static_cast<std::int64_t>(r)]));
+      EXPECT_TRUE(array::equal(answer.decisions[static_cast<std::int64_t>(r)],
+                               original[static_cast<std::int64_t>(r)]));
     }
-    EXPECT_TRUE(at::allclose(fast.exact(block, chunk, {0}), expected.narrow(0, 0, 1), 1e-5, 1e-6));
+    EXPECT_TRUE(array::allclose(fast.exact(block, chunk, {0}), expected.narrow(0, 0, 1), 1e-5, 1e-6));
   }
 }
 
@@ -161,7 +163,7 @@ TEST(Replay, SkipsRecordsThatASilentNeuronCannotReach) {
   const Session session(graph);
   Block block(session);
   block.add(testing_mutation::inputs_of(session, 40));
-  const Tensor hidden = block.value(0, graph.find_value("relu3").value());
+  const Array hidden = block.value(0, graph.find_value("relu3").value());
   std::int64_t neuron = 0, silent = 0;
   for (; neuron < 8; ++neuron) {
     silent = hidden.select(1, neuron).eq(0).sum().item<std::int64_t>();
@@ -187,17 +189,19 @@ TEST(Replay, InfiniteWeightsTakeTheWayWithoutSums) {
     GraphBuilder edit(graph);
     change(edit, graph);
     const Graph mutant = edit.build();
-    const Tensor fast = Replay(session, mutant).run(block, 0).decisions,
-                 naive = Replay(session, mutant, true).run(block, 0).decisions;
-    EXPECT_TRUE(at::allclose(fast, naive, 1e-4, 1e-5, /*equal_nan=*/true)) << fast << naive;
+    const Array fast = Replay(session, mutant).run(block, 0).decisions,
+                naive = Replay(session, mutant, true).run(block, 0).decisions;
+    EXPECT_TRUE(array::allclose(fast, naive, 1e-4, 1e-5, /*equal_nan=*/true))
+        << written(fast) << written(naive);
   }
 }
 
 TEST(Judge, ClassesByTheExpectedOne) {
   const Session session(testing_mutation::small_cnn());
-  const Tensor original = at::tensor({3.0F, 1.0F, 0.0F, 0.0F, 2.0F, 1.0F, 1.0F, 0.0F, 5.0F}).reshape({3, 3});
-  const Tensor mutant =
-      at::tensor({2.0F, 1.5F, 0.0F, 0.0F, 2.0F, 2.5F, std::nanf(""), 0.0F, 5.0F}).reshape({3, 3});
+  const Array original =
+      array::tensor({3.0F, 1.0F, 0.0F, 0.0F, 2.0F, 1.0F, 1.0F, 0.0F, 5.0F}).reshape({3, 3});
+  const Array mutant =
+      array::tensor({2.0F, 1.5F, 0.0F, 0.0F, 2.0F, 2.5F, std::nanf(""), 0.0F, 5.0F}).reshape({3, 3});
   const auto verdicts =
       Judge(session, std::nullopt).judge(original, mutant, std::vector<std::int64_t>{0, 1, 2});
   EXPECT_FALSE(verdicts[0].killed);
@@ -212,8 +216,8 @@ TEST(Judge, ClassesByTheExpectedOne) {
 
 TEST(Judge, RegressionByTheMargin) {
   const Session session(testing_mutation::small_cnn());
-  const Tensor original = at::tensor({0.1F, -0.4F}).reshape({2, 1}),
-               mutant = at::tensor({0.15F, -0.1F}).reshape({2, 1});
+  const Array original = array::tensor({0.1F, -0.4F}).reshape({2, 1}),
+              mutant = array::tensor({0.15F, -0.1F}).reshape({2, 1});
   const auto verdicts = Judge(session, 0.2).judge(original, mutant, {});
   EXPECT_FALSE(verdicts[0].killed);
   EXPECT_NEAR(verdicts[0].slack, 0.15, 1e-6);

@@ -1,11 +1,11 @@
 #include <assay/mutation.h>
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include <assay/array_math.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/random.h>
@@ -25,12 +25,12 @@ namespace fs = std::filesystem;
 DatasetPtr labelled(const Session& session, std::int64_t count) {
   const Tensors inputs = testing_mutation::inputs_of(session, count);
   const ValueId decision = session.logits();
-  const Tensor classes = session.run(inputs, std::span(&decision, 1)).at(decision).argmax(1);
-  const Tensor wrong = at::arange(count).remainder(7).eq(3).to(at::kLong);
+  const Array classes = session.run(inputs, std::span(&decision, 1)).at(decision).argmax(1);
+  const Array wrong = array::remainder(array::arange(count), 7).eq(3).to(DType::int64);
   RecordOptions options{.name = "labelled"};
   for (std::int64_t i = 0; i < count; ++i) options.ids.push_back("record " + std::to_string(i));
   options.class_names = {"a", "b", "c"};
-  return from_tensors(inputs.begin()->second, (classes + wrong).remainder(3), std::move(options));
+  return from_tensors(inputs.begin()->second, array::remainder(classes + wrong, 3), std::move(options));
 }
 
 // Weights of one layer with noise, in growing measure.
@@ -123,8 +123,7 @@ TEST(MutantsOfScoresWithPositions, AreJudgedLikeThoseOfRows) {
     const Session session(graph);
     const Tensors inputs = testing_mutation::inputs_of(session, 30);
     const ValueId decision = session.logits();
-    const Tensor labels =
-        session.run(inputs, std::span(&decision, 1)).at(decision).reshape({30, 3}).argmax(1);
+    const Array labels = session.run(inputs, std::span(&decision, 1)).at(decision).reshape({30, 3}).argmax(1);
     const DatasetPtr data =
         from_tensors(inputs.begin()->second, labels, {.name = "data", .class_names = {"a", "b", "c"}});
     std::vector<PlannedMutant> mutants;

@@ -9,6 +9,7 @@
 #include <assay/model.h>
 #include "assay/mutation/operators/rounding.h"
 #include "tests/mutation/subjects.h"
+#include "tests/short_floats.h"
 
 namespace assay::mutation {
 namespace {
@@ -54,9 +55,9 @@ void on_every_layer(const std::string& op, Visit&& visit) {
 }
 
 // The value's tensor with neurons first: [neurons, everything else].
-Tensor by_neuron(const Tensor& value, const SubjectLayer& layer) {
+Array by_neuron(const Array& value, const SubjectLayer& layer) {
   std::vector<std::int64_t> order(layer.layer.neuron_axes.begin(), layer.layer.neuron_axes.end());
-  for (std::int64_t axis = 0; axis < value.dim(); ++axis) {
+  for (std::int64_t axis = 0; axis < value.rank(); ++axis) {
     if (std::ranges::find(layer.layer.neuron_axes, static_cast<int>(axis)) == layer.layer.neuron_axes.end())
       order.push_back(axis);
   }
@@ -185,10 +186,10 @@ TEST(WeightShuffling, ANeuronWithEqualWeightsIsNeverChosenAndALayerOfThemIsRefus
 Graph zeroed(const Graph& graph, const std::string& kernel, std::int64_t axis,
              const std::set<std::int64_t>& neurons, std::int64_t each = 1) {
   const ValueId id = *graph.find_value(kernel);
-  Tensor weights = to_tensor(graph.constant(id)).clone();
+  Array weights = graph.constant(id).clone();
   for (const std::int64_t neuron : neurons) weights.narrow(axis, neuron * each, each).zero_();
   GraphBuilder edit(graph);
-  edit.replace_constant(id, to_array(weights));
+  edit.replace_constant(id, weights);
   return edit.build();
 }
 
@@ -215,8 +216,8 @@ TEST(NeuronEffectBlocking, IsZeroingTheOutgoingWeights) {
     SCOPED_TRACE(one.graph.name() + ": " + one.layer);
     const Subject subject = subject_of(one.graph);
     const Mutation mutation = apply(subject, mutant("neb[ratio=0.4]", one.layer));
-    const Tensor records = records_for(one.graph, 6);
-    const Tensor expected =
+    const Array records = records_for(one.graph, 6);
+    const Array expected =
         output_of(zeroed(one.graph, one.next, one.axis, changed_neurons(mutation), one.each), records);
     EXPECT_LT(difference(output_of(mutation.graph, records), expected), 1e-5);
     EXPECT_GT(difference(output_of(one.graph, records), expected), 1e-5);
@@ -233,7 +234,7 @@ TEST(NeuronEffectBlocking, ReachesEveryBranch) {
   const Mutation mutation = apply(subject_of(graph), mutant("neb", "first"));
   const auto neurons = changed_neurons(mutation);
   ASSERT_EQ(neurons.size(), 1U);
-  const Tensor records = records_for(graph, 4);
+  const Array records = records_for(graph, 4);
   const Graph by_hand = zeroed(zeroed(graph, "left/w", 1, neurons), "right/w", 1, neurons);
   EXPECT_LT(difference(output_of(mutation.graph, records), output_of(by_hand, records)), 1e-5);
 }
@@ -253,9 +254,9 @@ TEST(NeuronActivationInverse, NegatesThePreactivationOfTheChosenNeuronsAndNoOthe
         layer.layer.op.starts_with("RNN"))
       return;
     const Mutation mutation = apply(subject, mutant("nai[ratio=0.4]", layer.name()));
-    const Tensor records = records_for(graph, 4);
-    const Tensor before = by_neuron(value_of(graph, records, layer.preactivation), layer);
-    const Tensor after = by_neuron(value_of(mutation.graph, records, layer.preactivation), layer);
+    const Array records = records_for(graph, 4);
+    const Array before = by_neuron(value_of(graph, records, layer.preactivation), layer);
+    const Array after = by_neuron(value_of(mutation.graph, records, layer.preactivation), layer);
     const auto chosen = changed_neurons(mutation);
     EXPECT_FALSE(chosen.empty());
     for (std::int64_t n = 0; n < layer.layer.neurons; ++n) {
@@ -282,15 +283,15 @@ TEST(NeuronActivationInverse, OfARecurrentNeuronFlipsItInEveryStep) {
   const Graph graph = recurrent_layers("RNN", 1, false);
   const Mutation mutation = apply(subject_of(graph), mutant("nai", "cell"));
   const auto chosen = changed_neurons(mutation);
-  const Tensor records = records_for(graph, 3);
-  const Tensor w = to_tensor(graph.constant(*graph.find_value("cell/w")))[0],
-               r = to_tensor(graph.constant(*graph.find_value("cell/r")))[0];
-  const Tensor both = to_tensor(graph.constant(*graph.find_value("cell/b")))[0];
-  const Tensor bias = both.narrow(0, 0, 4) + both.narrow(0, 4, 4);
-  Tensor sign = at::ones({4}), state = at::zeros({3, 4});
-  for (const std::int64_t n : chosen) sign[n] = -1;
+  const Array records = records_for(graph, 3);
+  const Array w = graph.constant(*graph.find_value("cell/w"))[0],
+              r = graph.constant(*graph.find_value("cell/r"))[0];
+  const Array both = graph.constant(*graph.find_value("cell/b"))[0];
+  const Array bias = both.narrow(0, 0, 4) + both.narrow(0, 4, 4);
+  Array sign = array::ones({4}), state = array::zeros({3, 4});
+  for (const std::int64_t n : chosen) sign[n].fill_(-1);
   for (std::int64_t t = 0; t < 5; ++t)
-    state = at::tanh(sign * (at::mm(records.select(1, t), w.t()) + at::mm(state, r.t()) + bias));
+    state = array::tanh(sign * (array::mm(records.select(1, t), w.t()) + array::mm(state, r.t()) + bias));
   EXPECT_LT(difference(value_of(mutation.graph, records, *mutation.graph.find_value("state"))[0], state),
             1e-5);
 }
@@ -301,9 +302,9 @@ TEST(NeuronActivationInverse, OfARecurrentNeuronFlipsItInEveryStep) {
 TEST(NeuronSwitch, PairsExchangeTheirActivations) {
   on_every_layer("ns", [](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
     const Mutation mutation = apply(subject, mutant("ns[ratio=0.3]", layer.name()));
-    const Tensor records = records_for(graph, 4);
-    const Tensor before = by_neuron(value_of(graph, records, layer.layer.value), layer);
-    const Tensor after = by_neuron(value_of(mutation.graph, records, layer.layer.value), layer);
+    const Array records = records_for(graph, 4);
+    const Array before = by_neuron(value_of(graph, records, layer.layer.value), layer);
+    const Array after = by_neuron(value_of(mutation.graph, records, layer.layer.value), layer);
     std::map<std::int64_t, std::int64_t> partner;
     for (const Change& change : mutation.changes)
       partner[change.neuron] = std::stoll(change.what.substr(change.what.rfind(' ') + 1));
@@ -323,7 +324,7 @@ TEST(NeuronSwitch, TwiceIsTheIdentity) {
     const Mutant one = mutant("ns[ratio=0.3]", layer.name());
     const Graph once = apply(subject, one).graph;
     const Graph twice = apply(subject_of(once), one).graph;
-    const Tensor records = records_for(graph, 4);
+    const Array records = records_for(graph, 4);
     EXPECT_GT(difference(output_of(once, records), output_of(graph, records)), 0);
     EXPECT_LT(difference(output_of(twice, records), output_of(graph, records)), 1e-6);
   });
@@ -335,7 +336,7 @@ TEST(NeuronSwitch, TwiceIsTheIdentity) {
 TEST(LayerDeactivation, GivesTheLayersInput) {
   on_every_layer("ld", [](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
     const Graph mutated = apply(subject, mutant("ld", layer.name())).graph;
-    const Tensor records = records_for(graph, 3);
+    const Array records = records_for(graph, 3);
     EXPECT_EQ(
         difference(value_of(mutated, records, layer.layer.value), value_of(mutated, records, layer.input)),
         0);
@@ -352,8 +353,8 @@ TEST(LayerDeactivation, SaysWhichShapesDiffer) {
 TEST(ActivationFunctionRemoval, GivesThePreactivation) {
   on_every_layer("afrm", [](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
     const Graph mutated = apply(subject, mutant("afrm", layer.name())).graph;
-    const Tensor records = records_for(graph, 3);
-    const Tensor expected = value_of(graph, records, layer.preactivation);
+    const Array records = records_for(graph, 3);
+    const Array expected = value_of(graph, records, layer.preactivation);
     EXPECT_LT(difference(value_of(mutated, records, layer.layer.value), expected), 1e-6);
     EXPECT_GT(difference(value_of(graph, records, layer.layer.value), expected), 1e-6);
   });
@@ -367,14 +368,14 @@ TEST(ActivationFunctionRemoval, KeepsTheFinalSoftmax) {
 }
 
 TEST(LayerAddition, InsertsAFunctionOfTheLayer) {
-  for (const auto& [kind, function] : std::map<std::string, Tensor (*)(const Tensor&)>{
-           {"relu", [](const Tensor& x) { return at::relu(x); }},
-           {"tanh", [](const Tensor& x) { return at::tanh(x); }},
-           {"sigmoid", [](const Tensor& x) { return at::sigmoid(x); }}}) {
+  for (const auto& [kind, function] : std::map<std::string, Array (*)(const Array&)>{
+           {"relu", [](const Array& x) { return array::relu(x); }},
+           {"tanh", [](const Array& x) { return array::tanh(x); }},
+           {"sigmoid", [](const Array& x) { return array::sigmoid(x); }}}) {
     on_every_layer(
         "lam[kind=" + kind + "]", [&](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
           const Graph mutated = apply(subject, mutant("lam[kind=" + kind + "]", layer.name())).graph;
-          const Tensor records = records_for(graph, 3);
+          const Array records = records_for(graph, 3);
           EXPECT_LT(difference(value_of(mutated, records, layer.layer.value),
                                function(value_of(graph, records, layer.layer.value))),
                     1e-6);
@@ -385,22 +386,22 @@ TEST(LayerAddition, InsertsAFunctionOfTheLayer) {
 TEST(LayerAddition, DuplicatesWithWeightsAndActivation) {
   const Graph graph = square_dense();
   const Subject subject = subject_of(graph);
-  const Tensor records = records_for(graph, 4);
-  const auto constant = [&](const char* name) { return to_tensor(graph.constant(*graph.find_value(name))); };
-  const Tensor first = value_of(graph, records, subject.layer("first").layer.value);
-  const Tensor again = at::sigmoid(at::addmm(constant("first/b"), first, constant("first/w").t()));
+  const Array records = records_for(graph, 4);
+  const auto constant = [&](const char* name) { return graph.constant(*graph.find_value(name)); };
+  const Array first = value_of(graph, records, subject.layer("first").layer.value);
+  const Array again = array::sigmoid(array::addmm(constant("first/b"), first, constant("first/w").t()));
   const Graph mutated = apply(subject, mutant("lam[kind=duplicate]", "first")).graph;
   EXPECT_LT(difference(value_of(mutated, records, subject.layer("first").layer.value), again), 1e-6);
   // With batch normalisation between: feeding the layer its own output is running the original from the
   // middle.
   on_every_layer("lam[kind=duplicate]", [&](const Graph& net, const Subject& of, const SubjectLayer& layer) {
-    const Tensor given = records_for(net, 3);
+    const Array given = records_for(net, 3);
     const Graph doubled = apply(of, mutant("lam[kind=duplicate]", layer.name())).graph;
     const Session original(net, {.threads = 1});
-    const Tensor value = value_of(net, given, layer.layer.value);
+    const Array value = value_of(net, given, layer.layer.value);
     Tensors middle{{net.inputs()[0], given}};
     middle[layer.input] = value;  // which may be the network's input
-    const Tensor expected = original.run(middle, std::span(&layer.layer.value, 1)).at(layer.layer.value);
+    const Array expected = original.run(middle, std::span(&layer.layer.value, 1)).at(layer.layer.value);
     EXPECT_LT(difference(value_of(doubled, given, layer.layer.value), expected), 1e-5);
   });
 }
@@ -428,12 +429,13 @@ TEST(StuckNeuron, HasTheValueEverywhereAndNoOtherChanges) {
   on_every_layer("stuck", [](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
     const Mutation mutation = apply(subject, mutant("stuck[ratio=0.4,value=-2.5]", layer.name()));
     const ValueId value = layer.output_function ? layer.preactivation : layer.layer.value;
-    const Tensor records = records_for(graph, 3);
-    const Tensor before = by_neuron(value_of(graph, records, value), layer),
-                 after = by_neuron(value_of(mutation.graph, records, value), layer);
+    const Array records = records_for(graph, 3);
+    const Array before = by_neuron(value_of(graph, records, value), layer),
+                after = by_neuron(value_of(mutation.graph, records, value), layer);
     const auto chosen = changed_neurons(mutation);
     for (std::int64_t n = 0; n < layer.layer.neurons; ++n) {
-      EXPECT_LT(difference(after[n], chosen.contains(n) ? at::full_like(before[n], -2.5) : before[n]), 1e-6)
+      EXPECT_LT(difference(after[n], chosen.contains(n) ? array::full_like(before[n], -2.5) : before[n]),
+                1e-6)
           << n;
     }
   });
@@ -511,31 +513,26 @@ TEST(Int8Flip, InvertsOneBitOfTheStoredInteger) {
   EXPECT_THROW(apply(subject_of(plain), mutant("int8flip", "dense1")), Error);
 }
 
-TEST(Precision, RoundsLikeTheFormatsOfLibtorch) {
+TEST(Precision, RoundsToTheNearestNumberOfTheFormat) {
   Rng rng(8);
   std::vector<float> values{0.0f,    -0.0f,   1.0f,     65504.0f, 65519.9f, 65520.0f, 1e-8f,
                             5.9e-8f, 6.1e-5f, -3.0e-5f, 3.39e38f, 1e-40f,   2049.0f,  2051.0f};
   for (int i = 0; i < 20'000; ++i)
     values.push_back(static_cast<float>(rng.normal() * std::pow(10.0, rng.uniform(-10, 6))));
-  const Tensor all = at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())});
-  const Tensor half = all.to(at::kHalf).to(at::kFloat), brain = all.to(at::kBFloat16).to(at::kFloat);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    EXPECT_EQ(rounded_to(binary16, values[i]), half[static_cast<std::int64_t>(i)].item<float>()) << values[i];
-    EXPECT_EQ(rounded_to(bfloat16, values[i]), brain[static_cast<std::int64_t>(i)].item<float>())
-        << values[i];
+  for (const float value : values) {
+    EXPECT_EQ(rounded_to(binary16, value), test::float16.nearest(value)) << value;
+    EXPECT_EQ(rounded_to(mutation::bfloat16, value), test::bfloat16.nearest(value)) << value;
   }
 }
 
 TEST(Precision, OperatorsRoundAllWeightsOfTheLayerAndNoBias) {
   const Graph graph = lenet_like();
   const Subject subject = subject_of(graph);
-  for (const auto& [op, type] :
-       std::map<std::string, at::ScalarType>{{"fp16", at::kHalf}, {"bf16", at::kBFloat16}}) {
+  for (const auto& [op, numbers] :
+       std::map<std::string, const ShortFloats*>{{"fp16", &test::float16}, {"bf16", &test::bfloat16}}) {
     const Graph mutated = apply(subject, mutant(op, "dense1")).graph;
-    const Tensor before = to_tensor(graph.constant(*graph.find_value("dense1/w")));
-    EXPECT_EQ(difference(to_tensor(mutated.constant(*mutated.find_value("dense1/w"))),
-                         before.to(type).to(at::kFloat)),
-              0);
+    const Array before = graph.constant(*graph.find_value("dense1/w"));
+    EXPECT_EQ(difference(mutated.constant(*mutated.find_value("dense1/w")), numbers->nearest(before)), 0);
     EXPECT_EQ(floats(mutated, "dense1/b"), floats(graph, "dense1/b"));
   }
 }

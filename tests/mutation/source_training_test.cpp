@@ -183,8 +183,8 @@ TEST_F(SourceTraining, TrainedMutantsAreJudgedLikeOthers) {
     // A plain second way: classes of both networks, record by record.
     const Session network(*kept->find(trained[i].key));
     const ValueId theirs = network.logits();
-    const Tensor before = original.run(original.bind(batch), std::span(&decision, 1)).at(decision).argmax(1),
-                 after = network.run(network.bind(batch), std::span(&theirs, 1)).at(theirs).argmax(1);
+    const Array before = original.run(original.bind(batch), std::span(&decision, 1)).at(decision).argmax(1),
+                after = network.run(network.bind(batch), std::span(&theirs, 1)).at(theirs).argmax(1);
     for (std::size_t r = 0; r < state.records().size(); ++r) {
       const std::size_t at = std::stoul(state.records()[r].id);
       if (!state.records()[r].judged || at >= 8) continue;

@@ -2,11 +2,11 @@
 
 // Networks to mutate, with records, and ways to look at them.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include <assay/array_math.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
 #include <assay/mutation.h>
@@ -87,28 +87,28 @@ inline Graph columns() {
 }
 
 // One record's shape, or tokens.
-inline Tensor records_for(const Graph& graph, std::int64_t count, std::uint64_t seed = 3) {
+inline Array records_for(const Graph& graph, std::int64_t count, std::uint64_t seed = 3) {
   const Value& input = graph.value(graph.inputs()[0]);
   Shape shape = input.shape;
   shape[0] = count;
   Rng rng(seed);
   if (input.dtype == DType::int64)
-    return at::arange(element_count(shape), at::kLong).remainder(11).reshape(shape);
-  return to_tensor(random_array(rng, shape)).clone();
+    return array::remainder(array::arange(element_count(shape), DType::int64), 11).reshape(shape);
+  return random_array(rng, shape).clone();
 }
 
-inline Tensor value_of(const Graph& graph, const Tensor& records, ValueId wanted) {
+inline Array value_of(const Graph& graph, const Array& records, ValueId wanted) {
   const Session session(graph, {.threads = 1});
   return session.run({{graph.inputs()[0], records}}, std::span(&wanted, 1)).at(wanted);
 }
 
-inline Tensor output_of(const Graph& graph, const Tensor& records) {
+inline Array output_of(const Graph& graph, const Array& records) {
   return value_of(graph, records, graph.outputs()[0]);
 }
 
-inline double difference(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.sizes(), b.sizes());
-  return a.sizes() == b.sizes() ? (a - b).abs().max().item<double>() : 1e9;
+inline double difference(const Array& a, const Array& b) {
+  EXPECT_EQ(a.shape(), b.shape());
+  return a.shape() == b.shape() ? (a - b).abs().max().item<double>() : 1e9;
 }
 
 inline Subject subject_of(const Graph& graph) { return Subject(Session(graph, {.threads = 1})); }

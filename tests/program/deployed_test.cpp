@@ -30,9 +30,8 @@ class Deployed : public Program {
   static std::vector<std::int64_t> classes_of(const Graph& graph, const Array& records) {
     const Session session(graph, {.threads = 1});
     const ValueId id = session.logits();
-    const Tensor classes =
-        session.run(session.bind(records), std::span(&id, 1)).at(id).argmax(1).contiguous();
-    return {classes.data_ptr<std::int64_t>(), classes.data_ptr<std::int64_t>() + classes.numel()};
+    const Array classes = session.run(session.bind(records), std::span(&id, 1)).at(id).argmax(1).contiguous();
+    return {classes.elements<std::int64_t>(), classes.elements<std::int64_t>() + classes.count()};
   }
 
   void expect_all(const std::string& network, const std::string& data) const {
@@ -194,12 +193,10 @@ TEST_F(Deployed, WithSeveralInputs) {
   const Array first = test::uniform_array(net.rng, {60, 3}), second = test::uniform_array(net.rng, {60, 2});
   const Session session(graph, {.threads = 1});
   const ValueId id = session.logits();
-  const Tensor classes = session.run({{a, to_tensor(first)}, {b, to_tensor(second)}}, std::span(&id, 1))
-                             .at(id)
-                             .argmax(1)
-                             .contiguous();
+  const Array classes =
+      session.run({{a, first}, {b, second}}, std::span(&id, 1)).at(id).argmax(1).contiguous();
   write_records("data.npz", graph, {{"a", first}, {"b", second}},
-                {classes.data_ptr<std::int64_t>(), classes.data_ptr<std::int64_t>() + classes.numel()});
+                {classes.elements<std::int64_t>(), classes.elements<std::int64_t>() + classes.count()});
   expect_all("--model model.onnx", "data.npz,inputs=a+b,range=0:1");
 }
 

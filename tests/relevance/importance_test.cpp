@@ -1,10 +1,10 @@
 #include <assay/relevance.h>
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include <assay/array_math.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/random.h>
@@ -40,7 +40,7 @@ struct Fixture : testing::Test {
   Evaluation predict(std::size_t i) {
     const ValueId logits = session.logits();
     const Batch batch = data->read(std::span(&i, 1));
-    const Tensor z = session.run(session.bind(batch.inputs), std::span(&logits, 1)).at(logits);
+    const Array z = session.run(session.bind(batch.inputs), std::span(&logits, 1)).at(logits);
     Evaluation e;
     e.predictions = {z.argmax(1).item<std::int64_t>()};
     return e;
@@ -70,8 +70,8 @@ TEST_F(ImportanceAnalysis, IsTheSumOverCorrectlyClassifiedRecordsOneByOne) {
       const Batch batch = data->read(std::span(&i, 1));
       const Relevance r =
           attribution->attribute(session.bind(batch.inputs), {}, std::span(&layers[l].value, 1));
-      const Tensor flat =
-          r.values.at(layers[l].value).reshape({layers[l].neurons, -1}).sum(1, false, at::kDouble);
+      const Array flat =
+          r.values.at(layers[l].value).reshape({layers[l].neurons, -1}).to(DType::float64).sum(1);
       for (std::int64_t n = 0; n < flat.size(0); ++n) {
         expected[static_cast<std::size_t>(n)] += flat[n].item<double>();
         absolute[static_cast<std::size_t>(n)] += std::abs(flat[n].item<double>());

@@ -1,11 +1,11 @@
 // Every rule against hand-worked numbers, against a plain second writing, and against its conservation law.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/extend/rule.h>
@@ -14,24 +14,24 @@
 namespace assay::relevance {
 namespace {
 
-Tensor random_tensor(Rng& rng, at::IntArrayRef shape) {
-  Tensor t = at::empty(shape, at::kFloat);
-  for (std::int64_t i = 0; i < t.numel(); ++i) t.data_ptr<float>()[i] = static_cast<float>(rng.normal());
+Array random_tensor(Rng& rng, Shape shape) {
+  Array t = array::empty(shape, DType::float32);
+  for (std::int64_t i = 0; i < t.count(); ++i) t.elements<float>()[i] = static_cast<float>(rng.normal());
   return t;
 }
 
-Tensor row(std::vector<float> values) {
-  return at::tensor(values, at::kFloat).reshape({1, static_cast<std::int64_t>(values.size())});
+Array row(std::vector<float> values) {
+  return array::tensor(values, DType::float32).reshape({1, static_cast<std::int64_t>(values.size())});
 }
 
-Tensor redistribute(const std::string& rule, const LinearMap& layer, const Tensor& x, const Tensor& relevance,
-                    double low = 0, double high = 1, double epsilon = 1e-12) {
+Array redistribute(const std::string& rule, const LinearMap& layer, const Array& x, const Array& relevance,
+                   double low = 0, double high = 1, double epsilon = 1e-12) {
   const RuleChoice choice = parse_rule(rule);
   RuleSettings settings;
   settings.numbers = choice.numbers;
   settings.epsilon = epsilon;
-  settings.low = at::full({1}, low);
-  settings.high = at::full({1}, high);
+  settings.low = array::full({1}, low);
+  settings.high = array::full({1}, high);
   return choice.info->make(settings)->redistribute(layer, x, layer.forward_with_bias(x), relevance);
 }
 
@@ -45,8 +45,9 @@ class HandWorked : public testing::TestWithParam<Worked> {};
 
 // x = (1, 2), w = [[1, -1], [2, 0.5]], b = (0.5, -1), R = (3, 1): z = (5.5, -1).
 TEST_P(HandWorked, GivesTheNumbersOfTheFormula) {
-  const LinearMap layer{matrix_product(), at::tensor({1.f, -1.f, 2.f, .5f}).reshape({2, 2}), row({0.5f, -1})};
-  const Tensor got = redistribute(GetParam().rule, layer, row({1, 2}), row({3, 1}), 0, 3);
+  const LinearMap layer{matrix_product(), array::tensor({1.f, -1.f, 2.f, .5f}).reshape({2, 2}),
+                        row({0.5f, -1})};
+  const Array got = redistribute(GetParam().rule, layer, row({1, 2}), row({3, 1}), 0, 3);
   EXPECT_NEAR(got[0][0].item<float>(), GetParam().expected[0], 5e-5);
   EXPECT_NEAR(got[0][1].item<float>(), GetParam().expected[1], 5e-5);
 }
@@ -60,9 +61,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Worked{"w-square", {1.4f, 2.6f}}, Worked{"flat", {2, 2}}, Worked{"pass", {3, 1}}));
 
 TEST(EpsilonRule, GivesZeroWhereTheInputIsZero) {
-  const LinearMap layer{matrix_product(), at::tensor({1.f, -1.f, 2.f, .5f}).reshape({2, 2}), {}};
+  const LinearMap layer{matrix_product(), array::tensor({1.f, -1.f, 2.f, .5f}).reshape({2, 2}), {}};
   for (const char* rule : {"epsilon", "lrp-0", "alpha-beta:2,1", "gamma", "z-plus"}) {
-    const Tensor got = redistribute(rule, layer, row({0, 0}), row({3, 1}));
+    const Array got = redistribute(rule, layer, row({0, 0}), row({3, 1}));
     EXPECT_EQ(got.abs().sum().item<float>(), 0) << rule;
   }
 }
@@ -153,10 +154,9 @@ TEST(Rules, AreListedUnderDifferentNames) {
   }
 }
 
-void expect_near(const Tensor& got, const Tensor& expected, const std::string& what,
-                 double tolerance = 2e-4) {
+void expect_near(const Array& got, const Array& expected, const std::string& what, double tolerance = 2e-4) {
   const double scale = std::max(1.0, expected.abs().max().item<double>());
-  EXPECT_LT((got.to(at::kDouble) - expected).abs().max().item<double>() / scale, tolerance) << what;
+  EXPECT_LT((got.to(DType::float64) - expected).abs().max().item<double>() / scale, tolerance) << what;
 }
 
 class RuleAndSeed : public testing::TestWithParam<std::tuple<std::string, int>> {};
@@ -165,10 +165,10 @@ TEST_P(RuleAndSeed, DenseAgreesWithThePlainWriting) {
   const auto [rule, seed] = GetParam();
   Rng rng(static_cast<std::uint64_t>(seed));
   const std::int64_t n = 3, in = 7, out = 5;
-  const Tensor x = random_tensor(rng, {n, in}).clamp(-2, 2), w = random_tensor(rng, {in, out}),
-               b = random_tensor(rng, {out});
-  const Tensor relevance = random_tensor(rng, {n, out});
-  Tensor expected = at::zeros({n, in}, at::kDouble);
+  const Array x = random_tensor(rng, {n, in}).clamp(-2, 2), w = random_tensor(rng, {in, out}),
+              b = random_tensor(rng, {out});
+  const Array relevance = random_tensor(rng, {n, out});
+  Array expected = array::zeros({n, in}, DType::float64);
   for (std::int64_t r = 0; r < n; ++r) {
     for (std::int64_t j = 0; j < out; ++j) {
       List xs, ws;
@@ -176,7 +176,7 @@ TEST_P(RuleAndSeed, DenseAgreesWithThePlainWriting) {
         xs.push_back(x[r][i].item<double>()), ws.push_back(w[i][j].item<double>());
       const List share = shares(rule, xs, ws, b[j].item<double>(), -2, 2);
       for (std::int64_t i = 0; i < in; ++i)
-        expected[r][i] += share[static_cast<std::size_t>(i)] * relevance[r][j].item<double>();
+        expected[r][i].add_(share[static_cast<std::size_t>(i)] * relevance[r][j].item<double>());
     }
   }
   expect_near(redistribute(rule, {matrix_product(), w, b}, x, relevance, -2, 2), expected, rule);
@@ -197,11 +197,11 @@ TEST_P(RuleAndSeed, ConvolutionAgreesWithThePlainWriting) {
       .attributes = {
           {"group", std::int64_t{2}}, {"strides", Ints{2, 1}}, {"dilations", Ints{1, 2}}, {"pads", pads}}};
   const std::int64_t size = 6, per_group = 2;
-  const Tensor x = random_tensor(rng, {2, 4, size, size}).clamp(-2, 2),
-               w = random_tensor(rng, {6, per_group, 2, 2}), b = random_tensor(rng, {6});
+  const Array x = random_tensor(rng, {2, 4, size, size}).clamp(-2, 2),
+              w = random_tensor(rng, {6, per_group, 2, 2}), b = random_tensor(rng, {6});
   const LinearMap layer{convolution(node), w, b.reshape({1, 6, 1, 1})};
-  const Tensor z = layer.forward_with_bias(x), relevance = random_tensor(rng, z.sizes());
-  Tensor expected = at::zeros(x.sizes(), at::kDouble);
+  const Array z = layer.forward_with_bias(x), relevance = random_tensor(rng, z.shape());
+  Array expected = array::zeros(x.shape(), DType::float64);
   for (std::int64_t r = 0; r < 2; ++r)
     for (std::int64_t c = 0; c < 6; ++c)
       for (std::int64_t i = 0; i < z.size(2); ++i)
@@ -220,15 +220,16 @@ TEST_P(RuleAndSeed, ConvolutionAgreesWithThePlainWriting) {
               }
           const List share = shares(rule, xs, ws, b[c].item<double>(), -2, 2);
           for (std::size_t p = 0; p < places.size(); ++p) {
-            expected[r][places[p][0]][places[p][1]][places[p][2]] +=
-                share[p] * relevance[r][c][i][j].item<double>();
+            expected[r][places[p][0]][places[p][1]][places[p][2]].add_(share[p] *
+                                                                       relevance[r][c][i][j].item<double>());
           }
         }
   // Denominators that cancel magnify rounding, for some rules beyond what float32 holds: in double precision
   // everything must agree, in float32 all but what is magnified.
-  const LinearMap exact{convolution(node), w.to(at::kDouble), b.to(at::kDouble).reshape({1, 6, 1, 1})};
-  const Tensor got = redistribute(rule, exact, x.to(at::kDouble), relevance.to(at::kDouble), -2, 2);
-  EXPECT_TRUE(at::allclose(got, expected, 1e-6, 1e-6)) << rule << (got - expected).abs().max();
+  const LinearMap exact{convolution(node), w.to(DType::float64), b.to(DType::float64).reshape({1, 6, 1, 1})};
+  const Array got = redistribute(rule, exact, x.to(DType::float64), relevance.to(DType::float64), -2, 2);
+  EXPECT_TRUE(array::allclose(got, expected, 1e-6, 1e-6))
+      << rule << (got - expected).abs().max().item<double>();
   expect_near(redistribute(rule, layer, x, relevance, -2, 2), expected, rule, 2e-3);
 }
 
@@ -237,9 +238,9 @@ TEST_P(RuleAndSeed, ConvolutionAgreesWithThePlainWriting) {
 TEST_P(RuleAndSeed, ConservesWithoutBias) {
   const auto [rule, seed] = GetParam();
   Rng rng(static_cast<std::uint64_t>(seed), {2});
-  const Tensor x = random_tensor(rng, {4, 30}).clamp(-2, 2), w = random_tensor(rng, {30, 6}),
-               relevance = random_tensor(rng, {4, 6});
-  const Tensor got = redistribute(rule, {matrix_product(), w, {}}, x, relevance, -2, 2);
+  const Array x = random_tensor(rng, {4, 30}).clamp(-2, 2), w = random_tensor(rng, {30, 6}),
+              relevance = random_tensor(rng, {4, 6});
+  const Array got = redistribute(rule, {matrix_product(), w, {}}, x, relevance, -2, 2);
   const double scale = got.abs().sum().item<double>();
   EXPECT_NEAR(got.sum().item<double>(), relevance.sum().item<double>(), 1e-5 * scale);
 }
@@ -255,9 +256,9 @@ TEST(LinearNode, TransposeIsTheAdjointOfApply) {
                   .inputs = {0, 1},
                   .outputs = {2},
                   .attributes = {{"strides", std::vector<std::int64_t>{2, 2}}}};
-  const Tensor x = random_tensor(rng, {2, 3, 4, 4}), w = random_tensor(rng, {3, 2, 3, 3});
-  const LinearMap layer{linear_node(node, 0, 1, std::vector<Tensor>(2)), w, {}};
-  const Tensor y = layer.forward(x), r = random_tensor(rng, y.sizes());
+  const Array x = random_tensor(rng, {2, 3, 4, 4}), w = random_tensor(rng, {3, 2, 3, 3});
+  const LinearMap layer{linear_node(node, 0, 1, std::vector<Array>(2)), w, {}};
+  const Array y = layer.forward(x), r = random_tensor(rng, y.shape());
   EXPECT_NEAR((y * r).sum().item<double>(), (x * layer.pull_back(r, x)).sum().item<double>(),
               1e-5 * (y * r).abs().sum().item<double>());
   EXPECT_GT(y.abs().sum().item<double>(), 1);

@@ -37,7 +37,7 @@ TEST(Architectures, RunOnRecordsOfTheirShape) {
     Shape shape{1};
     shape.insert(shape.end(), info.record_shape.begin(), info.record_shape.end());
     const ValueId logits = session.logits();
-    const Tensor out =
+    const Array out =
         session
             .run(session.bind(Array::zeros(session.graph().value(session.graph().inputs()[0]).dtype, shape)),
                  std::span(&logits, 1))
@@ -45,7 +45,7 @@ TEST(Architectures, RunOnRecordsOfTheirShape) {
     const std::int64_t outputs = info.name.starts_with("dave2")    ? 1
                                  : info.name == "next-symbol-lstm" ? 96
                                                                    : 10;
-    EXPECT_EQ(out.sizes().vec(), (Shape{1, outputs})) << info.name;
+    EXPECT_EQ(out.shape(), (Shape{1, outputs})) << info.name;
   }
 }
 

@@ -2,16 +2,14 @@
 
 #include <assay/training.h>
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/extend/optimisers.h>
 
@@ -96,10 +94,10 @@ double written_out(const Formula& formula, const std::vector<Row>& scores,
   return sum / static_cast<double>(scores.size());
 }
 
-Tensor tensor_of(const std::vector<Row>& rows) {
+Array tensor_of(const std::vector<Row>& rows) {
   Row flat;
   for (const Row& row : rows) flat.insert(flat.end(), row.begin(), row.end());
-  return at::tensor(flat, at::kDouble).reshape({static_cast<std::int64_t>(rows.size()), -1});
+  return array::tensor(flat, DType::float64).reshape({static_cast<std::int64_t>(rows.size()), -1});
 }
 
 const std::vector<Row> scores{{0.2, -1.5, 3.0}, {1.0, 1.1, -0.4}, {-2.0, 0.3, 0.9}, {0.0, 0.5, -0.7}};
@@ -115,11 +113,11 @@ TEST(Losses, OfARecordAgreeWithThoseOfABatch) {
     if (!info.of_record) continue;
     SCOPED_TRACE(info.name);
     ++met;
-    const at::AutoGradMode with_grad(true);
-    const Tensor leaf = tensor_of(rows).to(at::kFloat).requires_grad_();
-    const Answers answers{.scores = leaf, .labels = at::tensor(classes), .numbers = {}};
-    const Tensor value = info.value(answers, SpecOptions("loss", {info.name, {}}, info.options));
-    const Tensor expected = torch::autograd::grad({value}, {leaf})[0];
+    const array::Recording recorded(true);
+    const Array leaf = tensor_of(rows).to(DType::float32).requires_grad_();
+    const Answers answers{.scores = leaf, .labels = array::tensor(classes), .numbers = {}};
+    const Array value = info.value(answers, SpecOptions("loss", {info.name, {}}, info.options));
+    const Array expected = array::gradients(std::span(&value, 1), std::span(&leaf, 1))[0];
     double mean = 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const std::vector<float> own(rows[r].begin(), rows[r].end());
@@ -135,7 +133,8 @@ TEST(Losses, OfARecordAgreeWithThoseOfABatch) {
 }
 
 TEST(Losses, FollowTheirFormulasOnLabels) {
-  const Answers answers{.scores = tensor_of(scores), .labels = at::tensor(labels, at::kLong), .numbers = {}};
+  const Answers answers{
+      .scores = tensor_of(scores), .labels = array::tensor(labels, DType::int64), .numbers = {}};
   for (const auto& [name, formula] : formulas()) {
     if (name == "mape") continue;  // divides by the zeros of one-hot rows; see below
     EXPECT_NEAR(value_of(name, answers), written_out(formula, scores, labels), 1e-6) << name;
@@ -165,33 +164,33 @@ TEST(Losses, FollowTheirFormulasOnNumbers) {
 
 TEST(Losses, OneOutputTellsTwoClassesApart) {
   const Answers logits{
-      .scores = tensor_of({{0.7}, {-0.2}}), .labels = at::tensor({1L, 0L}, at::kLong), .numbers = {}};
+      .scores = tensor_of({{0.7}, {-0.2}}), .labels = array::tensor({1L, 0L}, DType::int64), .numbers = {}};
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   const double entropy = -(std::log(sigmoid(0.7)) + std::log(1 - sigmoid(-0.2))) / 2;
   EXPECT_NEAR(value_of("cross-entropy", logits), entropy, 1e-9);
   EXPECT_NEAR(value_of("binary-cross-entropy", logits), entropy, 1e-9);
   Answers sure = logits;
-  sure.scores = at::sigmoid(logits.scores);
+  sure.scores = array::sigmoid(logits.scores);
   sure.probabilities = true;
   EXPECT_NEAR(value_of("cross-entropy", sure), entropy, 1e-9);
   EXPECT_NEAR(value_of("mae", sure), (1 - sigmoid(0.7) + sigmoid(-0.2)) / 2, 1e-9);
 }
 
 TEST(Losses, HaveTheSlopesOfTheirValues) {
-  const Tensor at = tensor_of({{0.3, -0.8, 0.6}, {1.2, 0.4, -0.5}});
+  const Array at = tensor_of({{0.3, -0.8, 0.6}, {1.2, 0.4, -0.5}});
   for (const std::string& name : losses().names()) {
-    const auto value = [&](const Tensor& here) {
-      const Answers answers{.scores = here, .labels = at::tensor({2L, 1L}, at::kLong), .numbers = {}};
+    const auto value = [&](const Array& here) {
+      const Answers answers{.scores = here, .labels = array::tensor({2L, 1L}, DType::int64), .numbers = {}};
       const LossInfo& info = losses().find(name);
       return info.value(answers, SpecOptions("loss", {name, {}}, info.options));
     };
-    const Tensor leaf = at.clone().requires_grad_(true);
-    const Tensor slope = torch::autograd::grad({value(leaf)}, {leaf})[0];
+    const Array leaf = at.clone().requires_grad_(), loss = value(leaf);
+    const Array slope = array::gradients(std::span(&loss, 1), std::span(&leaf, 1))[0];
     for (std::int64_t i = 0; i < 6; ++i) {
-      Tensor step = at::zeros_like(at);
-      step.view(-1)[i] = 1e-5;
+      Array step = array::zeros_like(at);
+      step.reshape({-1})[i].fill_(1e-5);
       const double difference = (value(at + step) - value(at - step)).item<double>() / 2e-5;
-      EXPECT_NEAR(slope.view(-1)[i].item<double>(), difference, 1e-4 * (1 + std::abs(difference)))
+      EXPECT_NEAR(slope.reshape({-1})[i].item<double>(), difference, 1e-4 * (1 + std::abs(difference)))
           << name << " at " << i;
     }
   }
@@ -204,8 +203,8 @@ TEST(Losses, OptionsThatAreNoneAreRefused) {
 
 // As Keras has it: probabilities of several outputs are divided by their sum.
 TEST(Losses, CrossEntropyOfSigmoidsIsThatOfTheirShares) {
-  const Answers answers{.scores = at::tensor({0.9F, 0.3F, 0.6F, 0.2F, 0.2F, 0.1F}).reshape({2, 3}),
-                        .labels = at::tensor(std::vector<std::int64_t>{0, 2}, at::kLong),
+  const Answers answers{.scores = array::tensor({0.9F, 0.3F, 0.6F, 0.2F, 0.2F, 0.1F}).reshape({2, 3}),
+                        .labels = array::tensor(std::vector<std::int64_t>{0, 2}, DType::int64),
                         .numbers = {},
                         .probabilities = true};
   const auto& loss = losses().find("cross-entropy");

@@ -2,7 +2,6 @@
 
 #include <assay/training.h>
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/extend/optimisers.h>
 
@@ -26,12 +26,12 @@ SpecOptions options_of(const std::string& text) {
 // Weights after each gradient, beginning at 1, with a rate that falls.
 std::vector<double> path(const std::string& text) {
   const auto optimiser = optimisers().find(parse_spec("optimiser", text).name).make(options_of(text));
-  Tensor weight = at::ones({2}, at::kDouble);
-  std::vector<Tensor> state;
-  for (std::size_t i = 0; i < optimiser->slots(); ++i) state.push_back(at::zeros({2}, at::kDouble));
+  Array weight = array::ones({2}, DType::float64);
+  std::vector<Array> state;
+  for (std::size_t i = 0; i < optimiser->slots(); ++i) state.push_back(array::zeros({2}, DType::float64));
   std::vector<double> values;
   for (int step = 1; step <= 4; ++step) {
-    optimiser->update(weight, at::full({2}, gradients[step - 1], at::kDouble), state, 0.1 / step, step);
+    optimiser->update(weight, array::full({2}, gradients[step - 1], DType::float64), state, 0.1 / step, step);
     values.push_back(weight[1].item<double>());
   }
   return values;

@@ -292,7 +292,7 @@ TEST(Trainer, EnginesAgreeInWhatIsLearned) {
       const SessionOptions options{.threads = threads, .engine = engine};
       return train(graph, open_dataset("digits:130,seed=3"), nullptr, few, options, silence()).graph;
     };
-    const Graph kernels = learned("libtorch", 1), lanes = learned("lanes", 1);
+    const Graph kernels = learned("reference", 1), lanes = learned("lanes", 1);
     bool moved = false;
     for (std::size_t v = 0; v < graph.values().size(); ++v) {
       const auto id = static_cast<ValueId>(v);

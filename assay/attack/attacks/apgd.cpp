@@ -1,7 +1,7 @@
 // Auto-PGD: ascent with momentum whose steps are halved where they stop to pay, and the losses it is used
 // with.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/attacks/iterate.h"
 #include "assay/attack/objective.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 namespace {
@@ -63,7 +63,7 @@ class Climbed {
   // `aims`: a class for each record, or none.
   Climbed(const AttackProblem& problem, bool ratio, std::vector<std::int64_t> aims)
       : labels_(numbers(problem.labels)), aims_(std::move(aims)), ratio_(ratio), problem_(problem) {
-    if (!ratio_ && !aims_.empty()) problem_.targets = at::tensor(aims_).to(problem.labels.device());
+    if (!ratio_ && !aims_.empty()) problem_.targets = array::tensor(aims_);
   }
 
   AttackedNetwork::Objective objective() const {
@@ -74,7 +74,7 @@ class Climbed {
     };
   }
   // [n] in float64.
-  std::vector<double> values(const Tensor& scores) const {
+  std::vector<double> values(const Array& scores) const {
     const std::vector<float> all = floats_of(scores);
     const auto classes = static_cast<std::size_t>(scores.size(1));
     std::vector<double> values;
@@ -128,7 +128,7 @@ class Apgd final : public Attack {
         ratio_(options.word("loss", losses) == "dlr") {}
 
   // Records that one run turned leave.
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     const bool aims = targets_ > 0 || problem.targeted();
     const std::size_t each =
         aims ? static_cast<std::size_t>(rivals_of(problem, std::max<std::size_t>(1, targets_)).size(1)) : 1;
@@ -144,24 +144,24 @@ class Apgd final : public Attack {
  private:
   // What is known at a point.
   struct Known {
-    Tensor point, gradient;
+    Array point, gradient;
     std::vector<double> value;
   };
   Known at_point(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
-                 const Tensor& point, std::vector<bool>& won) const {
+                 const Array& point, std::vector<bool>& won) const {
     const std::array objectives{climbed.objective()};
     auto slopes = network.slopes(problem, point, objectives);
     won = truths_of(AttackedNetwork::won(problem, slopes.scores));
     return {point, std::move(slopes.gradients[0]), climbed.values(slopes.scores)};
   }
 
-  Tensor search(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
-                std::size_t run) const {
+  Array search(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
+               std::size_t run) const {
     const Region region(ball_, problem.inputs);
     const auto records = static_cast<std::size_t>(problem.size());
     std::vector<bool> won, done(records);
     Known now = at_point(network, problem, climbed, random_point(problem, ball_, run), won), best = now;
-    Tensor result = copied(now.point), before = now.point;
+    Array result = now.point.clone(), before = now.point;
     note(won, now.point, result, done);
     std::vector<double> step(records, 2 * ball_.eps), best_then = best.value;
     std::vector<std::size_t> rises(records);
@@ -169,7 +169,7 @@ class Apgd final : public Attack {
     const std::vector<std::size_t> looks = looks_back(steps_);
     std::size_t look = 0, since = 0;
     for (std::size_t i = 1; i <= steps_ && !std::ranges::all_of(done, std::identity()); ++i) {
-      const Tensor next = moved(region, now, before, step, i > 1);
+      const Array next = moved(region, now, before, step, i > 1);
       before = now.point;
       const std::vector<double> last = now.value;
       now = at_point(network, problem, climbed, next, won);
@@ -199,11 +199,11 @@ class Apgd final : public Attack {
   }
 
   // A step, three quarters of it, and a quarter of the last one.
-  Tensor moved(const Region& region, const Known& now, const Tensor& before, const std::vector<double>& step,
-               bool momentum) const {
+  Array moved(const Region& region, const Known& now, const Array& before, const std::vector<double>& step,
+              bool momentum) const {
     std::vector<float> lengths(step.begin(), step.end());
-    const Tensor length = per_record(at::tensor(lengths).to(now.point.device()), now.point);
-    Tensor next = now.point + length * steepest(now.gradient, ball_.norm);
+    const Array length = per_record(array::tensor(lengths), now.point);
+    Array next = now.point + length * steepest(now.gradient, ball_.norm);
     region.keep(next);
     if (!momentum) return next;
     next = now.point + 0.75 * (next - now.point) + 0.25 * (now.point - before);
@@ -212,7 +212,7 @@ class Apgd final : public Attack {
   }
 
   // The first point that turns a record is its result.
-  static void note(const std::vector<bool>& won, const Tensor& point, const Tensor& result,
+  static void note(const std::vector<bool>& won, const Array& point, const Array& result,
                    std::vector<bool>& done) {
     std::vector<std::int64_t> rows;
     for (std::size_t r = 0; r < won.size(); ++r) {
@@ -224,8 +224,8 @@ class Apgd final : public Attack {
 
   static void take(const Known& from, const std::vector<std::int64_t>& rows, Known& into) {
     if (rows.empty()) return;
-    into.point = copied(into.point);
-    into.gradient = copied(into.gradient);
+    into.point = into.point.clone();
+    into.gradient = into.gradient.clone();
     put(into.point, rows, picked(from.point, rows));
     put(into.gradient, rows, picked(from.gradient, rows));
     for (const std::int64_t row : rows) {
@@ -234,7 +234,7 @@ class Apgd final : public Attack {
     }
   }
 
-  static Tensor with_best(const Tensor& best, const Tensor& result, const std::vector<bool>& done) {
+  static Array with_best(const Array& best, const Array& result, const std::vector<bool>& done) {
     std::vector<std::int64_t> rows;
     for (std::size_t r = 0; r < done.size(); ++r) {
       if (!done[r]) rows.push_back(static_cast<std::int64_t>(r));

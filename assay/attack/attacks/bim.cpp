@@ -17,7 +17,7 @@ class Bim final : public Attack {
            ball_.eps);
   }
 
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     return ascend(network, problem, problem.inputs, ball_, step_, steps_);
   }
 

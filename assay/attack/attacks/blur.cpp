@@ -1,6 +1,6 @@
 // A lens out of focus.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/attack.h>
 #include <assay/error.h>
@@ -17,7 +17,7 @@ class Blur final : public Attack {
       fail(Fault::usage, "attack 'blur': amount={} must be above 0 and at most 1000", sigma_);
   }
 
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     require_pictures(problem, "blur");
     return gaussian_blur(problem.inputs, sigma_).clamp(0, 1);
   }

@@ -1,6 +1,6 @@
 // More light, or less.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
@@ -12,7 +12,7 @@ namespace {
 class Brightness final : public Attack {
  public:
   explicit Brightness(const SpecOptions& options) : amount_(strength(options, {0.05, 0.1, 0.15, 0.2, 0.3})) {}
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     return (problem.inputs + amount_).clamp(0, 1);
   }
 

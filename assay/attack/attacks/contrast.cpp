@@ -1,6 +1,6 @@
 // Less difference between light and dark, or more.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
@@ -13,9 +13,9 @@ class Contrast final : public Attack {
  public:
   explicit Contrast(const SpecOptions& options) : factor_(strength(options, {0.75, 0.5, 0.4, 0.3, 0.15})) {}
 
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     require_pictures(problem, "contrast");
-    const Tensor mean = problem.inputs.mean({2, 3}, /*keepdim=*/true);
+    const Array mean = problem.inputs.mean({2, 3}, /*keepdim=*/true);
     return ((problem.inputs - mean) * factor_ + mean).clamp(0, 1);
   }
 

@@ -1,6 +1,6 @@
 #include "assay/attack/attacks/corruption.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,10 +13,10 @@ namespace {
 
 // [length, length]: row i holds the weights of all places for place i. Places beyond the edge count for the
 // edge.
-Tensor gaussian(std::int64_t length, double sigma) {
-  const Tensor weights = at::zeros({length, length}, at::kFloat);
+Array gaussian(std::int64_t length, double sigma) {
+  const Array weights = array::zeros({length, length}, DType::float32);
   const auto reach = static_cast<std::int64_t>(std::ceil(4 * sigma));
-  float* const w = weights.data_ptr<float>();
+  float* const w = weights.elements<float>();
   for (std::int64_t i = 0; i < length; ++i) {
     for (std::int64_t d = -reach; d <= reach; ++d) {
       const double share = std::exp(-0.5 * static_cast<double>(d * d) / (sigma * sigma));
@@ -39,22 +39,20 @@ std::vector<SpecOption> corruption_options(const std::string& amount_summary) {
 }
 
 void require_pictures(const AttackProblem& problem, const std::string& attack) {
-  if (problem.inputs.dim() == 4) return;
+  if (problem.inputs.rank() == 4) return;
   fail(Fault::unsupported, "attack '{}' is for pictures [channels, height, width]; these records are {}",
-       attack, to_string(problem.inputs.sizes().slice(1).vec()));
+       attack, to_string(Shape(problem.inputs.shape().begin() + 1, problem.inputs.shape().end())));
 }
 
-Tensor resampled(const Tensor& pictures, const Tensor& maps) {
-  constexpr std::int64_t bilinear = 0, edge = 1;
-  const Tensor grid =
-      at::affine_grid_generator(maps.to(pictures.options()), pictures.sizes(), /*align_corners=*/false);
-  return at::grid_sampler(pictures, grid, bilinear, edge, /*align_corners=*/false);
+Array resampled(const Array& pictures, const Array& maps) {
+  const Array grid = array::affine_grid(maps.to(pictures.dtype()), pictures.shape(), /*align_corners=*/false);
+  return array::grid_sample(pictures, grid, array::Interpolation::bilinear, array::Outside::border,
+                            /*align_corners=*/false);
 }
 
-Tensor gaussian_blur(const Tensor& pictures, double sigma) {
-  const Tensor rows = gaussian(pictures.size(2), sigma).to(pictures.device()),
-               columns = gaussian(pictures.size(3), sigma).to(pictures.device());
-  return at::matmul(at::matmul(rows, pictures), columns.t());
+Array gaussian_blur(const Array& pictures, double sigma) {
+  const Array rows = gaussian(pictures.size(2), sigma), columns = gaussian(pictures.size(3), sigma);
+  return array::matmul(array::matmul(rows, pictures), columns.t());
 }
 
 std::vector<double> random_signs(const AttackProblem& problem) {

@@ -21,11 +21,11 @@ void require_pictures(const AttackProblem& problem, const std::string& attack);
 
 // Pictures seen through an affine map: `maps` [n, 2, 3] takes places of the result, in coordinates that are
 // -1 and 1 at the edges of the picture, to places of the picture. Bilinear; outside, the nearest edge pixel.
-Tensor resampled(const Tensor& pictures, const Tensor& maps);
+Array resampled(const Array& pictures, const Array& maps);
 
 // Pictures through a Gaussian of this standard deviation in pixels, cut at four of them; beyond the edge, the
 // edge pixel.
-Tensor gaussian_blur(const Tensor& pictures, double sigma);
+Array gaussian_blur(const Array& pictures, double sigma);
 
 // +1 or -1 per record, from its stream.
 std::vector<double> random_signs(const AttackProblem& problem);

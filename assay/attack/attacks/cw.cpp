@@ -1,6 +1,6 @@
 // Carlini and Wagner's attack: the smallest change in L2 that moves the scores as wanted.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <cmath>
 #include <limits>
@@ -8,6 +8,7 @@
 #include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/objective.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 namespace {
@@ -31,128 +32,129 @@ class Searches {
   Searches(const Settings& settings, const AttackProblem& problem)
       : settings_(settings), problem_(problem), result_(problem.inputs.clone()) {
     const std::int64_t n = problem.size();
-    const auto numbers = problem.inputs.options();
-    rows_ = at::arange(n, problem.labels.options());
-    base_ = at::atanh(0.999999 * (2 * problem.inputs - 1));
-    origin_ = (at::tanh(base_) + 1) / 2;
+    const DType type = problem.inputs.dtype();
+    rows_ = array::arange(n, problem.labels.dtype());
+    base_ = array::atanh(0.999999 * (2 * problem.inputs - 1));
+    origin_ = (array::tanh(base_) + 1) / 2;
     best_ = problem.inputs.clone();
-    change_ = at::zeros_like(base_);
-    first_ = at::zeros_like(base_);
-    second_ = at::zeros_like(base_);
-    constant_ = at::full({n}, settings.constant, numbers);
-    lower_ = at::zeros({n}, numbers);
-    upper_ = at::full({n}, unknown, numbers);
-    least_ = at::full({n}, std::numeric_limits<float>::infinity(), numbers);
-    loss_ = at::full({n}, no_loss, numbers);
-    found_ = at::zeros({n}, numbers.dtype(at::kBool));
-    iteration_ = at::zeros({n}, numbers.dtype(at::kLong));
-    search_ = at::zeros({n}, numbers.dtype(at::kLong));
+    change_ = array::zeros_like(base_);
+    first_ = array::zeros_like(base_);
+    second_ = array::zeros_like(base_);
+    constant_ = array::full({n}, settings.constant, type);
+    lower_ = array::zeros({n}, type);
+    upper_ = array::full({n}, unknown, type);
+    least_ = array::full({n}, std::numeric_limits<float>::infinity(), type);
+    loss_ = array::full({n}, no_loss, type);
+    found_ = array::zeros({n}, DType::boolean);
+    iteration_ = array::zeros({n}, DType::int64);
+    search_ = array::zeros({n}, DType::int64);
   }
 
-  Tensor run(const AttackedNetwork& network) {
+  Array run(const AttackedNetwork& network) {
     while (problem_.size() > 0) iterate(network);
     return result_;
   }
 
  private:
   void iterate(const AttackedNetwork& network) {
-    const Tensor tanh = at::tanh(base_ + change_), point = (tanh + 1) / 2;
+    const Array tanh = array::tanh(base_ + change_), point = (tanh + 1) / 2;
     const AttackedNetwork::Objective objective = hinge_of_margin(problem_, constant_, settings_.confidence);
     const auto slopes = network.slopes(problem_, point, std::span(&objective, 1));
-    const Tensor hinge = constant_ * (margin(problem_, slopes.scores) + settings_.confidence).clamp_min(0);
-    const Tensor away = point - origin_, distance = away.flatten(1).square().sum(1);
-    const Tensor wanted = slopes.gradients[0] + 2 * away, gradient = wanted * (1 - tanh * tanh) / 2;
-    const Tensor stop = stopping(distance + hinge, held_at_ends(wanted, gradient));
+    const Array hinge = constant_ * (margin(problem_, slopes.scores) + settings_.confidence).clamp_min(0);
+    const Array away = point - origin_, distance = away.flatten(1).square().sum(1);
+    const Array wanted = slopes.gradients[0] + 2 * away, gradient = wanted * (1 - tanh * tanh) / 2;
+    const Array stop = stopping(distance + hinge, held_at_ends(wanted, gradient));
     note(point, distance, slopes.scores, stop.logical_not());
-    iteration_ += 1;
+    iteration_ = iteration_ + 1;
     step(gradient);
-    const Tensor ended = stop.logical_or(iteration_.ge(static_cast<std::int64_t>(settings_.iterations)));
+    const Array ended = stop.logical_or(iteration_.ge(static_cast<std::int64_t>(settings_.iterations)));
     if (ended.any().item<bool>()) next_search(ended);
   }
 
   // Records whose elements are where the tanh is flat, at the ends of their range: a step hardly moves them,
   // so that the loss does not say yet whether the search makes progress.
-  static Tensor held_at_ends(const Tensor& wanted, const Tensor& gradient) {
+  static Array held_at_ends(const Array& wanted, const Array& gradient) {
     constexpr double flat = 1e-3;
     return gradient.flatten(1).abs().amax(1).lt(flat * wanted.flatten(1).abs().amax(1));
   }
 
   // Records whose loss has not fallen by a ten-thousandth since the last check, though they can move.
-  Tensor stopping(const Tensor& loss, const Tensor& held) {
+  Array stopping(const Array& loss, const Array& held) {
     const auto every = static_cast<std::int64_t>(std::max<std::size_t>(1, settings_.iterations / 10));
-    const Tensor due = iteration_.remainder(every).eq(0);
-    if (!settings_.abort) return at::zeros_like(due);
-    const Tensor stop = due.logical_and(loss.gt(0.9999 * loss_)).logical_and(held.logical_not());
-    loss_ = at::where(due, loss, loss_);
+    const Array due = array::remainder(iteration_, every).eq(0);
+    if (!settings_.abort) return array::zeros_like(due);
+    const Array stop = due.logical_and(loss.gt(0.9999 * loss_)).logical_and(held.logical_not());
+    loss_ = array::where(due, loss, loss_);
     return stop;
   }
 
   // Remembers the nearest points that are what is wanted, by the confidence asked for.
-  void note(const Tensor& point, const Tensor& distance, const Tensor& scores, const Tensor& counted) {
-    const Tensor won = succeeds(scores).logical_and(counted);
+  void note(const Array& point, const Array& distance, const Array& scores, const Array& counted) {
+    const Array won = succeeds(scores).logical_and(counted);
     found_ = found_.logical_or(won);
-    const Tensor nearer = won.logical_and(distance.lt(least_));
-    least_ = at::where(nearer, distance, least_);
-    best_ = at::where(per_record(nearer, point), point, best_);
+    const Array nearer = won.logical_and(distance.lt(least_));
+    least_ = array::where(nearer, distance, least_);
+    best_ = array::where(per_record(nearer, point), point, best_);
   }
 
-  Tensor succeeds(const Tensor& scores) const {
+  Array succeeds(const Array& scores) const {
     if (settings_.confidence == 0) return AttackedNetwork::won(problem_, scores);
-    const Tensor index = (problem_.targeted() ? problem_.targets : problem_.labels).unsqueeze(1);
+    const Array index = (problem_.targeted() ? problem_.targets : problem_.labels).unsqueeze(1);
     const double handicap = problem_.targeted() ? -settings_.confidence : settings_.confidence;
-    return AttackedNetwork::won(
-        problem_, scores.scatter_add(1, index, at::full_like(index, handicap, scores.options())));
+    const Array by = array::full(index.shape(), handicap, scores.dtype());
+    return AttackedNetwork::won(problem_, array::scatter_add(scores, 1, index, by));
   }
 
   // Adam, each record at its own iteration.
-  void step(const Tensor& gradient) {
+  void step(const Array& gradient) {
     first_.mul_(beta1).add_(gradient, 1 - beta1);
     second_.mul_(beta2).addcmul_(gradient, gradient, 1 - beta2);
-    const Tensor time = iteration_.to(at::kDouble);
-    const Tensor rate = settings_.rate * (1 - at::pow(beta2, time)).sqrt() / (1 - at::pow(beta1, time));
-    change_.sub_(per_record(rate.to(at::kFloat), change_) * first_ / (second_.sqrt() + epsilon));
+    const Array time = iteration_.to(DType::float64);
+    const Array rate = settings_.rate * (1 - array::pow(beta2, time)).sqrt() / (1 - array::pow(beta1, time));
+    change_.sub_(per_record(rate.to(DType::float32), change_) * first_ / (second_.sqrt() + epsilon));
   }
 
   // New constants for the records in `ended`; those with all searches done leave.
-  void next_search(const Tensor& ended) {
-    upper_ = at::where(ended.logical_and(found_), at::minimum(upper_, constant_), upper_);
-    lower_ = at::where(ended.logical_and(found_.logical_not()), at::maximum(lower_, constant_), lower_);
-    const Tensor next = at::where(upper_.lt(known), (lower_ + upper_) / 2, constant_ * 10);
-    constant_ = at::where(ended, next, constant_);
-    search_ = search_ + ended.to(at::kLong);
+  void next_search(const Array& ended) {
+    upper_ = array::where(ended.logical_and(found_), array::minimum(upper_, constant_), upper_);
+    lower_ = array::where(ended.logical_and(found_.logical_not()), array::maximum(lower_, constant_), lower_);
+    const Array next = array::where(upper_.lt(known), (lower_ + upper_) / 2, constant_ * 10);
+    constant_ = array::where(ended, next, constant_);
+    search_ = search_ + ended.to(DType::int64);
     if (settings_.searches >= many_searches) use_greatest_constant();
-    iteration_ = at::where(ended, at::zeros_like(iteration_), iteration_);
-    loss_ = at::where(ended, at::full_like(loss_, no_loss), loss_);
+    iteration_ = array::where(ended, array::zeros_like(iteration_), iteration_);
+    loss_ = array::where(ended, array::full_like(loss_, no_loss), loss_);
     found_ = found_.logical_and(ended.logical_not());
-    const Tensor going_on = per_record(ended.logical_not().to(at::kFloat), change_);
-    for (Tensor* tensor : {&change_, &first_, &second_}) tensor->mul_(going_on);
-    const Tensor done = search_.ge(static_cast<std::int64_t>(settings_.searches));
+    const Array going_on = per_record(ended.logical_not().to(DType::float32), change_);
+    for (Array* array : {&change_, &first_, &second_}) array->mul_(going_on);
+    const Array done = search_.ge(static_cast<std::int64_t>(settings_.searches));
     if (done.any().item<bool>()) leave(done);
   }
 
   // The last of many searches tries the greatest constant there is.
   void use_greatest_constant() {
-    constant_ = at::where(search_.eq(static_cast<std::int64_t>(settings_.searches) - 1), upper_, constant_);
+    constant_ =
+        array::where(search_.eq(static_cast<std::int64_t>(settings_.searches) - 1), upper_, constant_);
   }
 
-  void leave(const Tensor& done) {
-    const Tensor leaving = positions(done), kept = positions(done.logical_not());
-    result_.index_copy_(0, rows_.index_select(0, leaving), best_.index_select(0, leaving));
+  void leave(const Array& done) {
+    const Array leaving = positions(done), kept = positions(done.logical_not());
+    put(result_, numbers(rows_.index_select(0, leaving)), best_.index_select(0, leaving));
     problem_ = problem_.at(kept);
-    for (Tensor* tensor : {&rows_, &base_, &origin_, &best_, &change_, &first_, &second_, &constant_, &lower_,
-                           &upper_, &least_, &loss_, &found_, &iteration_, &search_}) {
-      *tensor = tensor->index_select(0, kept);
+    for (Array* array : {&rows_, &base_, &origin_, &best_, &change_, &first_, &second_, &constant_, &lower_,
+                         &upper_, &least_, &loss_, &found_, &iteration_, &search_}) {
+      *array = array->index_select(0, kept);
     }
   }
 
   const Settings& settings_;
   AttackProblem problem_;
-  Tensor result_;
-  Tensor rows_;                     // [n] where the record is in the batch
-  Tensor base_, origin_, best_;     // [n, record...] in the space of artanh; its point; nearest success
-  Tensor change_, first_, second_;  // [n, record...] what is searched for; Adam's moments
-  Tensor constant_, lower_, upper_, least_, loss_;  // [n]
-  Tensor found_, iteration_, search_;               // [n] whether this search succeeded; where each record is
+  Array result_;
+  Array rows_;                     // [n] where the record is in the batch
+  Array base_, origin_, best_;     // [n, record...] in the space of artanh; its point; nearest success
+  Array change_, first_, second_;  // [n, record...] what is searched for; Adam's moments
+  Array constant_, lower_, upper_, least_, loss_;  // [n]
+  Array found_, iteration_, search_;               // [n] whether this search succeeded; where each record is
 };
 
 class CarliniWagner final : public Attack {
@@ -162,7 +164,7 @@ class CarliniWagner final : public Attack {
                   options.number("constant", 0),   options.count("search", 1),
                   options.count("iterations", 1),  options.word("abort", yes_no) == "yes"} {}
 
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     return Searches(settings_, problem).run(network);
   }
 

@@ -1,6 +1,6 @@
 // The nearest decision boundary, taken to be straight, again and again.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +9,7 @@
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/norms.h"
 #include "assay/attack/objective.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 namespace {
@@ -20,26 +21,26 @@ class DeepFool final : public Attack {
         overshoot_(options.number("overshoot", 0)),
         classes_(options.count("classes", 2)) {}
 
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    Tensor result = problem.inputs.clone();
-    Tensor rows = at::arange(problem.size(), problem.labels.options());
-    Tensor point = problem.inputs, change = at::zeros_like(point);
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+    Array result = problem.inputs.clone();
+    Array rows = array::arange(problem.size(), problem.labels.dtype());
+    Array point = problem.inputs, change = array::zeros_like(point);
     AttackProblem rest = problem;
-    Tensor rivals = rivals_of(problem, classes_ - 1);
+    Array rivals = rivals_of(problem, classes_ - 1);
     for (std::size_t step = 0; step < steps_ && rest.size() > 0; ++step) {
-      const Tensor move = to_nearest_boundary(network, rest, point, rivals);
+      const Array move = to_nearest_boundary(network, rest, point, rivals);
       change = change + move;
       point = (rest.inputs + (1 + overshoot_) * change).clamp(0, 1);
-      result.index_copy_(0, rows, point);
-      const Tensor stuck = move.flatten(1).eq(0).all(1);
+      put(result, numbers(rows), point);
+      const Array stuck = move.flatten(1).eq(0).all(1);
       for (const std::int64_t row : numbers(positions(stuck)))
         rest.end(static_cast<std::size_t>(row), "no gradient");
-      const Tensor open =
+      const Array open =
           AttackedNetwork::won(rest, network.scores(rest, point)).logical_or(stuck).logical_not();
       if (open.all().item<bool>()) continue;
-      const Tensor kept = positions(open);
+      const Array kept = positions(open);
       rest = rest.at(kept);
-      for (Tensor* tensor : {&rows, &point, &change, &rivals}) *tensor = tensor->index_select(0, kept);
+      for (Array* tensor : {&rows, &point, &change, &rivals}) *tensor = tensor->index_select(0, kept);
     }
     return result;
   }
@@ -47,25 +48,23 @@ class DeepFool final : public Attack {
  private:
   // The shortest way to a boundary of the linearised network, a little longer; zeros where no boundary has a
   // slope.
-  static Tensor to_nearest_boundary(const AttackedNetwork& network, const AttackProblem& problem,
-                                    const Tensor& point, const Tensor& rivals) {
+  static Array to_nearest_boundary(const AttackedNetwork& network, const AttackProblem& problem,
+                                   const Array& point, const Array& rivals) {
     std::vector<AttackedNetwork::Objective> objectives;
     for (std::int64_t r = 0; r < rivals.size(1); ++r)
       objectives.push_back(lead_of(rivals.select(1, r), problem.labels));
     const auto slopes = network.slopes(problem, point, objectives);
-    const Tensor gaps =
-        slopes.scores.gather(1, rivals) - slopes.scores.gather(1, problem.labels.unsqueeze(1));
-    Tensor shortest = at::full({problem.size()}, std::numeric_limits<double>::infinity(),
-                               point.options().dtype(at::kDouble));
-    Tensor move = at::zeros_like(point);
+    const Array gaps = slopes.scores.gather(1, rivals) - slopes.scores.gather(1, problem.labels.unsqueeze(1));
+    Array shortest = array::full({problem.size()}, std::numeric_limits<double>::infinity(), DType::float64);
+    Array move = array::zeros_like(point);
     for (std::size_t r = 0; r < objectives.size(); ++r) {
-      const Tensor gap = gaps.select(1, static_cast<std::int64_t>(r)).abs();
+      const Array gap = gaps.select(1, static_cast<std::int64_t>(r)).abs();
       const auto [direction, length] = unit_of(slopes.gradients[r], Norm::l2);
-      const Tensor distance = gap / length;
-      const Tensor nearer = length.gt(0).logical_and(distance.lt(shortest));
-      shortest = at::where(nearer, distance, shortest);
-      const Tensor way = (distance.clamp_max(farthest) + further).to(point.scalar_type());
-      move = at::where(per_record(nearer, point), direction * per_record(way, point), move);
+      const Array distance = gap / length;
+      const Array nearer = length.gt(0).logical_and(distance.lt(shortest));
+      shortest = array::where(nearer, distance, shortest);
+      const Array way = (distance.clamp_max(farthest) + further).to(point.dtype());
+      move = array::where(per_record(nearer, point), direction * per_record(way, point), move);
     }
     return move;
   }

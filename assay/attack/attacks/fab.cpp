@@ -1,7 +1,7 @@
 // Fast adaptive boundary attack: the nearest point at which a record is turned, by projections onto
 // linearised boundaries within the range.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/norms.h"
 #include "assay/attack/objective.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 namespace {
@@ -94,15 +94,15 @@ class Fab final : public Attack {
         overshoot_(options.number("eta", 0)),
         back_(options.number("beta", 0)) {}
 
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    Best best{copied(problem.inputs), std::vector<double>(problem.keys.size(), infinity)};
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+    Best best{problem.inputs.clone(), std::vector<double>(problem.keys.size(), infinity)};
     const std::int64_t aims = rivals_of(problem, targets_).size(1);
     for (std::int64_t aim = 0; aim < aims; ++aim) {
       std::vector<std::int64_t> open;
       for (std::size_t r = 0; r < best.length.size(); ++r)
         if (!(best.length[r] <= within_)) open.push_back(static_cast<std::int64_t>(r));
       if (open.empty()) break;
-      const AttackProblem rest = problem.at(tensor_of(open));
+      const AttackProblem rest = problem.at(array::tensor(open));
       const Best found = towards(network, rest, rivals_of(rest, targets_).select(1, aim));
       std::vector<std::int64_t> from, to;
       for (std::size_t i = 0; i < open.size(); ++i) {
@@ -120,7 +120,7 @@ class Fab final : public Attack {
 
  private:
   struct Best {
-    Tensor point;
+    Array point;
     std::vector<double> length;  // infinity: none was found, the point is the record
   };
 
@@ -134,32 +134,31 @@ class Fab final : public Attack {
   }
 
   // [n] how far the class aimed at leads.
-  static std::vector<double> leads(const Tensor& scores, const Tensor& aims, const Tensor& labels) {
+  static std::vector<double> leads(const Array& scores, const Array& aims, const Array& labels) {
     return doubles_of(
         (scores.gather(1, aims.unsqueeze(1)) - scores.gather(1, labels.unsqueeze(1))).squeeze(1));
   }
 
-  Best towards(const AttackedNetwork& network, const AttackProblem& problem, const Tensor& aims) const {
-    const Tensor clean = copied(problem.inputs.to(at::kCPU, at::kFloat));
-    Best best{copied(clean), std::vector<double>(problem.keys.size(), infinity)};
+  Best towards(const AttackedNetwork& network, const AttackProblem& problem, const Array& aims) const {
+    const Array clean = problem.inputs.to(DType::float32).clone();
+    Best best{clean.clone(), std::vector<double>(problem.keys.size(), infinity)};
     const std::array objectives{lead_of(aims, problem.labels)};
-    const auto size = static_cast<std::size_t>(clean.numel() / std::max<std::int64_t>(1, clean.size(0)));
-    Tensor point = copied(clean);
+    const auto size = static_cast<std::size_t>(clean.count() / std::max<std::int64_t>(1, clean.size(0)));
+    Array point = clean.clone();
     for (std::size_t step = 0; step < stwithin_; ++step) {
-      const auto slopes = network.slopes(problem, point.to(problem.inputs.device()), objectives);
-      const Tensor gradient = copied(slopes.gradients[0].to(at::kCPU, at::kFloat));
+      const auto slopes = network.slopes(problem, point, objectives);
+      const Array gradient = slopes.gradients[0].to(DType::float32).clone();
       const std::vector<double> gaps = leads(slopes.scores, aims, problem.labels);
       for (std::size_t r = 0; r < gaps.size(); ++r)
         move(row(clean, r, size), row(gradient, r, size), gaps[r], row(point, r, size));
       keep_turned(network, problem, clean, size, point, best);
     }
     search_between(network, problem, aims, clean, size, best);
-    best.point = best.point.to(problem.inputs.device());
     return best;
   }
 
-  static std::span<float> row(const Tensor& records, std::size_t r, std::size_t size) {
-    return {elements_of<float>(records) + r * size, size};
+  static std::span<float> row(const Array& records, std::size_t r, std::size_t size) {
+    return {records.elements<float>() + r * size, size};
   }
 
   // Over the boundary from the point and from the record, the record's share bounded.
@@ -181,8 +180,8 @@ class Fab final : public Attack {
   }
 
   // Points that turn their record are kept where they are nearer, and go back towards it.
-  void keep_turned(const AttackedNetwork& network, const AttackProblem& problem, const Tensor& clean,
-                   std::size_t size, const Tensor& point, Best& best) const {
+  void keep_turned(const AttackedNetwork& network, const AttackProblem& problem, const Array& clean,
+                   std::size_t size, const Array& point, Best& best) const {
     const std::vector<bool> won = turned(network, problem, point);
     for (std::size_t r = 0; r < won.size(); ++r) {
       if (!won[r]) continue;
@@ -198,27 +197,25 @@ class Fab final : public Attack {
   }
 
   static std::vector<bool> turned(const AttackedNetwork& network, const AttackProblem& problem,
-                                  const Tensor& point) {
-    return truths_of(
-        AttackedNetwork::won(problem, network.scores(problem, point.to(problem.inputs.device()))));
+                                  const Array& point) {
+    return truths_of(AttackedNetwork::won(problem, network.scores(problem, point)));
   }
 
   // Three times along the line from the record, where a straight lead would be 0.
-  void search_between(const AttackedNetwork& network, const AttackProblem& problem, const Tensor& aims,
-                      const Tensor& clean, std::size_t size, Best& best) const {
-    Tensor low = copied(clean);
+  void search_between(const AttackedNetwork& network, const AttackProblem& problem, const Array& aims,
+                      const Array& clean, std::size_t size, Best& best) const {
+    Array low = clean.clone();
     std::vector<double> lead_low = leads(problem.scores, aims, problem.labels);
-    std::vector<double> lead_best =
-        leads(network.scores(problem, best.point.to(problem.inputs.device())), aims, problem.labels);
+    std::vector<double> lead_best = leads(network.scores(problem, best.point), aims, problem.labels);
     for (int round = 0; round < 3; ++round) {
-      Tensor tried = copied(best.point);
+      Array tried = best.point.clone();
       for (std::size_t r = 0; r < lead_best.size(); ++r) {
         const double share = lead_best[r] / (lead_best[r] - lead_low[r]);
         if (!(best.length[r] < infinity) || !(share > 0) || !(share < 1)) continue;
         const auto to = row(tried, r, size), from = row(low, r, size);
         for (std::size_t i = 0; i < size; ++i) to[i] -= static_cast<float>(share) * (to[i] - from[i]);
       }
-      const Tensor scores = network.scores(problem, tried.to(problem.inputs.device()));
+      const Array scores = network.scores(problem, tried);
       const std::vector<bool> won = truths_of(AttackedNetwork::won(problem, scores));
       const std::vector<double> found = leads(scores, aims, problem.labels);
       for (std::size_t r = 0; r < won.size(); ++r) {

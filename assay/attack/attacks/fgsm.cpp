@@ -13,8 +13,8 @@ class Fgsm final : public Attack {
   explicit Fgsm(const SpecOptions& options)
       : eps_(options.number("eps", 0)), norm_(norm_named(options.word("norm", norm_names()))) {}
 
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    const Tensor gradient = network.slope(problem, problem.inputs, loss(problem));
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+    const Array gradient = network.slope(problem, problem.inputs, loss(problem));
     return stepped(problem.inputs, steepest(gradient, norm_), eps_);
   }
 

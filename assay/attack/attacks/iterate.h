@@ -24,33 +24,33 @@ struct Ball {
 // A ball around each record, as far as it is in range.
 class Region {
  public:
-  Region(const Ball& ball, const Tensor& centre);
+  Region(const Ball& ball, const Array& centre);
   // Moves the point into the ball, then into [0, 1].
-  void keep(Tensor& point) const;
+  void keep(Array& point) const;
   // A step of length `step` along the steepest direction of a gradient, clipped, then kept in the ball.
-  void climb(Tensor& point, const Tensor& gradient, double step) const;
+  void climb(Array& point, const Array& gradient, double step) const;
 
  private:
-  // body(i, low, high) for every element of a ball that is a box, in the processor's memory. False for
+  // body(i, element, low, high) for every element of a ball that is a box, of floats in order. False for
   // others.
   template <typename Body>
-  bool in_box(const Tensor& point, const Body& body) const;
+  bool in_box(Array& point, const Body& body) const;
 
   Ball ball_;
-  Tensor centre_;
+  Array centre_;
 };
 
 // A point of each record's own ball, uniform and in range; `draw` tells several apart.
-Tensor random_point(const AttackProblem& problem, const Ball& ball, std::size_t draw);
+Array random_point(const AttackProblem& problem, const Ball& ball, std::size_t draw);
 
 // Calls search(records, run) for run = 0, 1, ... with the records that no run before has turned. Each comes
 // back as its last run left it.
-Tensor in_runs(const AttackedNetwork& network, const AttackProblem& problem, std::size_t runs,
-               const std::function<Tensor(const AttackProblem& records, std::size_t run)>& search);
+Array in_runs(const AttackedNetwork& network, const AttackProblem& problem, std::size_t runs,
+              const std::function<Array(const AttackProblem& records, std::size_t run)>& search);
 
 // `steps` times: a step of length `step` along the steepest direction of the loss, clipped, then kept in the
 // ball.
-Tensor ascend(const AttackedNetwork& network, const AttackProblem& problem, Tensor point, const Ball& ball,
-              double step, std::size_t steps);
+Array ascend(const AttackedNetwork& network, const AttackProblem& problem, Array point, const Ball& ball,
+             double step, std::size_t steps);
 
 }  // namespace assay::attack

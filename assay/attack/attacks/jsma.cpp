@@ -13,7 +13,7 @@
 #include "assay/attack/attacks/pair_search.h"
 #include "assay/attack/objective.h"
 #include "assay/attack/outputs_of_rows.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/threads/team.h"
 #include "assay/support/threads.h"
 
@@ -32,15 +32,15 @@ class Jsma final : public Attack {
            gamma_);
   }
 
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     Search rest{problem,
                 problem.targeted() ? numbers(problem.targets) : runners_up(problem),
-                copied(in_memory(problem.inputs, at::kFloat)),
+                in_memory(problem.inputs, DType::float32).clone(),
                 movable(problem.inputs),
                 {}};
     rest.rows.resize(problem.keys.size());
     std::iota(rest.rows.begin(), rest.rows.end(), 0);
-    const Tensor result = copied(rest.points);
+    const Array result = rest.points.clone();
     const std::size_t features = rest.features();
     const auto iterations = static_cast<std::size_t>(std::floor(static_cast<double>(features) * gamma_ / 2));
     if (iterations == 0)
@@ -52,7 +52,7 @@ class Jsma final : public Attack {
     for (std::size_t row = 0; row < rest.rows.size(); ++row)
       rest.problem.end(row, "all features that may change have changed");
     put(result, rest.rows, rest.points);
-    return on_device(result, problem.inputs.device());
+    return result;
   }
 
  private:
@@ -60,7 +60,7 @@ class Jsma final : public Attack {
   struct Search {
     AttackProblem problem;
     std::vector<std::int64_t> goals;       // [n] class whose score is to grow
-    Tensor points;                         // [n, record...] in the processor's memory
+    Array points;                          // [n, record...], one after the other
     std::vector<std::uint8_t> admissible;  // [n, features]
     std::vector<std::int64_t> rows;        // [n] where the record is in the batch
 
@@ -68,32 +68,33 @@ class Jsma final : public Attack {
   };
 
   // Features that are not at the end of the range yet.
-  std::vector<std::uint8_t> movable(const Tensor& points) const {
+  std::vector<std::uint8_t> movable(const Array& points) const {
     std::vector<std::uint8_t> can_move;
     for (const float unit : floats_of(points)) can_move.push_back(theta_ > 0 ? unit < 1 : unit > 0);
     return can_move;
   }
 
   static std::vector<std::int64_t> runners_up(const AttackProblem& problem) {
-    const Tensor others = copied(in_memory(problem.scores, at::kFloat));
+    const Array others = in_memory(problem.scores, DType::float32).clone();
     const std::vector<std::int64_t> labels = numbers(problem.labels);
     for (std::size_t row = 0; row < labels.size(); ++row) {
-      elements_of<float>(others)[static_cast<std::int64_t>(row) * others.size(1) + labels[row]] =
+      others.elements<float>()[static_cast<std::int64_t>(row) * others.size(1) + labels[row]] =
           -std::numeric_limits<float>::infinity();
     }
     return decisions(others);
   }
 
   // One pair for every record; those that are done, or can go no further, leave.
-  void advance(const AttackedNetwork& network, Search& rest, const Tensor& result) const {
+  void advance(const AttackedNetwork& network, Search& rest, const Array& result) const {
     const AttackedNetwork::Objective objectives[] = {
-        score_of(tensor_of(rest.goals)), [](std::size_t, std::span<const float>, std::span<float> slopes) {
+        score_of(array::tensor(rest.goals)),
+        [](std::size_t, std::span<const float>, std::span<float> slopes) {
           for (float& slope : slopes) slope += 1;
         }};
     const auto slopes = network.slopes(rest.problem, rest.points, objectives);
     const std::vector<bool> won = truths_of(AttackedNetwork::won(rest.problem, slopes.scores));
     const std::vector<Pair> pairs =
-        search(in_memory(slopes.gradients[0], at::kFloat), in_memory(slopes.gradients[1], at::kFloat),
+        search(in_memory(slopes.gradients[0], DType::float32), in_memory(slopes.gradients[1], DType::float32),
                rest.admissible, won, threads_of(network.session()));
     std::vector<std::int64_t> kept;
     const std::size_t features = rest.features();
@@ -102,7 +103,7 @@ class Jsma final : public Attack {
       if (!pairs[row]) continue;
       kept.push_back(static_cast<std::int64_t>(row));
       for (const std::size_t feature : {pairs[row]->first, pairs[row]->second}) {
-        float& unit = elements_of<float>(rest.points)[row * features + feature];
+        float& unit = rest.points.elements<float>()[row * features + feature];
         unit = std::clamp(unit + static_cast<float>(theta_), 0.0F, 1.0F);
         rest.admissible[row * features + feature] = 0;
       }
@@ -113,13 +114,12 @@ class Jsma final : public Attack {
   }
 
   // The best pair of every record that has not won, by the slopes of the target's score and of all together.
-  std::vector<Pair> search(const Tensor& target, const Tensor& all,
-                           const std::vector<std::uint8_t>& admissible, const std::vector<bool>& done,
-                           std::size_t threads) const {
+  std::vector<Pair> search(const Array& target, const Array& all, const std::vector<std::uint8_t>& admissible,
+                           const std::vector<bool>& done, std::size_t threads) const {
     std::vector<Pair> pairs(done.size());
     const std::size_t features = admissible.size() / done.size();
     const float sign = theta_ > 0 ? 1.0F : -1.0F;
-    const float *const targets = elements_of<float>(target), *const sums = elements_of<float>(all);
+    const float *const targets = target.elements<float>(), *const sums = all.elements<float>();
     // Above that a record takes longer than it takes threads to meet: most searches are those of the few
     // records that are left.
     constexpr std::size_t worth_a_team = 1 << 12;
@@ -154,7 +154,7 @@ class Jsma final : public Attack {
       goals.push_back(rest.goals[static_cast<std::size_t>(row)]);
       rows.push_back(rest.rows[static_cast<std::size_t>(row)]);
     }
-    rest.problem = rest.problem.at(tensor_of(kept));
+    rest.problem = rest.problem.at(array::tensor(kept));
     rest.points = picked(rest.points, kept);
     rest.admissible = std::move(admissible);
     rest.goals = std::move(goals);

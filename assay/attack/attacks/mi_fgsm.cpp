@@ -1,6 +1,6 @@
 // Iterated FGSM whose direction remembers earlier gradients.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
@@ -19,10 +19,10 @@ class MiFgsm final : public Attack {
         step_(options.text("step").empty() ? ball_.eps / static_cast<double>(steps_)
                                            : options.number("step", 0)) {}
 
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     const auto objective = loss(problem);
     const Region region(ball_, problem.inputs);
-    Tensor point = problem.inputs.clone(), velocity = at::zeros_like(point);
+    Array point = problem.inputs.clone(), velocity = array::zeros_like(point);
     for (std::size_t i = 0; i < steps_; ++i) {
       velocity = decay_ * velocity + unit_of(network.slope(problem, point, objective), Norm::l1).direction;
       point.add_(steepest(velocity, ball_.norm), step_);

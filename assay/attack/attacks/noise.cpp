@@ -12,8 +12,8 @@ class Noise final : public Attack {
  public:
   explicit Noise(const SpecOptions& options) : sigma_(options.number("sigma", 0)) {}
 
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
-    const Tensor noise = drawn(problem, 0, [](Rng& rng) { return static_cast<float>(rng.normal()); });
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+    const Array noise = drawn(problem, 0, [](Rng& rng) { return static_cast<float>(rng.normal()); });
     return stepped(problem.inputs, noise, sigma_);
   }
 

@@ -16,7 +16,7 @@ class Pgd final : public Attack {
         starts_(options.count("starts", 1)) {}
 
   // Records that one start broke leave; the others begin again elsewhere in the ball.
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     return in_runs(network, problem, starts_, [&](const AttackProblem& records, std::size_t start) {
       return ascend(network, records, random_point(records, ball_, start), ball_, step_, steps_);
     });

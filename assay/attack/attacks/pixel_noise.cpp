@@ -21,7 +21,7 @@ class PixelNoise : public Attack {
     if (share_ > 1) fail(Fault::usage, "pixel noise: share={} is above 1", share_);
   }
 
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     const std::size_t count = pixels_in(pixels_of(problem.inputs), share_);
     return with_pixels(problem, choose(network, problem, count), [&](Rng& rng, std::span<float*> pixel) {
       for (float* const channel : pixel)

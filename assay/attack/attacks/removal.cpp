@@ -20,7 +20,7 @@ class Removal final : public Attack {
     if (share_ > 1) fail(Fault::usage, "removal: share={} is above 1", share_);
   }
 
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     const std::size_t count = pixels_in(pixels_of(problem.inputs), share_);
     return with_pixels(problem, relevant_pixels(network, problem, count, method_),
                        [&](Rng&, std::span<float*> pixel) {

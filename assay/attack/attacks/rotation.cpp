@@ -1,6 +1,6 @@
 // A camera that is not level.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <cmath>
 #include <numbers>
@@ -16,7 +16,7 @@ class Rotation final : public Attack {
  public:
   explicit Rotation(const SpecOptions& options) : degrees_(strength(options, {5, 10, 15, 20, 30})) {}
 
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     require_pictures(problem, "rotation");
     const double aspect =
         static_cast<double>(problem.inputs.size(2)) / static_cast<double>(problem.inputs.size(3));
@@ -25,7 +25,7 @@ class Rotation final : public Attack {
       const double angle = sign * degrees_ * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
       for (const double m : {c, -s * aspect, 0.0, s / aspect, c, 0.0}) maps.push_back(static_cast<float>(m));
     }
-    return resampled(problem.inputs, at::tensor(maps).reshape({problem.size(), 2, 3})).clamp(0, 1);
+    return resampled(problem.inputs, array::tensor(maps).reshape({problem.size(), 2, 3})).clamp(0, 1);
   }
 
  private:

@@ -15,7 +15,7 @@ class SaltPepper final : public Attack {
     if (share_ > 1) fail(Fault::usage, "attack 'salt-pepper': share={} is above 1", share_);
   }
 
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     const auto chosen = random_pixels(problem, pixels_in(pixels_of(problem.inputs), share_));
     return with_pixels(problem, chosen, [](Rng& rng, std::span<float*> pixel) {
       const float value = rng.below(2) == 0 ? 0.0F : 1.0F;

@@ -1,6 +1,6 @@
 // What is to be seen is nearer, or farther away.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/attack.h>
 #include <assay/error.h>
@@ -17,14 +17,14 @@ class Scale final : public Attack {
       fail(Fault::usage, "attack 'scale': amount={} must be from 0 to 10", amount_);
   }
 
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     require_pictures(problem, "scale");
     std::vector<float> maps;
     for (const double sign : random_signs(problem)) {
       const double inverse = sign > 0 ? 1 / (1 + amount_) : 1 + amount_;
       for (const double m : {inverse, 0.0, 0.0, 0.0, inverse, 0.0}) maps.push_back(static_cast<float>(m));
     }
-    return resampled(problem.inputs, at::tensor(maps).reshape({problem.size(), 2, 3})).clamp(0, 1);
+    return resampled(problem.inputs, array::tensor(maps).reshape({problem.size(), 2, 3})).clamp(0, 1);
   }
 
  private:

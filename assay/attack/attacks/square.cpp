@@ -1,6 +1,6 @@
 // Square attack: random search with squares that shrink, by scores alone.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include <assay/extend/attack_problem.h>
 #include <assay/extend/random.h>
 #include "assay/attack/objective.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 namespace {
@@ -19,8 +19,8 @@ namespace {
 // A record as planes of rows and columns; one axis is a row.
 struct Planes {
   std::int64_t channels = 1, rows = 1, columns = 1;
-  explicit Planes(const Tensor& records) {
-    const std::int64_t axes = records.dim() - 1;
+  explicit Planes(const Array& records) {
+    const std::int64_t axes = records.rank() - 1;
     if (axes >= 1) columns = records.size(-1);
     if (axes >= 2) rows = records.size(-2);
     for (std::int64_t axis = 1; axis + 2 <= axes; ++axis) channels *= records.size(axis);
@@ -49,12 +49,12 @@ class Square final : public Attack {
         first_share_(options.number("first", 0)) {}
 
   // Records that are turned leave.
-  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    const Tensor result = copied(problem.inputs);
+  Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+    const Array result = problem.inputs.clone();
     std::vector<std::int64_t> open;
     for (std::int64_t r = 0; r < problem.size(); ++r) open.push_back(r);
     AttackProblem rest = problem;
-    Tensor best = striped(rest);
+    Array best = striped(rest);
     std::vector<double> distance = distances(network, rest, best);
     for (std::size_t query = 1; rest.size() > 0; ++query) {
       put(result, open, best);
@@ -67,14 +67,14 @@ class Square final : public Attack {
       }
       if (kept.empty()) break;
       if (kept.size() < distance.size()) {
-        rest = rest.at(tensor_of(kept));
+        rest = rest.at(array::tensor(kept));
         best = picked(best, kept);
         std::vector<double> left;
         for (const std::int64_t i : kept) left.push_back(distance[static_cast<std::size_t>(i)]);
         distance = std::move(left);
         open = std::move(still_open);
       }
-      const Tensor tried = with_squares(rest, best, query);
+      const Array tried = with_squares(rest, best, query);
       const std::vector<double> found = distances(network, rest, tried);
       std::vector<std::int64_t> better;
       for (std::size_t i = 0; i < found.size(); ++i) {
@@ -90,23 +90,22 @@ class Square final : public Attack {
  private:
   // How far each record is from being turned.
   static std::vector<double> distances(const AttackedNetwork& network, const AttackProblem& problem,
-                                       const Tensor& point) {
+                                       const Array& point) {
     return doubles_of(margin(problem, network.scores(problem, point)));
   }
 
   // Calls visit(record, its elements, its clean ones, its random stream) on copies in memory.
   template <typename Visit>
-  static Tensor changed(const AttackProblem& problem, const Tensor& from, std::size_t query, Visit visit) {
+  static Array changed(const AttackProblem& problem, const Array& from, std::size_t query, Visit visit) {
     const Planes planes(problem.inputs);
-    const Tensor point = copied(from.to(at::kCPU, at::kFloat)),
-                 clean = copied(problem.inputs.to(at::kCPU, at::kFloat));
+    const Array point = from.to(DType::float32).clone(), clean = problem.inputs.to(DType::float32).clone();
     const auto size = static_cast<std::size_t>(planes.size());
     for (std::size_t row = 0; row < problem.keys.size(); ++row) {
       Rng rng = problem.rng(row, query);
-      visit(planes, std::span(elements_of<float>(point) + row * size, size),
-            std::span<const float>(elements_of<float>(clean) + row * size, size), rng);
+      visit(planes, std::span(point.elements<float>() + row * size, size),
+            std::span<const float>(clean.elements<float>() + row * size, size), rng);
     }
-    return point.to(problem.inputs.device());
+    return point;
   }
 
   float within(float value, float clean) const {
@@ -116,7 +115,7 @@ class Square final : public Attack {
   float either_way(Rng& rng) const { return static_cast<float>(rng.below(2) == 0 ? -eps_ : eps_); }
 
   // Every column of every channel at one end of the ball.
-  Tensor striped(const AttackProblem& problem) const {
+  Array striped(const AttackProblem& problem) const {
     return changed(problem, problem.inputs, 0,
                    [&](const Planes& planes, std::span<float> to, std::span<const float> clean, Rng& rng) {
                      for (std::int64_t c = 0; c < planes.channels; ++c) {
@@ -132,7 +131,7 @@ class Square final : public Attack {
   }
 
   // One square of each record, per channel, moved by the ball's width.
-  Tensor with_squares(const AttackProblem& problem, const Tensor& best, std::size_t query) const {
+  Array with_squares(const AttackProblem& problem, const Array& best, std::size_t query) const {
     const double share = share_of(first_share_, query, queries_);
     return changed(
         problem, best, query,

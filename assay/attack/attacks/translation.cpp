@@ -1,6 +1,6 @@
 // What is to be seen lies elsewhere in the picture.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <cmath>
 #include <numbers>
@@ -17,7 +17,7 @@ class Translation final : public Attack {
   explicit Translation(const SpecOptions& options)
       : share_(strength(options, {0.03, 0.06, 0.1, 0.15, 0.2})) {}
 
-  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+  Array perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     require_pictures(problem, "translation");
     std::vector<float> maps;
     for (std::size_t row = 0; row < problem.keys.size(); ++row) {
@@ -27,7 +27,7 @@ class Translation final : public Attack {
            {1.0, 0.0, -2 * share_ * std::cos(angle), 0.0, 1.0, -2 * share_ * std::sin(angle)})
         maps.push_back(static_cast<float>(m));
     }
-    return resampled(problem.inputs, at::tensor(maps).reshape({problem.size(), 2, 3})).clamp(0, 1);
+    return resampled(problem.inputs, array::tensor(maps).reshape({problem.size(), 2, 3})).clamp(0, 1);
   }
 
  private:

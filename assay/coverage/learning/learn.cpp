@@ -1,6 +1,6 @@
 #include <assay/coverage.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <bit>

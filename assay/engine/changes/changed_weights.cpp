@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "assay/engine/elements.h"
 #include "assay/engine/lanes/tiles.h"
 #include "assay/engine/parameters.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/team.h"
 
 namespace assay {
@@ -212,13 +212,13 @@ void ChangedWeights::run_record(const float* operand, const float* before, float
   }
 }
 
-void ChangedWeights::run_pictures(const Tensor& operand, const Tensor& before, int threads,
-                                  Tensor& result) const {
-  const std::int64_t records = before.size(0), in = operand.numel() / records, out = before.numel() / records,
+void ChangedWeights::run_pictures(const Array& operand, const Array& before, int threads,
+                                  Array& result) const {
+  const std::int64_t records = before.size(0), in = operand.count() / records, out = before.count() / records,
                      padded = channels_ * element_count(windows_.padded);
-  const float* const from = elements_of<float>(operand);
-  const float* const was = elements_of<float>(before);
-  float* const to = elements_of<float>(result);
+  const float* const from = operand.elements<float>();
+  const float* const was = before.elements<float>();
+  float* const to = result.elements<float>();
   std::atomic<std::int64_t> next{0};
   run_team(static_cast<std::size_t>(threads), [&](std::size_t) {
     std::vector<float> sums(static_cast<std::size_t>(positions_ + tap_slack)),
@@ -226,7 +226,7 @@ void ChangedWeights::run_pictures(const Tensor& operand, const Tensor& before, i
     for (std::int64_t r; (r = next.fetch_add(1)) < records;) {
       const float* record = from + r * in;
       // What is read behind the record has to be memory of the tensor's.
-      if (windows_.padded != windows_.picture || (r + 1) * in + tap_slack > operand.numel()) {
+      if (windows_.padded != windows_.picture || (r + 1) * in + tap_slack > operand.count()) {
         pad(record, copy.data());
         record = copy.data();
       }
@@ -235,12 +235,11 @@ void ChangedWeights::run_pictures(const Tensor& operand, const Tensor& before, i
   });
 }
 
-void ChangedWeights::run_tiles(const Tensor& operand, const Tensor& before, int threads,
-                               Tensor& result) const {
+void ChangedWeights::run_tiles(const Array& operand, const Array& before, int threads, Array& result) const {
   const std::int64_t records = before.size(0), units = std::ssize(units_);
-  const float* const from = elements_of<float>(operand);
-  const float* const was = elements_of<float>(before);
-  float* const to = elements_of<float>(result);
+  const float* const from = operand.elements<float>();
+  const float* const was = before.elements<float>();
+  float* const to = result.elements<float>();
   lanes::each_tile(
       static_cast<std::size_t>(threads), (channels_ + units) * lanes::width, records, 1, 1,
       [](float* memory) { return memory; },
@@ -258,15 +257,15 @@ void ChangedWeights::run_tiles(const Tensor& operand, const Tensor& before, int 
       });
 }
 
-Tensor ChangedWeights::run(const Tensor& operand, const Tensor& before, int threads) const {
-  const Tensor given = in_memory(operand, c10::kFloat), was = in_memory(before, c10::kFloat);
-  Tensor now = room_for(was.sizes().vec());
-  if (was.numel() == 0) return now;
+Array ChangedWeights::run(const Array& operand, const Array& before, int threads) const {
+  const Array given = in_memory(operand, DType::float32), was = in_memory(before, DType::float32);
+  Array now = array::empty(was.shape());
+  if (was.count() == 0) return now;
   if (windows_.one)
     run_tiles(given, was, threads, now);
   else
     run_pictures(given, was, threads, now);
-  return all_finite({elements_of<float>(now), static_cast<std::size_t>(now.numel())}) ? now : Tensor();
+  return all_finite({now.elements<float>(), static_cast<std::size_t>(now.count())}) ? now : Array();
 }
 
 }  // namespace assay

@@ -35,7 +35,7 @@ class ChangedWeights {
   // `operand`: [n, channels, ...]. `before`: [n, units(), ...], what these gave. Returns what they give now;
   // an undefined tensor where a number is not finite, since infinities do not add up. float32, on the
   // processor. A record's numbers are the same whatever lies beside it.
-  Tensor run(const Tensor& operand, const Tensor& before, int threads) const;
+  Array run(const Array& operand, const Array& before, int threads) const;
 
  private:
   struct Change {
@@ -59,8 +59,8 @@ class ChangedWeights {
   void go_dense();
   void pad(const float* record, float* to) const;
   void run_record(const float* operand, const float* before, float* sums, float* result) const;
-  void run_pictures(const Tensor& operand, const Tensor& before, int threads, Tensor& result) const;
-  void run_tiles(const Tensor& operand, const Tensor& before, int threads, Tensor& result) const;
+  void run_pictures(const Array& operand, const Array& before, int threads, Array& result) const;
+  void run_tiles(const Array& operand, const Array& before, int threads, Array& result) const;
 
   Windows windows_;
   std::int64_t channels_, width_, positions_;  // positions as pictures with zeros count them

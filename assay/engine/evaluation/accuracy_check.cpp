@@ -3,7 +3,7 @@
 
 #include "assay/engine/evaluation/accuracy_check.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,47 +20,48 @@ namespace {
 
 struct Suspect {
   std::string remedy;
-  std::function<Tensor(const Tensor&)> repair;  // of a batch of records
+  std::function<Array(const Array&)> repair;  // of a batch of records
 };
 
 // What commonly differs between how data are given and how a network was trained.
-std::vector<Suspect> suspects(const Tensor& sample) {
+std::vector<Suspect> suspects(const Array& sample) {
   const double low = sample.min().item<double>(), high = sample.max().item<double>();
   std::vector<Suspect> list{
-      {"divide the values by 255 (scale 1/255)", [](const Tensor& x) { return x / 255; }},
-      {"multiply the values by 255 (scale 255)", [](const Tensor& x) { return x * 255; }},
-      {"invert the values (dark for bright)", [=](const Tensor& x) { return high + low - x; }},
+      {"divide the values by 255 (scale 1/255)", [](const Array& x) { return x / 255; }},
+      {"multiply the values by 255 (scale 255)", [](const Array& x) { return x * 255; }},
+      {"invert the values (dark for bright)", [=](const Array& x) { return high + low - x; }},
       {"centre the values: mean 0.5 and standard deviation 0.5",
-       [](const Tensor& x) { return (x - 0.5) / 0.5; }},
-      {"subtract 0.5 (mean 0.5)", [](const Tensor& x) { return x - 0.5; }},
+       [](const Array& x) { return (x - 0.5) / 0.5; }},
+      {"subtract 0.5 (mean 0.5)", [](const Array& x) { return x - 0.5; }},
       {"do not centre the values: they should lie in [0, 1], not [-1, 1]",
-       [](const Tensor& x) { return (x + 1) / 2; }},
-      {"add 0.5: the values should not be centred", [](const Tensor& x) { return x + 0.5; }},
+       [](const Array& x) { return (x + 1) / 2; }},
+      {"add 0.5: the values should not be centred", [](const Array& x) { return x + 0.5; }},
       {"divide the values by 255, then centre them: mean 0.5 and standard deviation 0.5",
-       [](const Tensor& x) { return (x / 255 - 0.5) / 0.5; }},
+       [](const Array& x) { return (x / 255 - 0.5) / 0.5; }},
       {"standardise the values to mean 0 and standard deviation 1",
-       [mean = sample.mean(), deviation = sample.std()](const Tensor& x) { return (x - mean) / deviation; }},
+       [mean = sample.mean(), deviation = array::var(sample, {}, false, true).sqrt()](const Array& x) {
+         return (x - mean) / deviation;
+       }},
   };
-  if (sample.dim() != 4) return list;
-  list.push_back({"swap height and width", [](const Tensor& x) { return x.transpose(2, 3); }});
+  if (sample.rank() != 4) return list;
+  list.push_back({"swap height and width", [](const Array& x) { return x.transpose(2, 3); }});
   if (sample.size(1) == 1) return list;
+  list.push_back({"reverse the order of the channels (RGB for BGR)",
+                  [](const Array& x) { return array::flip(x, {1}); }});
   list.push_back(
-      {"reverse the order of the channels (RGB for BGR)", [](const Tensor& x) { return x.flip({1}); }});
-  list.push_back(
-      {"read the channels last (layout height, width, channel)", [](const Tensor& x) {
+      {"read the channels last (layout height, width, channel)", [](const Array& x) {
          return x.reshape({x.size(0), x.size(2), x.size(3), x.size(1)}).permute({0, 3, 1, 2}).contiguous();
        }});
   return list;
 }
 
-std::vector<std::int64_t> answers_to(const Session& session, const Tensor& inputs) {
+std::vector<std::int64_t> answers_to(const Session& session, const Array& inputs) {
   const ValueId id = session.logits();
   const std::size_t count = static_cast<std::size_t>(inputs.size(0)), batch = session.preferred_batch();
   std::vector<std::int64_t> all;
   for (std::size_t begin = 0; begin < count; begin += batch) {
     const std::size_t rows = std::min(batch, count - begin);
-    const Array part =
-        to_array(inputs.narrow(0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(rows)));
+    const Array part = inputs.narrow(0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(rows));
     const auto some =
         predicted_classes(session, session.run(session.bind(part), std::span(&id, 1)).at(id), rows);
     all.insert(all.end(), some.begin(), some.end());
@@ -220,7 +221,7 @@ std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& d
     consider(one.remedy, true, agreement(sample, one.names));
   const Batch batch = dataset.read(sample.records);
   if (batch.inputs.dtype() == DType::float32 && batch.others.empty()) {
-    const Tensor inputs = to_tensor(batch.inputs);
+    const Array inputs = batch.inputs;
     for (const Suspect& suspect : suspects(inputs))
       consider(suspect.remedy, false, share_equal(batch.labels, answers_to(session, suspect.repair(inputs))));
   }
@@ -238,7 +239,7 @@ std::optional<LikelyCause> divided_by_255(const Session& session, const Dataset&
   if (batch.inputs.dtype() != DType::float32 || !batch.others.empty()) return std::nullopt;
   const auto [low, high] = std::ranges::minmax(batch.inputs.as<float>());
   if (low < 0 || high < least || high > greatest) return std::nullopt;
-  const std::vector<std::int64_t> divided = answers_to(session, to_tensor(batch.inputs) / 255);
+  const std::vector<std::int64_t> divided = answers_to(session, batch.inputs / 255);
   const bool labelled = !sample.labels.empty();
   LikelyCause cause{.remedy = "divide the values by 255 (scale 1/255)", .now = 1, .records = divided.size()};
   if (labelled) cause.now = share_equal(sample.labels, sample.predicted);

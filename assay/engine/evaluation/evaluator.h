@@ -12,7 +12,7 @@
 namespace assay {
 
 // 1 for every row without infinities and NaNs.
-std::vector<std::uint8_t> finite_rows(const Tensor& values, std::size_t rows);
+std::vector<std::uint8_t> finite_rows(const Array& values, std::size_t rows);
 
 // Session and data set must outlive this.
 // What calibration sums up of one record.
@@ -34,16 +34,16 @@ class Evaluator {
     std::vector<Belief> beliefs = {};             // of classifiers, where there are labels
   };
   // From the network's decision value.
-  Answers ask(const Batch& batch, const Tensor& logits) const;
+  Answers ask(const Batch& batch, const Array& logits) const;
   void add(const Answers& answers);
   Evaluation result() const;
 
  private:
   void note_non_finite(const Answers& answers);
   void classify(const Answers& answers);
-  std::vector<double> errors_of(const Batch& batch, const Tensor& output) const;
+  std::vector<double> errors_of(const Batch& batch, const Array& output) const;
   void regress(const Answers& answers);
-  std::vector<Belief> beliefs_of(const Answers& answers, const Tensor& logits) const;
+  std::vector<Belief> beliefs_of(const Answers& answers, const Array& logits) const;
   void believe(const Answers& answers);
 
   const Session& session_;

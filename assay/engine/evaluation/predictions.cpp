@@ -1,6 +1,6 @@
 #include <assay/evaluate.h>
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <ostream>
 
@@ -8,10 +8,10 @@
 #include "assay/data/files/csv.h"
 #include "assay/data/files/numpy.h"
 #include "assay/data/given.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/visible.h"
@@ -20,17 +20,17 @@ namespace assay {
 namespace {
 
 // Records along the first axis.
-Tensor rows_of_output(const Session& session, ValueId output, const Tensor& value, std::int64_t records) {
+Array rows_of_output(const Session& session, ValueId output, const Array& value, std::int64_t records) {
   const Session::RecordAxis axis = session.record_axis(output);
   if (axis.axis < 0)
     fail(Fault::unsupported, "output '{}' does not hold its records along an axis",
          session.graph().value(output).name);
-  const Tensor rows = in_memory(axis.axis == 0 ? value : value.movedim(axis.axis, 0), at::kFloat);
+  const Array rows = in_memory(axis.axis == 0 ? value : value.movedim(axis.axis, 0), DType::float32);
   if (axis.rows == 1) return rows;
-  std::vector<std::int64_t> shape = rows.sizes().vec();
+  std::vector<std::int64_t> shape = rows.shape();
   shape[0] = axis.rows;
   shape.insert(shape.begin(), records);
-  return reshaped(rows, shape);
+  return rows.reshape(shape);
 }
 
 // What a network says of a batch.
@@ -89,18 +89,18 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
   const bool judged = regression || dataset->has_labels() || class_count(session) > 0;
   Predictions all;
   Evaluator evaluator(session, *dataset);
-  std::vector<Tensor> outputs, targets;
+  std::vector<Array> outputs, targets;
   const auto ask = [&](const Batch& batch, const Tensors& given) {
     const Tensors values = session.run(given, wanted);
-    const Tensor rows =
+    const Array rows =
         rows_of_output(session, output, values.at(output), static_cast<std::int64_t>(batch.indices.size()));
     const auto answers = [&]() -> Evaluator::Answers {
       if (judged) return evaluator.ask(batch, values.at(logits));
       return {batch.indices, finite_rows(rows, batch.indices.size()), {}, {}, {}};
     };
-    Said said{answers(), floats_of(rows), {}, rows.sizes().vec(), {}};
+    Said said{answers(), floats_of(rows), {}, rows.shape(), {}};
     if (regression) {
-      said.targets = floats_of(to_tensor(batch.targets));
+      said.targets = floats_of(batch.targets);
       said.target_shape = batch.targets.shape();
     }
     return said;
@@ -109,15 +109,15 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
     evaluator.add(said.answers);
     for (const std::size_t i : said.answers.indices) all.ids.push_back(dataset->id(i));
     all.labels.insert(all.labels.end(), said.answers.labels.begin(), said.answers.labels.end());
-    outputs.push_back(to_tensor(Array::of<float>(said.output_shape, said.outputs)));
-    if (regression) targets.push_back(to_tensor(Array::of<float>(said.target_shape, said.targets)));
+    outputs.push_back(Array::of<float>(said.output_shape, said.outputs));
+    if (regression) targets.push_back(Array::of<float>(said.target_shape, said.targets));
   };
   walk_together<Said>(session, dataset, options, progress, ask, add);
   all.evaluation = evaluator.result();
   broadcast(all.evaluation);
   if (!ranks().first()) return all;
-  all.outputs = to_array(joined(outputs));
-  if (regression) all.targets = to_array(joined(targets));
+  all.outputs = array::cat(outputs);
+  if (regression) all.targets = array::cat(targets);
   return all;
 }
 

@@ -7,8 +7,8 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/elements.h"
 #include "assay/engine/evaluation/decision.h"
-#include "assay/engine/plain_tensor.h"
 
 namespace assay {
 namespace {
@@ -81,9 +81,9 @@ class Comparison {
   }
 
   // A record's numbers of a value.
-  std::vector<double> of_record(ValueId id, const Tensor& value, std::int64_t record) const {
+  std::vector<double> of_record(ValueId id, const Array& value, std::int64_t record) const {
     const Session::RecordAxis at = session_.record_axis(id);
-    if (value.dim() <= at.axis || (record + 1) * at.rows > value.size(at.axis)) return {};
+    if (value.rank() <= at.axis || (record + 1) * at.rows > value.size(at.axis)) return {};
     std::vector<std::int64_t> rows;
     for (std::int64_t i = 0; i < at.rows; ++i) rows.push_back(record * at.rows + i);
     return doubles_of(picked(value, rows, at.axis));
@@ -152,7 +152,7 @@ std::optional<RecordInfluence> find_record_influence(const Session& session) {
   Tensors given;
   try {
     given = tiny_batch(session.graph(), {options.record_shape, options.record_shapes}, most_compared,
-                       c10::Device(options.device), {.integers = 2});
+                       {.integers = 2});
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;
     return std::nullopt;  // the records' shape is not known

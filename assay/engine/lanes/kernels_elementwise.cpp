@@ -12,7 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
+#include "assay/array/vector_functions.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::lanes::HWY_NAMESPACE {
@@ -24,63 +24,15 @@ using Vec = hn::Vec<Lanes16>;
 
 HWY_INLINE Vec number(double value) { return hn::Set(Lanes16(), static_cast<float>(value)); }
 
-// The library's functions leave NaN and what lies beyond their range to the caller.
-HWY_INLINE Vec keeping_nan(Vec x, Vec result) { return hn::IfThenElse(hn::IsNaN(x), x, result); }
-HWY_INLINE Vec exponential(Vec x) {
-  const Lanes16 d;
-  const Vec greatest = number(88.72283);
-  const Vec inside = hn::Min(x, greatest);
-  const Vec result = hn::IfThenElse(hn::Gt(x, greatest), number(std::numeric_limits<double>::infinity()),
-                                    hn::Exp(d, inside));
-  return keeping_nan(x, result);
-}
-HWY_INLINE Vec exponential_less_one(Vec x) {
-  const Lanes16 d;
-  return hn::IfThenElse(hn::Gt(x, number(80)), exponential(x),
-                        keeping_nan(x, hn::Expm1(d, hn::Min(x, number(80)))));
-}
-HWY_INLINE Vec logarithm(Vec x) {
-  const Lanes16 d;
-  const Vec infinity = number(std::numeric_limits<double>::infinity());
-  Vec result = hn::Log(d, x);
-  result = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Neg(infinity), result);
-  result = hn::IfThenElse(hn::Eq(x, infinity), infinity, result);
-  result = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), number(std::numeric_limits<double>::quiet_NaN()), result);
-  return keeping_nan(x, result);
-}
-HWY_INLINE Vec sigmoid(Vec x) { return hn::Div(number(1), hn::Add(number(1), exponential(hn::Neg(x)))); }
-HWY_INLINE Vec hyperbolic_tangent(Vec x) {
-  const Lanes16 d;
-  return keeping_nan(x, hn::Tanh(d, hn::Min(hn::Max(x, number(-20)), number(20))));
-}
-// erf: its power series up to 1/2, then 1 - t p(t) exp(-x^2) with t = 1 / (1 + x/2), p fitted to erfc at
-// Chebyshev nodes from 0.45 to 4.2. Within 1.6e-7 of the function.
-HWY_INLINE Vec error_function(Vec x) {
-  const Lanes16 d;
-  const Vec one = number(1), size = hn::Abs(x), square = hn::Mul(x, x);
-  Vec series = number(1.0 / 9360);
-  for (const double c : {-1.0 / 1320, 1.0 / 216, -1.0 / 42, 1.0 / 10, -1.0 / 3, 1.0})
-    series = hn::MulAdd(series, square, number(c));
-  series = hn::Mul(hn::Mul(x, number(1.1283791670955126)), series);
-  const Vec t = hn::Div(one, hn::MulAdd(size, number(0.5), one));
-  Vec fitted = number(0.0112248812);
-  for (const double c :
-       {0.0598967083, -0.339863618, 0.403683231, 0.0137228419, 0.294147745, 0.274628425, 0.282591799})
-    fitted = hn::MulAdd(fitted, t, number(c));
-  const Vec rest = hn::Mul(hn::Mul(t, fitted), exponential(hn::Neg(square)));
-  const Vec far = hn::CopySign(hn::Sub(one, rest), x);
-  return keeping_nan(x, hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.5F)), series, far));
-}
-// The share of a normal distribution below x.
-HWY_INLINE Vec normal_below(Vec x) {
-  return hn::Mul(number(0.5), hn::Add(number(1), error_function(hn::Mul(x, number(0.70710678118654752)))));
-}
-// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))
-HWY_INLINE Vec soft_plus(Vec x) {
-  const Vec over = hn::Log1p(Lanes16(), exponential(hn::Neg(hn::Abs(x))));
-  return hn::Add(hn::IfThenElse(hn::Lt(x, hn::Zero(Lanes16())), hn::Zero(Lanes16()), x),
-                 keeping_nan(x, over));
-}
+using vectors::HWY_NAMESPACE::error_function;
+using vectors::HWY_NAMESPACE::exponential;
+using vectors::HWY_NAMESPACE::exponential_less_one;
+using vectors::HWY_NAMESPACE::hyperbolic_tangent;
+using vectors::HWY_NAMESPACE::keeping_nan;
+using vectors::HWY_NAMESPACE::logarithm;
+using vectors::HWY_NAMESPACE::logistic;
+using vectors::HWY_NAMESPACE::normal_below;
+using vectors::HWY_NAMESPACE::soft_plus;
 constexpr double gelu_cubic = 0.044715, gelu_slope = 0.79788456080286536;  // sqrt(2 / pi)
 HWY_INLINE Vec tangent_of_gelu(Vec x) {
   const Vec cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), number(gelu_cubic)), x, x);
@@ -133,7 +85,7 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
           number(selu_gamma),
           hn::IfThenElse(hn::Gt(x, zero), x, hn::Mul(number(selu_alpha), exponential_less_one(x))));
     case Unary::sigmoid:
-      return sigmoid(x);
+      return logistic(x);
     case Unary::softplus:
       return soft_plus(x);
     case Unary::softsign:
@@ -188,7 +140,7 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
       return hn::Div(one, x);
     case Unary::mish: {
       const Vec tangent = hyperbolic_tangent(soft_plus(x));
-      const Vec slope = hn::Mul(hn::NegMulAdd(tangent, tangent, one), sigmoid(x));
+      const Vec slope = hn::Mul(hn::NegMulAdd(tangent, tangent, one), logistic(x));
       return hn::MulAdd(x, slope, tangent);
     }
     case Unary::negate:
@@ -202,7 +154,7 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
     case Unary::sigmoid:
       return hn::Mul(y, hn::Sub(one, y));
     case Unary::softplus:
-      return sigmoid(x);
+      return logistic(x);
     case Unary::softsign: {
       const Vec below = hn::Add(one, hn::Abs(x));
       return hn::Div(one, hn::Mul(below, below));
@@ -339,7 +291,7 @@ void binary_slopes_entry(const BinaryMap& map, bool of_left, const float* left, 
         break;
       }
       case Binary::maximum:
-      case Binary::minimum: {  // as libtorch: equal operands share
+      case Binary::minimum: {  // as the reference: equal operands share
         const Vec x = a.load(e, lane), y = b.load(e, lane);
         const bool first = of_left == (map.kind == Binary::maximum);
         const auto takes = first ? hn::Gt(x, y) : hn::Lt(x, y);

@@ -1,6 +1,6 @@
 #include "assay/engine/lanes/recurrence.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <array>
@@ -171,7 +171,8 @@ class LanesRecurrence : public Stretch {
     for (std::size_t o = 0; o < node_.outputs.size(); ++o) {
       const ValueId id = node_.outputs[o];
       if (std::ranges::find(request_.keep, id) == request_.keep.end()) continue;
-      kept.emplace_back(o, (results[id] = at::empty(batch.shape_of_output(o), at::kFloat)).data_ptr<float>());
+      kept.emplace_back(
+          o, (results[id] = array::empty(batch.shape_of_output(o), DType::float32)).elements<float>());
     }
     each_tile(
         workers_, batch.layout.floats, batch.records, 1, 1, [](float* memory) { return memory; },
@@ -188,26 +189,25 @@ class LanesRecurrence : public Stretch {
         });
   }
 
-  std::vector<Tensor> gradients(const Tensors& given, std::span<const Tensor> of_outputs,
-                                std::span<const ValueId> wanted) const override {
+  std::vector<Array> gradients(const Tensors& given, std::span<const Array> of_outputs,
+                               std::span<const ValueId> wanted) const override {
     const Batch batch(*this, given);
-    std::vector<Tensor> results, seeds;
-    for (const ValueId id : wanted)
-      results.push_back(at::zeros_like(given.at(id), at::MemoryFormat::Contiguous));
-    for (const Tensor& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
+    std::vector<Array> results, seeds;
+    for (const ValueId id : wanted) results.push_back(array::zeros_like(given.at(id)));
+    for (const Array& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
     // Sums for the constants that are asked for: where each begins, -1: not asked for.
     std::array<std::int64_t, 3> begins{-1, -1, -1};
     std::int64_t all = 0;
-    const auto result_of = [&](std::size_t input) -> Tensor* {
+    const auto result_of = [&](std::size_t input) -> Array* {
       if (!has_input(node_, input)) return nullptr;
       const auto at = std::ranges::find(wanted, node_.inputs[input]) - wanted.begin();
       return at == std::ssize(wanted) ? nullptr : &results[static_cast<std::size_t>(at)];
     };
     for (std::size_t i = 0; i < begins.size(); ++i) {
-      const Tensor* const result = result_of(N::weights + i);
+      const Array* const result = result_of(N::weights + i);
       if (result == nullptr) continue;
       begins[i] = all;
-      all += result->numel();
+      all += result->count();
     }
     const Chunks chunks(batch.records, all > 0);
     std::vector<float> sums(static_cast<std::size_t>(chunks.count * all));
@@ -222,19 +222,19 @@ class LanesRecurrence : public Stretch {
             go_back(batch, memory, d, result_of);
             learn(batch, memory, d, begins, of_chunk, !chunks.begins(first));
             for (std::size_t k = 0; k < cell_.states; ++k) {
-              if (Tensor* const to = result_of(N::first_state + k))
-                store_state(batch, memory, d, k, first, count, to->data_ptr<float>());
+              if (Array* const to = result_of(N::first_state + k))
+                store_state(batch, memory, d, k, first, count, to->elements<float>());
             }
           }
-          if (Tensor* const to = result_of(0)) store_input_slopes(batch, memory, first, count, *to);
+          if (Array* const to = result_of(0)) store_input_slopes(batch, memory, first, count, *to);
         });
     for (std::size_t i = 0; i < begins.size(); ++i) {
       if (begins[i] < 0) continue;
-      Tensor& result = *result_of(N::weights + i);
-      float* const to = result.data_ptr<float>();
+      Array& result = *result_of(N::weights + i);
+      float* const to = result.elements<float>();
       for (std::int64_t c = 0; c < chunks.count; ++c) {
         const float* const from = sums.data() + c * all + begins[i];
-        for (std::int64_t e = 0; e < result.numel(); ++e) to[e] += from[e];
+        for (std::int64_t e = 0; e < result.count(); ++e) to[e] += from[e];
       }
     }
     return results;
@@ -255,8 +255,8 @@ class LanesRecurrence : public Stretch {
       }
       for (const std::size_t i : {N::weights, N::recurrent_weights, N::bias}) {
         if (!has_input(of.node_, i) || !given.contains(of.node_.inputs[i])) continue;
-        const Tensor value = given.at(of.node_.inputs[i]).contiguous();
-        of.set(i, {value.data_ptr<float>(), static_cast<std::size_t>(value.numel())});
+        const Array value = given.at(of.node_.inputs[i]).contiguous();
+        of.set(i, {value.elements<float>(), static_cast<std::size_t>(value.count())});
       }
     }
     std::vector<std::int64_t> shape_of_output(std::size_t output) const {
@@ -283,10 +283,10 @@ class LanesRecurrence : public Stretch {
     }
 
     const RecurrentNode& cell;
-    Tensor input;
+    Array input;
     std::int64_t steps, records;
     const Layout& layout;
-    std::array<Tensor, 2> states;
+    std::array<Array, 2> states;
   };
 
   const Layout& layout_for(std::int64_t steps) const {
@@ -316,7 +316,7 @@ class LanesRecurrence : public Stretch {
     const Layout& layout = batch.layout;
     const float* rows[width];
     for (std::int64_t t = 0; t < batch.steps; ++t) {
-      point_at_rows<const float>(batch.input.data_ptr<float>() + batch.input_at(t, first), batch.input_step(),
+      point_at_rows<const float>(batch.input.elements<float>() + batch.input_at(t, first), batch.input_step(),
                                  count, rows);
       to_lanes(rows, cell_.features, memory + layout.input + t * cell_.features * width);
     }
@@ -332,7 +332,7 @@ class LanesRecurrence : public Stretch {
           continue;
         }
         point_at_rows<const float>(
-            batch.states[k].data_ptr<float>() + batch.state_at(static_cast<std::int64_t>(d), first),
+            batch.states[k].elements<float>() + batch.state_at(static_cast<std::int64_t>(d), first),
             batch.state_step(), count, rows);
         to_lanes(rows, cell_.hidden, start);
       }
@@ -406,7 +406,7 @@ class LanesRecurrence : public Stretch {
   }
 
   // Those of records that are missing are 0, so that they add nothing to sums.
-  void load_slopes(const Batch& batch, float* memory, const std::vector<Tensor>& seeds, std::int64_t first,
+  void load_slopes(const Batch& batch, float* memory, const std::vector<Array>& seeds, std::int64_t first,
                    std::int64_t count) const {
     const Layout& layout = batch.layout;
     const std::int64_t h = cell_.hidden, directions = cell_.directions();
@@ -420,7 +420,7 @@ class LanesRecurrence : public Stretch {
     for (const std::int64_t at : layout.state_slopes) fill(directions * h, 0, memory + at);
     for (std::size_t s = 0; s < seeds.size(); ++s) {
       if (!seeds[s].defined()) continue;
-      const float* const from = seeds[s].data_ptr<float>();
+      const float* const from = seeds[s].elements<float>();
       const auto output = static_cast<std::size_t>(std::ranges::find(node_.outputs, request_.keep[s]) -
                                                    node_.outputs.begin());
       for (std::int64_t d = 0; d < directions; ++d) {
@@ -554,10 +554,10 @@ class LanesRecurrence : public Stretch {
   }
 
   void store_input_slopes(const Batch& batch, const float* memory, std::int64_t first, std::int64_t count,
-                          Tensor& to) const {
+                          Array& to) const {
     for (std::int64_t t = 0; t < batch.steps; ++t) {
       float* rows[width];
-      point_at_rows(to.data_ptr<float>() + batch.input_at(t, first), batch.input_step(), count, rows);
+      point_at_rows(to.elements<float>() + batch.input_at(t, first), batch.input_step(), count, rows);
       from_lanes(memory + batch.layout.input_slope + t * cell_.features * width, cell_.features, count, rows);
     }
   }

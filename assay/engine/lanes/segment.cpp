@@ -1,16 +1,16 @@
 #include "assay/engine/lanes/segment.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <set>
 
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/elements.h"
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/lanes/recurrence.h"
 #include "assay/engine/lanes/tiles.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/team.h"
 
 namespace assay::lanes {
@@ -31,9 +31,9 @@ struct Compiled {
   Room sums;  // of learned constants
 };
 
-void load(const Tensor& records, std::int64_t first, std::int64_t count, std::int64_t elements, float* to) {
+void load(const Array& records, std::int64_t first, std::int64_t count, std::int64_t elements, float* to) {
   const float* rows[width];
-  point_at_rows<const float>(elements_of<float>(records) + first * elements, elements, count, rows);
+  point_at_rows<const float>(records.elements<float>() + first * elements, elements, count, rows);
   to_lanes(rows, elements, to);
 }
 
@@ -113,13 +113,13 @@ class LanesStretch : public Stretch {
   std::span<const ValueId> outputs() const override { return request_.keep; }
 
   void run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const override {
-    const std::vector<Tensor> inputs = contiguous(given);
+    const std::vector<Array> inputs = contiguous(given);
     const std::int64_t records = inputs.at(0).size(0);
     std::vector<float*> out;
     for (const ValueId id : request_.keep) {
       std::vector<std::int64_t> shape = request_.shape_of(id);
       shape[0] = records;
-      out.push_back(elements_of<float>(results[id] = room_for(shape)));
+      out.push_back((results[id] = array::empty(shape)).elements<float>());
     }
     set_learned(forward_, given);
     const Program& program = forward_.program;
@@ -136,10 +136,10 @@ class LanesStretch : public Stretch {
     });
   }
 
-  std::vector<Tensor> gradients(const Tensors& given, std::span<const Tensor> of_outputs,
-                                std::span<const ValueId> wanted) const override {
-    std::vector<Tensor> seeds;
-    for (const Tensor& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
+  std::vector<Array> gradients(const Tensors& given, std::span<const Array> of_outputs,
+                               std::span<const ValueId> wanted) const override {
+    std::vector<Array> seeds;
+    for (const Array& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
     Compiled& compiled = differentiated(wanted);
     return std::move(
         go_back(compiled, compiled.program.reads_values, given, wanted, 1,
@@ -164,8 +164,8 @@ class LanesStretch : public Stretch {
     std::vector<std::int64_t> shape = request_.shape_of(objective.read.at(0));
     const std::int64_t size = element_count(shape);
     shape[0] = given.at(records_.at(0)).size(0);
-    RecordGradients result{.value = room_for(shape), .gradients = {}};
-    float* const values = elements_of<float>(result.value);
+    RecordGradients result{.value = array::empty(shape), .gradients = {}};
+    float* const values = result.value.elements<float>();
     // Of all neighbouring tiles: for the first number they are asked for all.
     const auto slopes_of = [&](std::size_t place) {
       return slopes_room().floats(row * width * program.neighbours) +
@@ -197,7 +197,7 @@ class LanesStretch : public Stretch {
             put(program, tile, o, rows);
           }
         });
-    for (const std::vector<Tensor>& of_number : found) {
+    for (const std::vector<Array>& of_number : found) {
       Tensors& gradients = result.gradients.emplace_back();
       for (std::size_t w = 0; w < wanted.size(); ++w) gradients.emplace(wanted[w], of_number[w]);
     }
@@ -209,19 +209,19 @@ class LanesStretch : public Stretch {
   // place among its neighbours, number, first, count) puts the slopes of the outputs in place. By number and
   // `wanted`.
   template <typename Seed>
-  std::vector<std::vector<Tensor>> go_back(Compiled& compiled, bool forward, const Tensors& given,
-                                           std::span<const ValueId> wanted, std::size_t numbers,
-                                           const Seed& seed) const {
+  std::vector<std::vector<Array>> go_back(Compiled& compiled, bool forward, const Tensors& given,
+                                          std::span<const ValueId> wanted, std::size_t numbers,
+                                          const Seed& seed) const {
     const Program& program = compiled.program;
-    const std::vector<Tensor> inputs = contiguous(given);
+    const std::vector<Array> inputs = contiguous(given);
     const std::int64_t records = inputs.at(0).size(0);
     std::vector<int> slots;
     for (const ValueId id : wanted) slots.push_back(slope_of(program, id));
-    std::vector<std::vector<Tensor>> results(numbers);
-    for (std::vector<Tensor>& of_number : results) {
+    std::vector<std::vector<Array>> results(numbers);
+    for (std::vector<Array>& of_number : results) {
       for (std::size_t w = 0; w < wanted.size(); ++w) {
-        const Tensor& like = given.at(wanted[w]);
-        of_number.push_back(slots[w] >= 0 ? room_for(like.sizes().vec()) : zeros_of(like.sizes().vec()));
+        const Array& like = given.at(wanted[w]);
+        of_number.push_back(slots[w] >= 0 ? array::empty(like.shape()) : array::zeros(like.shape()));
       }
     }
     set_learned(compiled, given);
@@ -246,7 +246,7 @@ class LanesStretch : public Stretch {
                      for (std::size_t w = 0; w < slots.size(); ++w) {
                        if (slots[w] >= 0)
                          store(tile.slope(slots[w]), elements(program, slots[w]), at, some,
-                               elements_of<float>(results[n][w]));
+                               results[n][w].elements<float>());
                      }
                    });
                  }
@@ -268,8 +268,8 @@ class LanesStretch : public Stretch {
     return program.slope_at[static_cast<std::size_t>(slot)] < 0 ? -1 : slot;
   }
 
-  std::vector<Tensor> contiguous(const Tensors& given) const {
-    std::vector<Tensor> inputs;
+  std::vector<Array> contiguous(const Tensors& given) const {
+    std::vector<Array> inputs;
     for (const ValueId id : records_) inputs.push_back(given.at(id).contiguous());
     return inputs;
   }
@@ -281,15 +281,15 @@ class LanesStretch : public Stretch {
     run_team(workers_, [&](std::size_t) {
       for (std::size_t l; (l = next.fetch_add(1)) < lessons.size();) {
         Operation& operation = *compiled.program.operations[lessons[l].operation];
-        const Tensor value = given.at(operation.learned()[lessons[l].which].constant).contiguous();
-        operation.set(lessons[l].which, {elements_of<float>(value), static_cast<std::size_t>(value.numel())});
+        const Array value = given.at(operation.learned()[lessons[l].which].constant).contiguous();
+        operation.set(lessons[l].which, {value.elements<float>(), static_cast<std::size_t>(value.count())});
       }
     });
   }
 
   // Adds the sums of all chunks, in order, to the elements of constants that they belong to.
   void collect(const Program& program, const float* sums, std::int64_t chunks,
-               std::span<const ValueId> wanted, std::vector<Tensor>& results) const {
+               std::span<const ValueId> wanted, std::vector<Array>& results) const {
     if (program.sums == 0) return;
     struct Piece {
       const Lesson* lesson;
@@ -309,7 +309,7 @@ class LanesStretch : public Stretch {
     const auto add = [&](const Piece& of) {
       const Learned& learned = learned_of(program, *of.lesson);
       const auto at = std::ranges::find(wanted, learned.constant) - wanted.begin();
-      float* const to = elements_of<float>(results[static_cast<std::size_t>(at)]);
+      float* const to = (results[static_cast<std::size_t>(at)]).elements<float>();
       std::vector<float> whole(of.end - of.begin);
       for (std::int64_t c = 0; c < chunks; ++c) {
         const float* const from = sums + c * program.sums + of.lesson->at + of.begin;
@@ -341,7 +341,7 @@ class LanesStretch : public Stretch {
     });
   }
 
-  void load_inputs(const Program& program, std::span<const Tile> tiles, const std::vector<Tensor>& inputs,
+  void load_inputs(const Program& program, std::span<const Tile> tiles, const std::vector<Array>& inputs,
                    std::int64_t first, std::int64_t count) const {
     each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
       for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -363,7 +363,7 @@ class LanesStretch : public Stretch {
   }
 
   // Slopes of records that are missing from a tile are 0, so that they add nothing to sums.
-  static void load_seeds(const Program& program, const Tile& tile, const std::vector<Tensor>& seeds,
+  static void load_seeds(const Program& program, const Tile& tile, const std::vector<Array>& seeds,
                          std::int64_t first, std::int64_t count) {
     for (std::size_t o = 0; o < seeds.size(); ++o) {
       const int slot = program.outputs[o];
@@ -375,7 +375,7 @@ class LanesStretch : public Stretch {
       const std::vector<float> none(count < width ? static_cast<std::size_t>(size) : 0);
       const float* rows[width];
       for (std::int64_t r = 0; r < width; ++r)
-        rows[r] = r < count ? elements_of<float>(seeds[o]) + (first + r) * size : none.data();
+        rows[r] = r < count ? seeds[o].elements<float>() + (first + r) * size : none.data();
       put(program, tile, o, rows);
     }
   }

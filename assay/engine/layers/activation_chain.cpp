@@ -40,7 +40,7 @@ bool is_affine(const Node& node, const Constants& constants, ValueId data) {
 bool is_scale(const Node& node, const Constants& constants) {
   if (node.op != "Mul" && node.op != "Div") return false;
   return std::ranges::any_of(node.inputs, [&](ValueId id) {
-    return constants.has(id) && constants.values()[static_cast<std::size_t>(id)].numel() == 1;
+    return constants.has(id) && constants.values()[static_cast<std::size_t>(id)].count() == 1;
   });
 }
 

@@ -1,6 +1,6 @@
 #include "assay/engine/layers/neuron_axes.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <numeric>
@@ -47,9 +47,9 @@ Axes named_axes(const Node& node, const Constants& constants, std::size_t rank) 
   std::vector<std::int64_t> axes = node.integers("axes", {});
   if (node.inputs.size() > 1 && node.inputs[1] != no_value) {
     if (!constants.has(node.inputs[1])) return {};
-    const Tensor given =
-        constants.values()[static_cast<std::size_t>(node.inputs[1])].to(at::kCPU, at::kLong).contiguous();
-    axes.assign(given.data_ptr<std::int64_t>(), given.data_ptr<std::int64_t>() + given.numel());
+    const Array given =
+        constants.values()[static_cast<std::size_t>(node.inputs[1])].to(DType::int64).contiguous();
+    axes.assign(given.elements<std::int64_t>(), given.elements<std::int64_t>() + given.count());
   }
   Axes result;
   for (const std::int64_t axis : axes) {

@@ -1,6 +1,6 @@
 #include "assay/engine/onednn/recurrence.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <array>
@@ -123,18 +123,18 @@ class RecurrentStretch : public Stretch {
   std::span<const ValueId> outputs() const override { return request_.keep; }
 
   void run(const Tensors& given, Tensors& results, std::span<float* const>) const override {
-    const auto float32 = [&](ValueId id) { return given.at(id).to(at::kFloat).contiguous(); };
-    const Tensor input = float32(node_.inputs[0]);
+    const auto float32 = [&](ValueId id) { return given.at(id).to(DType::float32).contiguous(); };
+    const Array input = float32(node_.inputs[0]);
     const std::int64_t steps = input.size(layout_.records_first ? 1 : 0),
                        rows = input.size(layout_.records_first ? 0 : 1);
     const std::int64_t directions = layout_.directions(), hidden = layout_.hidden;
-    Job job{input.data_ptr<float>(), steps, rows, {}, nullptr, {}};
-    std::vector<Tensor> held;
+    Job job{input.elements<float>(), steps, rows, {}, nullptr, {}};
+    std::vector<Array> held;
     for (std::size_t k = 0; k < layout_.states; ++k) {
       job.first[k] = nullptr;
       if (!has_input(node_, N::first_state + k)) continue;
       held.push_back(float32(node_.inputs[N::first_state + k]));
-      job.first[k] = held.back().data_ptr<float>();
+      job.first[k] = held.back().elements<float>();
     }
     for (std::size_t o = 0; o < node_.outputs.size(); ++o) {
       const ValueId id = node_.outputs[o];
@@ -143,7 +143,7 @@ class RecurrentStretch : public Stretch {
       if (o == 0)
         shape = layout_.records_first ? Dims{rows, steps, directions, hidden}
                                       : Dims{steps, directions, rows, hidden};
-      float* const to = (results[id] = at::empty(shape, at::kFloat)).data_ptr<float>();
+      float* const to = (results[id] = array::empty(shape, DType::float32)).elements<float>();
       (o == 0 ? job.all : job.last[o - 1]) = to;
     }
     const auto threads = static_cast<std::int64_t>(workers_);

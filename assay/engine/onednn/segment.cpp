@@ -1,6 +1,6 @@
 #include "assay/engine/onednn/segment.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,12 +10,12 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/elements.h"
 #include "assay/engine/lanes/kernels.h"
 #include "assay/engine/onednn/operators.h"
 #include "assay/engine/onednn/program.h"
 #include "assay/engine/onednn/recurrence.h"
 #include "assay/engine/onednn/reduce.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/engine/recurrent_cell.h"
 #include "assay/engine/threads/team.h"
 
@@ -152,16 +152,16 @@ class Segment : public Stretch {
 };
 
 void Segment::run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const {
-  std::vector<Tensor> inputs;
+  std::vector<Array> inputs;
   for (const ValueId id : inputs_) inputs.push_back(given.at(id).contiguous());
   const std::int64_t rows = inputs.at(0).size(0);
 
   std::vector<float*> in, out;
-  for (const Tensor& tensor : inputs) in.push_back(elements_of<float>(tensor));
+  for (const Array& tensor : inputs) in.push_back(tensor.elements<float>());
   for (const ValueId id : request_.keep) {
     std::vector<std::int64_t> shape = request_.shape_of(id);
     shape[0] = rows;
-    out.push_back(elements_of<float>(results[id] = room_for(shape)));
+    out.push_back((results[id] = array::empty(shape)).elements<float>());
   }
 
   // Whole chunks, then one smaller one for what is left, padded to a power of two in staging memory.

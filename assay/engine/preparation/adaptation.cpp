@@ -1,6 +1,6 @@
 #include "assay/engine/preparation/adaptation.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <numeric>
@@ -56,12 +56,9 @@ void tell_rounding(const Graph& plain, const Session& session, const AdaptOption
   const auto decisions = [&](const Session& one) {
     const ValueId logits = one.logits();
     const auto rows = static_cast<std::int64_t>(indices.size());
-    return one.run(one.bind(batch), std::span(&logits, 1))
-        .at(logits)
-        .reshape({rows, -1})
-        .to(at::kCPU, at::kDouble);
+    return one.run(one.bind(batch), std::span(&logits, 1)).at(logits).reshape({rows, -1}).to(DType::float64);
   };
-  const Tensor wanted = decisions(exact), rounded = decisions(session);
+  const Array wanted = decisions(exact), rounded = decisions(session);
   const double most = (wanted - rounded).abs().max().item<double>(),
                scale = wanted.abs().max().item<double>();
   std::string changed;

@@ -1,7 +1,6 @@
 #include "assay/engine/preparation/batchless.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <map>
@@ -11,7 +10,7 @@
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
-#include "assay/engine/kernels/memory.h"
+#include "assay/engine/operators/memory.h"
 #include "assay/engine/preparation/free_batch.h"
 
 namespace assay {
@@ -158,7 +157,7 @@ class Shift {
   // The last two axes of a matrix swapped.
   ValueId turned(const Node& node, ValueId id) {
     if (graph_.is_constant(id))
-      return builder_.constant({}, to_array(to_tensor(graph_.constant(id)).transpose(-1, -2).contiguous()));
+      return builder_.constant({}, graph_.constant(id).transpose(-1, -2).contiguous());
     return add("Transpose", node, {id}, {{"perm", is_of_record(id) ? Ints{0, 2, 1} : Ints{1, 0}}});
   }
 
@@ -271,37 +270,37 @@ class Shift {
 
 class Trial {
  public:
-  Trial(const Graph& graph, c10::Device device) : device_(device) {
+  explicit Trial(const Graph& graph) {
     const Graph several = declared_with_batch(graph, graph, tried_records);
-    inputs_ = tiny_batch(several, {}, tried_records, device);
-    const Constants constants(graph, device, memory_limit());
+    inputs_ = tiny_batch(several, {}, tried_records);
+    const Constants constants(graph, memory_limit());
     std::vector<Tensors> alone;
     for (std::int64_t i = 0; i < tried_records; ++i) {
       Tensors one;
       for (const auto& [id, tensor] : inputs_) one.emplace(id, tensor.select(0, i));
-      alone.push_back(run_all(graph, constants, one, device));
+      alone.push_back(run_all(graph, constants, one));
     }
     for (const ValueId id : graph.outputs()) {
-      std::vector<Tensor> rows;
+      std::vector<Array> rows;
       for (const Tensors& outputs : alone) rows.push_back(outputs.at(id).reshape({-1}));
-      wanted_.emplace(id, at::stack(rows).to(at::kDouble));
+      wanted_.emplace(id, array::stack(rows).to(DType::float64));
     }
     Tensors first;
     for (const auto& [id, tensor] : inputs_) first.emplace(id, tensor.select(0, 0));
-    seen_ = footprint(graph, constants, first, device);
+    seen_ = footprint(graph, constants, first);
   }
 
   const Footprint& seen() const { return seen_; }
 
   bool holds_for(const Graph& candidate) const {
     try {
-      const Constants constants(candidate, device_, memory_limit());
-      for (const auto& [id, tensor] : run_all(candidate, constants, inputs_, device_)) {
-        const Tensor& wanted = wanted_.at(id);
-        if (tensor.dim() == 0 || tensor.size(0) != tried_records || tensor.numel() != wanted.numel())
+      const Constants constants(candidate, memory_limit());
+      for (const auto& [id, tensor] : run_all(candidate, constants, inputs_)) {
+        const Array& wanted = wanted_.at(id);
+        if (tensor.rank() == 0 || tensor.size(0) != tried_records || tensor.count() != wanted.count())
           return false;
-        if (!at::allclose(tensor.reshape(wanted.sizes()).to(at::kDouble), wanted, 1e-4, 1e-6,
-                          /*equal_nan=*/true))
+        if (!array::allclose(tensor.reshape(wanted.shape()).to(DType::float64), wanted, 1e-4, 1e-6,
+                             /*equal_nan=*/true))
           return false;
       }
       return true;
@@ -312,17 +311,16 @@ class Trial {
   }
 
  private:
-  c10::Device device_;
   Tensors inputs_, wanted_;  // [tried_records, ...]
   Footprint seen_;
 };
 
 // Targets of Reshape that were made for one record.
-std::optional<Graph> freed(const Graph& graph, const Graph& original, c10::Device device) {
+std::optional<Graph> freed(const Graph& graph, const Graph& original) {
   const Graph one = declared_with_batch(graph, original, 1);
   try {
-    const Constants constants(one, device, memory_limit());
-    return free_batch(one, constants, footprint(one, constants, tiny_batch(one, {}, 1, device), device), 1);
+    const Constants constants(one, memory_limit());
+    return free_batch(one, constants, footprint(one, constants, tiny_batch(one, {}, 1)), 1);
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
     return std::nullopt;
@@ -352,26 +350,26 @@ bool takes_single_record(const Graph& graph, const RecordShapes& known) {
   });
 }
 
-bool leads_with_records(const Graph& graph, c10::Device device) {
+bool leads_with_records(const Graph& graph) {
   const std::int64_t batch = graph.value(graph.inputs()[0]).shape[0];
   const auto of_that_size = [&](ValueId id) { return graph.value(id).shape[0] == batch; };
   if (!std::ranges::all_of(graph.inputs(), of_that_size)) return false;
-  const at::NoGradGuard no_grad;
-  const Constants constants(graph, device, memory_limit());
-  const auto found = find_records(graph, constants, {}, batch, device);
+  const array::Recording unrecorded(false);
+  const Constants constants(graph, memory_limit());
+  const auto found = find_records(graph, constants, {}, batch);
   return std::ranges::any_of(graph.outputs(), [&](ValueId id) {
     const ValueInfo& info = found[static_cast<std::size_t>(id)];
     return info.of_records && info.batch_axis >= 0;
   });
 }
 
-std::optional<Graph> with_batch_axis(const Graph& graph, c10::Device device) {
-  const at::NoGradGuard no_grad;
-  const Trial trial(graph, device);
+std::optional<Graph> with_batch_axis(const Graph& graph) {
+  const array::Recording unrecorded(false);
+  const Trial trial(graph);
   std::vector<Graph> candidates{graph};
   if (auto bare = without_leading_ones(graph, trial.seen())) candidates.push_back(std::move(*bare));
   for (std::size_t i = candidates.size(); i-- > 0;) {
-    if (auto free = freed(candidates[i], graph, device)) candidates.push_back(std::move(*free));
+    if (auto free = freed(candidates[i], graph)) candidates.push_back(std::move(*free));
   }
   for (const Graph& candidate : candidates) {
     if (trial.holds_for(candidate)) return opened(candidate, graph);

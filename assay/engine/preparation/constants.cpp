@@ -1,14 +1,13 @@
 #include "assay/engine/preparation/constants.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "assay/engine/elements.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/plain_tensor.h"
 
 namespace assay {
 namespace {
@@ -18,20 +17,17 @@ bool repeatable(const Node& node) { return node.op != "Dropout"; }
 
 }  // namespace
 
-Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memory_limit)
-    : values_(graph.values().size()) {
-  const at::NoGradGuard no_grad;
+Constants::Constants(const Graph& graph, std::uint64_t memory_limit) : values_(graph.values().size()) {
+  const array::Recording unrecorded(false);
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const auto& constant = graph.values()[i].constant;
-    if (constant && !graph.consumers(static_cast<ValueId>(i)).empty())
-      values_[i] = on_device(to_tensor(*constant), device);
+    if (constant && !graph.consumers(static_cast<ValueId>(i)).empty()) values_[i] = *constant;
   }
   for (const ValueId id : graph.outputs()) {
-    if (graph.is_constant(id) && !has(id))
-      values_[static_cast<std::size_t>(id)] = on_device(to_tensor(graph.constant(id)), device);
+    if (graph.is_constant(id) && !has(id)) values_[static_cast<std::size_t>(id)] = graph.constant(id);
   }
   std::uint64_t room = memory_limit / 4;
-  std::vector<Tensor> results(values_.size());
+  std::vector<Array> results(values_.size());
   const OnValue nobody;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
@@ -40,20 +36,20 @@ Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memor
                           });
     if (!foldable) continue;
     KernelContext context;
-    Executor{graph, values_, context, device, nobody}.run(static_cast<int>(n), results);
+    Executor{graph, values_, context, nobody}.run(static_cast<int>(n), results);
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
-      const Tensor result = std::move(results[static_cast<std::size_t>(id)]);
-      if (!result.defined() || result.nbytes() > room) continue;
-      room -= result.nbytes();
+      const Array result = std::move(results[static_cast<std::size_t>(id)]);
+      if (!result.defined() || result.byte_size() > room) continue;
+      room -= result.byte_size();
       values_[static_cast<std::size_t>(id)] = result;
     }
   }
 }
 
 bool Constants::all_finite() const {
-  return std::ranges::all_of(values_, [](const Tensor& value) {
-    return !value.defined() || value.scalar_type() != at::kFloat || has_finite_elements(value);
+  return std::ranges::all_of(values_, [](const Array& value) {
+    return !value.defined() || value.dtype() != DType::float32 || has_finite_elements(value);
   });
 }
 

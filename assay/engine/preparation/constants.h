@@ -1,6 +1,6 @@
 #pragma once
 
-// A graph's constants as tensors on a device, with everything that depends on constants alone computed once.
+// A graph's constants as arrays, with everything that depends on constants alone computed once.
 
 #include <vector>
 
@@ -13,10 +13,10 @@ class Constants {
   Constants() = default;
   // Folding keeps a result only while all folded results together stay below a quarter of `memory_limit`
   // bytes; what is not kept is computed when it is needed.
-  Constants(const Graph& graph, c10::Device device, std::uint64_t memory_limit);
+  Constants(const Graph& graph, std::uint64_t memory_limit);
 
   // One entry per graph value, undefined where the value is not constant.
-  std::span<const Tensor> values() const { return values_; }
+  std::span<const Array> values() const { return values_; }
   // False when some weight is NaN or infinite.
   bool all_finite() const;
   bool has(ValueId id) const { return values_[static_cast<std::size_t>(id)].defined(); }
@@ -30,7 +30,7 @@ class Constants {
   std::int64_t parameters_behind(const Graph& graph, ValueId id) const;
 
  private:
-  std::vector<Tensor> values_;
+  std::vector<Array> values_;
 };
 
 }  // namespace assay

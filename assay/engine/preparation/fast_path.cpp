@@ -1,6 +1,6 @@
 #include "assay/engine/preparation/fast_path.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +11,7 @@
 
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/differentiable.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/preparation/static_graph.h"
 
@@ -22,8 +22,8 @@ namespace {
 std::size_t plans_to_keep(const Constants& constants) {
   constexpr double room = 256e6, least = 8, most = 64;
   double bytes = 1;
-  for (const Tensor& constant : constants.values()) {
-    if (constant.defined()) bytes += static_cast<double>(constant.nbytes());
+  for (const Array& constant : constants.values()) {
+    if (constant.defined()) bytes += static_cast<double>(constant.byte_size());
   }
   return static_cast<std::size_t>(std::clamp(room / bytes, least, most));
 }
@@ -33,7 +33,7 @@ bool contains(std::span<const ValueId> ids, ValueId id) { return std::ranges::fi
 // Maxima of some back ends drop a NaN that has to be reported, so batches that hold one go to the kernels.
 bool all_finite(const Tensors& given) {
   return std::ranges::all_of(given, [](const auto& entry) {
-    return entry.second.scalar_type() != at::kFloat || has_finite_elements(entry.second);
+    return entry.second.dtype() != DType::float32 || has_finite_elements(entry.second);
   });
 }
 
@@ -86,7 +86,7 @@ FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<V
 
 FastPath::FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::string engine)
     : graph_(std::move(graph)),
-      constants_(graph_, c10::Device(c10::kCPU), std::uint64_t{1} << 62),
+      constants_(graph_, std::uint64_t{1} << 62),
       infos_(std::move(infos)),
       shape_of_([this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; }),
       threads_(threads),
@@ -110,14 +110,14 @@ std::unique_ptr<const FastPath> FastPath::with_records_in_front() const {
   return made;
 }
 
-bool FastPath::as_expected(ValueId id, const Tensor& tensor) const {
+bool FastPath::as_expected(ValueId id, const Array& tensor) const {
   const ValueInfo& info = infos_[static_cast<std::size_t>(id)];
-  if (!info.computed || tensor.dim() != static_cast<std::int64_t>(info.shape.size()) || tensor.numel() == 0)
+  if (!info.computed || tensor.rank() != static_cast<std::int64_t>(info.shape.size()) || tensor.count() == 0)
     return false;
-  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
+  for (std::int64_t i = 0; i < tensor.rank(); ++i) {
     if (i != info.batch_axis && tensor.size(i) != info.shape[static_cast<std::size_t>(i)]) return false;
   }
-  const bool single = tensor.scalar_type() == at::kFloat;
+  const bool single = tensor.dtype() == DType::float32;
   return info.single == single || (single && becomes_real(graph_, id));
 }
 
@@ -354,18 +354,18 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
   return *plans_.emplace(std::move(key), std::move(made)).first->second;
 }
 
-void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Request& request) const {
+void FastPath::run_part(const Part& part, std::vector<Array>& values, const Request& request) const {
   Tensors inputs, outputs;
   for (const ValueId id : part.stretch->inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
   if (request.differentiable) {
     outputs = run_differentiably(part.stretch, inputs);
   } else {
     const std::int64_t rows = inputs.at(part.stretch->inputs()[0]).size(0);
-    std::vector<Tensor> matrices;
+    std::vector<Array> matrices;
     std::vector<float*> tapped;
     for (const ReducedValue& tap : part.taps) {
-      matrices.push_back(room_for({rows, tap.columns(shape_of_(tap.value))}));
-      tapped.push_back(elements_of<float>(matrices.back()));
+      matrices.push_back(array::empty({rows, tap.columns(shape_of_(tap.value))}));
+      tapped.push_back(matrices.back().elements<float>());
     }
     part.stretch->run(inputs, outputs, tapped);
     for (std::size_t i = 0; i < matrices.size(); ++i) request.on_matrix(part.taps[i], matrices[i]);
@@ -387,19 +387,19 @@ Tensors FastPath::run(const Tensors& given, const Request& request) const {
   };
   std::ranges::for_each(request.visited, see);
   std::ranges::for_each(request.tapped, see, &ReducedValue::value);
-  const auto visit = [&](ValueId front, const Tensor& tensor) {
+  const auto visit = [&](ValueId front, const Array& tensor) {
     const auto found = seen.find(front);
     if (found == seen.end()) return;
     for (const ValueId id : found->second) {
-      Tensor was = as_it_was(tensor, moved_.at(id));
+      Array was = as_it_was(tensor, moved_.at(id));
       request.on_value(id, was);
     }
   };
-  here.request.on_value = [&](ValueId id, Tensor& tensor) {
+  here.request.on_value = [&](ValueId id, Array& tensor) {
     visit(id, tensor);
     if (request.on_value) request.on_value(id, tensor);
   };
-  here.request.on_matrix = [&](const ReducedValue& front, const Tensor& matrix) {
+  here.request.on_matrix = [&](const ReducedValue& front, const Array& matrix) {
     for (const ReducedValue& tap : request.tapped)
       if (translated(tap) == front) request.on_matrix(tap, matrix);
   };
@@ -436,11 +436,11 @@ std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const R
 
 Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Request& request,
                           const std::function<void(std::size_t)>& after_step) const {
-  std::vector<Tensor> values(graph_.values().size());
+  std::vector<Array> values(graph_.values().size());
   for (const auto& [id, tensor] : given) values[static_cast<std::size_t>(id)] = tensor;
   KernelContext inference;
   KernelContext& context = request.training != nullptr ? *request.training : inference;
-  const Executor executor{graph_, constants_.values(), context, c10::Device(c10::kCPU), request.on_value};
+  const Executor executor{graph_, constants_.values(), context, request.on_value};
   auto next = fast.parts.begin();
   for (std::size_t step = 0; step < fast.plan.nodes.size(); ++step) {
     if (next != fast.parts.end() && next->begin == step) {
@@ -470,7 +470,7 @@ std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Reques
   for (std::size_t step = 0; step < fast.plan.nodes.size(); ++step) {
     while (next != fast.parts.end() && next->end <= step) ++next;
     const bool inside = next != fast.parts.end() && next->begin <= step;
-    const std::string name(inside ? next->backend->name() : "libtorch");
+    const std::string name(inside ? next->backend->name() : "reference");
     if (planned.empty() || planned.back().engine != name || (inside && next->begin == step))
       planned.push_back({.engine = name, .nodes = {}});
     planned.back().nodes.push_back(fast.plan.nodes[step]);

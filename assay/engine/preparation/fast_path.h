@@ -1,7 +1,7 @@
 #pragma once
 
 // Runs with the back ends of the processor: a plan whose stretches of nodes are compiled by whichever is
-// expected to be quickest, everything else with the libtorch kernels.
+// expected to be quickest, everything else with the reference computations.
 
 #include <functional>
 #include <map>
@@ -28,7 +28,7 @@ class FastPath {
     std::span<const ValueId> wanted, visited = {};
     std::span<const ReducedValue> tapped = {};
     OnValue on_value = {};
-    std::function<void(const ReducedValue&, const Tensor&)> on_matrix = {};
+    std::function<void(const ReducedValue&, const Array&)> on_matrix = {};
     bool differentiable = false;
     // For training: constants among what is given, and how kernels behave.
     std::span<const ValueId> learned = {};
@@ -107,8 +107,8 @@ class FastPath {
   std::vector<const Backend*> choose(const Plan& plan, const Request& request) const;
   Part make_part(const Plan& plan, std::size_t begin, std::size_t end, const Backend& backend,
                  const Request& request) const;
-  void run_part(const Part& part, std::vector<Tensor>& values, const Request& request) const;
-  bool as_expected(ValueId id, const Tensor& tensor) const;
+  void run_part(const Part& part, std::vector<Array>& values, const Request& request) const;
+  bool as_expected(ValueId id, const Array& tensor) const;
   const Node& node(int n) const { return graph_.nodes()[static_cast<std::size_t>(n)]; }
 
   Graph graph_;

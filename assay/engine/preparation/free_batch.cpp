@@ -1,7 +1,6 @@
 #include "assay/engine/preparation/free_batch.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <assay/error.h>
 #include <assay/model.h>
@@ -21,9 +20,9 @@ std::optional<Shape> freed_target(const Shape& seen, std::int64_t batch) {
 
 }  // namespace
 
-Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs, c10::Device device) {
+Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs) {
   const std::size_t count = graph.values().size();
-  std::vector<Tensor> values(count);
+  std::vector<Array> values(count);
   std::vector<bool> available(count, false);
   for (std::size_t i = 0; i < count; ++i) available[i] = constants.values()[i].defined();
   for (const auto& [id, tensor] : inputs) {
@@ -32,8 +31,8 @@ Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& i
   }
   KernelContext context;
   const OnValue nobody;
-  Executor{graph, constants.values(), context, device, nobody}.run(
-      make_plan(graph, available, graph.outputs()), values);
+  Executor{graph, constants.values(), context, nobody}.run(make_plan(graph, available, graph.outputs()),
+                                                           values);
   Tensors outputs;
   for (const ValueId id : graph.outputs()) {
     const auto index = static_cast<std::size_t>(id);
@@ -87,10 +86,9 @@ Graph with_squeezed_axes(const Graph& graph, const Footprint& footprint) {
 }
 
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
-                   const Constants& original_constants, const RecordShapes& known, std::int64_t batch,
-                   c10::Device device) {
-  const at::NoGradGuard no_grad;
-  const Tensors whole = tiny_batch(original, known, 2 * batch, device);
+                   const Constants& original_constants, const RecordShapes& known, std::int64_t batch) {
+  const array::Recording unrecorded(false);
+  const Tensors whole = tiny_batch(original, known, 2 * batch);
   Tensors halves[2] = {whole, whole};
   for (const ValueId id : original.inputs()) {
     const int axis = input_form(original, id, known).batch_axis;
@@ -98,14 +96,15 @@ bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& 
     for (int half = 0; half < 2; ++half) halves[half][id] = whole.at(id).narrow(axis, half * batch, batch);
   }
   try {
-    const Tensors together = run_all(graph, constants, whole, device);
-    const Tensors first = run_all(original, original_constants, halves[0], device);
-    const Tensors second = run_all(original, original_constants, halves[1], device);
+    const Tensors together = run_all(graph, constants, whole);
+    const Tensors first = run_all(original, original_constants, halves[0]);
+    const Tensors second = run_all(original, original_constants, halves[1]);
     for (const auto& [id, tensor] : together) {
-      if (first.at(id).dim() == 0) continue;
-      const Tensor expected = at::cat({first.at(id), second.at(id)}, 0);
-      if (tensor.sizes() != expected.sizes()) return false;
-      if (!at::allclose(tensor.to(at::kDouble), expected.to(at::kDouble), 1e-3, 1e-5, /*equal_nan=*/true))
+      if (first.at(id).rank() == 0) continue;
+      const Array expected = array::cat({first.at(id), second.at(id)}, 0);
+      if (tensor.shape() != expected.shape()) return false;
+      if (!array::allclose(tensor.to(DType::float64), expected.to(DType::float64), 1e-3, 1e-5,
+                           /*equal_nan=*/true))
         return false;
     }
     return true;

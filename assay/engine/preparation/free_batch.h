@@ -9,7 +9,7 @@
 namespace assay {
 
 // All outputs of one run.
-Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs, c10::Device device);
+Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs);
 
 // A graph in which constant target shapes of Reshape nodes no longer carry the batch size, or nothing when
 // there is nothing to change. `footprint`: of a run with the file's own batch size. The result may still
@@ -24,7 +24,6 @@ Graph with_squeezed_axes(const Graph& graph, const Footprint& footprint);
 
 // True when the graph gives `2 * batch` records the outputs that it gives them in two halves.
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
-                   const Constants& original_constants, const RecordShapes& known, std::int64_t batch,
-                   c10::Device device);
+                   const Constants& original_constants, const RecordShapes& known, std::int64_t batch);
 
 }  // namespace assay

@@ -1,12 +1,12 @@
 #include "assay/engine/preparation/input_form.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/model/element_type.h"
 
 namespace assay {
@@ -118,13 +118,13 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 // Of an input that takes one number, whatever the records.
-Tensor common_number(const Tensor& numbers, const std::string& input) {
-  if (numbers.dim() != 1 || numbers.numel() == 0 || !numbers.eq(numbers[0]).all().item<bool>())
+Array common_number(const Array& numbers, const std::string& input) {
+  if (numbers.rank() != 1 || numbers.count() == 0 || !numbers.eq(numbers[0]).all().item<bool>())
     fail(Fault::mismatch, "input '{}' takes one number for all records; those that were given differ", input);
   return numbers[0];
 }
 
-bool all_integers(const Tensor& tensor) { return tensor.eq(tensor.round()).all().item<bool>(); }
+bool all_integers(const Array& tensor) { return tensor.eq(tensor.round()).all().item<bool>(); }
 
 }  // namespace
 
@@ -206,7 +206,7 @@ std::vector<ValueId> matching_inputs(const Graph& graph, const std::vector<Named
   return ids;
 }
 
-Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known, const Array& records) {
+Array bind_records(const Graph& graph, ValueId input, const RecordShapes& known, const Array& records) {
   const Value& value = graph.value(input);
   if (records.shape().empty())
     fail(Fault::usage, "input '{}' was given a single number, not records", value.name);
@@ -221,10 +221,10 @@ Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known
   }
   Shape shape = *fitting;
   shape.insert(shape.begin(), records.shape()[0]);
-  Tensor tensor = reshaped(to_tensor(records), shape);
+  Array tensor = records.reshape(shape);
   if (form.batch_axis < 0) tensor = common_number(tensor, value.name);
-  const at::ScalarType wanted = scalar_type(value.dtype);
-  if (!at::isFloatingType(wanted) && tensor.is_floating_point() && !all_integers(tensor)) {
+  const DType wanted = value.dtype;
+  if (!is_real(wanted) && is_real(tensor.dtype()) && !all_integers(tensor)) {
     const bool of_bytes = value.dtype == DType::uint8;
     fail(Fault::mismatch,
          "input '{}' of network '{}' takes {} numbers ({}), but the records hold fractions; {}", value.name,

@@ -37,7 +37,7 @@ std::optional<Shape> fit_record(const Shape& record, const Shape& wanted);
 
 // Records as the input's tensor on the host. Throws Error{mismatch} naming both shapes or types, and the
 // likely cause.
-Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known, const Array& records);
+Array bind_records(const Graph& graph, ValueId input, const RecordShapes& known, const Array& records);
 
 // Whether the input takes bytes that become real numbers before anything is computed of them: a network of
 // 8-bit pictures then computes of fractions what lies between them.

@@ -1,6 +1,6 @@
 #include "assay/engine/preparation/records_in_front.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <functional>
@@ -267,8 +267,7 @@ class Mover {
     made.node.attributes.clear();
     made.node.inputs.resize(2);
     if (node.integer("transB", 0) != 0)
-      made.node.inputs[1] =
-          builder_.constant({}, to_array(to_tensor(graph_.constant(node.inputs[1])).t().contiguous()));
+      made.node.inputs[1] = builder_.constant({}, graph_.constant(node.inputs[1]).t().contiguous());
     if (has_bias) made.bias = builder_.constant({}, graph_.constant(node.inputs[2]).reshape({units}));
     return true;
   }
@@ -456,9 +455,9 @@ std::optional<RecordsInFront> bring_records_in_front(const Graph& graph, std::sp
   return Mover(graph, infos).move();
 }
 
-Tensor as_it_was(const Tensor& front, const RecordsInFront::Moved& moved) {
+Array as_it_was(const Array& front, const RecordsInFront::Moved& moved) {
   const WayBack back = way_back(moved.place, moved.shape);
-  const Tensor ordered = front.permute(back.order);
+  const Array ordered = front.permute(back.order);
   return back.shape ? ordered.reshape(*back.shape) : ordered;
 }
 

@@ -39,6 +39,6 @@ struct RecordsInFront {
 std::optional<RecordsInFront> bring_records_in_front(const Graph& graph, std::span<const ValueInfo> infos);
 
 // A value as it was, from its other form.
-Tensor as_it_was(const Tensor& front, const RecordsInFront::Moved& moved);
+Array as_it_was(const Array& front, const RecordsInFront::Moved& moved);
 
 }  // namespace assay

@@ -1,14 +1,14 @@
 #include "assay/engine/preparation/shape_numbers.h"
 
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/elements.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/whole_numbers.h"
 
 namespace assay {
@@ -34,35 +34,35 @@ bool stays_small(const Node& node) {
 }
 
 // What a Shape node gives; undefined where that is not known.
-Tensor shape_of(const Node& node, const ValueInfo& info, std::int64_t records) {
+Array shape_of(const Node& node, const ValueInfo& info, std::int64_t records) {
   if (!info.computed || info.shaped_by_content || info.varying_axis < -1) return {};
   Shape shape = info.shape;
   if (info.varying_axis >= 0) shape[static_cast<std::size_t>(info.varying_axis)] *= records;
   return dimensions(node, shape);
 }
 
-bool same_elements(const Tensor& a, const Tensor& b) {
-  if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) return false;
-  const Tensor x = in_memory(a, a.scalar_type()), y = in_memory(b, b.scalar_type());
-  return x.numel() == 0 || std::memcmp(elements_of<char>(x), elements_of<char>(y), x.nbytes()) == 0;
+bool same_elements(const Array& a, const Array& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  const Array x = in_memory(a, a.dtype()), y = in_memory(b, b.dtype());
+  return x.count() == 0 || std::memcmp(x.data(), y.data(), x.byte_size()) == 0;
 }
 
 Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos,
                     std::int64_t records) {
   Tensors found;
-  std::vector<Tensor> values(graph.values().size());
+  std::vector<Array> values(graph.values().size());
   KernelContext context;
   const OnValue nobody;
-  const Executor executor{graph, constants.values(), context, c10::Device(c10::kCPU), nobody};
+  const Executor executor{graph, constants.values(), context, nobody};
   const auto small = [&](ValueId id) {
     if (id == no_value || found.contains(id)) return true;
-    return constants.has(id) && constants.values()[static_cast<std::size_t>(id)].numel() <= most_elements;
+    return constants.has(id) && constants.values()[static_cast<std::size_t>(id)].count() <= most_elements;
   };
   const auto operands = [&](const Node& node) {
-    std::vector<Tensor> held;
+    std::vector<Array> held;
     for (const ValueId id : node.inputs) {
       const auto number = found.find(id);
-      held.push_back(id == no_value          ? Tensor()
+      held.push_back(id == no_value          ? Array()
                      : number != found.end() ? number->second
                                              : constants.values()[static_cast<std::size_t>(id)]);
     }
@@ -70,7 +70,7 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
   };
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
-    const auto result = [&](ValueId id) -> Tensor& { return values[static_cast<std::size_t>(id)]; };
+    const auto result = [&](ValueId id) -> Array& { return values[static_cast<std::size_t>(id)]; };
     if (node.op == "Shape") {
       if (!constants.has(node.outputs[0]))
         result(node.outputs[0]) = shape_of(node, infos[static_cast<std::size_t>(node.inputs[0])], records);
@@ -78,7 +78,7 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
       const bool from_shapes =
           std::ranges::any_of(node.inputs, [&](ValueId id) { return found.contains(id); });
       if (!from_shapes || !stays_small(node) || !std::ranges::all_of(node.inputs, small)) continue;
-      if (std::optional<Tensor> whole = whole_result(node, operands(node))) {
+      if (std::optional<Array> whole = whole_result(node, operands(node))) {
         result(node.outputs[0]) = *std::move(whole);
       } else {
         try {
@@ -90,7 +90,7 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
       }
     }
     for (const ValueId id : node.outputs) {
-      if (id != no_value && result(id).defined() && result(id).numel() <= most_elements)
+      if (id != no_value && result(id).defined() && result(id).count() <= most_elements)
         found.emplace(id, result(id));
     }
   }
@@ -100,7 +100,7 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
 }  // namespace
 
 Tensors numbers_of_shapes(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos) {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   Tensors same = numbers_for(graph, constants, infos, 1);
   for (const std::int64_t records : {2, 3, 1000003}) {
     const Tensors others = numbers_for(graph, constants, infos, records);

@@ -4,8 +4,8 @@
 #include <array>
 #include <numeric>
 
-#include "assay/engine/kernels/parts/window.h"
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
+#include "assay/engine/operators/parts/window.h"
 
 namespace assay {
 namespace {
@@ -30,10 +30,10 @@ struct Rules {
   std::int64_t rank() const { return std::ssize(shape(0)); }
   Ints integers(std::size_t i) const {
     require(has(i) && operands[i].constant != nullptr);
-    const Tensor& values = *operands[i].constant;
-    require(values.device().is_cpu() && values.scalar_type() == c10::kLong && values.dim() == 1);
-    const auto* const first = elements_of<std::int64_t>(values);
-    return {first, first + values.numel()};
+    const Array& values = *operands[i].constant;
+    require(values.dtype() == DType::int64 && values.rank() == 1);
+    const auto* const first = values.elements<std::int64_t>();
+    return {first, first + values.count()};
   }
   std::size_t axis_in(std::int64_t axis, std::int64_t count) const {
     require(axis >= -count && axis < count);
@@ -289,11 +289,10 @@ Shape gather(const Rules& r) {
   const Shape &x = r.shape(0), &indices = r.shape(1);
   require(!r.operands[1].single);
   const std::size_t axis = r.axis_in(r.node.integer("axis", 0), r.rank());
-  if (const Tensor* const constant = r.operands[1].constant) {
-    require(constant->device().is_cpu() && constant->scalar_type() == c10::kLong &&
-            constant->is_contiguous());
-    const auto* const first = elements_of<std::int64_t>(*constant);
-    require(std::all_of(first, first + constant->numel(),
+  if (const Array* const constant = r.operands[1].constant) {
+    require(constant->dtype() == DType::int64 && constant->is_contiguous());
+    const auto* const first = (*constant).elements<std::int64_t>();
+    require(std::all_of(first, first + constant->count(),
                         [&](std::int64_t index) { return index >= -x[axis] && index < x[axis]; }));
   }
   Shape result(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));

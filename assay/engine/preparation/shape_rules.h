@@ -15,7 +15,7 @@ namespace assay {
 struct OperandShape {
   const Shape* shape = nullptr;
   bool single = false;  // float32
-  const Tensor* constant = nullptr;
+  const Array* constant = nullptr;
 };
 
 // The shape of the node's only result, float32 as its operands, as its kernel gives it in inference. Nothing

@@ -15,7 +15,7 @@ namespace {
 class Maker {
  public:
   // `known`: one entry a value, undefined for those that are no constants.
-  Maker(const Graph& graph, std::span<const Tensor> known, std::span<const ValueInfo> infos)
+  Maker(const Graph& graph, std::span<const Array> known, std::span<const ValueInfo> infos)
       : graph_(graph), known_(known), infos_(infos), builder_(graph) {}
 
   Graph make() {
@@ -44,7 +44,7 @@ class Maker {
 
   ValueId constant_for(ValueId id) {
     const auto [entry, fresh] = made_.try_emplace(id, no_value);
-    if (fresh) entry->second = builder_.constant({}, to_array(known_[static_cast<std::size_t>(id)]));
+    if (fresh) entry->second = builder_.constant({}, known_[static_cast<std::size_t>(id)]);
     return entry->second;
   }
 
@@ -82,7 +82,7 @@ class Maker {
   }
 
   const Graph& graph_;
-  std::span<const Tensor> known_;
+  std::span<const Array> known_;
   std::span<const ValueInfo> infos_;
   GraphBuilder builder_;
   std::map<ValueId, ValueId> made_;
@@ -94,12 +94,12 @@ Graph make_static(const Graph& graph, const Constants& constants, std::span<cons
   const Graph plain = Maker(graph, constants.values(), infos).make();
   // Most networks have no arithmetic left, and nothing is to be computed for them.
   if (std::ranges::none_of(plain.nodes(), [](const Node& node) { return node.op == "Shape"; })) return plain;
-  std::vector<Tensor> known(constants.values().begin(), constants.values().end());
+  std::vector<Array> known(constants.values().begin(), constants.values().end());
   for (const auto& [id, number] : numbers_of_shapes(graph, constants, infos))
     known[static_cast<std::size_t>(id)] = number;
   const Graph made = Maker(graph, known, infos).make();
   // What was computed from these numbers and constants, a mask say, is constant, too.
-  const Constants folded(made, c10::Device(c10::kCPU), std::uint64_t{1} << 62);
+  const Constants folded(made, std::uint64_t{1} << 62);
   std::vector<ValueInfo> all(infos.begin(), infos.end());
   all.resize(made.values().size());
   return Maker(made, folded.values(), all).make();

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay {
 namespace {
@@ -19,12 +19,12 @@ struct Whole {
 };
 using Found = std::optional<Whole>;
 
-Found whole(const Tensor& tensor) {
-  const bool fits = tensor.defined() && tensor.device().is_cpu() && tensor.scalar_type() == c10::kLong &&
-                    tensor.is_contiguous() && tensor.dim() <= 1 && tensor.numel() <= most_elements;
+Found whole(const Array& tensor) {
+  const bool fits = tensor.defined() && tensor.dtype() == DType::int64 && tensor.is_contiguous() &&
+                    tensor.rank() <= 1 && tensor.count() <= most_elements;
   if (!fits) return std::nullopt;
-  const auto* const first = elements_of<std::int64_t>(tensor);
-  return Whole{tensor.dim() == 0, Shape(first, first + tensor.numel())};
+  const auto* const first = tensor.elements<std::int64_t>();
+  return Whole{tensor.rank() == 0, Shape(first, first + tensor.count())};
 }
 
 struct Operands {
@@ -139,30 +139,30 @@ constexpr std::array rules = std::to_array<Rule>({
 
 }  // namespace
 
-Tensor dimensions(const Node& node, const Shape& shape) {
+Array dimensions(const Node& node, const Shape& shape) {
   const auto rank = std::ssize(shape);
   const auto place = [&](std::int64_t axis) {
     return std::clamp<std::int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
   };
   const std::int64_t begin = place(node.integer("start", 0)),
                      end = std::max(begin, place(node.integer("end", rank)));
-  return tensor_of(
+  return array::tensor(
       std::span(shape).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
 }
 
-std::optional<Tensor> whole_result(const Node& node, std::span<const Tensor> operands) {
+std::optional<Array> whole_result(const Node& node, std::span<const Array> operands) {
   const auto* const rule = std::ranges::find(rules, node.op, &Rule::op);
   if (rule == rules.end() || node.outputs.size() != 1 || operands.empty()) return std::nullopt;
   Operands given{node, {}};
-  for (const Tensor& operand : operands) {
+  for (const Array& operand : operands) {
     Found one = whole(operand);
     if (!one) return std::nullopt;
     given.given.push_back(*std::move(one));
   }
   const Found found = rule->result(given);
   if (!found || std::ssize(found->numbers) > most_elements) return std::nullopt;
-  const Tensor result = tensor_of(std::span<const std::int64_t>(found->numbers));
-  return found->scalar ? reshaped(result, {}) : result;
+  const Array result = array::tensor(std::span<const std::int64_t>(found->numbers));
+  return found->scalar ? result.reshape({}) : result;
 }
 
 }  // namespace assay

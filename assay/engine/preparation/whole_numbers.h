@@ -1,6 +1,6 @@
 #pragma once
 
-// Small whole numbers that follow from others without libtorch: what networks compute of shapes before they
+// Small whole numbers that follow from others: what networks compute of shapes before they
 // reshape, slice or expand.
 
 #include <optional>
@@ -11,11 +11,11 @@
 namespace assay {
 
 // What a Shape node gives for an operand of that shape.
-Tensor dimensions(const Node& node, const Shape& shape);
+Array dimensions(const Node& node, const Shape& shape);
 
 // The node's only result where its operands (undefined: absent) and its result are numbers of int64 without
 // an axis or along one, at most 64, as its kernel gives it. Nothing where no rule is known for the operator,
 // or the node is not as it should be: its kernel then tells, or says what is wrong.
-std::optional<Tensor> whole_result(const Node& node, std::span<const Tensor> operands);
+std::optional<Array> whole_result(const Node& node, std::span<const Array> operands);
 
 }  // namespace assay

@@ -1,56 +1,31 @@
 #include "assay/engine/threads/team.h"
 
+#ifdef ASSAY_HAS_ONEDNN
 #include <omp.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <mutex>
+
+#include "assay/support/thread_pool.h"
 
 namespace assay {
 namespace {
 
-// Keeps OpenMP to the calling thread while it lives.
-class SingleThread {
- public:
-  SingleThread() : before_(omp_get_max_threads()) {
-    if (before_ != 1) omp_set_num_threads(1);
-  }
-  ~SingleThread() {
-    if (before_ != 1) omp_set_num_threads(before_);
-  }
-  SingleThread(const SingleThread&) = delete;
-  SingleThread& operator=(const SingleThread&) = delete;
-
- private:
-  int before_;
-};
+// Keeps oneDNN, which takes OpenMP's threads, to the calling thread.
+void take_one_thread() {
+#ifdef ASSAY_HAS_ONEDNN
+  if (omp_get_max_threads() != 1) omp_set_num_threads(1);
+#endif
+}
 
 }  // namespace
 
 void run_team(std::size_t workers, const std::function<void(std::size_t)>& job) {
-  if (workers <= 1) {
-    const SingleThread single;
-    if (workers == 1) job(0);
-    return;
-  }
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto threads = static_cast<int>(workers);
-#pragma omp parallel num_threads(threads)
-  {
-    // Fewer threads than asked for take turns.
-    const auto step = static_cast<std::size_t>(omp_get_num_threads());
-    for (auto worker = static_cast<std::size_t>(omp_get_thread_num()); worker < workers; worker += step) {
-      try {
-        job(worker);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-      }
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+  run_on_pool(workers, [&](std::size_t worker) {
+    take_one_thread();
+    job(worker);
+  });
 }
 
 void team_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body) {

@@ -1,6 +1,6 @@
 // Binary features that can only be added.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/constraint.h>
 #include "assay/explore/feature_sets.h"
@@ -13,30 +13,31 @@ class Additive final : public Constraint {
   explicit Additive(const SpecOptions& options)
       : features_("additive", "features", options.text("features")), most_(options.count("most", 0)) {}
 
-  Tensor direction(const Searches&, const Tensor& points, const Tensor& wanted) const override {
-    const Tensor flat = wanted.flatten(1);
-    Tensor added = flat.gt(0).logical_and(points.flatten(1).lt(1)).logical_and(allowed(flat));
+  Array direction(const Searches&, const Array& points, const Array& wanted) const override {
+    const Array flat = wanted.flatten(1);
+    Array added = flat.gt(0).logical_and(points.flatten(1).lt(1)).logical_and(allowed(flat));
     if (most_ > 0 && static_cast<std::int64_t>(most_) < flat.size(1)) {
-      const Tensor best =
-          std::get<1>(at::where(added, flat, at::zeros_like(flat)).topk(static_cast<std::int64_t>(most_), 1));
-      added = added.logical_and(at::zeros_like(added).scatter(1, best, true));
+      const Array gains = array::where(added, flat, array::zeros_like(flat));
+      const Array best = array::topk(gains, static_cast<std::int64_t>(most_), 1).positions;
+      added = added.logical_and(array::scatter(array::zeros_like(added), 1, best, true));
     }
-    return at::where(added, at::full_like(flat, enough), at::zeros_like(flat)).reshape_as(wanted);
+    return array::where(added, array::full_like(flat, enough), array::zeros_like(flat))
+        .reshape(wanted.shape());
   }
   bool by_element() const override { return true; }
-  Tensor admits(const Searches& searches, const Tensor& records) const override {
-    const Tensor flat = records.flatten(1);
-    const Tensor sound = flat.ge(1 - least_change).logical_and(allowed(flat));
+  Array admits(const Searches& searches, const Array& records) const override {
+    const Array flat = records.flatten(1);
+    const Array sound = flat.ge(1 - least_change).logical_and(allowed(flat));
     return searches.changed(records).flatten(1).logical_not().logical_or(sound).all(1);
   }
   Shrinking shrinking() const override { return {.scale = false, .elements = true}; }
 
  private:
   // [elements] bool, where `flat` is.
-  Tensor allowed(const Tensor& flat) const {
-    const Tensor mask =
-        features_.empty() ? at::ones({flat.size(1)}, at::kBool) : features_.mask(flat.size(1));
-    return mask.to(flat.device());
+  Array allowed(const Array& flat) const {
+    const Array mask =
+        features_.empty() ? array::ones({flat.size(1)}, DType::boolean) : features_.mask(flat.size(1));
+    return mask;
   }
 
   static constexpr float enough = 1e9F;  // a step of any size fills the feature

@@ -1,7 +1,7 @@
 // Occlusion by many tiny black rectangles, as dirt on a lens.
 
 #include <assay/extend/constraint.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/explore/changes.h"
 #include "assay/explore/pictures.h"
 
@@ -13,11 +13,11 @@ class Blackout final : public Constraint {
   explicit Blackout(const SpecOptions& options)
       : size_(pair_of(options, "blackout", "size", 1)), count_(options.count("count", 1)) {}
 
-  Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
+  Array direction(const Searches& searches, const Array&, const Array& wanted) const override {
     require_pictures(searches, "blackout");
-    Tensor allowed = zeros_of(wanted.sizes().vec());
-    const float* const from = elements_of<float>(wanted);
-    float* const to = elements_of<float>(allowed);
+    Array allowed = array::zeros(wanted.shape());
+    const float* const from = wanted.elements<float>();
+    float* const to = allowed.elements<float>();
     for (std::int64_t row = 0; row < wanted.size(0); ++row) {
       for (std::size_t i = 0; i < count_; ++i) {
         const Rectangle where = random_rectangle(wanted, size_.first, size_.second,
@@ -30,11 +30,11 @@ class Blackout final : public Constraint {
     return allowed;
   }
   bool by_element() const override { return true; }
-  Tensor admits(const Searches& searches, const Tensor& records) const override {
-    const Tensor lighter = room_for(records.sizes().vec(), c10::kBool);
-    const float *const now = elements_of<float>(records), *const was = elements_of<float>(searches.seeds);
-    for (std::int64_t i = 0; i < records.numel(); ++i)
-      elements_of<bool>(lighter)[i] = now[i] > was[i] + static_cast<float>(least_change);
+  Array admits(const Searches& searches, const Array& records) const override {
+    const Array lighter = array::empty(records.shape(), DType::boolean);
+    const float *const now = records.elements<float>(), *const was = searches.seeds.elements<float>();
+    for (std::int64_t i = 0; i < records.count(); ++i)
+      lighter.elements<bool>()[i] = now[i] > was[i] + static_cast<float>(least_change);
     return rows_without(lighter);
   }
   Shrinking shrinking() const override { return {.scale = false, .elements = false}; }

@@ -1,6 +1,6 @@
 // A lens more or less out of focus.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/attack_problem.h>
 #include <assay/extend/constraint.h>
@@ -14,20 +14,20 @@ class Blur final : public Constraint {
  public:
   explicit Blur(const SpecOptions& options) : sigma_(options.number("sigma", 0.1)) {}
 
-  Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
+  Array direction(const Searches& searches, const Array&, const Array& wanted) const override {
     return along(wanted, line(searches));
   }
-  Tensor kept(const Searches& searches, const Tensor& points) const override {
-    const Tensor axis = line(searches), flat = axis.flatten(1), length = flat.mul(flat).sum(1);
-    const Tensor share = (points - searches.seeds).flatten(1).mul(flat).sum(1) /
-                         at::where(length.gt(0), length, at::ones_like(length));
+  Array kept(const Searches& searches, const Array& points) const override {
+    const Array axis = line(searches), flat = axis.flatten(1), length = (flat * flat).sum(1);
+    const Array share = ((points - searches.seeds).flatten(1) * flat).sum(1) /
+                        array::where(length.gt(0), length, array::ones_like(length));
     return searches.seeds + axis * attack::per_record(share.clamp(0, 1), axis);
   }
   bool on_a_line() const override { return true; }
   Shrinking shrinking() const override { return {.scale = true, .elements = false}; }
 
  private:
-  Tensor line(const Searches& searches) const {
+  Array line(const Searches& searches) const {
     require_pictures(searches, "blur");
     return attack::gaussian_blur(searches.seeds, sigma_) - searches.seeds;
   }

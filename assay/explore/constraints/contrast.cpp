@@ -1,6 +1,6 @@
 // More or less contrast.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/attack_problem.h>
 #include <assay/extend/constraint.h>
@@ -14,22 +14,22 @@ class Contrast final : public Constraint {
   explicit Contrast(const SpecOptions& options)
       : least_(options.number("least", 0)), most_(options.number("most", 1)) {}
 
-  Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
+  Array direction(const Searches& searches, const Array&, const Array& wanted) const override {
     return along(wanted, line(searches));
   }
-  Tensor kept(const Searches& searches, const Tensor& points) const override {
-    const Tensor axis = line(searches), flat = axis.flatten(1), length = flat.mul(flat).sum(1);
-    const Tensor factor = 1 + (points - searches.seeds).flatten(1).mul(flat).sum(1) /
-                                  at::where(length.gt(0), length, at::ones_like(length));
+  Array kept(const Searches& searches, const Array& points) const override {
+    const Array axis = line(searches), flat = axis.flatten(1), length = (flat * flat).sum(1);
+    const Array factor = 1 + ((points - searches.seeds).flatten(1) * flat).sum(1) /
+                                 array::where(length.gt(0), length, array::ones_like(length));
     return searches.seeds + axis * attack::per_record(factor.clamp(least_, most_) - 1, axis);
   }
   bool on_a_line() const override { return true; }
   Shrinking shrinking() const override { return {.scale = true, .elements = false}; }
 
  private:
-  static Tensor line(const Searches& searches) {
+  static Array line(const Searches& searches) {
     require_pictures(searches, "contrast");
-    return searches.seeds - searches.seeds.mean({2, 3}, /*keepdim=*/true);
+    return searches.seeds - searches.seeds.mean({2, 3}, /*keep=*/true);
   }
   double least_, most_;
 };

@@ -1,6 +1,6 @@
 // Tables of numbers: which features may grow, fall, or must stay, and which hold whole numbers.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <array>
@@ -90,83 +90,82 @@ class Features final : public Constraint {
     }
   }
 
-  Tensor direction(const Searches&, const Tensor&, const Tensor& wanted) const override {
-    const Tensor flat = wanted.flatten(1), none = at::zeros_like(flat);
+  Array direction(const Searches&, const Array&, const Array& wanted) const override {
+    const Array flat = wanted.flatten(1), none = array::zeros_like(flat);
     const std::int64_t elements = flat.size(1);
-    const Tensor grow = marked(elements, {&increase_, &both_}, table_.grow).to(flat.device()),
-                 fall = marked(elements, {&decrease_, &both_}, table_.fall).to(flat.device());
-    return (at::where(grow, flat.clamp_min(0), none) + at::where(fall, flat.clamp_max(0), none))
-        .reshape_as(wanted);
+    const Array grow = marked(elements, {&increase_, &both_}, table_.grow),
+                fall = marked(elements, {&decrease_, &both_}, table_.fall);
+    return (array::where(grow, flat.clamp_min(0), none) + array::where(fall, flat.clamp_max(0), none))
+        .reshape(wanted.shape());
   }
 
   // Ranges of single features, in the data's own units.
-  Tensor kept(const Searches& searches, const Tensor& points) const override {
+  Array kept(const Searches& searches, const Array& points) const override {
     if (table_.ranges.empty()) return points;
-    Tensor flat = points.flatten(1).clone();
-    const Tensor seeds = searches.seeds.flatten(1);
+    Array flat = points.flatten(1).clone();
+    const Array seeds = searches.seeds.flatten(1);
     for (const auto& [position, range] : table_.ranges) {
       if (position >= flat.size(1))
         fail(Fault::usage, "constraint 'features': there is no feature {}; records have {}", position,
              flat.size(1));
       const auto [low, span] = unit(searches, position);
-      const Tensor own = seeds.select(1, position);
+      const Array own = seeds.select(1, position);
       // A seed outside the range stays what it is until it moves.
-      const Tensor bounded =
+      const Array bounded =
           flat.select(1, position).clamp((range.first - low) / span, (range.second - low) / span);
-      flat.select(1, position).copy_(at::where(flat.select(1, position).eq(own), own, bounded));
+      flat.select(1, position).copy_(array::where(flat.select(1, position).eq(own), own, bounded));
     }
-    return flat.reshape_as(points);
+    return flat.reshape(points.shape());
   }
 
   // Whole numbers; what has not moved stays the seed's.
-  Tensor shown(const Searches& searches, const Tensor& points) const override {
-    const Tensor whole = integers(points[0].numel());
+  Array shown(const Searches& searches, const Array& points) const override {
+    const Array whole = integers(points[0].count());
     if (!whole.defined()) return points;
-    const Tensor flat = points.flatten(1), seeds = searches.seeds.flatten(1);
+    const Array flat = points.flatten(1), seeds = searches.seeds.flatten(1);
     const auto [low, span] = units_of(searches, flat);
-    const Tensor raw = (flat * span + low).round();
-    const Tensor rounded =
-        at::where(whole.to(flat.device()).logical_and(flat.ne(seeds)), (raw - low) / span, flat);
-    return rounded.reshape_as(points);
+    const Array raw = (flat * span + low).round();
+    const Array rounded = array::where(whole.logical_and(flat.ne(seeds)), (raw - low) / span, flat);
+    return rounded.reshape(points.shape());
   }
 
   bool by_element() const override { return true; }
 
   // What has changed may do so, that way, to there, and is whole where it must be.
-  Tensor admits(const Searches& searches, const Tensor& records) const override {
-    const Tensor flat = records.flatten(1), difference = flat - searches.seeds.flatten(1),
-                 changed = searches.changed(records).flatten(1);
+  Array admits(const Searches& searches, const Array& records) const override {
+    const Array flat = records.flatten(1), difference = flat - searches.seeds.flatten(1),
+                changed = searches.changed(records).flatten(1);
     const std::int64_t elements = flat.size(1);
-    const Tensor grow = marked(elements, {&increase_, &both_}, table_.grow).to(flat.device()),
-                 fall = marked(elements, {&decrease_, &both_}, table_.fall).to(flat.device());
-    Tensor sound = at::where(difference.gt(0), grow, fall);
+    const Array grow = marked(elements, {&increase_, &both_}, table_.grow),
+                fall = marked(elements, {&decrease_, &both_}, table_.fall);
+    Array sound = array::where(difference.gt(0), grow, fall);
     for (const auto& [position, range] : table_.ranges) {
       const auto [low, span] = unit(searches, position);
-      const Tensor value = flat.select(1, position);
-      sound.select(1, position)
-          .logical_and_(value.ge((range.first - low) / span - least_change)
-                            .logical_and(value.le((range.second - low) / span + least_change)));
+      const Array value = flat.select(1, position);
+      Array of_feature = sound.select(1, position);
+      of_feature.copy_(of_feature.logical_and(value.ge((range.first - low) / span - least_change))
+                           .logical_and(value.le((range.second - low) / span + least_change)));
     }
-    if (const Tensor whole = integers(elements); whole.defined()) {
+    if (const Array whole = integers(elements); whole.defined()) {
       const auto [low, span] = units_of(searches, flat);
-      const Tensor raw = flat * span + low;
-      const Tensor near = (raw - raw.round()).abs().le(span.abs() * least_change + 1e-4);
-      sound = sound.logical_and(near.logical_or(whole.to(flat.device()).logical_not()));
+      const Array raw = flat * span + low;
+      const Array near = (raw - raw.round()).abs().le(span.abs() * least_change + 1e-4);
+      sound = sound.logical_and(near.logical_or(whole.logical_not()));
     }
     return sound.logical_or(changed.logical_not()).all(1);
   }
 
-  Tensor integers(std::int64_t elements) const override {
-    if (all_whole_) return at::ones({elements}, at::kBool);
+  Array integers(std::int64_t elements) const override {
+    if (all_whole_) return array::ones({elements}, DType::boolean);
     if (integer_.empty() && table_.whole.empty()) return {};
     return marked(elements, {&integer_}, table_.whole);
   }
 
  private:
   // Least value and range of every element, or of all.
-  static std::pair<Tensor, Tensor> units_of(const Searches& searches, const Tensor& flat) {
+  static std::pair<Array, Array> units_of(const Searches& searches, const Array& flat) {
     if (searches.units->low.defined()) return {searches.units->low, searches.units->span};
-    return {at::zeros({1}, flat.options()), at::ones({1}, flat.options())};
+    return {array::zeros({1}, flat.dtype()), array::ones({1}, flat.dtype())};
   }
 
   static std::pair<double, double> unit(const Searches& searches, std::int64_t position) {
@@ -174,15 +173,15 @@ class Features final : public Constraint {
     return {searches.units->low[position].item<double>(), searches.units->span[position].item<double>()};
   }
 
-  static Tensor marked(std::int64_t elements, std::initializer_list<const FeatureSet*> sets,
-                       const std::vector<std::int64_t>& positions) {
-    Tensor mask = at::zeros({elements}, at::kBool);
+  static Array marked(std::int64_t elements, std::initializer_list<const FeatureSet*> sets,
+                      const std::vector<std::int64_t>& positions) {
+    Array mask = array::zeros({elements}, DType::boolean);
     for (const FeatureSet* set : sets) mask = mask.logical_or(set->mask(elements));
     for (const std::int64_t position : positions) {
       if (position >= elements)
         fail(Fault::usage, "constraint 'features': there is no feature {}; records have {}", position,
              elements);
-      mask[position] = true;
+      mask[position].fill_(true);
     }
     return mask;
   }

@@ -1,6 +1,6 @@
 // An L2 ball around the seed.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/constraint.h>
 #include "assay/attack/norms.h"
@@ -12,10 +12,10 @@ class L2Ball final : public Constraint {
  public:
   explicit L2Ball(const SpecOptions& options) : eps_(options.number("eps", 0)) {}
 
-  Tensor kept(const Searches& searches, const Tensor& points) const override {
+  Array kept(const Searches& searches, const Array& points) const override {
     return searches.seeds + attack::project(points - searches.seeds, attack::Norm::l2, eps_);
   }
-  Tensor admits(const Searches& searches, const Tensor& records) const override {
+  Array admits(const Searches& searches, const Array& records) const override {
     constexpr double rounding = 1 + 1e-4;
     return (records - searches.seeds).flatten(1).square().sum(1).sqrt().le(eps_ * rounding + least_change);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <assay/extend/constraint.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/explore/changes.h"
 #include "assay/support/numbers/abreast.h"
 
@@ -15,19 +15,18 @@ class Light final : public Constraint {
   explicit Light(const SpecOptions& options)
       : strength_(options.number("strength", 0)), most_(options.number("most", 0)) {}
 
-  Tensor direction(const Searches&, const Tensor&, const Tensor& wanted) const override {
-    Tensor allowed = room_for(wanted.sizes().vec());
-    const std::int64_t rows = wanted.size(0), elements = wanted.numel() / std::max<std::int64_t>(1, rows);
+  Array direction(const Searches&, const Array&, const Array& wanted) const override {
+    Array allowed = array::empty(wanted.shape());
+    const std::int64_t rows = wanted.size(0), elements = wanted.count() / std::max<std::int64_t>(1, rows);
     for (std::int64_t row = 0; row < rows; ++row) {
-      const float* const from = elements_of<float>(wanted) + row * elements;
+      const float* const from = wanted.elements<float>() + row * elements;
       const double mean =
           sum_abreast({from, static_cast<std::size_t>(elements)}) / static_cast<double>(elements);
-      std::fill_n(elements_of<float>(allowed) + row * elements, elements,
-                  static_cast<float>(mean * strength_));
+      std::fill_n(allowed.elements<float>() + row * elements, elements, static_cast<float>(mean * strength_));
     }
     return allowed;
   }
-  Tensor kept(const Searches& searches, const Tensor& points) const override {
+  Array kept(const Searches& searches, const Array& points) const override {
     return within(points, searches.seeds, most_);
   }
   bool on_a_line() const override { return true; }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <assay/extend/constraint.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/explore/changes.h"
 
 namespace assay::explore {
@@ -13,15 +13,15 @@ class LinfBall final : public Constraint {
  public:
   explicit LinfBall(const SpecOptions& options) : eps_(options.number("eps", 0)) {}
 
-  Tensor kept(const Searches& searches, const Tensor& points) const override {
+  Array kept(const Searches& searches, const Array& points) const override {
     return within(points, searches.seeds, eps_);
   }
-  Tensor admits(const Searches& searches, const Tensor& records) const override {
-    const Tensor beyond = room_for(records.sizes().vec(), c10::kBool);
-    const float *const now = elements_of<float>(records), *const was = elements_of<float>(searches.seeds);
+  Array admits(const Searches& searches, const Array& records) const override {
+    const Array beyond = array::empty(records.shape(), DType::boolean);
+    const float *const now = records.elements<float>(), *const was = searches.seeds.elements<float>();
     const auto most = static_cast<float>(eps_ + 2 * least_change);
-    for (std::int64_t i = 0; i < records.numel(); ++i)
-      elements_of<bool>(beyond)[i] = std::abs(now[i] - was[i]) > most;
+    for (std::int64_t i = 0; i < records.count(); ++i)
+      beyond.elements<bool>()[i] = std::abs(now[i] - was[i]) > most;
     return rows_without(beyond);
   }
 

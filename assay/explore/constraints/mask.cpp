@@ -1,6 +1,6 @@
 // Only some places may change.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/error.h>
 #include <assay/extend/constraint.h>
@@ -14,15 +14,14 @@ namespace assay::explore {
 namespace {
 
 // [height, width] or [elements] bool.
-Tensor read_mask(const std::string& path) {
+Array read_mask(const std::string& path) {
   const std::string bytes = read_file(path);
   if (path.ends_with(".npy")) {
-    const Tensor values = to_tensor(parse_npy(bytes, path));
+    const Array values = parse_npy(bytes, path);
     return values.ne(0);
   }
-  const Image image = with_channels(decode_image(bytes, path), 1);
-  const Tensor pixels =
-      at::from_blob(const_cast<std::uint8_t*>(image.pixels.data()), {image.height, image.width}, at::kByte);
+  Image image = with_channels(decode_image(bytes, path), 1);
+  const Array pixels = Array::around(image.pixels.data(), DType::uint8, {image.height, image.width});
   return pixels.ne(0);
 }
 
@@ -41,11 +40,11 @@ class Mask final : public Constraint {
       fail(Fault::usage, "constraint 'mask': what may change? give file=, area= with at=, or elements=");
   }
 
-  Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
-    return at::where(allowed(searches), wanted, at::zeros_like(wanted));
+  Array direction(const Searches& searches, const Array&, const Array& wanted) const override {
+    return array::where(allowed(searches), wanted, array::zeros_like(wanted));
   }
   bool by_element() const override { return true; }
-  Tensor admits(const Searches& searches, const Tensor& records) const override {
+  Array admits(const Searches& searches, const Array& records) const override {
     return searches.changed(records)
         .logical_and(allowed(searches).logical_not())
         .flatten(1)
@@ -54,11 +53,10 @@ class Mask final : public Constraint {
   }
 
  private:
-  Tensor allowed(const Searches& searches) const {
-    const Tensor one = searches.seeds.slice(0, 0, 1);
-    Tensor mask = at::zeros_like(one, at::kBool);
-    if (!elements_.empty())
-      mask = mask.logical_or(elements_.mask(one.numel()).to(one.device()).reshape_as(one));
+  Array allowed(const Searches& searches) const {
+    const Array one = searches.seeds.slice(0, 0, 1);
+    Array mask = array::zeros_like(one, DType::boolean);
+    if (!elements_.empty()) mask = mask.logical_or(elements_.mask(one.count()).reshape(one.shape()));
     if (!whole_area_) {
       require_pictures(searches, "mask");
       if (place_.first + size_.first > one.size(2) || place_.second + size_.second > one.size(3)) {
@@ -69,17 +67,17 @@ class Mask final : public Constraint {
     }
     if (!file_.defined()) return mask;
     const bool of_pixels =
-        one.dim() == 4 && file_.dim() == 2 && file_.size(0) == one.size(2) && file_.size(1) == one.size(3);
-    if (!of_pixels && file_.numel() != one.numel())
-      fail(Fault::mismatch, "constraint 'mask': the mask has {} elements and a record {}", file_.numel(),
-           one.numel());
-    return mask.logical_or((of_pixels ? file_.expand_as(one) : file_.reshape_as(one)).to(one.device()));
+        one.rank() == 4 && file_.rank() == 2 && file_.size(0) == one.size(2) && file_.size(1) == one.size(3);
+    if (!of_pixels && file_.count() != one.count())
+      fail(Fault::mismatch, "constraint 'mask': the mask has {} elements and a record {}", file_.count(),
+           one.count());
+    return mask.logical_or((of_pixels ? file_.expand(one.shape()) : file_.reshape(one.shape())));
   }
 
   FeatureSet elements_;
   bool whole_area_;
   std::pair<std::int64_t, std::int64_t> size_, place_;
-  Tensor file_;
+  Array file_;
 };
 
 }  // namespace

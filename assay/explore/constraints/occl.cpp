@@ -2,7 +2,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/constraint.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/explore/changes.h"
 #include "assay/explore/pictures.h"
 
@@ -16,11 +16,11 @@ class Occlusion final : public Constraint {
     if (!random_) place_ = pair_of(options, "occl", "at", 0);
   }
 
-  Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
+  Array direction(const Searches& searches, const Array&, const Array& wanted) const override {
     require_pictures(searches, "occl");
-    Tensor allowed = zeros_of(wanted.sizes().vec());
-    const float* const from = elements_of<float>(wanted);
-    float* const to = elements_of<float>(allowed);
+    Array allowed = array::zeros(wanted.shape());
+    const float* const from = wanted.elements<float>();
+    float* const to = allowed.elements<float>();
     for (std::int64_t row = 0; row < wanted.size(0); ++row) {
       each_inside(wanted, row, place_of(searches, static_cast<std::size_t>(row)),
                   [&](std::int64_t i) { to[i] = from[i]; });
@@ -28,9 +28,9 @@ class Occlusion final : public Constraint {
     return allowed;
   }
   bool by_element() const override { return true; }
-  Tensor admits(const Searches& searches, const Tensor& records) const override {
-    const Tensor changed = searches.changed(records);
-    bool* const outside = elements_of<bool>(changed);
+  Array admits(const Searches& searches, const Array& records) const override {
+    const Array changed = searches.changed(records);
+    bool* const outside = changed.elements<bool>();
     for (std::int64_t row = 0; row < records.size(0); ++row) {
       each_inside(records, row, place_of(searches, static_cast<std::size_t>(row)),
                   [&](std::int64_t i) { outside[i] = false; });
@@ -40,7 +40,7 @@ class Occlusion final : public Constraint {
 
  private:
   Rectangle place_of(const Searches& searches, std::size_t row) const {
-    const Tensor& seeds = searches.seeds;
+    const Array& seeds = searches.seeds;
     if (!random_ && (place_.first >= seeds.size(2) || place_.second >= seeds.size(3)))
       fail(Fault::usage,
            "constraint 'occl': at={}x{} lies beyond the picture of {} x {}; rows count from 0 to {}, columns "

@@ -1,5 +1,6 @@
 // Where the non-terminals of a context-free grammar are in a record.
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <map>

@@ -1,5 +1,6 @@
 // What the units of another network do, so that two networks can be compared unit by unit.
 
+#include <algorithm>
 #include <charconv>
 #include <mutex>
 

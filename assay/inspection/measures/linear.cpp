@@ -1,8 +1,6 @@
 // Linear regression of a hypothesis on all units, from sums alone.
 
-#include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +14,7 @@
 #include "assay/inspection/statistics/packed.h"
 #include "assay/support/numbers/distributions.h"
 #include "assay/support/text/panels.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay::inspection {
 namespace {
@@ -58,17 +57,16 @@ struct LinearFit {
   Reals weights;
 };
 
-at::Tensor matrix_of(const Reals& values, std::size_t width) {
-  return at::from_blob(const_cast<double*>(values.data()),
-                       {static_cast<std::int64_t>(values.size() / width), static_cast<std::int64_t>(width)},
-                       at::kDouble);
+Array matrix_of(const Reals& values, std::size_t width) {
+  return Array::around(const_cast<double*>(values.data()), DType::float64,
+                       {static_cast<std::int64_t>(values.size() / width), static_cast<std::int64_t>(width)});
 }
 
 void add_units(UnitSums& sums, const Reals& x, std::size_t units) {
-  const at::Tensor matrix = matrix_of(x, units);
+  const Array matrix = matrix_of(x, units);
   sums.n += static_cast<double>(matrix.size(0));
-  matrix_of(sums.x, units) += matrix.sum(0);
-  matrix_of(sums.xx, units).addmm_(matrix.t(), matrix);
+  matrix_of(sums.x, units).add_(matrix.sum(0));
+  matrix_of(sums.xx, units).add_(array::mm(matrix.t(), matrix));
 }
 
 Reals chosen_rows(const Reals& x, const std::vector<std::size_t>& rows, std::size_t units) {
@@ -117,7 +115,7 @@ class Linear final : public MeasureState {
 
   void observe(const Block& block) override {
     if (ended_) return;
-    const at::NoGradGuard no_grad;
+    const array::Recording unrecorded(false);
     std::vector<std::size_t> rows[2];
     bool held_out = false;
     for (std::size_t r = 0; r < block.rows; ++r) {
@@ -211,10 +209,10 @@ class Linear final : public MeasureState {
       if (cared.size() < rows.size() && own.own.empty()) own.own.push_back(before);
       if (!own.own.empty() && !cared.empty()) add_units(own.own[0], chosen_rows(x, cared, units_), units_);
     }
-    const at::Tensor xy = at::mm(matrix_of(y, hypotheses).t(), matrix_of(x, units_)).contiguous();
+    const Array xy = array::mm(matrix_of(y, hypotheses).t(), matrix_of(x, units_)).contiguous();
     for (std::size_t h = 0; h < hypotheses; ++h) {
       for (std::size_t u = 0; u < units_; ++u)
-        sums.hypotheses[h].xy[u] += xy.data_ptr<double>()[h * units_ + u];
+        sums.hypotheses[h].xy[u] += xy.elements<double>()[h * units_ + u];
     }
   }
 
@@ -227,7 +225,7 @@ class Linear final : public MeasureState {
       // A unit that never varied has a row of zeros, and the weight 0.
       if (matrix[i * units_ + i] <= 0) matrix[i * units_ + i] = 1;
     }
-    if (!factorise(matrix, units_, static_cast<std::size_t>(at::get_num_threads()))) matrix.clear();
+    if (!factorise(matrix, units_, loop_threads())) matrix.clear();
     return matrix;
   }
   Reals solved(const Reals& lower, Reals b) const {

@@ -1,7 +1,5 @@
 #include "assay/inspection/statistics/histogram.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,6 +10,7 @@
 #include "assay/inspection/statistics/packed.h"
 #include "assay/inspection/statistics/quantiles.h"
 #include "assay/support/numbers/vectorised.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay::inspection {
 namespace {
@@ -104,9 +103,9 @@ std::vector<std::uint8_t> HistogramState::one_hot(const Block& block, std::size_
 
 void HistogramState::count(const std::vector<std::uint8_t>& bins, const std::vector<std::uint8_t>& hot,
                            std::size_t rows) {
-  at::parallel_for(0, static_cast<std::int64_t>(units()), 1, [&](std::int64_t from, std::int64_t to) {
+  split_loop(units(), 1, [&](std::size_t from, std::size_t to) {
     std::vector<std::uint16_t> counts(bins_ * columns_);
-    for (auto u = static_cast<std::size_t>(from); u < static_cast<std::size_t>(to); ++u) {
+    for (std::size_t u = from; u < to; ++u) {
       std::ranges::fill(counts, 0);
       for (std::size_t r = 0; r < rows; ++r)
         add_marks(hot.data() + r * columns_, columns_, counts.data() + bins[u * rows + r] * columns_);
@@ -119,8 +118,8 @@ void HistogramState::add(const Block& block) {
   for (std::size_t begin = 0; begin < block.rows; begin += counted_rows) {
     const std::size_t rows = std::min(counted_rows, block.rows - begin);
     std::vector<std::uint8_t> bins(units() * rows);
-    at::parallel_for(0, static_cast<std::int64_t>(units()), 1, [&](std::int64_t from, std::int64_t to) {
-      for (auto u = static_cast<std::size_t>(from); u < static_cast<std::size_t>(to); ++u) {
+    split_loop(units(), 1, [&](std::size_t from, std::size_t to) {
+      for (std::size_t u = from; u < to; ++u) {
         for (std::size_t r = 0; r < rows; ++r) {
           const float value = block.units[(begin + r) * units() + u];
           least_[u] = std::min(least_[u], value);

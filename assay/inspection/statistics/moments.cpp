@@ -1,8 +1,6 @@
 #include "assay/inspection/statistics/moments.h"
 
-#include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <stdexcept>
 
 #include "assay/inspection/statistics/packed.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay::inspection {
 namespace {
@@ -19,19 +18,18 @@ constexpr std::size_t panel_rows = 1024;
 
 using Matrix = std::vector<double>;
 
-at::Tensor tensor_of(Matrix& values, std::size_t rows) {
-  return at::from_blob(values.data(),
-                       {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(values.size() / rows)},
-                       at::kDouble);
+Array rows_of(Matrix& values, std::size_t rows) {
+  return Array::around(values.data(), DType::float64,
+                       {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(values.size() / rows)});
 }
 
 // left^T right, [columns of left, columns of right].
-at::Tensor products(Matrix& left, Matrix& right, std::size_t rows) {
-  return at::mm(tensor_of(left, rows).t(), tensor_of(right, rows));
+Array products(Matrix& left, Matrix& right, std::size_t rows) {
+  return array::mm(rows_of(left, rows).t(), rows_of(right, rows));
 }
 
-void add_row(const at::Tensor& from, std::size_t row, Matrix& to, std::size_t to_row, std::size_t units) {
-  const double* source = from.data_ptr<double>() + row * units;
+void add_row(const Array& from, std::size_t row, Matrix& to, std::size_t to_row, std::size_t units) {
+  const double* source = from.elements<double>() + row * units;
   double* target = to.data() + to_row * units;
   for (std::size_t u = 0; u < units; ++u) target[u] += source[u];
 }
@@ -59,7 +57,7 @@ void MomentState::set_calibration(const std::vector<double>& values) {
 }
 
 void MomentState::add(const Block& block) {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   for (std::size_t begin = 0; begin < block.rows; begin += panel_rows)
     add_panel(block, begin, std::min(panel_rows, block.rows - begin));
 }
@@ -67,11 +65,9 @@ void MomentState::add(const Block& block) {
 void MomentState::add_panel(const Block& block, std::size_t begin, std::size_t rows) {
   const std::size_t units = this->units(), hypotheses = this->hypotheses(), width = open().size();
   Matrix x(rows * units), y(rows * width), squares(rows * units), x_sum(units), xx_sum(units);
-  at::parallel_for(0, static_cast<std::int64_t>(rows), 128, [&](std::int64_t from, std::int64_t to) {
-    const std::size_t first = static_cast<std::size_t>(from) * units,
-                      end = static_cast<std::size_t>(to) * units;
-    transform_units(block.units.data() + begin * units + first, static_cast<std::size_t>(to - from),
-                    x.data() + first);
+  split_loop(rows, 128, [&](std::size_t from, std::size_t to) {
+    const std::size_t first = from * units, end = to * units;
+    transform_units(block.units.data() + begin * units + first, to - from, x.data() + first);
     for (std::size_t i = first; i < end; ++i) squares[i] = x[i] * x[i];
   });
   for (std::size_t r = 0; r < rows; ++r) {
@@ -97,8 +93,8 @@ void MomentState::add_panel(const Block& block, std::size_t begin, std::size_t r
     if (valid < rows) partial.push_back(k);
   }
 
-  const at::Tensor xy = products(y, x, rows);
-  const at::Tensor xxy = squares_ ? products(y, squares, rows) : at::Tensor();
+  const Array xy = products(y, x, rows);
+  const Array xxy = squares_ ? products(y, squares, rows) : Array();
   for (std::size_t k = 0; k < width; ++k) {
     add_row(xy, k, xy_, open()[k], units);
     if (squares_) add_row(xxy, k, xxy_, open()[k], units);
@@ -116,7 +112,7 @@ void MomentState::add_panel(const Block& block, std::size_t begin, std::size_t r
           std::isnan(block.behaviours[(begin + r) * hypotheses + open()[partial[k]]]) ? 0 : 1;
     }
   }
-  const at::Tensor x_valid = products(valid, x, rows), xx_valid = products(valid, squares, rows);
+  const Array x_valid = products(valid, x, rows), xx_valid = products(valid, squares, rows);
   for (std::size_t k = 0; k < partial.size(); ++k) {
     add_row(x_valid, k, x_, open()[partial[k]], units);
     add_row(xx_valid, k, xx_, open()[partial[k]], units);

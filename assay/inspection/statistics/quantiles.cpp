@@ -1,16 +1,16 @@
 #include "assay/inspection/statistics/quantiles.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include "assay/support/thread_pool.h"
 
 namespace assay::inspection {
 
 std::vector<std::vector<float>> sorted_columns(std::span<const float> matrix, std::size_t columns) {
   std::vector<std::vector<float>> all(columns);
-  at::parallel_for(0, static_cast<std::int64_t>(columns), 1, [&](std::int64_t from, std::int64_t to) {
-    for (auto c = static_cast<std::size_t>(from); c < static_cast<std::size_t>(to); ++c) {
+  split_loop(columns, 1, [&](std::size_t from, std::size_t to) {
+    for (std::size_t c = from; c < to; ++c) {
       for (std::size_t i = c; i < matrix.size(); i += columns) {
         if (!std::isnan(matrix[i])) all[c].push_back(matrix[i]);
       }

@@ -1,6 +1,6 @@
 #include "assay/inspection/units/close_up.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -55,13 +55,13 @@ std::vector<CloseUp> close_ups(const std::vector<InspectedModel>& models,
     group.units = {claim.units.at(0)};
     const UnitSource source(models.at(group.model), {group});
     const std::size_t first = 0, step = models.at(group.model).session->preferred_batch();
-    std::vector<Tensor> pieces;
+    std::vector<Array> pieces;
     for (std::size_t begin = 0; begin < records.size(); begin += step)
       pieces.push_back(source.behaviours(slice(all, begin, std::min(records.size(), begin + step)),
                                          std::span(&first, 1))[0]);
-    const Tensor values = at::cat(pieces);
+    const Array values = array::cat(pieces);
     const auto positions = static_cast<std::size_t>(values.size(1));
-    const float* const data = values.data_ptr<float>();
+    const float* const data = values.elements<float>();
     std::vector<std::pair<float, std::size_t>> order;
     for (std::size_t r = 0; r < records.size(); ++r)
       order.emplace_back(*std::max_element(data + r * positions, data + (r + 1) * positions), r);

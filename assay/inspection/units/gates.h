@@ -18,11 +18,10 @@ std::vector<std::string> gate_names(std::string_view op);
 
 // All of them by name, [records, steps, directions * hidden] each. `inputs`: the node's, undefined where
 // absent; `hidden`: its first output. Beyond the end of a record's sequence they are NaN.
-std::map<std::string, Tensor> gates_of(const Node& node, std::span<const Tensor> inputs,
-                                       const Tensor& hidden);
+std::map<std::string, Array> gates_of(const Node& node, std::span<const Array> inputs, const Array& hidden);
 
 // The first output of a recurrent node, [steps, directions, records, hidden] or by its layout, as [records,
 // steps, directions * hidden].
-Tensor by_record(const Node& node, const Tensor& hidden);
+Array by_record(const Node& node, const Array& hidden);
 
 }  // namespace assay::inspection

@@ -1,8 +1,6 @@
 #include "assay/inspection/units/merged_models.h"
 
-#include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "assay/inspection/statistics/packed.h"
 #include "assay/support/numbers/vectorised.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay::inspection {
 namespace {
@@ -77,14 +76,15 @@ MergedModels::Open MergedModels::list(std::span<const char> open) const {
   return list;
 }
 
-void MergedModels::step(const at::Tensor& rows, std::span<const float> labels, std::span<const char> open) {
-  const at::NoGradGuard no_grad;
+void MergedModels::step(const Array& rows, std::span<const float> labels, std::span<const char> open) {
+  const array::Recording unrecorded(false);
   const Open list = this->list(open);
   const std::size_t width = list.columns.size(), n = static_cast<std::size_t>(rows.size(0));
   if (width == 0 || n == 0) return;
   const auto matrix = [](std::vector<float>& values, std::size_t height) {
-    return at::from_blob(values.data(), {static_cast<std::int64_t>(height),
-                                         static_cast<std::int64_t>(values.size() / height)});
+    return Array::around(
+        values.data(), DType::float32,
+        {static_cast<std::int64_t>(height), static_cast<std::int64_t>(values.size() / height)});
   };
   std::vector<float> gathered;
   if (width < columns()) {
@@ -93,11 +93,11 @@ void MergedModels::step(const at::Tensor& rows, std::span<const float> labels, s
       gathered.insert(gathered.end(), weights_.begin() + static_cast<std::ptrdiff_t>(c * units_),
                       weights_.begin() + static_cast<std::ptrdiff_t>((c + 1) * units_));
   }
-  const at::Tensor error =
-      at::mm(rows, matrix(width < columns() ? gathered : weights_, width).t()).contiguous();
+  const Array error =
+      array::mm(rows, matrix(width < columns() ? gathered : weights_, width).t()).contiguous();
 
   // The derivative of the mean loss with respect to each output, in the place of the outputs.
-  float* out = error.data_ptr<float>();
+  float* out = error.elements<float>();
   std::vector<float> counts(list.models.size()), bias_gradient(width);
   for (std::size_t i = 0; i < list.models.size(); ++i) {
     for (std::size_t r = 0; r < n; ++r)
@@ -125,13 +125,13 @@ void MergedModels::step(const at::Tensor& rows, std::span<const float> labels, s
     for (std::size_t c = 0; c < width; ++c) bias_gradient[c] += out[r * width + c];
   }
 
-  const at::Tensor gradient = at::mm(error.t(), rows).contiguous();
+  const Array gradient = array::mm(error.t(), rows).contiguous();
   std::vector<char> counted;
   for (std::size_t i = 0; i < list.models.size(); ++i)
     counted.insert(counted.end(), outputs_[list.models[i]], counts[i] > 0 ? 1 : 0);
-  at::parallel_for(0, static_cast<std::int64_t>(width), 16, [&](std::int64_t from, std::int64_t to) {
-    for (auto c = static_cast<std::size_t>(from); c < static_cast<std::size_t>(to); ++c) {
-      if (counted[c] != 0) update(list.columns[c], gradient.data_ptr<float>() + c * units_, bias_gradient[c]);
+  split_loop(width, 16, [&](std::size_t from, std::size_t to) {
+    for (std::size_t c = from; c < to; ++c) {
+      if (counted[c] != 0) update(list.columns[c], gradient.elements<float>() + c * units_, bias_gradient[c]);
     }
   });
 }
@@ -151,14 +151,15 @@ void MergedModels::update(std::size_t column, const float* gradient, float bias_
   approach(std::span(bias_average_).subspan(column, 1), std::span(bias_).subspan(column, 1), share);
 }
 
-at::Tensor MergedModels::logits(const at::Tensor& rows) const {
-  const at::NoGradGuard no_grad;
+Array MergedModels::logits(const Array& rows) const {
+  const array::Recording unrecorded(false);
   const auto columns = static_cast<std::int64_t>(this->columns());
   std::vector<float> all(weights_.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = effective(i);
-  const at::Tensor weights = at::from_blob(all.data(), {columns, static_cast<std::int64_t>(units_)}),
-                   bias = at::from_blob(const_cast<float*>(bias_average_.data()), {columns});
-  return at::addmm(bias, rows, weights.t()).contiguous();
+  const Array weights =
+                  Array::around(all.data(), DType::float32, {columns, static_cast<std::int64_t>(units_)}),
+              bias = Array::around(const_cast<float*>(bias_average_.data()), DType::float32, {columns});
+  return array::addmm(bias, rows, weights.t()).contiguous();
 }
 
 nlohmann::json MergedModels::save() const {

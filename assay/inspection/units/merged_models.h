@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <ATen/core/Tensor.h>
+#include <assay/array_math.h>
 
 namespace assay::inspection {
 
@@ -33,9 +33,9 @@ class MergedModels {
   void begin(std::size_t model, std::span<const double> counts);
   // One step on some rows for the models that are `open`. rows: float32 [n, units]; labels: [n, models],
   // classes, NaN where a row does not count for a model.
-  void step(const at::Tensor& rows, std::span<const float> labels, std::span<const char> open);
+  void step(const Array& rows, std::span<const float> labels, std::span<const char> open);
   // float32 [n, columns].
-  at::Tensor logits(const at::Tensor& rows) const;
+  Array logits(const Array& rows) const;
   // 0 where the penalty has made it so.
   float weight(std::size_t column, std::size_t unit) const { return effective(column * units_ + unit); }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <assay/extend/operator_traits.h>
-#include "assay/engine/kernels/parts/window.h"
+#include "assay/engine/operators/parts/window.h"
 
 namespace assay::inspection {
 namespace {

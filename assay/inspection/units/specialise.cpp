@@ -1,6 +1,6 @@
 #include "assay/inspection/units/specialise.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -82,18 +82,18 @@ std::vector<Behaviour> behaviours_of(AskedHypotheses& asked, const std::vector<s
 }
 
 // Mean square of the difference over all positions that say something.
-Tensor difference(const Tensor& units, const Behaviour& behaviour, const Batch& batch) {
+Array difference(const Array& units, const Behaviour& behaviour, const Batch& batch) {
   const auto records = static_cast<std::int64_t>(batch.indices.size());
   std::vector<float> rows;
   for (const std::size_t r : batch.indices) {
     const auto begin = behaviour.values.begin() + static_cast<std::ptrdiff_t>(r * behaviour.positions);
     rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(behaviour.positions));
   }
-  const Tensor wanted =
-      at::tensor(rows).reshape({records, static_cast<std::int64_t>(behaviour.positions), 1});
-  const Tensor known = at::isnan(wanted).logical_not();
-  const Tensor squares = (units - at::where(known, wanted, at::zeros_like(wanted))).pow(2) * known;
-  return squares.sum() / (known.expand_as(squares).sum().clamp_min(1));
+  const Array wanted =
+      array::tensor(rows).reshape({records, static_cast<std::int64_t>(behaviour.positions), 1});
+  const Array known = array::isnan(wanted).logical_not();
+  const Array squares = (units - array::where(known, wanted, array::zeros_like(wanted))).pow(2) * known;
+  return squares.sum() / (known.expand(squares.shape()).sum().clamp_min(1));
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ SpecialisedTraining specialised_training(const Graph& graph, const std::vector<S
   }
   result.loss.version = version.hex();
   result.loss.value = [=](const Batch& batch, const Tensors& values) {
-    Tensor sum = at::zeros({});
+    Array sum = array::zeros({});
     for (std::size_t i = 0; i < wanted.size(); ++i)
       sum = sum +
             wanted[i].weight / weight * difference(source->activations(i, values), (*behaviours)[i], batch);

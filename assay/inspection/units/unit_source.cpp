@@ -1,6 +1,6 @@
 #include "assay/inspection/units/unit_source.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <limits>
@@ -33,10 +33,10 @@ Shape positions_of(const Layer& layer) {
 }
 
 // [records, positions, neurons] of a layer's tensor.
-Tensor arranged(const Tensor& value, const Layer& layer) {
+Array arranged(const Array& value, const Layer& layer) {
   std::vector<std::int64_t> order{layer.batch_axis};
   std::int64_t neurons = 1;
-  for (int axis = 0; axis < value.dim(); ++axis) {
+  for (int axis = 0; axis < value.rank(); ++axis) {
     const bool position =
         axis != layer.batch_axis && std::ranges::find(layer.neuron_axes, axis) == layer.neuron_axes.end();
     if (position) order.push_back(axis);
@@ -50,8 +50,8 @@ struct Part {
   UnitGroup group;
   Layer layer;
   UnitMap map;
-  Node node;        // the recurrent node
-  Tensor selected;  // unit numbers, undefined for all
+  Node node;       // the recurrent node
+  Array selected;  // unit numbers, undefined for all
   // To differentiate the decision by the states of a recurrent layer.
   std::shared_ptr<const Session> cells;
   std::vector<std::vector<ValueId>> states = {};  // [directions][steps]
@@ -132,17 +132,17 @@ struct UnitSource::Network {
   }
 
   // [records, steps, directions * hidden]
-  static Tensor state_slopes(const Part& part, const Tensors& given, bool outputs) {
+  static Array state_slopes(const Part& part, const Tensors& given, bool outputs) {
     std::vector<ValueId> values;
     for (const auto& steps : part.states) values.insert(values.end(), steps.begin(), steps.end());
     const Tensors slopes = decision_slopes(*part.cells, given, values, outputs);
-    std::vector<Tensor> directions;
+    std::vector<Array> directions;
     for (const auto& steps : part.states) {
-      std::vector<Tensor> by_step;
+      std::vector<Array> by_step;
       for (const ValueId id : steps) by_step.push_back(slopes.at(id));
-      directions.push_back(at::cat(by_step).transpose(0, 1));
+      directions.push_back(array::cat(by_step).transpose(0, 1));
     }
-    return at::cat(directions, 2);
+    return array::cat(directions, 2);
   }
 
   void select_units(Part& part) const {
@@ -154,27 +154,27 @@ struct UnitSource::Network {
       return;
     }
     part.map.units = part.group.units;
-    part.selected = at::tensor(std::vector<std::int64_t>(part.map.units.begin(), part.map.units.end()));
+    part.selected = array::tensor(std::vector<std::int64_t>(part.map.units.begin(), part.map.units.end()));
   }
 
   // `outputs`: as decision_slopes() has it.
-  Tensor behaviour(const Part& part, const Tensors& given, const Tensors& values, const Tensors& slopes,
-                   bool outputs) const {
-    Tensor all;
+  Array behaviour(const Part& part, const Tensors& given, const Tensors& values, const Tensors& slopes,
+                  bool outputs) const {
+    Array all;
     if (part.cells) {
       all = state_slopes(part, given, outputs);
     } else if (!part.group.gate.empty()) {
-      std::vector<Tensor> inputs;
-      for (const ValueId id : part.node.inputs) inputs.push_back(id == no_value ? Tensor() : values.at(id));
+      std::vector<Array> inputs;
+      for (const ValueId id : part.node.inputs) inputs.push_back(id == no_value ? Array() : values.at(id));
       all = gates_of(part.node, inputs, values.at(part.map.value)).at(part.group.gate);
     } else {
-      const Tensor& value = (part.gradient() ? slopes : values).at(part.map.value);
-      all = part.map.recurrent ? by_record(part.node, value) : arranged(value.to(at::kFloat), part.layer);
+      const Array& value = (part.gradient() ? slopes : values).at(part.map.value);
+      all = part.map.recurrent ? by_record(part.node, value) : arranged(value.to(DType::float32), part.layer);
     }
-    if (part.selected.defined()) all = all.index_select(2, part.selected.to(all.device()));
+    if (part.selected.defined()) all = all.index_select(2, part.selected);
     if (part.group.behaviour == UnitBehaviour::change)
-      all = at::cat({at::zeros_like(all.slice(1, 0, 1)), all.slice(1, 1) - all.slice(1, 0, -1)}, 1);
-    return all.to(at::kCPU, at::kFloat).contiguous();
+      all = array::cat({array::zeros_like(all.slice(1, 0, 1)), all.slice(1, 1) - all.slice(1, 0, -1)}, 1);
+    return all.to(DType::float32).contiguous();
   }
 };
 
@@ -201,11 +201,11 @@ std::size_t UnitSource::groups() const { return network_->parts.size(); }
 const UnitMap& UnitSource::map(std::size_t group) const { return network_->parts.at(group).map; }
 
 const Session& UnitSource::session() const { return *network_->session; }
-Tensor UnitSource::activations(std::size_t group, const Tensors& values) const {
+Array UnitSource::activations(std::size_t group, const Tensors& values) const {
   return network_->behaviour(network_->parts.at(group), {}, values, {}, /*outputs=*/false);
 }
 
-std::vector<Tensor> UnitSource::behaviours(const Batch& batch, std::span<const std::size_t> groups) const {
+std::vector<Array> UnitSource::behaviours(const Batch& batch, std::span<const std::size_t> groups) const {
   const Session& session = *network_->session;
   std::set<ValueId> wanted;
   std::vector<ValueId> by;
@@ -226,7 +226,7 @@ std::vector<Tensor> UnitSource::behaviours(const Batch& batch, std::span<const s
   Tensors values, slopes;
   if (!wanted.empty()) values = session.run(given, std::vector<ValueId>(wanted.begin(), wanted.end()));
   if (!by.empty()) slopes = decision_slopes(session, given, by, outputs);
-  std::vector<Tensor> behaviours;
+  std::vector<Array> behaviours;
   for (const std::size_t g : groups)
     behaviours.push_back(network_->behaviour(network_->parts[g], given, values, slopes, outputs));
   return behaviours;

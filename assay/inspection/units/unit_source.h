@@ -34,13 +34,13 @@ class UnitSource {
   const UnitMap& map(std::size_t group) const;
   // [records, positions, units] of each of these groups, float32, contiguous, on the host. One pass of the
   // network up to the deepest layer that is needed.
-  std::vector<Tensor> behaviours(const Batch& batch, std::span<const std::size_t> groups) const;
+  std::vector<Array> behaviours(const Batch& batch, std::span<const std::size_t> groups) const;
 
   // The network, in which recurrent layers have their whole sequence as a value.
   const Session& session() const;
-  // As behaviours(), of values of that network; autograd goes back through it. REQUIRES activations of a
+  // As behaviours(), of values of that network; gradients go back through it. REQUIRES activations of a
   // layer.
-  Tensor activations(std::size_t group, const Tensors& values) const;
+  Array activations(std::size_t group, const Tensors& values) const;
 
  private:
   struct Network;

@@ -1,6 +1,6 @@
 #include "assay/inspection/units/unrolled.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <tuple>
@@ -150,9 +150,9 @@ Tensors decision_slopes(const Session& session, const Tensors& given, std::span<
   return session.gradients(
       given, std::span(&scores.value, 1),
       [&](const Tensors& read) {
-        const Tensor& value = read.at(scores.value);
+        const Array& value = read.at(scores.value);
         if (scores.single) return (value - scores.threshold).abs().sum() / 2;
-        return std::get<0>(value.reshape({value.size(0), -1}).max(1)).sum();
+        return array::max(value.reshape({value.size(0), -1}), 1).values.sum();
       },
       values);
 }

@@ -8,7 +8,7 @@
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::mutation {
 namespace {
@@ -43,7 +43,7 @@ Channels positions_that_differ(const Array& a, const Array& b, std::size_t axis)
 
 // Some positions along an axis.
 Array cut(const Array& array, std::size_t axis, const Channels& positions) {
-  return to_array(picked(to_tensor(array), positions, static_cast<std::int64_t>(axis)));
+  return picked(array, positions, static_cast<std::int64_t>(axis));
 }
 
 // Nodes in a row as a network of their own, each reading what the one before gives.
@@ -82,7 +82,7 @@ class Row {
   bool empty_ = true;
 };
 
-Tensor run_row(const Session& session, const Tensor& value) {
+Array run_row(const Session& session, const Array& value) {
   const ValueId end = session.graph().outputs()[0];
   return session.run({{session.graph().inputs()[0], value}}, std::span(&end, 1)).at(end);
 }
@@ -408,14 +408,14 @@ class ChannelFinder {
 
 }  // namespace
 
-Tensor ChannelPath::run(const Tensor& source_value, const Tensor& started_value, int threads) const {
-  Tensor value = source_channels ? picked(source_value, *source_channels, 1) : source_value;
+Array ChannelPath::run(const Array& source_value, const Array& started_value, int threads) const {
+  Array value = source_channels ? picked(source_value, *source_channels, 1) : source_value;
   if (start) value = start->run(value, picked(started_value, start->units(), 1), threads);
   return steps && value.defined() ? run_row(*steps, value) : value;
 }
 
-Tensor ChannelPath::run_next(const Tensor& before, const Tensor& change, int threads) const {
-  return added ? added->run(change, before, threads) : sum(before, run_row(*next, change));
+Array ChannelPath::run_next(const Array& before, const Array& change, int threads) const {
+  return added ? added->run(change, before, threads) : before + run_row(*next, change);
 }
 
 std::optional<ChangedWeights> find_changed_weights(const Session& session, const Graph& mutant,

@@ -34,9 +34,9 @@ struct ChannelPath {
 
   // What becomes of `channels`, from the source value (whole) and, where there is a start, the value
   // `started`; undefined where infinities are in the way.
-  Tensor run(const Tensor& source_value, const Tensor& started_value, int threads) const;
+  Array run(const Array& source_value, const Array& started_value, int threads) const;
   // What the linear node computes, of what it computed and of the change of `channels`; undefined as above.
-  Tensor run_next(const Tensor& before, const Tensor& change, int threads) const;
+  Array run_next(const Array& before, const Array& change, int threads) const;
 };
 
 // The layer of other weights that the difference begins with, if computing what changes is quicker.

@@ -6,7 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 
 namespace assay::mutation {
 namespace {
@@ -32,11 +32,11 @@ void compare_classes(Judge::Verdict& verdict, std::span<const float> scores, std
 
 }  // namespace
 
-std::vector<Judge::Verdict> Judge::judge(const Tensor& original, const Tensor& mutant,
+std::vector<Judge::Verdict> Judge::judge(const Array& original, const Array& mutant,
                                          std::span<const std::int64_t> expected) const {
-  const Tensor before = as_rows(in_memory(original, at::kFloat)),
-               after = as_rows(in_memory(mutant, at::kFloat));
-  if (before.sizes() != after.sizes()) {
+  const Array before = as_rows(in_memory(original, DType::float32)),
+              after = as_rows(in_memory(mutant, DType::float32));
+  if (before.shape() != after.shape()) {
     fail(Fault::internal, "a mutant's decision value has {} numbers a record, the original's {}",
          after.size(1), before.size(1));
   }
@@ -46,8 +46,8 @@ std::vector<Judge::Verdict> Judge::judge(const Tensor& original, const Tensor& m
               : predicted_classes(session_, mutant, static_cast<std::size_t>(after.size(0)));
   std::vector<Verdict> verdicts(static_cast<std::size_t>(after.size(0)));
   for (std::size_t r = 0; r < verdicts.size(); ++r) {
-    const std::span<const float> was(elements_of<float>(before) + r * width, width),
-        now(elements_of<float>(after) + r * width, width);
+    const std::span<const float> was(before.elements<float>() + r * width, width),
+        now(after.elements<float>() + r * width, width);
     Verdict& verdict = verdicts[r];
     for (std::size_t i = 0; i < width; ++i) {
       verdict.finite = verdict.finite && std::isfinite(now[i]);

@@ -27,7 +27,7 @@ class Judge {
   };
   // One verdict a record. `original`, `mutant`: decision values [n, ...]; `expected`: the original's classes
   // (unused with a margin). Throws Error{unsupported} when classes cannot be read off.
-  std::vector<Verdict> judge(const Tensor& original, const Tensor& mutant,
+  std::vector<Verdict> judge(const Array& original, const Array& mutant,
                              std::span<const std::int64_t> expected) const;
 
  private:

@@ -1,7 +1,6 @@
 #include "assay/mutation/replay/replay.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <assay/array_math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +10,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
-#include "assay/engine/plain_tensor.h"
+#include "assay/engine/elements.h"
 #include "assay/support/threads.h"
 
 namespace assay::mutation {
@@ -19,25 +18,26 @@ namespace {
 
 // How channels change.
 struct ChannelChange {
-  Tensor by;                    // [n, channels, ...]
+  Array by;                     // [n, channels, ...]
   bool finite = true;           // without infinities and NaNs
   std::vector<bool> untouched;  // per record
 };
 
-ChannelChange change_of(const Tensor& now, const Tensor& before) {
+ChannelChange change_of(const Array& now, const Array& before) {
   const auto rows = static_cast<std::size_t>(now.size(0));
   ChannelChange change{{}, true, std::vector<bool>(rows, true)};
-  if (!floats_in_reach(now) || !floats_in_reach(before)) {
+  if (now.dtype() != DType::float32 || before.dtype() != DType::float32) {
     change.by = now - before;
-    change.finite = at::isfinite(change.by.sum()).item<bool>();
+    change.finite = array::isfinite(change.by.sum()).item<bool>();
     const std::vector<bool> touched = truths_of(change.by.ne(0).reshape({now.size(0), -1}).any(1));
     for (std::size_t r = 0; r < rows; ++r) change.untouched[r] = !touched[r];
     return change;
   }
-  change.by = room_for(now.sizes().vec());
-  const std::size_t elements = rows == 0 ? 0 : static_cast<std::size_t>(now.numel()) / rows;
-  const float *is = elements_of<float>(now), *was = elements_of<float>(before);
-  float* by = elements_of<float>(change.by);
+  change.by = array::empty(now.shape());
+  const std::size_t elements = rows == 0 ? 0 : static_cast<std::size_t>(now.count()) / rows;
+  const Array here = in_memory(now, DType::float32), there = in_memory(before, DType::float32);
+  const float *is = here.elements<float>(), *was = there.elements<float>();
+  float* by = change.by.elements<float>();
   float sum = 0;  // of zeros: a NaN where something is not finite
   for (std::size_t r = 0; r < rows; ++r, is += elements, was += elements, by += elements) {
     bool touched = false;
@@ -125,7 +125,7 @@ Tensors Block::frontier(const Chunk& chunk, ValueId id) const {
   return found;
 }
 
-const Tensor& Block::value(std::size_t index, ValueId id) {
+const Array& Block::value(std::size_t index, ValueId id) {
   const std::lock_guard lock(*mutex_);
   Chunk& chunk = chunks_[index];
   if (const auto input = chunk.inputs.find(id); input != chunk.inputs.end()) return input->second;
@@ -202,7 +202,7 @@ void Replay::check_separate() const {
   if (here != there) differ("gives", assay::to_string(here), assay::to_string(there));
 }
 
-Tensor Replay::decide(const Tensors& inputs) const {
+Array Replay::decide(const Tensors& inputs) const {
   const ValueId decision = separate_ ? whole().logits() : original_.logits();
   if (!separate_) return whole().run(inputs, std::span(&decision, 1)).at(decision);
   Tensors given;
@@ -230,8 +230,8 @@ Replay::Answer Replay::run_whole(Block& block, std::size_t chunk) const {
   return {decide(given), {}};
 }
 
-Tensor Replay::run_behind(Block& block, std::size_t chunk, Tensors seams,
-                          const std::function<Tensor(const Tensor&)>& picked) const {
+Array Replay::run_behind(Block& block, std::size_t chunk, Tensors seams,
+                         const std::function<Array(const Array&)>& picked) const {
   const ValueId decision = original_.logits();
   for (const ValueId id : difference_.beside) seams.emplace(id, picked(block.value(chunk, id)));
   return original_.run(seams, std::span(&decision, 1)).at(decision);
@@ -244,8 +244,8 @@ bool Replay::is_layer_with_other_weights() const {
 Tensors Replay::run_difference(Block& block, std::size_t chunk) const {
   if (is_layer_with_other_weights()) {
     const ValueId seam = difference_.seams.at(0);
-    Tensor now = changed_->run(block.value(chunk, difference_.sources.begin()->second),
-                               block.value(chunk, seam), threads_);
+    Array now = changed_->run(block.value(chunk, difference_.sources.begin()->second),
+                              block.value(chunk, seam), threads_);
     if (now.defined()) return {{seam, std::move(now)}};
   }
   Tensors given;
@@ -254,17 +254,17 @@ Tensors Replay::run_difference(Block& block, std::size_t chunk) const {
 }
 
 Replay::Answer Replay::run_tail(Block& block, std::size_t chunk) const {
-  return {run_behind(block, chunk, run_difference(block, chunk), [](const Tensor& whole) { return whole; }),
+  return {run_behind(block, chunk, run_difference(block, chunk), [](const Array& whole) { return whole; }),
           {}};
 }
 
 Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
-  const at::NoGradGuard no_grad;
+  const array::Recording unrecorded(false);
   const ChannelPath& path = *channels_;
-  const Tensor now = path.run(block.value(chunk, path.source),
-                              path.start ? block.value(chunk, path.started) : Tensor(), threads_);
+  const Array now = path.run(block.value(chunk, path.source),
+                             path.start ? block.value(chunk, path.started) : Array(), threads_);
   if (!now.defined()) return {};
-  const Tensor& before = block.value(chunk, path.end);
+  const Array& before = block.value(chunk, path.end);
   ChannelChange change = change_of(now, picked(before, path.channels, 1));
   if (!change.finite) return {};  // infinities do not add up; the other ways do without sums
   Answer answer{block.value(chunk, original_.logits()), std::move(change.untouched)};
@@ -275,30 +275,30 @@ Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
   if (reached.empty()) return answer;
   Tensors seam;
   const bool all = !pickable_ || reached.size() > answer.untouched.size() * 9 / 10;
-  const auto of_reached = [&](const Tensor& values) {
+  const auto of_reached = [&](const Array& values) {
     return all || values.size(0) != before.size(0) ? values : picked(values, reached);
   };
   if (path.next_value != no_value) {
-    const Tensor sum =
+    const Array sum =
         path.run_next(of_reached(block.value(chunk, path.next_value)), of_reached(change.by), threads_);
     if (!sum.defined()) return {};
     seam.emplace(path.next_value, sum);
   } else {
-    const Tensor value = copied(of_reached(before));
+    const Array value = of_reached(before).clone();
     put(value, path.channels, of_reached(now), 1);
     seam.emplace(path.end, value);
   }
-  const Tensor decisions = run_behind(block, chunk, std::move(seam), of_reached);
+  const Array decisions = run_behind(block, chunk, std::move(seam), of_reached);
   if (all) {
     answer.decisions = decisions;
   } else {
-    answer.decisions = copied(answer.decisions);
+    answer.decisions = answer.decisions.clone();
     put(answer.decisions, reached, decisions);
   }
   return answer;
 }
 
-Tensor Replay::exact(Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows) const {
+Array Replay::exact(Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows) const {
   Tensors given;
   for (const auto& [id, tensor] : block.inputs(chunk)) {
     const auto [axis, multiple] = original_.record_axis(id);

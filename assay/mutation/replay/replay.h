@@ -30,7 +30,7 @@ class Block {
   std::size_t chunks() const { return chunks_.size(); }
   std::int64_t rows(std::size_t chunk) const { return chunks_[chunk].rows; }
   // A value of the original network, computed when first asked for. May be called from several threads.
-  const Tensor& value(std::size_t chunk, ValueId id);
+  const Array& value(std::size_t chunk, ValueId id);
   const Tensors& inputs(std::size_t chunk) const { return chunks_[chunk].inputs; }
   // Bytes that a record takes at most with all values that replaying may ask for.
   static double bytes_per_record(const Session& session);
@@ -63,14 +63,14 @@ class Replay {
   bool changes_anything() const { return naive_ || !difference_.empty(); }
 
   struct Answer {
-    Tensor decisions;             // [n, ...] of the mutant
+    Array decisions;              // [n, ...] of the mutant
     std::vector<bool> untouched;  // per record: the fault does not reach it, so its decision is the
                                   // original's; empty: unknown
   };
   Answer run(Block& block, std::size_t chunk) const;
 
   // Decisions of some records of a chunk by running the whole mutant.
-  Tensor exact(Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows) const;
+  Array exact(Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows) const;
 
   // Which way is taken, for people: "whole network", "from conv2", "2 of 16 channels of conv2", "changed
   // weights of conv2".
@@ -79,8 +79,8 @@ class Replay {
  private:
   Answer run_whole(Block& block, std::size_t chunk) const;
   // The original from `seams` on; `picked` cuts what it needs beside to the same records.
-  Tensor run_behind(Block& block, std::size_t chunk, Tensors seams,
-                    const std::function<Tensor(const Tensor&)>& picked) const;
+  Array run_behind(Block& block, std::size_t chunk, Tensors seams,
+                   const std::function<Array(const Array&)>& picked) const;
   Answer run_tail(Block& block, std::size_t chunk) const;
   // Whether the difference is one layer all of whose neurons have some other weights, and nothing else.
   bool is_layer_with_other_weights() const;
@@ -91,7 +91,7 @@ class Replay {
   const Session& whole() const;
   void check_separate() const;
   // Decisions of the whole mutant for the original's inputs.
-  Tensor decide(const Tensors& inputs) const;
+  Array decide(const Tensors& inputs) const;
 
   const Session& original_;
   Graph mutant_;

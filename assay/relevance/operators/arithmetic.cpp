@@ -1,7 +1,6 @@
 // Element-wise arithmetic of several operands, and whatever is linear (or homogeneous) in its input.
 
-#include <ATen/ATen.h>
-#include <ATen/ExpandUtils.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/rule.h>
 #include "assay/relevance/operators/families.h"
@@ -12,7 +11,7 @@ namespace assay::relevance::passing {
 // R_i = x_i sum_j (dy_j / dx_i) R_j / y_j. For y linear in x that is the z-rule with the operator's own
 // weights; for a homogeneous y such as a norm it conserves as well, by Euler's theorem.
 Relevances proportional(const Passage& p) {
-  const Tensor share = share_of(p.arriving(), p.outputs[0], p.epsilon);
+  const Array share = share_of(p.arriving(), p.outputs[0], p.epsilon);
   Relevances results = vector_jacobian(p.node, p.inputs, p.receivers, std::span(&share, 1));
   for (std::size_t i = 0; i < results.size(); ++i) results[i] = results[i] * p.input(p.receivers[i]);
   return results;
@@ -22,43 +21,43 @@ Relevances proportional(const Passage& p) {
 Relevances sum(const Passage& p) {
   const bool subtracts = p.node.op == "Sub";
   const auto addend = [&](std::size_t i) { return subtracts && i == 1 ? -p.input(i) : p.input(i); };
-  Tensor z = p.outputs[0];
+  Array z = p.outputs[0];
   if (!p.bias_absorbs && p.receivers.size() < p.inputs.size()) {
-    z = at::zeros_like(z);
+    z = array::zeros_like(z);
     for (const std::size_t i : p.receivers) z = z + addend(i);
   }
-  const Tensor share = share_of(p.arriving(), z, p.epsilon);
+  const Array share = share_of(p.arriving(), z, p.epsilon);
   Relevances results;
   for (const std::size_t i : p.receivers)
-    results.push_back(at::sum_to(addend(i) * share, p.input(i).sizes()));
+    results.push_back(array::sum_to(addend(i) * share, p.input(i).shape()));
   return results;
 }
 
 Relevances mean(const Passage& p) {
   const auto count = static_cast<double>(p.inputs.size());
-  const Tensor share = share_of(p.arriving(), p.outputs[0] * count, p.epsilon);
+  const Array share = share_of(p.arriving(), p.outputs[0] * count, p.epsilon);
   Relevances results;
   for (const std::size_t i : p.receivers)
-    results.push_back(at::sum_to(p.input(i) * share, p.input(i).sizes()));
+    results.push_back(array::sum_to(p.input(i) * share, p.input(i).shape()));
   return results;
 }
 
 Relevances product(const Passage& p) {
-  const Tensor share =
+  const Array share =
       p.receivers.size() == 1 ? p.arriving() : p.arriving() / static_cast<double>(p.receivers.size());
   Relevances results;
-  for (const std::size_t i : p.receivers) results.push_back(at::sum_to(share, p.input(i).sizes()));
+  for (const std::size_t i : p.receivers) results.push_back(array::sum_to(share, p.input(i).shape()));
   return results;
 }
 
 // A constant that wins takes its relevance with it.
 Relevances extreme(const Passage& p) {
-  Tensor winners = at::zeros_like(p.outputs[0]);
-  for (const Tensor& input : p.inputs) winners = winners + (input == p.outputs[0]).to(winners.scalar_type());
-  const Tensor share = share_of(p.arriving(), winners);
+  Array winners = array::zeros_like(p.outputs[0]);
+  for (const Array& input : p.inputs) winners = winners + input.eq(p.outputs[0]).to(winners.dtype());
+  const Array share = share_of(p.arriving(), winners);
   Relevances results;
   for (const std::size_t i : p.receivers) {
-    results.push_back(at::sum_to(share * (p.input(i) == p.outputs[0]), p.input(i).sizes()));
+    results.push_back(array::sum_to(share * p.input(i).eq(p.outputs[0]), p.input(i).shape()));
   }
   return results;
 }
@@ -67,7 +66,7 @@ Relevances extreme(const Passage& p) {
 Relevances bilinear(const Passage& p) {
   Relevances results = proportional(p);
   if (results.size() == 1) return results;
-  for (Tensor& result : results) result = result / static_cast<double>(results.size());
+  for (Array& result : results) result = result / static_cast<double>(results.size());
   return results;
 }
 

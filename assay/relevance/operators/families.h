@@ -4,7 +4,7 @@
 
 namespace assay::relevance::passing {
 
-using Relevances = std::vector<Tensor>;
+using Relevances = std::vector<Array>;
 using Positions = std::vector<std::size_t>;
 
 // Who receives.

@@ -1,7 +1,6 @@
 // Operators that move data or change its type.
 
-#include <ATen/ATen.h>
-#include <ATen/ExpandUtils.h>
+#include <assay/array_math.h>
 
 #include "assay/relevance/operators/families.h"
 #include "assay/relevance/vjp.h"
@@ -9,15 +8,14 @@
 namespace assay::relevance::passing {
 
 Relevances unchanged(const Passage& p) { return {p.arriving()}; }
-Relevances reshaped(const Passage& p) { return {p.arriving().reshape(p.input(p.receivers[0]).sizes())}; }
+Relevances reshaped(const Passage& p) { return {p.arriving().reshape(p.input(p.receivers[0]).shape())}; }
 
 // Each element of the output is one of the input (or a constant): relevance goes back to where the element
 // was.
 Relevances moved(const Passage& p) {
-  std::vector<Tensor> inputs(p.inputs.begin(), p.inputs.end());
+  std::vector<Array> inputs(p.inputs.begin(), p.inputs.end());
   // Values do not matter, and integers (tokens) have no derivative.
-  for (const std::size_t i : p.receivers)
-    inputs[i] = at::zeros(inputs[i].sizes(), p.input(i).options().dtype(at::kFloat));
+  for (const std::size_t i : p.receivers) inputs[i] = array::zeros(inputs[i].shape(), DType::float32);
   return vector_jacobian(p.node, inputs, p.receivers, p.relevance);
 }
 
@@ -26,9 +24,9 @@ Relevances picked(const Passage& p) { return vector_jacobian(p.node, p.inputs, p
 
 Relevances concatenated(const Passage& p) {
   std::int64_t axis = p.node.integer("axis", 0), begin = 0;
-  if (axis < 0) axis += p.arriving().dim();
-  std::vector<Tensor> parts;
-  for (const Tensor& input : p.inputs) {
+  if (axis < 0) axis += p.arriving().rank();
+  std::vector<Array> parts;
+  for (const Array& input : p.inputs) {
     parts.push_back(p.arriving().narrow(axis, begin, input.size(axis)));
     begin += input.size(axis);
   }
@@ -44,23 +42,23 @@ Relevances split(const Passage& p) { return moved(p); }
 // movement.
 Relevances embedding(const Passage& p) {
   if (p.receivers[0] == 0) return moved(p);
-  const std::int64_t table_rank = p.input(0).dim(), indices_rank = p.input(1).dim();
+  const std::int64_t table_rank = p.input(0).rank(), indices_rank = p.input(1).rank();
   std::int64_t axis = p.node.integer("axis", 0);
   if (axis < 0) axis += table_rank;
   std::vector<std::int64_t> rest;
-  for (std::int64_t i = 0; i < p.arriving().dim(); ++i) {
+  for (std::int64_t i = 0; i < p.arriving().rank(); ++i) {
     if (i < axis || i >= axis + indices_rank) rest.push_back(i);
   }
   return {rest.empty() ? p.arriving() : p.arriving().sum(rest)};
 }
 
 Relevances where(const Passage& p) {
-  const Tensor none = at::zeros({}, p.arriving().options());
+  const Array none = array::zeros({}, p.arriving().dtype());
   Relevances results;
   for (const std::size_t i : p.receivers) {
-    const Tensor chosen =
-        i == 1 ? at::where(p.input(0), p.arriving(), none) : at::where(p.input(0), none, p.arriving());
-    results.push_back(at::sum_to(chosen, p.input(i).sizes()));
+    const Array chosen =
+        i == 1 ? array::where(p.input(0), p.arriving(), none) : array::where(p.input(0), none, p.arriving());
+    results.push_back(array::sum_to(chosen, p.input(i).shape()));
   }
   return results;
 }

@@ -1,15 +1,15 @@
 // Winner takes all: relevance goes to the largest element of each window, equally among those that tie.
 
-#include <ATen/ATen.h>
-#include <ATen/Parallel.h>
+#include <assay/array_math.h>
 
 #include <array>
 #include <span>
 #include <vector>
 
 #include <assay/extend/rule.h>
-#include "assay/engine/kernels/parts/window.h"
+#include "assay/engine/operators/parts/window.h"
 #include "assay/relevance/operators/families.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay::relevance::passing {
 namespace {
@@ -22,7 +22,7 @@ struct Plane {
   std::array<std::int64_t, 3> sizes{1, 1, 1}, places{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1},
       dilation{1, 1, 1}, begin{0, 0, 0};
 
-  Plane(const Window& window, at::IntArrayRef input, at::IntArrayRef output) {
+  Plane(const Window& window, const Shape& input, const Shape& output) {
     const std::size_t missing = 3 - window.rank();
     for (std::size_t a = 0; a < window.rank(); ++a) {
       sizes[missing + a] = input[a + 2];
@@ -102,54 +102,56 @@ struct Plane {
   }
 };
 
-Tensor on_host(const Tensor& tensor) { return tensor.to(at::kCPU, at::kFloat).contiguous(); }
+Array floats_in_order(const Array& array) { return array.to(DType::float32).contiguous(); }
 
 }  // namespace
 
 Relevances max_pool(const Passage& p) {
-  const Tensor x = on_host(p.input(0)), y = on_host(p.outputs[0]), arriving = on_host(p.arriving());
+  const Array x = floats_in_order(p.input(0)), y = floats_in_order(p.outputs[0]),
+              arriving = floats_in_order(p.arriving());
   KernelContext context;
   const Window window = operators::read_window(
       {p.node, p.inputs, context}, p.node.integers("kernel_shape", {}), operators::spatial_sizes(x));
-  const Plane plane(window, x.sizes(), y.sizes());
+  const Plane plane(window, x.shape(), y.shape());
   const std::vector<std::int64_t> near = plane.offsets();
-  const Tensor result = at::zeros_like(x);
+  const Array result = array::zeros_like(x);
   const std::int64_t planes = x.size(0) * x.size(1);
-  if (planes > 0 && y.numel() > 0) {
-    const std::int64_t in = x.numel() / planes, out = y.numel() / planes;
-    at::parallel_for(0, planes, 16, [&](std::int64_t from, std::int64_t to) {
-      for (std::int64_t n = from; n < to; ++n) {
-        plane.pass(near, x.data_ptr<float>() + n * in, y.data_ptr<float>() + n * out,
-                   arriving.data_ptr<float>() + n * out, result.data_ptr<float>() + n * in);
+  if (planes > 0 && y.count() > 0) {
+    const std::int64_t in = x.count() / planes, out = y.count() / planes;
+    split_loop(static_cast<std::size_t>(planes), 16, [&](std::size_t from, std::size_t to) {
+      for (auto n = static_cast<std::int64_t>(from); n < static_cast<std::int64_t>(to); ++n) {
+        plane.pass(near, x.elements<float>() + n * in, y.elements<float>() + n * out,
+                   arriving.elements<float>() + n * out, result.elements<float>() + n * in);
       }
     });
   }
-  return {result.to(p.input(0).device())};
+  return {result};
 }
 
 Relevances reduced_extreme(const Passage& p) {
-  const Tensor& x = p.input(0);
+  const Array& x = p.input(0);
   // Kept axes of size 1 let the output broadcast over the input; without them the sizes tell which axes are
   // gone.
-  Tensor y = p.outputs[0], arriving = p.arriving();
-  if (y.dim() != x.dim()) {
+  Array y = p.outputs[0], arriving = p.arriving();
+  if (y.rank() != x.rank()) {
     Ints axes = p.node.integers("axes", {});
     if (p.has(1)) {
-      const Tensor given = p.input(1).to(at::kCPU, at::kLong).contiguous();
-      axes.assign(given.data_ptr<std::int64_t>(), given.data_ptr<std::int64_t>() + given.numel());
+      const Array given = p.input(1).to(DType::int64).contiguous();
+      axes.assign(given.elements<std::int64_t>(), given.elements<std::int64_t>() + given.count());
     }
-    Ints kept = x.sizes().vec();
+    Ints kept = x.shape();
     if (axes.empty()) kept.assign(kept.size(), 1);
-    for (const std::int64_t axis : axes) kept[static_cast<std::size_t>(axis < 0 ? axis + x.dim() : axis)] = 1;
+    for (const std::int64_t axis : axes)
+      kept[static_cast<std::size_t>(axis < 0 ? axis + x.rank() : axis)] = 1;
     y = y.reshape(kept);
     arriving = arriving.reshape(kept);
   }
-  const Tensor wins = (x == y).to(x.scalar_type());
+  const Array wins = x.eq(y).to(x.dtype());
   Ints reduced;
-  for (std::int64_t a = 0; a < x.dim(); ++a) {
+  for (std::int64_t a = 0; a < x.rank(); ++a) {
     if (y.size(a) != x.size(a)) reduced.push_back(a);
   }
-  const Tensor count = reduced.empty() ? wins : wins.sum(reduced, /*keepdim=*/true);
+  const Array count = reduced.empty() ? wins : wins.sum(reduced, /*keep=*/true);
   return {wins * share_of(arriving, count)};
 }
 

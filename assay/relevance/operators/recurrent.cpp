@@ -1,9 +1,9 @@
 // Recurrent cells, unrolled over time (Arras et al., WASSA 2017): the epsilon rule on the linear parts and on
 // sums; of a product of gate and signal the signal takes all.
 
-#include "assay/engine/kernels/parts/recurrent.h"
+#include "assay/engine/operators/parts/recurrent.h"
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/rule.h>
 #include "assay/relevance/operators/families.h"
@@ -16,23 +16,23 @@ using operators::Direction;
 using operators::Recurrence;
 using operators::State;
 
-// What one step has computed on its way forward, by name of the formula in kernels/recurrent.cpp.
+// What one step has computed on its way forward, by name of the formula in operators/recurrent.cpp.
 struct Memory {
   State after;
-  Tensor candidate;        // pre-activation of the signal: [batch, hidden]
-  Tensor recurrent;        // what the candidate reads of the last state, before its weights
-  Tensor recurrent_scale;  // factor after these weights (GRU's reset gate with linear_before_reset), or
-                           // undefined
-  Tensor kept, fresh;  // addends of the new state: from the old state, from the candidate; undefined for RNN
+  Array candidate;        // pre-activation of the signal: [batch, hidden]
+  Array recurrent;        // what the candidate reads of the last state, before its weights
+  Array recurrent_scale;  // factor after these weights (GRU's reset gate with linear_before_reset), or
+                          // undefined
+  Array kept, fresh;  // addends of the new state: from the old state, from the candidate; undefined for RNN
 };
-using Advance = std::function<Memory(const Tensor& projected, const State& before)>;
+using Advance = std::function<Memory(const Array& projected, const State& before)>;
 
 struct Cell {
   std::size_t states;
   Advance (*make)(const Recurrence&, const Direction&);
 };
 
-Tensor part_of(const Tensor& t, std::int64_t size, std::int64_t which) {
+Array part_of(const Array& t, std::int64_t size, std::int64_t which) {
   return t.narrow(1, which * size, size);
 }
 
@@ -50,25 +50,25 @@ class Unrolled {
   }
 
   // Adds to `input` [steps, batch, features]; returns the relevance of the initial states.
-  State backward(const Tensor& sequence, State state, Tensor& input) {
-    const Tensor weight = weights_.weight.narrow(0, last_, run_.hidden);        // [hidden, features]
-    const Tensor recurrent = weights_.recurrent.narrow(1, last_, run_.hidden);  // [hidden, hidden]
+  State backward(const Array& sequence, State state, Array& input) {
+    const Array weight = weights_.weight.narrow(0, last_, run_.hidden);        // [hidden, features]
+    const Array recurrent = weights_.recurrent.narrow(1, last_, run_.hidden);  // [hidden, hidden]
     for (std::int64_t i = run_.steps - 1; i >= 0; --i) {
       const std::int64_t t = time(i);
       const Memory& memory = memories_[static_cast<std::size_t>(i)];
-      const Tensor active =
-          run_.lengths.defined() ? (run_.lengths > t).unsqueeze(1).to(at::kFloat) : Tensor();
+      const Array active =
+          run_.lengths.defined() ? (run_.lengths > t).unsqueeze(1).to(DType::float32) : Array();
       State arriving = state;
       if (sequence.defined()) arriving[0] = arriving[0] + sequence.select(0, t);
       if (active.defined()) {
-        for (Tensor& part : arriving) part = part * active;
+        for (Array& part : arriving) part = part * active;
       }
       auto [candidate, older] = through_state(memory, arriving);
-      const Tensor share = share_of(candidate, denominator(memory), p_.epsilon);
-      const Tensor x = run_.input.select(0, t);
-      input.select(0, t).add_(x * at::mm(share, weight));
-      const Tensor scaled = memory.recurrent_scale.defined() ? share * memory.recurrent_scale : share;
-      older[0] = older[0] + memory.recurrent * at::mm(scaled, recurrent.t());
+      const Array share = share_of(candidate, denominator(memory), p_.epsilon);
+      const Array x = run_.input.select(0, t);
+      input.select(0, t).add_(x * array::mm(share, weight));
+      const Array scaled = memory.recurrent_scale.defined() ? share * memory.recurrent_scale : share;
+      older[0] = older[0] + memory.recurrent * array::mm(scaled, recurrent.t());
       if (active.defined()) {
         for (std::size_t k = 0; k < older.size(); ++k) older[k] = older[k] + state[k] * (1 - active);
       }
@@ -81,8 +81,8 @@ class Unrolled {
   std::int64_t time(std::int64_t i) const { return run_.backwards(d_) ? run_.steps - 1 - i : i; }
 
   void forward() {
-    const Tensor flat = run_.input.reshape({run_.steps * run_.batch, -1});
-    Tensor projected = at::mm(flat, weights_.weight.t());
+    const Array flat = run_.input.reshape({run_.steps * run_.batch, -1});
+    Array projected = array::mm(flat, weights_.weight.t());
     if (weights_.bias.defined()) projected = projected + weights_.bias;
     projected = projected.reshape({run_.steps, run_.batch, -1});
     const Advance advance = cell_.make(run_, weights_);
@@ -92,31 +92,31 @@ class Unrolled {
       memories_.push_back(advance(projected.select(0, t), state));
       State next = memories_.back().after;
       if (run_.lengths.defined()) {
-        const Tensor active = (run_.lengths > t).unsqueeze(1);
-        for (std::size_t k = 0; k < next.size(); ++k) next[k] = at::where(active, next[k], state[k]);
+        const Array active = (run_.lengths > t).unsqueeze(1);
+        for (std::size_t k = 0; k < next.size(); ++k) next[k] = array::where(active, next[k], state[k]);
       }
       state = std::move(next);
     }
   }
 
   // From the new states to the candidate and to the old states.
-  std::pair<Tensor, State> through_state(const Memory& memory, const State& arriving) const {
+  std::pair<Array, State> through_state(const Memory& memory, const State& arriving) const {
     State older(cell_.states);
-    for (Tensor& part : older) part = at::zeros_like(arriving[0]);
+    for (Array& part : older) part = array::zeros_like(arriving[0]);
     if (!memory.kept.defined()) return {arriving[0], std::move(older)};
     // The state that is a sum: LSTM's cell (the output is gated by o and passes on to it), GRU's hidden
     // state.
     const bool has_cell = cell_.states == 2;
-    const Tensor whole = has_cell ? arriving[0] + arriving[1] : arriving[0];
-    const Tensor share = share_of(whole, memory.kept + memory.fresh, p_.epsilon);
+    const Array whole = has_cell ? arriving[0] + arriving[1] : arriving[0];
+    const Array share = share_of(whole, memory.kept + memory.fresh, p_.epsilon);
     older[has_cell ? 1 : 0] = share * memory.kept;
     return {share * memory.fresh, std::move(older)};
   }
 
   // What the candidate's relevance is divided by: with its bias, or without where biases do not absorb.
-  Tensor denominator(const Memory& memory) const {
+  Array denominator(const Memory& memory) const {
     if (p_.bias_absorbs) return memory.candidate;
-    Tensor z = memory.candidate;
+    Array z = memory.candidate;
     if (weights_.bias.defined()) z = z - weights_.bias.narrow(0, last_, run_.hidden);
     if (weights_.candidate_bias.defined()) z = z - memory.recurrent_scale * weights_.candidate_bias;
     return z;
@@ -133,11 +133,11 @@ class Unrolled {
 
 Relevances unroll(const Passage& p, const Recurrence& run, const Cell& cell) {
   const bool first = run.batch_first;
-  Tensor input = at::zeros_like(run.input).contiguous();
-  std::vector<std::vector<Tensor>> initial(2);
+  Array input = array::zeros_like(run.input).contiguous();
+  std::vector<std::vector<Array>> initial(2);
   for (std::size_t d = 0; d < run.directions; ++d) {
     const auto direction = static_cast<std::int64_t>(d);
-    Tensor sequence;  // [steps, batch, hidden]
+    Array sequence;  // [steps, batch, hidden]
     if (p.relevance[0].defined()) {
       sequence =
           first ? p.relevance[0].select(2, direction).transpose(0, 1) : p.relevance[0].select(1, direction);
@@ -146,7 +146,7 @@ Relevances unroll(const Passage& p, const Recurrence& run, const Cell& cell) {
     for (std::size_t k = 0; k < cell.states; ++k) {
       const bool arrives = k + 1 < p.relevance.size() && p.relevance[k + 1].defined();
       state[k] = arrives ? p.relevance[k + 1].select(first ? 1 : 0, direction)
-                         : at::zeros({run.batch, run.hidden}, run.input.options());
+                         : array::zeros({run.batch, run.hidden}, run.input.dtype());
     }
     const State before = Unrolled(p, run, cell, d).backward(sequence, std::move(state), input);
     for (std::size_t k = 0; k < before.size(); ++k) initial[k].push_back(before[k]);
@@ -156,7 +156,7 @@ Relevances unroll(const Passage& p, const Recurrence& run, const Cell& cell) {
     if (i == 0) {
       results.push_back(first ? input.transpose(0, 1) : input);
     } else {
-      results.push_back(at::stack(initial[i - 5], first ? 1 : 0));
+      results.push_back(array::stack(initial[i - 5], first ? 1 : 0));
     }
   }
   return results;
@@ -164,38 +164,38 @@ Relevances unroll(const Passage& p, const Recurrence& run, const Cell& cell) {
 
 Advance lstm_step(const Recurrence& run, const Direction& one) {
   const bool coupled = run.call.node.integer("input_forget", 0) != 0;
-  std::vector<Tensor> peephole(3);
-  if (one.peephole.defined()) peephole = one.peephole.chunk(3, 0);
-  return [=, size = run.hidden](const Tensor& x, const State& before) {
-    const auto peep = [](const Tensor& gate, const Tensor& weight, const Tensor& cell) {
+  std::vector<Array> peephole(3);
+  if (one.peephole.defined()) peephole = array::chunk(one.peephole, 3, 0);
+  return [=, size = run.hidden](const Array& x, const State& before) {
+    const auto peep = [](const Array& gate, const Array& weight, const Array& cell) {
       return weight.defined() ? gate + weight * cell : gate;
     };
-    const Tensor all = at::addmm(x, before[0], one.recurrent);
-    const Tensor in = one.functions[0](peep(part_of(all, size, 0), peephole[0], before[1]));
-    const Tensor forget =
+    const Array all = array::addmm(x, before[0], one.recurrent);
+    const Array in = one.functions[0](peep(part_of(all, size, 0), peephole[0], before[1]));
+    const Array forget =
         coupled ? 1 - in : one.functions[0](peep(part_of(all, size, 2), peephole[2], before[1]));
     Memory memory;
     memory.candidate = part_of(all, size, 3);
     memory.recurrent = before[0];
     memory.kept = forget * before[1];
     memory.fresh = in * one.functions[1](memory.candidate);
-    const Tensor next = memory.kept + memory.fresh;
-    const Tensor out = one.functions[0](peep(part_of(all, size, 1), peephole[1], next));
+    const Array next = memory.kept + memory.fresh;
+    const Array out = one.functions[0](peep(part_of(all, size, 1), peephole[1], next));
     memory.after = {out * one.functions[2](next), next};
     return memory;
   };
 }
 
 Advance gru_step(const Recurrence& run, const Direction& one) {
-  return [=, size = run.hidden, apart = run.candidate_bias_apart](const Tensor& x, const State& before) {
-    const Tensor& h = before[0];
-    const Tensor weight = one.recurrent.narrow(1, 2 * size, size);
-    const Tensor gates =
-        one.functions[0](at::addmm(x.narrow(1, 0, 2 * size), h, one.recurrent.narrow(1, 0, 2 * size)));
-    const Tensor update = part_of(gates, size, 0), reset = part_of(gates, size, 1);
+  return [=, size = run.hidden, apart = run.candidate_bias_apart](const Array& x, const State& before) {
+    const Array& h = before[0];
+    const Array weight = one.recurrent.narrow(1, 2 * size, size);
+    const Array gates =
+        one.functions[0](array::addmm(x.narrow(1, 0, 2 * size), h, one.recurrent.narrow(1, 0, 2 * size)));
+    const Array update = part_of(gates, size, 0), reset = part_of(gates, size, 1);
     Memory memory;
     memory.recurrent = apart ? h : reset * h;
-    Tensor own = at::mm(memory.recurrent, weight);
+    Array own = array::mm(memory.recurrent, weight);
     if (apart) {
       memory.recurrent_scale = reset;
       if (one.candidate_bias.defined()) own = own + one.candidate_bias;
@@ -210,9 +210,9 @@ Advance gru_step(const Recurrence& run, const Direction& one) {
 }
 
 Advance rnn_step(const Recurrence&, const Direction& one) {
-  return [=](const Tensor& x, const State& before) {
+  return [=](const Array& x, const State& before) {
     Memory memory;
-    memory.candidate = at::addmm(x, before[0], one.recurrent);
+    memory.candidate = array::addmm(x, before[0], one.recurrent);
     memory.recurrent = before[0];
     memory.after = {one.functions[0](memory.candidate)};
     return memory;

@@ -1,4 +1,4 @@
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <cmath>
 
@@ -7,8 +7,8 @@
 namespace assay::relevance::redistribution {
 namespace {
 
-Tensor positive_part(const Tensor& t) { return at::clamp_min(t, 0); }
-Tensor negative_part(const Tensor& t) { return at::clamp_max(t, 0); }
+Array positive_part(const Array& t) { return array::clamp_min(t, 0); }
+Array negative_part(const Array& t) { return array::clamp_max(t, 0); }
 
 // R_i = sum_j (alpha z+_ij / (sum_i z+_ij + b+_j) - beta z-_ij / (sum_i z-_ij + b-_j)) R_j
 // where z+ and z- are the positive and negative contributions: z+ = x+ w+ + x- w-, z- = x+ w- + x- w+.
@@ -23,26 +23,26 @@ class AlphaBeta final : public Rule {
     }
   }
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&,
-                      const Tensor& relevance) const override {
+  Array redistribute(const LinearMap& layer, const Array& input, const Array&,
+                     const Array& relevance) const override {
     const LinearMap plus = layer.with(positive_part), minus = layer.with(negative_part);
-    const Tensor up = one_sign(plus, minus, plus.bias, input, relevance);
+    const Array up = one_sign(plus, minus, plus.bias, input, relevance);
     if (beta_ == 0) return up;
     return alpha_ * up - beta_ * one_sign(minus, plus, minus.bias, input, relevance);
   }
 
  private:
   // The contributions that `above` makes of positive inputs and `below` of negative ones: all of one sign.
-  static Tensor one_sign(const LinearMap& above, const LinearMap& below, const Tensor& bias,
-                         const Tensor& input, const Tensor& relevance) {
+  static Array one_sign(const LinearMap& above, const LinearMap& below, const Array& bias, const Array& input,
+                        const Array& relevance) {
     const bool signed_input = input.lt(0).any().item<bool>();
-    const Tensor high = signed_input ? positive_part(input) : input,
-                 low = signed_input ? negative_part(input) : Tensor();
-    Tensor z = above.forward(high);
+    const Array high = signed_input ? positive_part(input) : input,
+                low = signed_input ? negative_part(input) : Array();
+    Array z = above.forward(high);
     if (signed_input) z = z + below.forward(low);
     if (bias.defined()) z = z + bias;
-    const Tensor share = share_of(relevance, z);
-    const Tensor result = high * above.pull_back(share, input);
+    const Array share = share_of(relevance, z);
+    const Array result = high * above.pull_back(share, input);
     return signed_input ? result + low * below.pull_back(share, input) : result;
   }
 

@@ -1,4 +1,4 @@
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/rule.h>
 
@@ -16,21 +16,21 @@ class Box final : public Rule {
     }
   }
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&,
-                      const Tensor& relevance) const override {
-    const LinearMap plus = layer.with([](const Tensor& w) { return at::clamp_min(w, 0); });
-    const LinearMap minus = layer.with([](const Tensor& w) { return at::clamp_max(w, 0); });
+  Array redistribute(const LinearMap& layer, const Array& input, const Array&,
+                     const Array& relevance) const override {
+    const LinearMap plus = layer.with([](const Array& w) { return array::clamp_min(w, 0); });
+    const LinearMap minus = layer.with([](const Array& w) { return array::clamp_max(w, 0); });
     // Expanded in full: at padded positions neither bound contributes.
-    const Tensor low = low_.to(input).expand_as(input).contiguous(),
-                 high = high_.to(input).expand_as(input).contiguous();
-    const Tensor z = layer.forward(input) - plus.forward(low) - minus.forward(high);
-    const Tensor share = share_of(relevance, z, epsilon_);
+    const Array low = low_.to(input.dtype()).expand(input.shape()).contiguous(),
+                high = high_.to(input.dtype()).expand(input.shape()).contiguous();
+    const Array z = layer.forward(input) - plus.forward(low) - minus.forward(high);
+    const Array share = share_of(relevance, z, epsilon_);
     return input * layer.pull_back(share, input) - low * plus.pull_back(share, input) -
            high * minus.pull_back(share, input);
   }
 
  private:
-  Tensor low_, high_;
+  Array low_, high_;
   double epsilon_;
 };
 

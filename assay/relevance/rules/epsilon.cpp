@@ -1,3 +1,5 @@
+#include <assay/array_math.h>
+
 #include <assay/extend/rule.h>
 
 namespace assay::relevance::redistribution {
@@ -8,8 +10,8 @@ class Epsilon final : public Rule {
  public:
   explicit Epsilon(double epsilon) : epsilon_(epsilon) {}
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor& output,
-                      const Tensor& relevance) const override {
+  Array redistribute(const LinearMap& layer, const Array& input, const Array& output,
+                     const Array& relevance) const override {
     return input * layer.pull_back(share_of(relevance, output, epsilon_), input);
   }
 

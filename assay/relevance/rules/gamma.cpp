@@ -1,4 +1,4 @@
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/rule.h>
 
@@ -15,10 +15,10 @@ double gamma_of(const RuleSettings& settings) {
 
 // The layer with positive (negative) weights and biases favoured: w + gamma w+ (w + gamma w-).
 LinearMap favouring_positive(const LinearMap& layer, double gamma) {
-  return layer.with([gamma](const Tensor& w) { return w + gamma * at::clamp_min(w, 0); });
+  return layer.with([gamma](const Array& w) { return w + gamma * array::clamp_min(w, 0); });
 }
 LinearMap favouring_negative(const LinearMap& layer, double gamma) {
-  return layer.with([gamma](const Tensor& w) { return w + gamma * at::clamp_max(w, 0); });
+  return layer.with([gamma](const Array& w) { return w + gamma * array::clamp_max(w, 0); });
 }
 
 // R_i = sum_j x_i (w_ij + gamma w+_ij) / sum_i (...) R_j. Meant for inputs that are not negative.
@@ -26,8 +26,8 @@ class OriginalGamma final : public Rule {
  public:
   OriginalGamma(double gamma, double epsilon) : gamma_(gamma), epsilon_(epsilon) {}
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&,
-                      const Tensor& relevance) const override {
+  Array redistribute(const LinearMap& layer, const Array& input, const Array&,
+                     const Array& relevance) const override {
     const LinearMap favoured = favouring_positive(layer, gamma_);
     return input *
            favoured.pull_back(share_of(relevance, favoured.forward_with_bias(input), epsilon_), input);
@@ -43,18 +43,18 @@ class GeneralisedGamma final : public Rule {
  public:
   GeneralisedGamma(double gamma, double epsilon) : gamma_(gamma), epsilon_(epsilon) {}
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor& output,
-                      const Tensor& relevance) const override {
+  Array redistribute(const LinearMap& layer, const Array& input, const Array& output,
+                     const Array& relevance) const override {
     const LinearMap up = favouring_positive(layer, gamma_), down = favouring_negative(layer, gamma_);
     return one_side(up, down, input, relevance * output.gt(0)) +
            one_side(down, up, input, relevance * output.lt(0));
   }
 
  private:
-  Tensor one_side(const LinearMap& above, const LinearMap& below, const Tensor& input,
-                  const Tensor& relevance) const {
-    const Tensor high = at::clamp_min(input, 0), low = at::clamp_max(input, 0);
-    const Tensor share = share_of(relevance, above.forward_with_bias(high) + below.forward(low), epsilon_);
+  Array one_side(const LinearMap& above, const LinearMap& below, const Array& input,
+                 const Array& relevance) const {
+    const Array high = array::clamp_min(input, 0), low = array::clamp_max(input, 0);
+    const Array share = share_of(relevance, above.forward_with_bias(high) + below.forward(low), epsilon_);
     return high * above.pull_back(share, input) + low * below.pull_back(share, input);
   }
 

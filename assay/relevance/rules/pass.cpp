@@ -7,11 +7,11 @@ namespace {
 // R_i = R_i: for layers whose input and output have one shape.
 class Pass final : public Rule {
  public:
-  Tensor redistribute(const LinearMap&, const Tensor& input, const Tensor&,
-                      const Tensor& relevance) const override {
-    if (relevance.sizes() != input.sizes()) {
+  Array redistribute(const LinearMap&, const Array& input, const Array&,
+                     const Array& relevance) const override {
+    if (relevance.shape() != input.shape()) {
       fail(Fault::usage, "rule 'pass' is for layers whose input and output have one shape, not {} and {}",
-           to_string(input.sizes().vec()), to_string(relevance.sizes().vec()));
+           to_string(input.shape()), to_string(relevance.shape()));
     }
     return relevance;
   }

@@ -1,6 +1,6 @@
 // Rules that look at weights alone and spread relevance over an input whatever its values.
 
-#include <ATen/ATen.h>
+#include <assay/array_math.h>
 
 #include <assay/extend/rule.h>
 
@@ -10,16 +10,16 @@ namespace {
 // R_i = sum_j v_ij / sum_i v_ij R_j with v = change(w), never negative. No bias.
 class WeightOnly final : public Rule {
  public:
-  explicit WeightOnly(Tensor (*change)(const Tensor&)) : change_(change) {}
+  explicit WeightOnly(Array (*change)(const Array&)) : change_(change) {}
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&,
-                      const Tensor& relevance) const override {
+  Array redistribute(const LinearMap& layer, const Array& input, const Array&,
+                     const Array& relevance) const override {
     const LinearMap changed = layer.with(change_);
-    return changed.pull_back(share_of(relevance, changed.forward(at::ones_like(input))), input);
+    return changed.pull_back(share_of(relevance, changed.forward(array::ones_like(input))), input);
   }
 
  private:
-  Tensor (*change_)(const Tensor&);
+  Array (*change_)(const Array&);
 };
 
 }  // namespace
@@ -30,7 +30,7 @@ RuleInfo w_square() {
           "Montavon et al., Pattern Recognition 2017",
           {},
           [](const RuleSettings&) -> std::unique_ptr<Rule> {
-            return std::make_unique<WeightOnly>([](const Tensor& w) { return at::square(w); });
+            return std::make_unique<WeightOnly>([](const Array& w) { return array::square(w); });
           }};
 }
 
@@ -40,7 +40,7 @@ RuleInfo flat() {
           "Lapuschkin et al., Nature Communications 2019",
           {},
           [](const RuleSettings&) -> std::unique_ptr<Rule> {
-            return std::make_unique<WeightOnly>([](const Tensor& w) { return at::ones_like(w); });
+            return std::make_unique<WeightOnly>([](const Array& w) { return array::ones_like(w); });
           }};
 }
 

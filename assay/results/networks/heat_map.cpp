@@ -59,7 +59,7 @@ std::vector<report::Picture> draw_relevance(const Session& session, const Datase
   options.outputs = data.target_width() > 0;
   const auto attribution = relevance::make_attribution(method, session, options);
   const Array relevance =
-      to_array(attribution->attribute(session.bind(batch), {}, std::span(&input, 1)).values.at(input));
+      attribution->attribute(session.bind(batch), {}, std::span(&input, 1)).values.at(input).contiguous();
   const auto values = batch.inputs.as<float>(), heat = relevance.as<float>();
   const std::size_t size = values.size() / chosen.size();
   const auto range = data.valid_range();

@@ -29,21 +29,20 @@ struct AttackLog {
 using HeldInputs = Tensors;
 
 // Inputs are in units of the valid range: every element is between 0 (the least valid value) and 1 (the
-// greatest), and so are all that the attack makes of them. All tensors are on one device and have one row per
-// record.
+// greatest), and so are all that the attack makes of them. All arrays have one row per record.
 struct AttackProblem {
-  Tensor inputs;    // [n, record...] float32 in [0, 1]
+  Array inputs;     // [n, record...] float32 in [0, 1]
   HeldInputs held;  // further inputs of networks with several, [n, ...] each
-  Tensor labels;    // [n] int64: the class that the network gives the record, to be left
-  Tensor scores;    // [n, classes] of the clean records
-  Tensor targets;   // [n] int64: the class to be reached; undefined when any other class will do
+  Array labels;     // [n] int64: the class that the network gives the record, to be left
+  Array scores;     // [n, classes] of the clean records
+  Array targets;    // [n] int64: the class to be reached; undefined when any other class will do
   std::vector<std::uint64_t> keys;  // [n] what names the record's random streams: its id, not its place
   std::uint64_t seed = 1;
 
   // Regression only (undefined otherwise): the network's output [n, t] for the clean record, and the unit
   // vector [n, t] along which it is to move by more than `margin`. Scores are then two classes, "has not
   // moved" (the label) and "has".
-  Tensor reference, direction;
+  Array reference, direction;
   double margin = 0;
 
   std::shared_ptr<AttackLog> log;
@@ -54,24 +53,24 @@ struct AttackProblem {
   // A random stream of record `row`. `purpose` tells streams of one attack apart.
   Rng rng(std::size_t row, std::uint64_t purpose = 0) const { return Rng(seed, {keys[row], purpose}); }
   // The records in `rows` ([m] int64), each still with its own log entry and random streams.
-  AttackProblem at(const Tensor& rows) const;
+  AttackProblem at(const Array& rows) const;
   void end(std::size_t row, std::string_view reason) const { log->ending[places[row]] = reason; }
 };
 
 // Numbers in the shape of `problem.inputs`, drawn record by record from their own streams by `draw(Rng&)`.
-Tensor drawn(const AttackProblem& problem, std::uint64_t purpose, const std::function<float(Rng&)>& draw);
+Array drawn(const AttackProblem& problem, std::uint64_t purpose, const std::function<float(Rng&)>& draw);
 
 // `values` [n] shaped so that it multiplies each record of `like` [n, ...].
-Tensor per_record(const Tensor& values, const Tensor& like);
+Array per_record(const Array& values, const Array& like);
 // [n] int64 on the host: of labels, targets.
-std::vector<std::int64_t> numbers(const Tensor& values);
+std::vector<std::int64_t> numbers(const Array& values);
 // [n] -> positions of the true entries, int64.
-Tensor positions(const Tensor& mask);
+Array positions(const Array& mask);
 
 // How units of the valid range become what the network takes: low + unit * span. [elements of a record] each;
 // undefined when they are the same.
 struct InputUnits {
-  Tensor low, span;
+  Array low, span;
   std::optional<ValidRange> range = {};  // as the data declare it
 };
 
@@ -97,40 +96,40 @@ class AttackedNetwork {
 
   // What the network takes, of any number of records [n, record...]. `held`: the further inputs of the same
   // records, where there are any.
-  Tensors bind(const Tensor& points, const HeldInputs& held = {}) const;
+  Tensors bind(const Array& points, const HeldInputs& held = {}) const;
   // The further inputs of bound records.
   HeldInputs held_of(const Tensors& given) const;
   // The tensor of the attacked input, records along axis 0.
-  Tensor first(const Tensors& given) const;
+  Array first(const Tensors& given) const;
   // The raw decision value [n, outputs] of inputs as the network takes them. Counts no query.
-  Tensor outputs(const Tensors& given) const;
+  Array outputs(const Tensors& given) const;
   // What it means for a problem: the scores below.
-  Tensor scores_of(const AttackProblem& problem, const Tensor& outputs) const;
+  Array scores_of(const AttackProblem& problem, const Array& outputs) const;
 
   // Scores [n, classes], at least two classes, whose greatest is the decision. The scores of a network with
   // one output z are -z/2 and z/2; those of a regression network tell how far the output has moved
   // (AttackProblem::direction).
-  Tensor scores(const AttackProblem& problem, const Tensor& points) const;
+  Array scores(const AttackProblem& problem, const Array& points) const;
 
   // A number of each record, to be differentiated: given the record's row in the problem and its scores, adds
   // to zeros how the number changes with each score. Called by several threads at a time.
   using Objective =
       std::function<void(std::size_t row, std::span<const float> scores, std::span<float> slopes)>;
   struct Slopes {
-    Tensor scores;                  // [n, classes]
-    std::vector<Tensor> gradients;  // one per objective, shaped as the points, of each record's own number
+    Array scores;                  // [n, classes]
+    std::vector<Array> gradients;  // one per objective, shaped as the points, of each record's own number
   };
   // One forward pass and as many backward passes as objectives. Gradients that are not finite count as 0: an
   // attack does not move along them.
-  Slopes slopes(const AttackProblem& problem, const Tensor& points,
+  Slopes slopes(const AttackProblem& problem, const Array& points,
                 std::span<const Objective> objectives) const;
   // For a single objective.
-  Tensor slope(const AttackProblem& problem, const Tensor& points, const Objective& objective) const;
+  Array slope(const AttackProblem& problem, const Array& points, const Objective& objective) const;
   // Of whatever the graph's values tell, the decision read first: scores are outputs(). Counts no query.
-  Slopes slopes(const Tensor& points, const HeldInputs& held, const RecordObjective& objective) const;
+  Slopes slopes(const Array& points, const HeldInputs& held, const RecordObjective& objective) const;
 
   // [n] bool: records whose scores are what the problem wants. Scores that are not finite are no success.
-  static Tensor won(const AttackProblem& problem, const Tensor& scores);
+  static Array won(const AttackProblem& problem, const Array& scores);
 
  private:
   const Session& session_;
@@ -138,13 +137,13 @@ class AttackedNetwork {
   bool regression_;
   ValueId input_, decision_;
   int batch_axis_;
-  c10::ScalarType type_;
+  DType type_;
   float threshold_;
 };
 
-// The problem of records in memory, [n, record...] float32 in units of the valid range on the session's
-// device: each is to leave the class that the network gives it. Records are told apart by their place. Throws
-// Error{usage} for regression networks.
-AttackProblem problem_of(const AttackedNetwork& network, const Tensor& inputs, std::uint64_t seed = 1);
+// The problem of records in memory, [n, record...] float32 in units of the valid range: each is to
+// leave the class that the network gives it. Records are told apart by their place. Throws Error{usage} for
+// regression networks.
+AttackProblem problem_of(const AttackedNetwork& network, const Array& inputs, std::uint64_t seed = 1);
 
 }  // namespace assay::attack

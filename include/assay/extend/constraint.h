@@ -19,7 +19,7 @@ namespace assay::explore {
 
 // Searches under way, one per row. Records are in units of the valid range: every element between 0 and 1.
 struct Searches {
-  Tensor seeds;                         // [n, record...]
+  Array seeds;                          // [n, record...]
   std::vector<std::uint64_t> keys;      // what names each search's random streams
   std::vector<std::size_t> iterations;  // steps taken so far
   std::uint64_t seed = 1;
@@ -27,7 +27,7 @@ struct Searches {
 
   std::int64_t size() const { return seeds.size(0); }
   // [n, record...] bool: elements that are not the seed's, beyond what rounding does.
-  Tensor changed(const Tensor& records) const;
+  Array changed(const Array& records) const;
   // Random numbers of a search that are the same in every iteration, or new in each.
   Rng constant_rng(std::size_t row, std::uint64_t purpose) const { return Rng(seed, {keys[row], purpose}); }
   Rng rng(std::size_t row, std::uint64_t purpose) const {
@@ -51,21 +51,21 @@ class Constraint {
   static constexpr const char* kind = "constraint";
   virtual ~Constraint() = default;
   // What is allowed of the wanted direction, whose elements have a mean square of 1.
-  virtual Tensor direction(const Searches&, const Tensor& points, const Tensor& wanted) const {
+  virtual Array direction(const Searches&, const Array& points, const Array& wanted) const {
     static_cast<void>(points);
     return wanted;
   }
   // Where the search goes on from after a step.
-  virtual Tensor kept(const Searches&, const Tensor& points) const { return points; }
+  virtual Array kept(const Searches&, const Array& points) const { return points; }
   // The record that a point of the search stands for, where they differ. What leaves [0, 1] is clipped.
-  virtual Tensor shown(const Searches&, const Tensor& points) const { return points; }
+  virtual Array shown(const Searches&, const Array& points) const { return points; }
   // Points lie on a line through each seed and may leave [0, 1]; only the records they stand for are clipped.
   virtual bool on_a_line() const { return false; }
   // What is allowed differs from element to element, so that no line through the seed is.
   virtual bool by_element() const { return false; }
   // [n] bool: records, as they are stored, that are allowed; undefined: all. Constraints that are given
   // together undo each other's work, so this is asked of all before a record counts as a finding.
-  virtual Tensor admits(const Searches&, const Tensor& records) const {
+  virtual Array admits(const Searches&, const Array& records) const {
     static_cast<void>(records);
     return {};
   }
@@ -73,7 +73,7 @@ class Constraint {
   // A search is given up after more steps than this in a row without any change.
   virtual std::size_t patience() const { return 5; }
   // [elements] bool of a record that hold whole numbers in the data's own units; undefined: none.
-  virtual Tensor integers(std::int64_t elements) const {
+  virtual Array integers(std::int64_t elements) const {
     static_cast<void>(elements);
     return {};
   }

@@ -26,7 +26,7 @@ class Optimiser {
   // Updates parameters in place, element by element: all of a network may come as one tensor. `rate` is the
   // learning rate of this step, `step` counts from 1; `state` holds slots() tensors of the value's shape,
   // zero at the start.
-  virtual void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+  virtual void update(Array& value, const Array& gradient, std::vector<Array>& state, double rate,
                       std::int64_t step) const = 0;
 };
 
@@ -41,22 +41,22 @@ Catalogue<OptimiserInfo>& optimisers();
 // What a network says of a batch of records, and what it should say. Where records have labels, `labels` is
 // set and the network classifies; else `numbers` is.
 struct Answers {
-  Tensor scores;               // decision value, [records, outputs]
-  Tensor labels;               // int64 [records]
-  Tensor numbers;              // [records, outputs]
+  Array scores;                // decision value, [records, outputs]
+  Array labels;                // int64 [records]
+  Array numbers;               // [records, outputs]
   bool probabilities = false;  // the scores come out of a sigmoid
 
   // What users read, [records, outputs]: probabilities of classes, or the scores of a regression.
-  Tensor output() const;
+  Array output() const;
   // The same for the truth: one-hot rows of classes (the label itself for one output), or the numbers.
-  Tensor target() const;
+  Array target() const;
 };
 
 struct LossInfo {
   std::string name, summary;  // the summary is the formula, y the truth and p the output
   bool needs_labels = false;
   std::vector<SpecOption> options;
-  std::function<Tensor(const Answers& answers, const SpecOptions& options)> value;  // mean over records
+  std::function<Array(const Answers& answers, const SpecOptions& options)> value;  // mean over records
   // The same of one record of several classes, where that is all it depends on: adds `factor` times its slope
   // with respect to each score. With it training keeps records in cache; without, autograd goes back.
   std::function<double(std::span<const float> scores, std::size_t label, double factor,

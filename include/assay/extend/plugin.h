@@ -7,15 +7,12 @@
 //   #include <assay/extend/plugin.h>
 //   ASSAY_PLUGIN("my attacks", [] { assay::attack::attacks().add({.name = "mine", ...}); })
 //
-// A plug-in is compiled against the headers of one version with one compiler and one libtorch, and refused by
-// programs built otherwise. It is code that runs with the rights of who starts the program: load what you
-// trust.
+// A plug-in is compiled against the headers of one version with one compiler, and refused by programs built
+// otherwise. It is code that runs with the rights of who starts the program: load what you trust.
 //
 // A plug-in takes the library's functions from the program that loads it. Your own program that calls load()
 // exports them: set_target_properties(NAME PROPERTIES ENABLE_EXPORTS ON) in CMake; or Assay was built with
 // -DASSAY_SHARED=ON.
-
-#include <torch/version.h>
 
 #include <filesystem>
 #include <string>
@@ -27,10 +24,9 @@
 
 // What a plug-in and the program that loads it must have in common. A literal: of a variable there would be
 // one for both, that of the program.
-#define ASSAY_PLUGIN_BUILT_FOR                                                               \
-  "assay " ASSAY_VERSION_TEXT                                                                \
-  ", compiler ABI " ASSAY_PLUGIN_NUMBER(__GXX_ABI_VERSION) ", strings " ASSAY_PLUGIN_NUMBER( \
-      _GLIBCXX_USE_CXX11_ABI) ", libtorch " TORCH_VERSION
+#define ASSAY_PLUGIN_BUILT_FOR                                       \
+  "assay " ASSAY_VERSION_TEXT ", compiler ABI " ASSAY_PLUGIN_NUMBER( \
+      __GXX_ABI_VERSION) ", strings " ASSAY_PLUGIN_NUMBER(_GLIBCXX_USE_CXX11_ABI)
 
 namespace assay::plugin {
 

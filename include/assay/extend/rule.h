@@ -19,30 +19,30 @@ class LinearOperation {
  public:
   virtual ~LinearOperation() = default;
   // W x, without bias.
-  virtual Tensor apply(const Tensor& input, const Tensor& weight) const = 0;
+  virtual Array apply(const Array& input, const Array& weight) const = 0;
   // W^T y with the shape of `input`, whose values do not matter.
-  virtual Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const = 0;
+  virtual Array transpose(const Array& output, const Array& weight, const Array& input) const = 0;
 };
 
 // Cheap to copy.
 struct LinearMap {
   std::shared_ptr<const LinearOperation> operation;
-  Tensor weight;
-  Tensor bias;  // broadcasts over the output; undefined when there is none
+  Array weight;
+  Array bias;  // broadcasts over the output; undefined when there is none
 
-  Tensor forward(const Tensor& input) const { return operation->apply(input, weight); }
-  Tensor pull_back(const Tensor& output, const Tensor& input) const {
+  Array forward(const Array& input) const { return operation->apply(input, weight); }
+  Array pull_back(const Array& output, const Array& input) const {
     return operation->transpose(output, weight, input);
   }
   // forward() plus bias, if there is one.
-  Tensor forward_with_bias(const Tensor& input) const;
+  Array forward_with_bias(const Array& input) const;
   // The map with another weight and bias: `change` of these, element by element.
-  LinearMap with(const std::function<Tensor(const Tensor&)>& change) const;
+  LinearMap with(const std::function<Array(const Array&)>& change) const;
 };
 
 // relevance / (z + epsilon * sgn(z)) with sgn(0) = +1, and 0 where that denominator is 0: the division that
 // rules share. The shapes broadcast.
-Tensor share_of(const Tensor& relevance, const Tensor& z, double epsilon = 0);
+Array share_of(const Array& relevance, const Array& z, double epsilon = 0);
 
 class Rule {
  public:
@@ -50,16 +50,16 @@ class Rule {
   // Relevance of the layer's input, with its shape. `output` is the layer's stored output, bias included;
   // `relevance` has the output's shape. Where the layer's bias is undefined `output` has none either, so a
   // rule need not know whether biases absorb relevance.
-  virtual Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor& output,
-                              const Tensor& relevance) const = 0;
+  virtual Array redistribute(const LinearMap& layer, const Array& input, const Array& output,
+                             const Array& relevance) const = 0;
 };
 
 // What rules can be made from.
 struct RuleSettings {
   std::vector<double> numbers = {};  // given with the name, "gamma:0.25"; empty: the rule's defaults
   double epsilon = 1e-6;             // stabiliser
-  Tensor low = {},
-         high = {};  // bounds of the layer's input, broadcasting over it; only the box rule needs them
+  Array low = {},
+        high = {};  // bounds of the layer's input, broadcasting over it; only the box rule needs them
 };
 
 struct RuleInfo {

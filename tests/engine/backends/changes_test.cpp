@@ -1,16 +1,17 @@
 // Layers with some other weights, from what they gave before: against the kernels.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
 #include <cmath>
 #include <set>
 
+#include <assay/array_math.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
 #include <assay/session.h>
 #include "assay/engine/changes/changed_weights.h"
+#include "tests/random_arrays.h"
 
 namespace assay {
 namespace {
@@ -50,21 +51,21 @@ std::vector<Layer> layers() {
 class Pair {
  public:
   explicit Pair(const Layer& layer) : layer_(layer), was_(build(false)), now_(build(true)) {
-    const Tensor one = run(was_, records(1));
-    output_.assign(one.sizes().begin(), one.sizes().end());
+    const Array one = run(was_, records(1));
+    output_.assign(one.shape().begin(), one.shape().end());
     input_ = layer.record;
     input_.insert(input_.begin(), 1);
   }
 
-  Tensor records(std::int64_t count) const {
+  Array records(std::int64_t count) const {
     std::vector<std::int64_t> shape(layer_.record);
     shape.insert(shape.begin(), count);
-    at::manual_seed(3);
-    return at::randn(shape);
+    array::manual_seed(3);
+    return array::randn(shape);
   }
-  static Tensor run(const Graph& graph, const Tensor& x) {
+  static Array run(const Graph& graph, const Array& x) {
     const ValueId y = graph.outputs()[0];
-    return Session(graph, {.engine = "libtorch"}).run({{graph.inputs()[0], x}}, std::span(&y, 1)).at(y);
+    return Session(graph, {.engine = "reference"}).run({{graph.inputs()[0], x}}, std::span(&y, 1)).at(y);
   }
   std::optional<ChangedWeights> change() const {
     return ChangedWeights::between(was_, was_.nodes()[0], now_, now_.nodes()[0], input_, output_);
@@ -100,8 +101,8 @@ class Pair {
   Shape input_, output_;
 };
 
-Tensor of_units(const Tensor& values, const ChangedWeights& change) {
-  return values.index_select(1, at::tensor(change.units(), at::kLong));
+Array of_units(const Array& values, const ChangedWeights& change) {
+  return values.index_select(1, array::tensor(change.units(), DType::int64));
 }
 
 class ChangedLayers : public testing::TestWithParam<Layer> {};
@@ -111,25 +112,24 @@ TEST_P(ChangedLayers, GiveWhatTheKernelsGive) {
   const auto change = pair.change();
   ASSERT_TRUE(change.has_value());
   EXPECT_LT(std::ssize(change->units()), change->width());
-  const Tensor x = pair.records(37), before = Pair::run(pair.was(), x), want = Pair::run(pair.now(), x);
-  const Tensor got = change->run(x, of_units(before, *change), 2);
-  EXPECT_TRUE(at::allclose(got, of_units(want, *change), 1e-4, 1e-5));
-  EXPECT_FALSE(at::allclose(got, of_units(before, *change), 1e-2, 1e-2));
+  const Array x = pair.records(37), before = Pair::run(pair.was(), x), want = Pair::run(pair.now(), x);
+  const Array got = change->run(x, of_units(before, *change), 2);
+  EXPECT_TRUE(array::allclose(got, of_units(want, *change), 1e-4, 1e-5));
+  EXPECT_FALSE(array::allclose(got, of_units(before, *change), 1e-2, 1e-2));
   // All other units give what they gave.
-  Tensor others = before.clone();
-  others.index_copy_(1, at::tensor(change->units(), at::kLong), got);
-  EXPECT_TRUE(at::allclose(others, want, 1e-4, 1e-5));
+  const Array others = array::index_copy(before, 1, array::tensor(change->units(), DType::int64), got);
+  EXPECT_TRUE(array::allclose(others, want, 1e-4, 1e-5));
 }
 
 TEST_P(ChangedLayers, GiveTheSameBitsInEveryBatch) {
   const Pair pair(GetParam());
   const auto change = pair.change();
   ASSERT_TRUE(change.has_value());
-  const Tensor x = pair.records(20), before = of_units(Pair::run(pair.was(), x), *change),
-               whole = change->run(x, before, 3);
+  const Array x = pair.records(20), before = of_units(Pair::run(pair.was(), x), *change),
+              whole = change->run(x, before, 3);
   for (const auto& [first, count] : {std::pair{0, 1}, std::pair{3, 16}, std::pair{19, 1}}) {
-    const Tensor part = change->run(x.narrow(0, first, count), before.narrow(0, first, count), 1);
-    EXPECT_TRUE(at::equal(part, whole.narrow(0, first, count))) << first;
+    const Array part = change->run(x.narrow(0, first, count), before.narrow(0, first, count), 1);
+    EXPECT_TRUE(array::equal(part, whole.narrow(0, first, count))) << first;
   }
 }
 
@@ -137,12 +137,12 @@ TEST_P(ChangedLayers, SayWhereANumberIsNotFinite) {
   const Pair pair(GetParam());
   const auto change = pair.change();
   ASSERT_TRUE(change.has_value());
-  const Tensor x = pair.records(5);
-  Tensor before = of_units(Pair::run(pair.was(), x), *change);
+  const Array x = pair.records(5);
+  Array before = of_units(Pair::run(pair.was(), x), *change);
   EXPECT_TRUE(change->run(x, before, 1).defined());
   for (const float value : {std::nanf(""), -INFINITY}) {
-    Tensor broken = before.clone();
-    broken.view({-1})[-1] = value;
+    Array broken = before.clone();
+    broken.reshape({-1})[-1].fill_(value);
     EXPECT_FALSE(change->run(x, broken, 1).defined());
   }
 }
@@ -158,11 +158,11 @@ TEST(ChangedLayers, AllWeightsOfSomeChannels) {
     const std::vector<std::int64_t> channels{2};
     const auto added = ChangedWeights::of_channels(pair.was(), node, channels, pair.input(), pair.output());
     ASSERT_TRUE(added.has_value()) << layer.name;
-    const Tensor x = pair.records(18), before = Pair::run(pair.was(), x);
-    Tensor change = at::zeros_like(x);
-    change.select(1, 2).normal_();
-    const Tensor got = added->run(change.narrow(1, 2, 1), before, 2);
-    EXPECT_TRUE(at::allclose(got, Pair::run(pair.was(), x + change), 1e-4, 1e-5)) << layer.name;
+    const Array x = pair.records(18), before = Pair::run(pair.was(), x);
+    Array change = array::zeros_like(x);
+    change.select(1, 2).copy_(array::randn_like(change.select(1, 2)));
+    const Array got = added->run(change.narrow(1, 2, 1), before, 2);
+    EXPECT_TRUE(array::allclose(got, Pair::run(pair.was(), x + change), 1e-4, 1e-5)) << layer.name;
   }
 }
 
@@ -188,9 +188,9 @@ TEST(ChangedLayers, AgreeOnEveryInstructionSet) {
     for (const Layer& layer : layers()) {
       const Pair pair(layer);
       const auto change = pair.change();
-      const Tensor x = pair.records(18), before = of_units(Pair::run(pair.was(), x), *change);
+      const Array x = pair.records(18), before = of_units(Pair::run(pair.was(), x), *change);
       EXPECT_TRUE(
-          at::allclose(change->run(x, before, 1), of_units(Pair::run(pair.now(), x), *change), 1e-4, 1e-5))
+          array::allclose(change->run(x, before, 1), of_units(Pair::run(pair.now(), x), *change), 1e-4, 1e-5))
           << layer.name << " on " << (rest & -rest);
     }
   }

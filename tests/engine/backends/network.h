@@ -1,27 +1,25 @@
 #pragma once
 
-// Networks whose values come from the libtorch kernels, the second opinion on what back ends compute.
+// Networks whose values come from the reference kernels, the second opinion on what back ends compute.
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
+#include <assay/array_math.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
 #include "assay/engine/backend.h"
-#include "assay/engine/kernel.h"
+#include "assay/engine/operators/kernel.h"
 
 namespace assay::test {
 
 using Ints = std::vector<std::int64_t>;
 
-// A graph under construction whose values are computed at once by the libtorch kernels, the second opinion.
+// A graph under construction whose values are computed at once by the reference kernels, the second opinion.
 class Network {
  public:
   explicit Network(const Backend& backend, Shape input_shape, std::int64_t rows = 7, std::uint64_t seed = 1)
@@ -34,8 +32,8 @@ class Network {
   }
 
   ValueId constant(Shape shape, double scale = 0.5, double shift = 0) {
-    const Tensor tensor = random(shape) * scale + shift;
-    const ValueId id = build_.constant("", to_array(tensor));
+    const Array tensor = random(shape) * scale + shift;
+    const ValueId id = build_.constant("", tensor);
     values_[id] = tensor;
     return id;
   }
@@ -45,7 +43,7 @@ class Network {
   // One number, without axes.
   ValueId whole(std::int64_t value) { return hold(Array::of<std::int64_t>({}, std::vector{value})); }
   // Some are true, some are not.
-  ValueId truths(Shape shape) { return hold(to_array(random(shape) > 0)); }
+  ValueId truths(Shape shape) { return hold(random(shape) > 0); }
   ValueId add(const std::string& op, std::vector<ValueId> inputs,
               std::map<std::string, Attribute> attributes = {}) {
     const ValueId id = build_.add(op, op + std::to_string(count_++), inputs, attributes);
@@ -97,20 +95,19 @@ class Network {
     return backend_.supports(graph, graph.nodes().back(), shape_of());
   }
 
-  const Tensor& value(ValueId id) const { return values_.at(id); }
+  const Array& value(ValueId id) const { return values_.at(id); }
   ValueId input = no_value;
 
  private:
   ValueId hold(const Array& array) {
     const ValueId id = build_.constant("", array);
-    values_[id] = to_tensor(array);
+    values_[id] = array;
     return id;
   }
   // The same, compiled with other values of constants than those that come with the runs.
   void expect_learning(const Graph& graph, StretchRequest request, const std::vector<ValueId>& learned) {
     GraphBuilder edit(graph);
-    for (const ValueId id : learned)
-      edit.replace_constant(id, to_array(random(values_.at(id).sizes().vec())));
+    for (const ValueId id : learned) edit.replace_constant(id, random(values_.at(id).shape()));
     const Graph other = edit.build();
     request.graph = &other;
     request.learned = learned;
@@ -126,53 +123,52 @@ class Network {
     std::vector<std::vector<float>> matrices;
     std::vector<float*> pointers;
     for (const ReducedValue& tap : taps) {
-      matrices.emplace_back(
-          static_cast<std::size_t>(rows * tap.columns(values_.at(tap.value).sizes().vec())));
+      matrices.emplace_back(static_cast<std::size_t>(rows * tap.columns(values_.at(tap.value).shape())));
       pointers.push_back(matrices.back().data());
     }
     Tensors results;
     stretch.run(given(stretch), results, pointers);
     for (const ValueId id : keep) expect_near(results.at(id), values_.at(id));
     for (std::size_t t = 0; t < taps.size(); ++t) {
-      Tensor expected = values_.at(taps[t].value);
+      Array expected = values_.at(taps[t].value);
       if (taps[t].whole) expected = expected.flatten(1).unsqueeze(1);
-      if (expected.dim() > 2) {
+      if (expected.rank() > 2) {
         expected =
             expected.movedim(static_cast<std::int64_t>(taps[t].whole ? 1 : taps[t].axis), 1).flatten(2);
         expected = taps[t].reduction == Reduction::mean  ? expected.mean(2)
                    : taps[t].reduction == Reduction::max ? expected.amax(2)
                                                          : expected.amin(2);
       }
-      expect_near(at::from_blob(pointers[t], expected.sizes(), at::kFloat), expected);
+      expect_near(Array::around(pointers[t], DType::float32, expected.shape()), expected);
     }
   }
 
   // Of the sum of all kept values, each element times a number of its own.
   void expect_gradients(const Graph& graph, const Stretch& stretch, const std::vector<ValueId>& keep) {
-    const at::AutoGradMode with_gradients(true);
-    std::map<ValueId, Tensor> values = values_;
-    std::vector<Tensor> leaves;
+    const array::Recording recorded(true);
+    std::map<ValueId, Array> values = values_;
+    std::vector<Array> leaves;
     for (const ValueId id : stretch.inputs()) {
       leaves.push_back(values_.at(id).detach().clone().requires_grad_());
       values[id] = leaves.back();
     }
     KernelContext context;
     for (const Node& node : graph.nodes()) {
-      std::vector<Tensor> tensors;
-      for (const ValueId in : node.inputs) tensors.push_back(in == no_value ? Tensor() : values.at(in));
-      const std::vector<Tensor> results = run_node(node, tensors, context);
+      std::vector<Array> tensors;
+      for (const ValueId in : node.inputs) tensors.push_back(in == no_value ? Array() : values.at(in));
+      const std::vector<Array> results = run_node(node, tensors, context);
       for (std::size_t o = 0; o < node.outputs.size(); ++o) {
         if (node.outputs[o] != no_value) values[node.outputs[o]] = results[o];
       }
     }
-    std::vector<Tensor> factors;
-    Tensor sum = at::zeros({});
+    std::vector<Array> factors;
+    Array sum = array::zeros({});
     for (const ValueId id : keep) {
-      factors.push_back(random(values.at(id).sizes().vec()));
+      factors.push_back(random(values.at(id).shape()));
       sum = sum + (values.at(id) * factors.back()).sum();
     }
-    const std::vector<Tensor> expected = torch::autograd::grad({sum}, leaves),
-                              found = stretch.gradients(given(stretch), factors, stretch.inputs());
+    const std::vector<Array> expected = array::gradients(std::span(&sum, 1), leaves),
+                             found = stretch.gradients(given(stretch), factors, stretch.inputs());
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) expect_near(found[i], expected[i]);
     if (stretch.inputs().size() == 1) expect_record_gradients(stretch, keep, factors, expected[0]);
@@ -180,12 +176,12 @@ class Network {
 
   // Of the same sum and of its opposite, each a number of every record that reads the values from the last to
   // the first.
-  void expect_record_gradients(const Stretch& stretch, std::vector<ValueId> read, std::vector<Tensor> factors,
-                               const Tensor& expected) {
+  void expect_record_gradients(const Stretch& stretch, std::vector<ValueId> read, std::vector<Array> factors,
+                               const Array& expected) {
     std::ranges::reverse(read);
     std::ranges::reverse(factors);
-    for (Tensor& of_value : factors) of_value = of_value.flatten(1);
-    const Tensor all = at::cat(factors, 1);
+    for (Array& of_value : factors) of_value = of_value.flatten(1);
+    const Array all = array::cat(factors, 1);
     const auto size = static_cast<std::size_t>(all.size(1));
     const RecordGradients found = stretch.gradients(
         given(stretch),
@@ -195,7 +191,7 @@ class Network {
              [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
                ASSERT_EQ(elements.size(), size);
                ASSERT_EQ(slopes.size(), 2 * size);
-               const float* const of_record = all.data_ptr<float>() + record * size;
+               const float* const of_record = all.elements<float>() + record * size;
                for (std::size_t i = 0; i < size; ++i) {
                  slopes[i] += of_record[i];
                  slopes[size + i] -= of_record[i];
@@ -234,20 +230,20 @@ class Network {
   }
 
   void compute(const Node& node) {
-    std::vector<Tensor> tensors;
-    for (const ValueId in : node.inputs) tensors.push_back(in == no_value ? Tensor() : values_.at(in));
+    std::vector<Array> tensors;
+    for (const ValueId in : node.inputs) tensors.push_back(in == no_value ? Array() : values_.at(in));
     KernelContext context;
-    const std::vector<Tensor> results = run_node(node, tensors, context);
+    const std::vector<Array> results = run_node(node, tensors, context);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) set(node.outputs[o], results.at(o));
   }
-  Tensor random(const Shape& shape) {
+  Array random(const Shape& shape) {
     std::vector<float> numbers(static_cast<std::size_t>(element_count(shape)));
     for (float& v : numbers) v = static_cast<float>(rng_.normal());
-    return to_tensor(Array::of<float>(shape, numbers));
+    return Array::of<float>(shape, numbers);
   }
-  void set(ValueId id, const Tensor& tensor) {
+  void set(ValueId id, const Array& tensor) {
     values_[id] = tensor;
-    Shape shape = tensor.sizes().vec();
+    Shape shape = tensor.shape();
     if (!shape.empty()) shape[0] = 1;
     shapes_[id] = shape;
   }
@@ -258,8 +254,8 @@ class Network {
       return it == shapes_.end() ? none : it->second;
     };
   }
-  static void expect_near(const Tensor& actual, const Tensor& expected) {
-    ASSERT_EQ(actual.sizes(), expected.sizes());
+  static void expect_near(const Array& actual, const Array& expected) {
+    ASSERT_EQ(actual.shape(), expected.shape());
     const float scale = std::max(1.0F, expected.abs().max().item<float>());
     EXPECT_LE((actual - expected).abs().max().item<float>(), 2e-5F * scale);
   }
@@ -268,7 +264,7 @@ class Network {
   GraphBuilder build_{"network"};
   Rng rng_;
   int count_ = 0;
-  std::map<ValueId, Tensor> values_;
+  std::map<ValueId, Array> values_;
   std::map<ValueId, Shape> shapes_;
 };
 

@@ -1,22 +1,21 @@
 // Recurrences by the back ends: the kernels' values for every cell, direction and layout, and the same bits
 // however records are cut into batches and shared among threads; gradients, where there are any.
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include <assay/array_math.h>
 #include <assay/model.h>
 #include "assay/engine/backend.h"
-#include "assay/engine/kernel.h"
 #include "assay/engine/lanes/kernels.h"
 #include "assay/engine/lanes/segment.h"
 #include "assay/engine/onednn/segment.h"
+#include "assay/engine/operators/kernel.h"
+#include "tests/random_arrays.h"
 
 namespace assay {
 namespace {
@@ -34,7 +33,7 @@ struct Form {
 // A network of one node and its values by the kernels.
 struct Recurrent {
   explicit Recurrent(const Form& form, std::int64_t rows) {
-    at::manual_seed(1);
+    array::manual_seed(1);
     const bool records_first = form.attributes.contains("layout");
     const std::int64_t directions =
         form.attributes.contains("direction") &&
@@ -43,12 +42,12 @@ struct Recurrent {
             : 1;
     const auto given = [&](const std::string& name, const Shape& shape) {
       const ValueId id = builder.input(name, DType::float32, Shape(shape.size(), -1));
-      values[id] = at::randn(shape);
+      values[id] = array::randn(shape);
       return id;
     };
     const auto constant = [&](const Shape& shape) {
-      const Tensor tensor = at::randn(shape) * 0.4;
-      const ValueId id = builder.constant("", to_array(tensor));
+      const Array tensor = array::randn(shape) * 0.4;
+      const ValueId id = builder.constant("", tensor);
       values[id] = tensor;
       return id;
     };
@@ -68,8 +67,8 @@ struct Recurrent {
         {.name = "cell", .op = form.op, .inputs = inputs, .outputs = outputs, .attributes = form.attributes});
     builder.set_outputs(outputs);
     graph = builder.build();
-    std::vector<Tensor> call;
-    for (const ValueId id : inputs) call.push_back(id == no_value ? Tensor() : values.at(id));
+    std::vector<Array> call;
+    for (const ValueId id : inputs) call.push_back(id == no_value ? Array() : values.at(id));
     KernelContext context;
     expected = run_node(graph.nodes()[0], call, context);
   }
@@ -103,7 +102,7 @@ struct Recurrent {
   Graph graph;
   Tensors values;
   std::vector<ValueId> outputs;
-  std::vector<Tensor> expected;
+  std::vector<Array> expected;
   ShapeOf shape_of = [](ValueId) -> const Shape& {
     static const Shape unknown;
     return unknown;
@@ -149,7 +148,7 @@ TEST_P(Recurrences, AgreeWithTheKernels) {
       EXPECT_GT(backend().most_steps(net.graph, net.graph.nodes()[0]), 1000);
       const Tensors found = net.run(backend(), 2, 0, rows);
       for (std::size_t o = 0; o < net.outputs.size(); ++o)
-        EXPECT_TRUE(at::allclose(found.at(net.outputs[o]), net.expected[o], 1e-4, 1e-5))
+        EXPECT_TRUE(array::allclose(found.at(net.outputs[o]), net.expected[o], 1e-4, 1e-5))
             << "result " << o << " of " << rows << " records";
     }
   }
@@ -165,7 +164,7 @@ TEST_P(Recurrences, GiveTheSameBitsInEveryBatchOnAnyThreads) {
          {std::tuple(0, 150, 3), std::tuple(0, 1, 1), std::tuple(149, 150, 2), std::tuple(3, 80, 2)}) {
       const Tensors part = net.run(backend(), threads, begin, end);
       for (const ValueId id : net.outputs)
-        EXPECT_TRUE(at::equal(part.at(id), whole.at(id).narrow(net.axis_of(id), begin, end - begin)))
+        EXPECT_TRUE(array::equal(part.at(id), whole.at(id).narrow(net.axis_of(id), begin, end - begin)))
             << begin << " to " << end << " on " << threads << " threads";
     }
   }
@@ -185,11 +184,11 @@ TEST_P(Recurrences, GradientsAgreeWithTheKernels) {
     for (std::size_t i = 1; i < 4 && i < node.inputs.size(); ++i) {
       if (node.inputs[i] == no_value) continue;
       learned.push_back(node.inputs[i]);
-      given[node.inputs[i]] = at::randn_like(net.values.at(node.inputs[i])) * 0.4;
+      given[node.inputs[i]] = array::randn_like(net.values.at(node.inputs[i])) * 0.4;
     }
     const auto stretch = net.compile(backend(), 2, learned);
-    const at::AutoGradMode with_gradients(true);
-    std::vector<Tensor> call, leaves;
+    const array::Recording recorded(true);
+    std::vector<Array> call, leaves;
     std::vector<ValueId> ids;
     for (const ValueId id : node.inputs) {
       if (id == no_value) {
@@ -201,19 +200,19 @@ TEST_P(Recurrences, GradientsAgreeWithTheKernels) {
       ids.push_back(id);
     }
     KernelContext context;
-    const std::vector<Tensor> expected = run_node(node, call, context);
+    const std::vector<Array> expected = run_node(node, call, context);
     for (std::size_t alone = 0; alone <= net.outputs.size(); ++alone) {
-      std::vector<Tensor> factors(net.outputs.size());
-      Tensor sum = at::zeros({});
+      std::vector<Array> factors(net.outputs.size());
+      Array sum = array::zeros({});
       for (std::size_t o = 0; o < net.outputs.size(); ++o) {
         if (alone < net.outputs.size() && o != alone) continue;
-        factors[o] = at::randn_like(expected[o]);
+        factors[o] = array::randn_like(expected[o]);
         sum = sum + (expected[o] * factors[o]).sum();
       }
-      const auto wanted = torch::autograd::grad({sum}, leaves, {}, true, false, true);
-      const std::vector<Tensor> found = stretch->gradients(given, factors, ids);
+      const auto wanted = array::gradients(std::span(&sum, 1), leaves, {}, /*keep=*/true);
+      const std::vector<Array> found = stretch->gradients(given, factors, ids);
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        const Tensor want = wanted[i].defined() ? wanted[i] : at::zeros_like(leaves[i]);
+        const Array want = wanted[i].defined() ? wanted[i] : array::zeros_like(leaves[i]);
         const float scale = std::max(1.0F, want.abs().max().item<float>());
         EXPECT_LE((found[i] - want).abs().max().item<float>(), 3e-5F * scale)
             << "input " << i << ", output " << alone;
@@ -229,24 +228,24 @@ TEST_P(Recurrences, GradientsAreTheSameBitsInEveryBatchOnAnyThreads) {
     const Recurrent net(form, rows);
     SCOPED_TRACE(net.graph.nodes()[0].describe());
     const ValueId x = net.graph.nodes()[0].inputs[0], weights = net.graph.nodes()[0].inputs[1];
-    const Tensor factors = at::randn_like(net.expected[0]);
+    const Array factors = array::randn_like(net.expected[0]);
     const auto gradients = [&](int threads, std::int64_t begin, std::int64_t end) {
       const auto stretch = net.compile(backend(), threads, {weights});
       Tensors given;
       for (const ValueId id : stretch->inputs())
         given[id] =
             id == weights ? net.values.at(id) : net.values.at(id).narrow(net.axis_of(id), begin, end - begin);
-      std::vector<Tensor> seeds(net.outputs.size());
+      std::vector<Array> seeds(net.outputs.size());
       seeds[0] = factors.narrow(net.axis_of(net.outputs[0]), begin, end - begin);
       const ValueId wanted[] = {x, weights};
       return stretch->gradients(given, seeds, wanted);
     };
-    const std::vector<Tensor> whole = gradients(1, 0, rows);
-    EXPECT_TRUE(at::equal(gradients(3, 0, rows)[1], whole[1]));
+    const std::vector<Array> whole = gradients(1, 0, rows);
+    EXPECT_TRUE(array::equal(gradients(3, 0, rows)[1], whole[1]));
     for (const auto& [begin, end, threads] :
          {std::tuple(0, 150, 3), std::tuple(149, 150, 2), std::tuple(3, 80, 2)}) {
-      EXPECT_TRUE(
-          at::equal(gradients(threads, begin, end)[0], whole[0].narrow(net.axis_of(x), begin, end - begin)))
+      EXPECT_TRUE(array::equal(gradients(threads, begin, end)[0],
+                               whole[0].narrow(net.axis_of(x), begin, end - begin)))
           << begin << " to " << end << " on " << threads << " threads";
     }
   }

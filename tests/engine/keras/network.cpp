@@ -1,6 +1,5 @@
 #include "network.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +7,9 @@
 #include <map>
 #include <numeric>
 
+#include <assay/array_math.h>
 #include <assay/session.h>
-#include "assay/engine/kernel.h"
+#include "assay/engine/operators/kernel.h"
 #include "assay/model/keras/read.h"
 
 namespace assay::testing {
@@ -28,14 +28,11 @@ std::vector<std::int64_t> to_last(std::size_t rank) {
   return order;
 }
 
-Tensor tensor_of(const Values& values) {
-  return at::tensor(at::ArrayRef<float>(values.data)).reshape(values.shape);
-}
+Array tensor_of(const Values& values) { return Array::of<float>(values.shape, values.data); }
 
-Values values_of(const Tensor& tensor) {
-  const Tensor flat = tensor.to(at::kFloat).contiguous();
-  return {tensor.sizes().vec(),
-          std::vector<float>(flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel())};
+Values values_of(const Array& tensor) {
+  const Array flat = tensor.to(DType::float32).contiguous();
+  return {tensor.shape(), std::vector<float>(flat.elements<float>(), flat.elements<float>() + flat.count())};
 }
 
 std::int64_t offset(const Shape& shape, const Shape& index) {
@@ -133,10 +130,10 @@ Tensors given_values(const Graph& graph, const std::vector<Values>& inputs, bool
   Tensors known;
   for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
     const Value& declared = graph.value(graph.inputs()[i]);
-    Tensor x = tensor_of(inputs.at(i));
+    Array x = tensor_of(inputs.at(i));
     if (!as_is && inputs[i].shape.size() >= 4) x = x.permute(to_first(inputs[i].shape.size())).contiguous();
-    if (declared.dtype == DType::int64) x = x.to(at::kLong);
-    EXPECT_EQ(declared.shape.size(), static_cast<std::size_t>(x.dim()));
+    if (declared.dtype == DType::int64) x = x.to(DType::int64);
+    EXPECT_EQ(declared.shape.size(), static_cast<std::size_t>(x.rank()));
     for (std::size_t axis = 1; axis < declared.shape.size(); ++axis) {
       EXPECT_TRUE(declared.shape[axis] < 0 ||
                   declared.shape[axis] == x.size(static_cast<std::int64_t>(axis)));
@@ -149,8 +146,8 @@ Tensors given_values(const Graph& graph, const std::vector<Values>& inputs, bool
 std::vector<Values> outputs_of(const Graph& graph, const Tensors& known, bool as_is) {
   std::vector<Values> outputs;
   for (const ValueId id : graph.outputs()) {
-    Tensor y = known.at(id);
-    if (!as_is && y.dim() >= 4) y = y.permute(to_last(static_cast<std::size_t>(y.dim()))).contiguous();
+    Array y = known.at(id);
+    if (!as_is && y.rank() >= 4) y = y.permute(to_last(static_cast<std::size_t>(y.rank()))).contiguous();
     outputs.push_back(values_of(y));
   }
   return outputs;
@@ -167,11 +164,11 @@ std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inp
   Tensors known = given_values(graph, inputs, as_is);
   for (std::size_t i = 0; i < graph.values().size(); ++i) {
     const auto id = static_cast<ValueId>(i);
-    if (graph.is_constant(id)) known[id] = to_tensor(graph.constant(id));
+    if (graph.is_constant(id)) known[id] = graph.constant(id);
   }
   for (const Node& node : graph.nodes()) {
-    std::vector<Tensor> operands;
-    for (const ValueId id : node.inputs) operands.push_back(id == no_value ? Tensor() : known.at(id));
+    std::vector<Array> operands;
+    for (const ValueId id : node.inputs) operands.push_back(id == no_value ? Array() : known.at(id));
     KernelContext context;
     const auto results = run_node(node, operands, context);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {

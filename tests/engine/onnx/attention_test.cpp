@@ -16,11 +16,11 @@ using namespace testing_onnx;
 std::vector<float> run(const OnnxFile& file,
                        const std::vector<std::pair<Shape, std::vector<float>>>& inputs) {
   const Graph graph = file.read();
-  const Session session(graph, {.threads = 1, .engine = "libtorch"});
+  const Session session(graph, {.threads = 1, .engine = "reference"});
   Tensors given;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    given.emplace(graph.inputs()[i], to_tensor(Array::of<float>(inputs[i].first, inputs[i].second)));
-  const Array array = to_array(session.run(given, graph.outputs()).at(graph.outputs()[0]));
+    given.emplace(graph.inputs()[i], Array::of<float>(inputs[i].first, inputs[i].second));
+  const Array array = session.run(given, graph.outputs()).at(graph.outputs()[0]).contiguous();
   return {array.as<float>().begin(), array.as<float>().end()};
 }
 

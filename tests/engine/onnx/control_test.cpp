@@ -9,6 +9,7 @@
 #include <limits>
 
 #include <assay/adapt.h>
+#include <assay/array_math.h>
 #include <assay/session.h>
 #include "tests/model/onnx_build.h"
 
@@ -42,12 +43,12 @@ onnx::GraphProto body(const Names& inputs, const std::vector<onnx::NodeProto>& n
 std::vector<std::vector<float>> run(const OnnxFile& file, const Shape& shape, const std::vector<float>& x) {
   const Graph graph = file.read();
   const auto results = [&](const Graph& network) {
-    const Session session(network, {.threads = 1, .engine = "libtorch"});
+    const Session session(network, {.threads = 1, .engine = "reference"});
     const Tensors values =
-        session.run({{network.inputs()[0], to_tensor(Array::of<float>(shape, x))}}, network.outputs());
+        session.run({{network.inputs()[0], Array::of<float>(shape, x)}}, network.outputs());
     std::vector<std::vector<float>> lists;
     for (const ValueId id : network.outputs()) {
-      const Array array = to_array(values.at(id)).to(DType::float32);
+      const Array array = values.at(id).to(DType::float32).contiguous();
       lists.emplace_back(array.as<float>().begin(), array.as<float>().end());
     }
     return lists;
@@ -120,7 +121,7 @@ TEST(Branches, PassGradients) {
   const Session session(graph, {.threads = 1});
   const ValueId x = graph.inputs()[0];
   for (const float sign : {1.0F, -1.0F}) {
-    const Tensors given{{x, to_tensor(Array::of<float>({1, 2}, std::vector{sign, 2 * sign}))}};
+    const Tensors given{{x, Array::of<float>({1, 2}, std::vector{sign, 2 * sign})}};
     const Tensors slopes = session.gradients(
         given, graph.outputs(), [&](const Tensors& values) { return values.at(graph.outputs()[0]).sum(); },
         std::vector{x});
@@ -238,9 +239,9 @@ TEST(FixedInputs, OfOpenShapesAreTheNumberForAsManyRecordsAsThereAre) {
   ASSERT_EQ(graph.inputs().size(), 1U);
   for (const std::int64_t rows : {1, 3}) {
     const Session session(graph, {.threads = 1});
-    const Tensors given{{graph.inputs()[0], at::zeros({rows, 2})}};
-    const Tensor sum = session.run(given, graph.outputs()).at(graph.outputs()[0]);
-    EXPECT_TRUE(at::equal(sum, at::full({rows, 2}, 2.5F)));
+    const Tensors given{{graph.inputs()[0], array::zeros({rows, 2})}};
+    const Array sum = session.run(given, graph.outputs()).at(graph.outputs()[0]);
+    EXPECT_TRUE(array::equal(sum, array::full({rows, 2}, 2.5F)));
   }
 }
 

@@ -65,12 +65,12 @@ Row run(const OnnxFile& file, const std::vector<Given>& inputs) {
   const Session session(graph, {.threads = 1});
   Tensors given;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Tensor values = to_tensor(Array::of<float>(inputs[i].shape, inputs[i].values));
-    if (inputs[i].type != onnx::TensorProto::FLOAT)
-      values = to_tensor(to_array(values).to(graph.value(graph.inputs()[i]).dtype));
+    Array values = Array::of<float>(inputs[i].shape, inputs[i].values);
+    if (inputs[i].type != onnx::TensorProto::FLOAT) values = values.to(graph.value(graph.inputs()[i]).dtype);
     given.emplace(graph.inputs()[i], values);
   }
-  const Array array = to_array(session.run(given, graph.outputs()).at(graph.outputs()[0])).to(DType::float32);
+  const Array array =
+      session.run(given, graph.outputs()).at(graph.outputs()[0]).to(DType::float32).contiguous();
   return {array.as<float>().begin(), array.as<float>().end()};
 }
 

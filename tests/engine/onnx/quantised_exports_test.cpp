@@ -51,9 +51,8 @@ onnx::NodeProto& middle(OnnxFile& file) { return *file.proto.mutable_graph()->mu
 std::vector<float> run_export(const OnnxFile& file, const Shape& shape, const std::vector<float>& x) {
   const Graph graph = file.read();
   const Session session(graph, {.threads = 1});
-  const Tensors values =
-      session.run({{graph.inputs()[0], to_tensor(Array::of<float>(shape, x))}}, graph.outputs());
-  const Array array = to_array(values.at(graph.outputs()[0])).to(DType::float32);
+  const Tensors values = session.run({{graph.inputs()[0], Array::of<float>(shape, x)}}, graph.outputs());
+  const Array array = values.at(graph.outputs()[0]).to(DType::float32).contiguous();
   return {array.as<float>().begin(), array.as<float>().end()};
 }
 

@@ -1,7 +1,6 @@
 // Files that other readers take and that are unusual: nodes in no order, types and operator sets left out,
 // sequences that loops collect, records without an axis of their own.
 
-#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/array_math.h>
 #include <assay/extend/random.h>
 #include <assay/layer.h>
 #include <assay/session.h>
@@ -24,8 +24,8 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::Pointwise;
 
-std::vector<float> numbers_of(const Tensor& tensor) {
-  const Array array = to_array(tensor).to(DType::float32);
+std::vector<float> numbers_of(const Array& tensor) {
+  const Array array = tensor.to(DType::float32).contiguous();
   return {array.as<float>().begin(), array.as<float>().end()};
 }
 

@@ -23,17 +23,16 @@ using Input = std::pair<Shape, Floats>;
 
 std::vector<Floats> results_of(const OnnxFile& file, const std::vector<Input>& inputs) {
   const Graph graph = file.read();
-  const Session session(graph, {.threads = 1, .engine = "libtorch"});
+  const Session session(graph, {.threads = 1, .engine = "reference"});
   Tensors given;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ValueId id = graph.inputs()[i];
-    given.emplace(id,
-                  to_tensor(Array::of<float>(inputs[i].first, inputs[i].second).to(graph.value(id).dtype)));
+    given.emplace(id, Array::of<float>(inputs[i].first, inputs[i].second).to(graph.value(id).dtype));
   }
   const Tensors found = session.run(given, graph.outputs());
   std::vector<Floats> results;
   for (const ValueId id : graph.outputs()) {
-    const Array array = to_array(found.at(id)).to(DType::float32);
+    const Array array = found.at(id).to(DType::float32).contiguous();
     results.emplace_back(array.as<float>().begin(), array.as<float>().end());
   }
   return results;

@@ -1,6 +1,5 @@
 // Element types that no file states follow from the nodes, and whole numbers keep the width of their own.
 
-#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/array_math.h>
 #include <assay/session.h>
 #include "tests/model/onnx_build.h"
 
@@ -27,8 +27,9 @@ std::vector<float> outputs_of(const OnnxFile& file,
   const Session session(graph, {.threads = 1});
   Tensors given;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    given.emplace(graph.inputs()[i], to_tensor(Array::of<float>(inputs[i].first, inputs[i].second)));
-  const Array array = to_array(session.run(given, graph.outputs()).at(graph.outputs()[0])).to(DType::float32);
+    given.emplace(graph.inputs()[i], Array::of<float>(inputs[i].first, inputs[i].second));
+  const Array array =
+      session.run(given, graph.outputs()).at(graph.outputs()[0]).to(DType::float32).contiguous();
   return {array.as<float>().begin(), array.as<float>().end()};
 }
 
@@ -161,13 +162,12 @@ TEST(Attention, IsZeroInRowsThatAMaskLeavesNothing) {
     const std::vector<std::pair<Shape, std::vector<float>>> inputs{
         {shape, {1, 2}}, {shape, {3, 9}}, {shape, {5, 7}}, {{1, 1, 2, 2}, {0, 0, 0, 1}}};
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      given.emplace(graph.inputs()[i], to_tensor(Array::of<float>(inputs[i].first, inputs[i].second)));
+      given.emplace(graph.inputs()[i], Array::of<float>(inputs[i].first, inputs[i].second));
     const ValueId q = graph.inputs()[0];
-    const Tensor y = session.run(given, graph.outputs()).at(graph.outputs()[0]);
-    const Array array = to_array(y);
+    const Array array = session.run(given, graph.outputs()).at(graph.outputs()[0]).contiguous();
     EXPECT_THAT(std::vector<float>(array.as<float>().begin(), array.as<float>().end()), ElementsAre(0, 7));
     const auto sum = [&](const Tensors& values) { return values.at(graph.outputs()[0]).sum(); };
-    const Tensor slopes = session.gradients(given, graph.outputs(), sum, std::vector<ValueId>{q}).at(q);
+    const Array slopes = session.gradients(given, graph.outputs(), sum, std::vector<ValueId>{q}).at(q);
     EXPECT_TRUE(slopes.isfinite().all().item<bool>());
   }
 }

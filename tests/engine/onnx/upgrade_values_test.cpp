@@ -1,13 +1,13 @@
 // Rules of the ONNX reader that rewrite a node into others: what they compute, against the old definition
 // written out in loops.
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "assay/engine/kernel.h"
+#include <assay/array_math.h>
+#include "assay/engine/operators/kernel.h"
 #include "tests/engine/onnx/values.h"
 #include "tests/model/onnx_build.h"
 
@@ -19,19 +19,19 @@ using namespace testing_onnx;
 // The graph's first output for its first input.
 std::vector<float> run(const Graph& graph, const Shape& shape, const std::vector<float>& input) {
   Tensors known;
-  known[graph.inputs()[0]] = to_tensor(Array::of<float>(shape, input));
+  known[graph.inputs()[0]] = Array::of<float>(shape, input);
   for (std::size_t i = 0; i < graph.values().size(); ++i) {
     const auto id = static_cast<ValueId>(i);
-    if (graph.is_constant(id)) known[id] = to_tensor(graph.constant(id));
+    if (graph.is_constant(id)) known[id] = graph.constant(id);
   }
   for (const Node& node : graph.nodes()) {
-    std::vector<Tensor> operands;
-    for (const ValueId id : node.inputs) operands.push_back(id == no_value ? Tensor() : known.at(id));
+    std::vector<Array> operands;
+    for (const ValueId id : node.inputs) operands.push_back(id == no_value ? Array() : known.at(id));
     KernelContext context;
     const auto results = run_node(node, operands, context);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) known[node.outputs[i]] = results.at(i);
   }
-  const Array output = to_array(known.at(graph.outputs()[0]));
+  const Array output = known.at(graph.outputs()[0]).contiguous();
   const auto values = output.as<float>();
   return {values.begin(), values.end()};
 }
