@@ -98,6 +98,7 @@ Array log_softmax(const Array& given, std::int64_t axis) {
 
 Array logsumexp(const Array& given, const Shape& axes, bool keep) {
   const Array a = real_of(given);
+  if (a.count() == 0) return log(sum(a, axes, keep));  // of nothing: minus infinity
   const Array most = amax(a.detach(), axes, true), finite = where(isfinite(most), most, zeros_like(most));
   const Array total = log(sum(exp(a - finite), axes, keep));
   return total + finite.reshape(total.shape());

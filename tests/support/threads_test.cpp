@@ -23,6 +23,7 @@ bool does_all(std::size_t threads) {
 }
 
 TEST(Threads, DoEveryPieceOnce) {
+  EXPECT_TRUE(does_all(0));
   EXPECT_TRUE(does_all(1));
   EXPECT_TRUE(does_all(4));
   EXPECT_EQ(threads_to_be_had(1), 1U);
