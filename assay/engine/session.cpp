@@ -248,8 +248,8 @@ std::vector<PlannedStretch> Session::plan(bool measure) const {
 std::size_t Session::preferred_batch(bool keeps_values) const {
   const State& s = *state_;
   const BatchBytes bytes = batch_bytes(s.graph, s.infos());
-  // A processor's caches are small, and a GPU wants much to do at a time. Of large networks as many records
-  // as keep all threads of a usual processor busy and no lane empty, where that takes no gigabyte.
+  // A processor's caches are small. Of large networks as many records as keep all threads of a usual
+  // processor busy and no lane empty, where that takes no gigabyte.
   constexpr double tile = lanes::width, tiles = 8, most = 512, large = 1e9;
   const double each = std::max(1.0, keeps_values ? bytes.all : bytes.at_a_time),
                enough = keeps_values ? tile : tiles * tile, usual = 128e6,

@@ -299,7 +299,7 @@ def load(
     decision
         The output that decides, by name or number from 0, where the network has several.
     threads, device, batch
-        How the model's own methods run it: threads (0: all cores), ``"cpu"`` or ``"cuda"``, records per batch (0:
+        How the model's own methods run it: threads (0: all cores), ``"cpu"``, records per batch (0:
         chosen for the network). Analyses take their own.
     name
         Of a network from bytes.
