@@ -173,7 +173,7 @@ Arrays broadcast(std::span<const Array> parts) {
   return all;
 }
 
-Array pad(const Array& a, const Shape& amounts, double value) {
+Array pad(const Array& a, const Shape& amounts, Scalar value) {
   if (amounts.size() % 2 != 0 || amounts.size() / 2 > a.shape().size())
     fail(Fault::model, "padding of {} for shape {}", to_string(amounts), to_string(a.shape()));
   Array inside = a;

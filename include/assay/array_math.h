@@ -105,7 +105,7 @@ Arrays split(const Array&a, const Shape&sizes, std::int64_t axis),
     chunk(const Array&a, std::int64_t pieces, std::int64_t axis),
     unbind(const Array&a, std::int64_t axis = 0), broadcast(std::span<const Array> parts);
 Array pad(const Array& a, const Shape& amounts,
-          double value = 0);  // before and after, from the last axis; negative: cut
+          Scalar value = 0);  // before and after, from the last axis; negative: cut
 Array flip(const Array&a, const Shape&axes), roll(const Array&a, std::int64_t shift, std::int64_t axis),
     repeat(const Array&a, const Shape&times),
     repeat_interleave(const Array&a, std::int64_t times, std::int64_t axis),

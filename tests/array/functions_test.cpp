@@ -108,6 +108,12 @@ TEST(Functions, ExtremesAreThoseOfALoop) {
   EXPECT_TRUE(equal((-lowest).amin(1), full({2}, boundless)));
 }
 
+// Beyond what double precision holds.
+TEST(Functions, PaddingKeepsWholeNumbersExact) {
+  constexpr std::int64_t great = (std::int64_t{1} << 53) + 1;
+  EXPECT_TRUE(equal(pad(tensor({std::int64_t{7}}), {1, 1}, great), tensor({great, std::int64_t{7}, great})));
+}
+
 TEST(Functions, OfNothing) {
   EXPECT_TRUE(equal(logsumexp(zeros({2, 0, 3}), {1}), full({2, 3}, -boundless)));
   EXPECT_THROW(zeros({2, 0}).amax(1), Error);
