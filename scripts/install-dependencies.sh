@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the packages of Debian 12 or 13 that Assay is built from; with --checks those that check its sources and its
-# Python package, too, where the release has them. Safe to repeat: does nothing when all are there.
+# Installs the packages of Debian 12 or 13 that Assay is built from, and fetches nanobind; with --checks those that check its
+# sources and its Python package, too, where the release has them. Safe to repeat: does nothing when all are there.
 set -euo pipefail
 
 source "$(dirname "$0")/packages.sh"
@@ -27,14 +27,25 @@ for package in "${checks[@]}"; do
 done
 if [ ${#missing[@]} -eq 0 ]; then
   echo "== dependencies: all installed"
-  exit 0
+else
+  echo "== dependencies: installing ${missing[*]}"
+  as_root=()
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  "${as_root[@]}" apt-get update -qq
+  wanted=()
+  for package in "${missing[@]}"; do
+    if [[ " ${checks[*]} " != *" $package "* ]] || offered "$package"; then wanted+=("$package"); fi
+  done
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${wanted[@]}"
 fi
-echo "== dependencies: installing ${missing[*]}"
-as_root=()
-[ "$(id -u)" -eq 0 ] || as_root=(sudo)
-"${as_root[@]}" apt-get update -qq
-wanted=()
-for package in "${missing[@]}"; do
-  if [[ " ${checks[*]} " != *" $package "* ]] || offered "$package"; then wanted+=("$package"); fi
-done
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${wanted[@]}"
+
+# What binds the Python package comes from PyPI. Where that cannot be reached the rest is built without the package.
+tools=$(dirname "$0")/../build/tools
+if [ ! -d "$tools/nanobind-$nanobind_version.dist-info" ]; then
+  rm -rf "$tools"/nanobind "$tools"/nanobind-*.dist-info # of another version
+  if /usr/bin/python3 -m pip install --target "$tools" --no-deps --quiet --root-user-action ignore "nanobind==$nanobind_version"; then
+    echo "== dependencies: nanobind $nanobind_version in build/tools"
+  else
+    echo "== dependencies: nanobind $nanobind_version could not be fetched from PyPI; the Python package is left out" >&2
+  fi
+fi

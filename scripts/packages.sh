@@ -9,4 +9,5 @@ library_packages=(
 optional_packages=(libdnnl-dev libopenmpi-dev openmpi-bin) # a faster back end; many machines
 test_packages=(libgtest-dev libgmock-dev)
 test_data_packages=(libonnx-testdata)
-python_packages=(pybind11-dev python3-dev python3-numpy python3-pytest)
+python_packages=(python3-dev python3-numpy python3-pip python3-pytest)
+nanobind_version=3.1.0 # of PyPI, as Debian 12 has none

@@ -145,7 +145,7 @@ class Model:
         return self._by_layer(
             layers,
             lambda n: self._network.gradients(
-                _records(x), n, _target(target), outputs, reduction or "", self._run, listener_of(progress)
+                _records(x), n, _target(target), _switch(outputs), reduction or "", self._run, listener_of(progress)
             ),
         )
 
@@ -166,7 +166,7 @@ class Model:
         return self._by_layer(
             layers,
             lambda n: self._network.relevance(
-                _records(x), n, method, _target(target), outputs, reduction or "", self._run, listener_of(progress)
+                _records(x), n, method, _target(target), _switch(outputs), reduction or "", self._run, listener_of(progress)
             ),
         )
 
@@ -202,6 +202,11 @@ def _target(target: Any) -> Any:
     if hasattr(target, "detach"):
         target = target.detach().cpu().numpy()
     return np.asarray(target, dtype=np.int64)
+
+
+def _switch(value: Any) -> Any:
+    """NumPy's truth values and numbers are True or False, too."""
+    return bool(value) if value is None or isinstance(value, (int, float, np.generic)) else value
 
 
 def is_torch_module(value: Any) -> bool:

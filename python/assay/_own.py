@@ -184,8 +184,8 @@ class Hypothesis(_Named):
 
 
 def behaviours_of(name: str, classes: list[list[str]], found: Any, records: int) -> Array:
-    """What annotate() gave, as [records, hypotheses, positions...]: classes as their numbers, and behind them whether
-    it is the first, the second, ..."""
+    """What annotate() gave, as [records, hypotheses, positions...] float32: classes as their numbers, and behind them
+    whether it is the first, the second, ..."""
     values = np.asarray(found) if hasattr(found, "__array__") else np.asarray(found, dtype=object)
     if len(classes) == 1 and values.ndim == 1:
         values = values[:, None]
@@ -202,7 +202,7 @@ def behaviours_of(name: str, classes: list[list[str]], found: Any, records: int)
         codes = _codes(name, known, values[:, column])
         columns.append(codes)
         columns += [np.where(np.isnan(codes), np.nan, codes == number) for number in range(len(known))]
-    return np.stack(columns, 1)
+    return np.stack(columns, 1).astype(np.float32)
 
 
 def _numbers(name: str, values: Array) -> Array:

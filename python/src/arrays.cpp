@@ -2,6 +2,8 @@
 
 #include "python/src/bindings.h"
 
+#include <nanobind/ndarray.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -13,10 +15,10 @@
 namespace assay::python {
 namespace {
 
+nb::object numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
+
 // Types are asked by NumPy's attributes: the structs behind them differ between NumPy 1 and 2.
-std::string type_name(const py::handle& dtype) {
-  return py::str(dtype.attr("str")).cast<std::string>().substr(1);
-}
+std::string type_name(const nb::handle& dtype) { return text_of(dtype.attr("str")).substr(1); }
 
 std::optional<DType> type_of(const std::string& name) {
   static const std::map<std::string, DType> types{
@@ -33,10 +35,6 @@ std::optional<std::string> wider_name(const std::string& name) {
   return std::nullopt;
 }
 
-py::ssize_t item_bytes(const py::handle& array) { return array.attr("itemsize").cast<py::ssize_t>(); }
-
-std::string text_of(const py::handle& object) { return py::str(object).cast<std::string>(); }
-
 [[noreturn]] void fail_type(const std::string& type) {
   fail(Fault::usage,
        "arrays of {} are not understood; convert to float32 (in the range that the network takes) or int64 "
@@ -45,21 +43,19 @@ std::string text_of(const py::handle& object) { return py::str(object).cast<std:
 }
 
 // Whether an Array can lie where the array lies.
-bool shareable(const py::array& array) {
-  const py::ssize_t bytes = item_bytes(array);
-  const bool native = array.attr("dtype").attr("isnative").cast<bool>();
-  const bool aligned = array.attr("flags").attr("aligned").cast<bool>();
-  if (!native || !aligned) return false;
-  for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) {
-    if (array.strides(axis) < 0 || array.strides(axis) % bytes != 0) return false;
-  }
-  return true;
+bool shareable(const nb::object& array) {
+  const auto bytes = taken<std::int64_t>(array.attr("itemsize"));
+  const bool native = taken<bool>(array.attr("dtype").attr("isnative"));
+  const bool aligned = taken<bool>(array.attr("flags").attr("aligned"));
+  return native && aligned &&
+         std::ranges::all_of(taken<Shape>(array.attr("strides")),
+                             [&](std::int64_t stride) { return stride >= 0 && stride % bytes == 0; });
 }
 
 // Lets go of a Python object wherever the last Array on its memory ends.
 void release(PyObject* object) {
   if (Py_IsInitialized() == 0) return;
-  const py::gil_scoped_acquire lock;
+  const nb::gil_scoped_acquire lock;
   Py_DECREF(object);
 }
 
@@ -73,33 +69,30 @@ Array strided(void* elements, DType type, const Shape& shape, const Shape& strid
   return Array::around(elements, type, {extent}, std::move(done)).viewed(shape, strides);
 }
 
-Array tensor_of_numpy(py::array array) {
+Array tensor_of_numpy(nb::object array) {
   const std::string name = type_name(array.attr("dtype"));
   const auto wider = wider_name(name);
   const auto type = type_of(wider.value_or(name));
   if (!type) fail_type(text_of(array.attr("dtype")));
   if (wider || !shareable(array)) {
-    array = py::module_::import("numpy").attr("array")(array, py::dtype("=" + wider.value_or(name)),
-                                                       py::arg("order") = "C");
+    array = numpy("array")(array, fmt::format("={}", wider.value_or(name)), nb::arg("order") = "C");
   }
-  const Shape shape(array.shape(), array.shape() + array.ndim());
-  Shape strides;
-  for (py::ssize_t axis = 0; axis < array.ndim(); ++axis)
-    strides.push_back(array.strides(axis) / item_bytes(array));
-  PyObject* const owner = array.ptr();
-  void* const data = const_cast<void*>(array.data());
-  Py_INCREF(owner);
+  Shape strides = taken<Shape>(array.attr("strides"));
+  for (std::int64_t& stride : strides) stride /= static_cast<std::int64_t>(size_of(*type));
+  const nb::object interface = array.attr("__array_interface__");
+  auto* const data = reinterpret_cast<void*>(taken<std::uintptr_t>(interface["data"][0]));
+  const auto shape = taken<Shape>(array.attr("shape"));
+  PyObject* const owner = array.release().ptr();
   return strided(data, *type, shape, strides, [owner] { release(owner); });
 }
 
 // What an object gives to others that want its memory.
-py::object capsule_of(const py::handle& object) {
+nb::object capsule_of(const nb::handle& object) {
   try {
     return object.attr("__dlpack__")();
-  } catch (const py::error_already_set& error) {
+  } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) throw;
-    fail(Fault::usage, "a {} cannot be taken as an array: {}",
-         text_of(py::type::handle_of(object).attr("__name__")), text_of(error.value()));
+    fail(Fault::usage, "a {} cannot be taken as an array: {}", type_name_of(object), text_of(error.value()));
   }
 }
 
@@ -162,9 +155,9 @@ void require_readable(const DLTensor& given, const std::string& type_name) {
     fail(Fault::usage, "a {} lies backwards in memory; copy it first", type_name);
 }
 
-Array tensor_of_dlpack(const py::handle& object) {
-  const py::object capsule = capsule_of(object);
-  const std::string type_name = text_of(py::type::handle_of(object).attr("__name__"));
+Array tensor_of_dlpack(const nb::handle& object) {
+  const nb::object capsule = capsule_of(object);
+  const std::string type_name = type_name_of(object);
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0)
     fail(Fault::usage, "a {} gives no array that can be taken, or gave it to somebody else", type_name);
   auto* const managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
@@ -188,29 +181,34 @@ Array tensor_of_dlpack(const py::handle& object) {
   return widened(array.clone(), std::move(shape), code);
 }
 
+nb::object numpy_of(const Array& array, bool writable) {
+  auto* const kept = new Array(array.detach().contiguous());
+  const nb::capsule owner(kept, [](void* pointer) noexcept { delete static_cast<Array*>(pointer); });
+  return numpy_around(kept->data(), kept->dtype(), kept->shape(), owner, writable);
+}
+
 }  // namespace
 
-Array tensor_of(const py::handle& object) {
-  if (py::isinstance<py::array>(object)) return tensor_of_numpy(py::reinterpret_borrow<py::array>(object));
-  if (py::hasattr(object, "__dlpack__")) return tensor_of_dlpack(object);
+Array tensor_of(const nb::handle& object) {
+  if (nb::isinstance(object, numpy("ndarray"))) return tensor_of_numpy(nb::borrow(object));
+  if (nb::hasattr(object, "__dlpack__")) return tensor_of_dlpack(object);
   fail(Fault::usage, "a {} is no array; give a NumPy array, a torch tensor or what speaks DLPack",
-       text_of(py::type::handle_of(object).attr("__name__")));
+       type_name_of(object));
 }
 
-Array array_of(const py::handle& object) { return tensor_of(object).clone(); }
+Array array_of(const nb::handle& object) { return tensor_of(object).clone(); }
 
-py::array numpy_of(const Array& given) {
-  auto* const kept = new Array(given.detach().contiguous());
-  const py::capsule owner(kept, [](void* pointer) { delete static_cast<Array*>(pointer); });
-  std::vector<py::ssize_t> strides;
-  for (const std::int64_t stride : kept->strides())
-    strides.push_back(stride * static_cast<py::ssize_t>(size_of(kept->dtype())));
-  return py::array(py::dtype(to_string(kept->dtype())), kept->shape(), strides, kept->data(), owner);
+nb::object numpy_around(const void* elements, DType type, const Shape& shape, const nb::capsule& owner,
+                        bool writable) {
+  void* const bytes = const_cast<void*>(elements);
+  const std::size_t size = static_cast<std::size_t>(element_count(shape)) * size_of(type);
+  const nb::object memory =
+      writable ? nb::cast(nb::ndarray<nb::memview, std::uint8_t>(bytes, {size}, owner))
+               : nb::cast(nb::ndarray<nb::memview, const std::uint8_t>(bytes, {size}, owner));
+  return numpy("ndarray")(shape, to_string(type), memory);
 }
 
-py::array read_only(py::array array) {
-  array.attr("setflags")(py::arg("write") = false);
-  return array;
-}
+nb::object numpy_of(const Array& array) { return numpy_of(array, true); }
+nb::object read_only_numpy_of(const Array& array) { return numpy_of(array, false); }
 
 }  // namespace assay::python

@@ -3,9 +3,13 @@
 // What the sources of the Python module share: arrays, errors and long calls on both sides of the
 // interpreter's lock. The package in python/assay makes of these bindings what people use.
 
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <string>
@@ -21,35 +25,46 @@
 
 namespace assay::python {
 
-namespace py = pybind11;
+namespace nb = nanobind;
 
 // --- errors.cpp
 
-void bind_errors(py::module_& module);
+void bind_errors();
 
 // A Python exception on its way through the library; it arrives on the other side as it was raised.
 class PythonFailure : public Error {
  public:
   // REQUIRES the interpreter's lock.
-  explicit PythonFailure(py::error_already_set& error);
+  explicit PythonFailure(nb::python_error&& error);
   // Makes the exception the current one. REQUIRES the interpreter's lock.
   void restore() const;
 
  private:
-  std::shared_ptr<py::error_already_set> error_;
+  std::shared_ptr<const nb::python_error> error_;
 };
 
 // Calls Python from the library: with the interpreter's lock, and what it raises as PythonFailure.
 template <typename Call>
 auto in_python(Call&& call) {
-  const py::gil_scoped_acquire lock;
+  const nb::gil_scoped_acquire lock;
   try {
     return call();
-  } catch (py::error_already_set& error) {
-    throw PythonFailure(error);
-  } catch (const py::cast_error& error) {
-    fail(Fault::usage, "a value of another type was expected from Python: {}", error.what());
+  } catch (nb::python_error& error) {
+    throw PythonFailure(std::move(error));
   }
+}
+
+std::string text_of(const nb::handle& object);       // as str() has it
+std::string type_name_of(const nb::handle& object);  // of its class
+std::string repr_of(const nb::handle& object);       // as repr() has it, not too long
+
+// A Python object as C++ has it. Throws Error{usage} where it is something else.
+template <typename T>
+T taken(const nb::handle& object) {
+  T value{};
+  if (!nb::try_cast(object, value))
+    fail(Fault::usage, "a value of another type was expected from Python than {}", repr_of(object));
+  return value;
 }
 
 // --- calls.cpp
@@ -74,7 +89,7 @@ template <typename Work>
 auto unlocked(Work&& work) {
   const Interruptible interruptible;
   try {
-    const py::gil_scoped_release release;
+    const nb::gil_scoped_release release;
     return work();
   } catch (const PythonFailure&) {
     throw;
@@ -85,7 +100,7 @@ auto unlocked(Work&& work) {
 }
 
 // Hands stages to an object with begin(), advance(), end() and notice(), at most some times a second.
-std::unique_ptr<Progress> make_progress(const py::object& listener);
+std::unique_ptr<Progress> make_progress(const nb::object& listener);
 // At the end of the work: throws what the object raised when a stage ended, where nothing can be thrown.
 void finish(Progress& progress);
 
@@ -94,21 +109,24 @@ void finish(Progress& progress);
 // Shares the memory of a NumPy array, or of what speaks DLPack (PyTorch, JAX); NumPy arrays whose strides or
 // byte order no Array can have are copied, and elements of 16 bits become float32 or int32. Throws
 // Error{usage}.
-Array tensor_of(const py::handle& object);
+Array tensor_of(const nb::handle& object);
 // A copy. Throws Error{usage}.
-Array array_of(const py::handle& object);
-// Shares the memory, which lives as long as the result.
-py::array numpy_of(const Array& array);
+Array array_of(const nb::handle& object);
+// NumPy arrays that share the memory, which lives as long as they do; by NumPy's own name of the type, as the
+// types that buffers name are others to it, though they are the same numbers.
+nb::object numpy_around(const void* elements, DType type, const Shape& shape, const nb::capsule& owner,
+                        bool writable);
+nb::object numpy_of(const Array& array);
 // Of memory that the library goes on using: Python may look at it.
-py::array read_only(py::array array);
+nb::object read_only_numpy_of(const Array& array);
 template <typename T>
-py::array_t<T> numpy_of(std::vector<T> values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  const py::capsule owner(kept, [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
-  return py::array_t<T>(static_cast<py::ssize_t>(kept->size()), kept->data(), owner);
+nb::object numpy_of(std::vector<T> values) {
+  auto* const kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+  return numpy_around(kept->data(), dtype_of<T>(), {static_cast<std::int64_t>(kept->size())}, owner, true);
 }
 
-// --- data.cpp, network.cpp, question.cpp, own.cpp, attack.cpp
+// --- data.cpp, network.cpp, question.cpp, own_analyses.cpp, own_searches.cpp
 
 // A data set, and the arrays that it holds rather than copies.
 struct Records {
@@ -116,16 +134,18 @@ struct Records {
   std::vector<Array> held = {};
 };
 
-// Of a bound network. Throws py::cast_error for anything else.
-const Graph& graph_of(const py::handle& network);
+// Of a bound network. Throws nb::cast_error for anything else.
+const Graph& graph_of(const nb::handle& network);
 
-void bind_data(py::module_& module);
-void bind_network(py::module_& module);
-void bind_question(py::module_& module);
-void bind_own_analyses(py::module_& module);
-void bind_own_searches(py::module_& module);
+void bind_data(nb::module_& module);
+void bind_network(nb::module_& module);
+void bind_question(nb::module_& module);
+void bind_own_analyses(nb::module_& module);
+void bind_own_searches(nb::module_& module);
 
 // The Python object that a catalogue entry made in Python stands for now: `kind` as messages name it.
-py::object registered(const std::string& kind, const std::string& name);
+nb::object registered(const std::string& kind, const std::string& name);
+// Lets go of all of them.
+void forget_registered();
 
 }  // namespace assay::python

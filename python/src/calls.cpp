@@ -21,7 +21,7 @@ void on_interrupt(int) {
 }
 
 bool in_main_thread() {
-  const py::module_ threading = py::module_::import("threading");
+  const nb::module_ threading = nb::module_::import_("threading");
   return threading.attr("current_thread")().is(threading.attr("main_thread")());
 }
 
@@ -37,10 +37,10 @@ void forget_interrupt() {
 // Calls Python about twenty times a second, whatever the library does.
 class Listener final : public Progress {
  public:
-  explicit Listener(py::object object) : object_(std::move(object)) {}
+  explicit Listener(nb::object object) : object_(std::move(object)) {}
   ~Listener() override {
-    const py::gil_scoped_acquire lock;
-    object_ = py::object();
+    const nb::gil_scoped_acquire lock;
+    object_.reset();
   }
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -83,7 +83,7 @@ class Listener final : public Progress {
     in_python([&] { object_.attr("advance")(done, note_); });
   }
 
-  py::object object_;
+  nb::object object_;
   std::optional<PythonFailure> kept_;
   std::string note_;
   std::size_t waiting_ = 0;
@@ -119,10 +119,10 @@ Interruptible::~Interruptible() {
 
 void throw_interrupted() {
   if (PyErr_CheckSignals() == 0) PyErr_SetNone(PyExc_KeyboardInterrupt);
-  throw py::error_already_set();
+  nb::raise_python_error();
 }
 
-std::unique_ptr<Progress> make_progress(const py::object& listener) {
+std::unique_ptr<Progress> make_progress(const nb::object& listener) {
   if (listener.is_none()) return std::make_unique<Quiet>();
   return std::make_unique<Listener>(listener);
 }

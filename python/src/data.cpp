@@ -11,9 +11,9 @@
 namespace assay::python {
 namespace {
 
-using Inputs = std::vector<std::pair<std::string, py::object>>;
+using Inputs = std::vector<std::pair<std::string, nb::object>>;
 
-RecordOptions options_of(const py::object& targets, std::vector<std::string> ids,
+RecordOptions options_of(const nb::object& targets, std::vector<std::string> ids,
                          std::vector<std::string> class_names,
                          std::optional<std::pair<std::vector<float>, std::vector<float>>> range,
                          const std::string& name) {
@@ -26,7 +26,7 @@ RecordOptions options_of(const py::object& targets, std::vector<std::string> ids
   return options;
 }
 
-Records records_of(const Inputs& inputs, const py::object& labels, const py::object& targets,
+Records records_of(const Inputs& inputs, const nb::object& labels, const nb::object& targets,
                    std::vector<std::string> ids, std::vector<std::string> class_names,
                    std::optional<std::pair<std::vector<float>, std::vector<float>>> range,
                    const std::string& name) {
@@ -38,7 +38,7 @@ Records records_of(const Inputs& inputs, const py::object& labels, const py::obj
   }
   Array classes = labels.is_none() ? Array() : tensor_of(labels);
   RecordOptions options = options_of(targets, std::move(ids), std::move(class_names), std::move(range), name);
-  const py::gil_scoped_release release;
+  const nb::gil_scoped_release release;
   records.set = from_tensors(std::move(tensors), classes, std::move(options));
   return records;
 }
@@ -51,55 +51,54 @@ Records sliced(const Records& records, const std::string& slice) {
   return {open_dataset("@" + name + slice), records.held};
 }
 
-py::dict batch_of(const Batch& batch, const Dataset& set) {
-  py::dict arrays;
+nb::dict batch_of(const Batch& batch, const Dataset& set) {
+  nb::dict arrays;
   const std::string first = batch.input_name.empty() ? "x" : batch.input_name;
-  arrays[py::str(first)] = numpy_of(batch.inputs);
-  for (const NamedArray& other : batch.others) arrays[py::str(other.name)] = numpy_of(other.values);
+  arrays[nb::cast(first)] = numpy_of(batch.inputs);
+  for (const NamedArray& other : batch.others) arrays[nb::cast(other.name)] = numpy_of(other.values);
   if (set.has_labels()) arrays["y"] = numpy_of(batch.labels);
   if (set.target_width() > 0) arrays["targets"] = numpy_of(batch.targets);
   return arrays;
 }
 
-py::dict read(const Records& records, const std::vector<std::size_t>& positions) {
+nb::dict read(const Records& records, const std::vector<std::size_t>& positions) {
   const Batch batch = unlocked([&] { return records.set->read(positions); });
   return batch_of(batch, *records.set);
 }
 
 }  // namespace
 
-void bind_data(py::module_& module) {
-  py::class_<Records>(module, "Records")
-      .def_property_readonly("size", [](const Records& r) { return r.set->size(); })
-      .def_property_readonly("shape", [](const Records& r) { return r.set->record_shape(); })
-      .def_property_readonly("dtype", [](const Records& r) { return to_string(r.set->dtype()); })
-      .def_property_readonly("has_labels", [](const Records& r) { return r.set->has_labels(); })
-      .def_property_readonly("class_names", [](const Records& r) { return r.set->class_names(); })
-      .def_property_readonly("target_width", [](const Records& r) { return r.set->target_width(); })
-      .def_property_readonly("description", [](const Records& r) { return r.set->describe(); })
-      .def_property_readonly("inputs",
-                             [](const Records& r) {
-                               const DatasetFacts& facts = r.set->facts();
-                               std::vector<std::pair<std::string, Shape>> inputs{
-                                   {facts.input_name.empty() ? "x" : facts.input_name, facts.record_shape}};
-                               for (const InputFacts& other : facts.others)
-                                 inputs.emplace_back(other.name, other.record_shape);
-                               return inputs;
-                             })
-      .def_property_readonly(
-          "range",
-          [](const Records& r) -> std::optional<std::pair<std::vector<float>, std::vector<float>>> {
-            if (!r.set->valid_range()) return std::nullopt;
-            return std::pair(r.set->valid_range()->low, r.set->valid_range()->high);
-          })
-      .def_property_readonly("addresses",
-                             [](const Records& r) {
-                               std::vector<std::uintptr_t> addresses;
-                               for (const Array& array : r.held)
-                                 addresses.push_back(reinterpret_cast<std::uintptr_t>(array.data()));
-                               return addresses;
-                             })
-      .def("read", &read, py::arg("positions"))
+void bind_data(nb::module_& module) {
+  nb::class_<Records>(module, "Records")
+      .def_prop_ro("size", [](const Records& r) { return r.set->size(); })
+      .def_prop_ro("shape", [](const Records& r) { return r.set->record_shape(); })
+      .def_prop_ro("dtype", [](const Records& r) { return to_string(r.set->dtype()); })
+      .def_prop_ro("has_labels", [](const Records& r) { return r.set->has_labels(); })
+      .def_prop_ro("class_names", [](const Records& r) { return r.set->class_names(); })
+      .def_prop_ro("target_width", [](const Records& r) { return r.set->target_width(); })
+      .def_prop_ro("description", [](const Records& r) { return r.set->describe(); })
+      .def_prop_ro("inputs",
+                   [](const Records& r) {
+                     const DatasetFacts& facts = r.set->facts();
+                     std::vector<std::pair<std::string, Shape>> inputs{
+                         {facts.input_name.empty() ? "x" : facts.input_name, facts.record_shape}};
+                     for (const InputFacts& other : facts.others)
+                       inputs.emplace_back(other.name, other.record_shape);
+                     return inputs;
+                   })
+      .def_prop_ro("range",
+                   [](const Records& r) -> std::optional<std::pair<std::vector<float>, std::vector<float>>> {
+                     if (!r.set->valid_range()) return std::nullopt;
+                     return std::pair(r.set->valid_range()->low, r.set->valid_range()->high);
+                   })
+      .def_prop_ro("addresses",
+                   [](const Records& r) {
+                     std::vector<std::uintptr_t> addresses;
+                     for (const Array& array : r.held)
+                       addresses.push_back(reinterpret_cast<std::uintptr_t>(array.data()));
+                     return addresses;
+                   })
+      .def("read", &read, nb::arg("positions"))
       .def("ids",
            [](const Records& r) {
              std::vector<std::string> ids;
@@ -114,7 +113,7 @@ void bind_data(py::module_& module) {
              return numpy_of(std::move(labels));
            })
       .def("hash", [](const Records& r) { return unlocked([&] { return r.set->hash(); }); })
-      .def("sliced", &sliced, py::arg("slice"))
+      .def("sliced", &sliced, nb::arg("slice"))
       .def("selected",
            [](const Records& r, std::vector<std::size_t> positions) {
              return Records{selected(r.set, std::move(positions)), r.held};
@@ -124,8 +123,9 @@ void bind_data(py::module_& module) {
       });
   module.def("open_data",
              [](const std::string& spec) { return Records{unlocked([&] { return open_dataset(spec); })}; });
-  module.def("records_of", &records_of, py::arg("inputs"), py::arg("labels"), py::arg("targets"),
-             py::arg("ids"), py::arg("class_names"), py::arg("range"), py::arg("name"));
+  module.def("records_of", &records_of, nb::arg("inputs"), nb::arg("labels").none(),
+             nb::arg("targets").none(), nb::arg("ids"), nb::arg("class_names"), nb::arg("range").none(),
+             nb::arg("name"));
   module.def("joined", [](const std::vector<const Records*>& parts) {
     Records all;
     std::vector<DatasetPtr> sets;

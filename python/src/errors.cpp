@@ -32,27 +32,40 @@ const char* class_of(Fault fault) {
 
 // Texts of the library may quote bytes of files that are no UTF-8.
 void raise(const char* name, const std::string& message) {
-  const py::object text = py::reinterpret_steal<py::object>(
-      PyUnicode_DecodeUTF8(message.data(), static_cast<py::ssize_t>(message.size()), "replace"));
-  const py::object type = py::module_::import("assay.errors").attr(name);
+  const nb::object text =
+      nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));
+  const nb::object type = nb::module_::import_("assay.errors").attr(name);
   PyErr_SetObject(type.ptr(), text.ptr());
+}
+
+// "ValueError: what it says"
+std::string said_by(const nb::python_error& error) {
+  std::string name = type_name_of(error.value());
+  try {
+    return name + ": " + text_of(error.value());
+  } catch (const std::exception&) {  // what it says cannot be said
+    return name;
+  }
 }
 
 }  // namespace
 
-PythonFailure::PythonFailure(py::error_already_set& error)
-    : Error(Fault::usage, error.what()),
-      error_(new py::error_already_set(error), [](py::error_already_set* held) {
-        const py::gil_scoped_acquire lock;
-        delete held;
-      }) {}
+std::string text_of(const nb::handle& object) { return taken<std::string>(nb::str(object)); }
+std::string repr_of(const nb::handle& object) {
+  return taken<std::string>(nb::module_::import_("reprlib").attr("repr")(object));
+}
+std::string type_name_of(const nb::handle& object) { return text_of(object.type().attr("__name__")); }
 
-void PythonFailure::restore() const { error_->restore(); }
+PythonFailure::PythonFailure(nb::python_error&& error)
+    : Error(Fault::usage, said_by(error)),
+      error_(std::make_shared<const nb::python_error>(std::move(error))) {}
 
-void bind_errors(py::module_&) {
-  py::register_exception_translator([](std::exception_ptr thrown) {
+void PythonFailure::restore() const { nb::python_error(*error_).restore(); }
+
+void bind_errors() {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
-      if (thrown) std::rethrow_exception(thrown);
+      std::rethrow_exception(thrown);
     } catch (const PythonFailure& failure) {
       failure.restore();
     } catch (const Error& error) {

@@ -42,10 +42,10 @@ struct RunOptions {
   std::size_t batch = 0;
 };
 
-std::vector<py::dict> layers_of(const Session& session) {
-  std::vector<py::dict> all;
+std::vector<nb::dict> layers_of(const Session& session) {
+  std::vector<nb::dict> all;
   for (const Layer& layer : session.layers()) {
-    py::dict entry;
+    nb::dict entry;
     entry["name"] = layer.name;
     entry["op"] = layer.op;
     entry["neurons"] = layer.neurons;
@@ -74,9 +74,9 @@ Array by_record(const Session& session, ValueId value, const Array& tensor, std:
 
 // Walks the data; `compute` gives the arrays of a batch, records along the first axis. All of them.
 using Compute = std::function<std::vector<Array>(const Batch&, const Tensors&)>;
-std::vector<py::array> collected(const Session& session, const Records& data, std::size_t batch,
-                                 const py::object& listener, const std::string& stage,
-                                 const Compute& compute) {
+std::vector<nb::object> collected(const Session& session, const Records& data, std::size_t batch,
+                                  const nb::object& listener, const std::string& stage,
+                                  const Compute& compute) {
   const std::unique_ptr<Progress> progress = make_progress(listener);
   const std::vector<Array> all = unlocked([&] {
     std::vector<std::vector<Array>> parts;
@@ -94,7 +94,7 @@ std::vector<py::array> collected(const Session& session, const Records& data, st
       joined.push_back(part.size() == 1 ? part[0].clone() : array::cat(part));  // Python's own, to be changed
     return joined;
   });
-  std::vector<py::array> arrays;
+  std::vector<nb::object> arrays;
   for (const Array& tensor : all) arrays.push_back(numpy_of(tensor));
   return arrays;
 }
@@ -155,9 +155,9 @@ std::vector<ValueId> values_of(const std::vector<Place>& places) {
   return values;
 }
 
-std::vector<py::array> activations(Network& network, const Records& data,
-                                   const std::vector<std::string>& layers, const std::string& reduction,
-                                   const RunOptions& run, const py::object& progress) {
+std::vector<nb::object> activations(Network& network, const Records& data,
+                                    const std::vector<std::string>& layers, const std::string& reduction,
+                                    const RunOptions& run, const nb::object& progress) {
   const Session& session = network.session(&data.set->facts(), run.threads, run.device);
   const std::vector<Place> places = places_of(session, data, layers);
   const std::vector<ValueId> wanted = values_of(places);
@@ -188,8 +188,8 @@ std::optional<std::vector<std::int64_t>> classes_of(const Session& session, cons
 
 // Values of the output that decides, [n, ...], and classes [n] where that is one row of scores for each
 // record.
-std::vector<py::array> predictions(Network& network, const Records& data, const RunOptions& run,
-                                   const py::object& progress) {
+std::vector<nb::object> predictions(Network& network, const Records& data, const RunOptions& run,
+                                    const nb::object& progress) {
   const Session& session = network.session(&data.set->facts(), run.threads, run.device);
   const ValueId logits = session.logits(), output = first_of_reals(session.graph());
   bool names = data.set->target_width() == 0;
@@ -208,10 +208,10 @@ std::vector<py::array> predictions(Network& network, const Records& data, const 
 }
 
 // The class to be explained of each record of a batch: one for all, one each, or the greatest score.
-std::vector<std::int64_t> given_targets(const py::object& target, std::size_t records) {
+std::vector<std::int64_t> given_targets(const nb::object& target, std::size_t records) {
   if (target.is_none()) return {};
-  if (py::isinstance<py::int_>(target))
-    return std::vector<std::int64_t>(records, target.cast<std::int64_t>());
+  if (nb::isinstance<nb::int_>(target))
+    return std::vector<std::int64_t>(records, taken<std::int64_t>(target));
   const Array given = tensor_of(target).to(DType::int64).contiguous();
   if (given.rank() != 1 || static_cast<std::size_t>(given.size(0)) != records)
     fail(Fault::usage, "the target is one class for all {} records, or one each; got {}", records,
@@ -219,7 +219,7 @@ std::vector<std::int64_t> given_targets(const py::object& target, std::size_t re
   return {given.elements<std::int64_t>(), given.elements<std::int64_t>() + records};
 }
 // One class a record; empty where none is given.
-std::vector<std::int64_t> targets_of(const py::object& target, std::size_t records) {
+std::vector<std::int64_t> targets_of(const nb::object& target, std::size_t records) {
   std::vector<std::int64_t> targets = given_targets(target, records);
   for (const std::int64_t one : targets)
     if (one < 0) fail(Fault::usage, "target {} is not a class; classes are counted from 0", one);
@@ -234,10 +234,10 @@ std::vector<std::int64_t> targets_at(const std::vector<std::int64_t>& all, const
   return some;
 }
 
-std::vector<py::array> gradients(Network& network, const Records& data,
-                                 const std::vector<std::string>& layers, const py::object& target,
-                                 bool outputs, const std::string& reduction, const RunOptions& run,
-                                 const py::object& progress) {
+std::vector<nb::object> gradients(Network& network, const Records& data,
+                                  const std::vector<std::string>& layers, const nb::object& target,
+                                  bool outputs, const std::string& reduction, const RunOptions& run,
+                                  const nb::object& progress) {
   const Session& session = network.session(&data.set->facts(), run.threads, run.device);
   const std::vector<Place> places = places_of(session, data, layers);
   const std::vector<ValueId> wanted = values_of(places);
@@ -252,10 +252,10 @@ std::vector<py::array> gradients(Network& network, const Records& data,
                    });
 }
 
-std::vector<py::array> relevance_of(Network& network, const Records& data,
-                                    const std::vector<std::string>& layers, const std::string& method,
-                                    const py::object& target, bool outputs, const std::string& reduction,
-                                    const RunOptions& run, const py::object& progress) {
+std::vector<nb::object> relevance_of(Network& network, const Records& data,
+                                     const std::vector<std::string>& layers, const std::string& method,
+                                     const nb::object& target, bool outputs, const std::string& reduction,
+                                     const RunOptions& run, const nb::object& progress) {
   const Session& session = network.session(&data.set->facts(), run.threads, run.device);
   const std::vector<Place> places = places_of(session, data, layers);
   relevance::AttributionOptions options;
@@ -289,7 +289,7 @@ ValueId value_named(const Graph& graph, const std::string& name) {
   fail(Fault::usage, "the network has no value '{}'", name);
 }
 
-Network with_constants(const Network& network, const std::map<std::string, py::object>& arrays) {
+Network with_constants(const Network& network, const std::map<std::string, nb::object>& arrays) {
   GraphBuilder edit(network.graph);
   for (const auto& [name, given] : arrays) {
     const ValueId id = value_named(network.graph, name);
@@ -320,15 +320,15 @@ Network with_outputs(const Network& network, const std::vector<std::string>& nam
   return {edit.build()};
 }
 
-std::vector<py::dict> nodes_of(const Network& network) {
+std::vector<nb::dict> nodes_of(const Network& network) {
   const auto names = [&](const std::vector<ValueId>& ids) {
     std::vector<std::string> all;
     for (const ValueId id : ids) all.push_back(id == no_value ? "" : network.graph.value(id).name);
     return all;
   };
-  std::vector<py::dict> all;
+  std::vector<nb::dict> all;
   for (const Node& node : network.graph.nodes()) {
-    py::dict entry;
+    nb::dict entry;
     entry["name"] = node.name;
     entry["op"] = node.op;
     entry["inputs"] = names(node.inputs);
@@ -346,7 +346,7 @@ std::vector<std::string> constants_of(const Network& network) {
   return names;
 }
 
-void bind_running(py::class_<Network>& network) {
+void bind_running(nb::class_<Network>& network) {
   network
       .def(
           "layers",
@@ -354,7 +354,7 @@ void bind_running(py::class_<Network>& network) {
             return layers_of(
                 n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads, run.device));
           },
-          py::arg("data"), py::arg("run"))
+          nb::arg("data").none(), nb::arg("run"))
       .def(
           "penultimate",
           [](Network& n, const Records* data, const RunOptions& run) {
@@ -362,38 +362,37 @@ void bind_running(py::class_<Network>& network) {
                 .penultimate_layer()
                 .name;
           },
-          py::arg("data"), py::arg("run"))
-      .def("activations", &activations, py::arg("data"), py::arg("layers"), py::arg("reduction"),
-           py::arg("run"), py::arg("progress"))
-      .def("predictions", &predictions, py::arg("data"), py::arg("run"), py::arg("progress"))
-      .def("gradients", &gradients, py::arg("data"), py::arg("layers"), py::arg("target"), py::arg("outputs"),
-           py::arg("reduction"), py::arg("run"), py::arg("progress"))
-      .def("relevance", &relevance_of, py::arg("data"), py::arg("layers"), py::arg("method"),
-           py::arg("target"), py::arg("outputs"), py::arg("reduction"), py::arg("run"), py::arg("progress"));
+          nb::arg("data").none(), nb::arg("run"))
+      .def("activations", &activations, nb::arg("data"), nb::arg("layers"), nb::arg("reduction"),
+           nb::arg("run"), nb::arg("progress").none())
+      .def("predictions", &predictions, nb::arg("data"), nb::arg("run"), nb::arg("progress").none())
+      .def("gradients", &gradients, nb::arg("data"), nb::arg("layers"), nb::arg("target").none(),
+           nb::arg("outputs"), nb::arg("reduction"), nb::arg("run"), nb::arg("progress").none())
+      .def("relevance", &relevance_of, nb::arg("data"), nb::arg("layers"), nb::arg("method"),
+           nb::arg("target").none(), nb::arg("outputs"), nb::arg("reduction"), nb::arg("run"),
+           nb::arg("progress").none());
 }
 
 }  // namespace
 
-void bind_network(py::module_& module) {
-  py::class_<RunOptions>(module, "RunOptions")
-      .def(py::init([](int threads, std::string device, std::size_t batch) {
-             return RunOptions{threads, std::move(device), batch};
-           }),
-           py::arg("threads"), py::arg("device"), py::arg("batch"));
-  py::class_<Network> network(module, "Network");
-  network.def_property_readonly("name", [](const Network& n) { return n.graph.name(); })
-      .def_property_readonly("hash", [](const Network& n) { return n.graph.hash(); })
-      .def_property_readonly("parameters", [](const Network& n) { return n.graph.parameter_count(); })
-      .def_property_readonly("notices", [](const Network& n) { return n.graph.notices(); })
-      .def_property_readonly("inputs", [](const Network& n) { return ports(n.graph, n.graph.inputs()); })
-      .def_property_readonly("outputs", [](const Network& n) { return ports(n.graph, n.graph.outputs()); })
-      .def_property_readonly("nodes", &nodes_of)
-      .def_property_readonly("constants", &constants_of)
+void bind_network(nb::module_& module) {
+  nb::class_<RunOptions>(module, "RunOptions")
+      .def(nb::init<int, std::string, std::size_t>(), nb::arg("threads"), nb::arg("device"),
+           nb::arg("batch"));
+  nb::class_<Network> network(module, "Network");
+  network.def_prop_ro("name", [](const Network& n) { return n.graph.name(); })
+      .def_prop_ro("hash", [](const Network& n) { return n.graph.hash(); })
+      .def_prop_ro("parameters", [](const Network& n) { return n.graph.parameter_count(); })
+      .def_prop_ro("notices", [](const Network& n) { return n.graph.notices(); })
+      .def_prop_ro("inputs", [](const Network& n) { return ports(n.graph, n.graph.inputs()); })
+      .def_prop_ro("outputs", [](const Network& n) { return ports(n.graph, n.graph.outputs()); })
+      .def_prop_ro("nodes", &nodes_of)
+      .def_prop_ro("constants", &constants_of)
       .def("constant",
            [](const Network& n, const std::string& name) {
              const ValueId id = value_named(n.graph, name);
              if (!n.graph.is_constant(id)) fail(Fault::usage, "'{}' is no constant of the network", name);
-             return read_only(numpy_of(n.graph.constant(id)));
+             return read_only_numpy_of(n.graph.constant(id));
            })
       .def("with_constants", &with_constants)
       .def("with_weights_of",
@@ -419,12 +418,12 @@ void bind_network(py::module_& module) {
   bind_running(network);
   module.def("read_model",
              [](const std::string& path) { return Network{unlocked([&] { return read_model(path); })}; });
-  module.def("read_onnx", [](const py::bytes& bytes, const std::string& folder, const std::string& name) {
-    const std::string_view view = bytes;
+  module.def("read_onnx", [](const nb::bytes& bytes, const std::string& folder, const std::string& name) {
+    const std::string_view view(bytes.c_str(), bytes.size());
     return Network{unlocked([&] { return read_onnx(view, folder, name); })};
   });
 }
 
-const Graph& graph_of(const py::handle& network) { return network.cast<const Network&>().graph; }
+const Graph& graph_of(const nb::handle& network) { return nb::cast<const Network&>(network).graph; }
 
 }  // namespace assay::python

@@ -16,32 +16,32 @@ namespace assay::python {
 // A Python object that may end in any thread.
 class PythonObject {
  public:
-  explicit PythonObject(py::object object)
-      : object_(new py::object(std::move(object)), [](py::object* held) {
+  explicit PythonObject(nb::object object)
+      : object_(new nb::object(std::move(object)), [](nb::object* held) {
           if (Py_IsInitialized() == 0) return;
-          const py::gil_scoped_acquire lock;
+          const nb::gil_scoped_acquire lock;
           delete held;
         }) {}
   // REQUIRES the interpreter's lock.
-  const py::object& get() const { return *object_; }
+  const nb::object& get() const { return *object_; }
 
  private:
-  std::shared_ptr<py::object> object_;
+  std::shared_ptr<nb::object> object_;
 };
 
 // What Python says of an entry.
 struct Entry {
-  explicit Entry(const py::dict& given);
+  explicit Entry(const nb::dict& given);
   std::string name, summary, definition;
   std::vector<SpecOption> options;
   bool known = false;  // made in Python before: defined anew in a notebook
 };
 
 // Keeps what `registered()` gives.
-void remember(const std::string& kind, const std::string& name, const py::object& object);
+void remember(const std::string& kind, const std::string& name, const nb::object& object);
 
 // Options with their values, as keyword arguments.
-py::dict options_of(const SpecOptions& options, const std::vector<SpecOption>& declared);
+nb::dict options_of(const SpecOptions& options, const std::vector<SpecOption>& declared);
 
 // An entry that was made in Python takes the place of the one before; others throw Error{usage}.
 template <typename Info>

@@ -19,74 +19,74 @@ namespace {
 
 using nlohmann::json;
 
-// Never destroyed: the interpreter is gone when the library's statics end.
-std::map<std::pair<std::string, std::string>, py::object>& registry() {
-  static auto& all = *new std::map<std::pair<std::string, std::string>, py::object>();
+// Never destroyed: the interpreter is gone when the library's statics end. Emptied before.
+using Registry = std::map<std::pair<std::string, std::string>, nb::object>;
+Registry& registry() {
+  static auto& all = *new Registry();
   return all;
 }
 
 // Of what json.loads() gives. Value by value, as its text cannot hold a NaN or an infinity.
-json value_of(const py::handle& object) {
+json value_of(const nb::handle& object) {
   if (object.is_none()) return nullptr;
-  if (py::isinstance<py::bool_>(object)) return object.cast<bool>();
-  if (py::isinstance<py::float_>(object)) return object.cast<double>();
-  if (py::isinstance<py::str>(object)) return object.cast<std::string>();
-  if (py::isinstance<py::int_>(object)) {
-    const auto number = py::reinterpret_borrow<py::int_>(object);
-    if (number < py::int_(0)) return number.cast<std::int64_t>();
-    return number.cast<std::uint64_t>();
+  if (nb::isinstance<nb::bool_>(object)) return taken<bool>(object);
+  if (nb::isinstance<nb::float_>(object)) return taken<double>(object);
+  if (nb::isinstance<nb::str>(object)) return taken<std::string>(object);
+  if (nb::isinstance<nb::int_>(object)) {
+    if (object < nb::int_(0)) return taken<std::int64_t>(object);
+    return taken<std::uint64_t>(object);
   }
-  if (py::isinstance<py::list>(object)) {
+  if (nb::isinstance<nb::list>(object)) {
     json list = json::array();
-    for (const py::handle item : py::reinterpret_borrow<py::list>(object)) list.push_back(value_of(item));
+    for (const nb::handle item : nb::borrow<nb::list>(object)) list.push_back(value_of(item));
     return list;
   }
   json entries = json::object();
-  for (const auto& [name, item] : py::reinterpret_borrow<py::dict>(object))
-    entries[name.cast<std::string>()] = value_of(item);
+  for (const auto& [name, item] : nb::borrow<nb::dict>(object))
+    entries[taken<std::string>(name)] = value_of(item);
   return entries;
 }
-json json_of(const std::string& criterion, const py::object& object) {
-  const py::module_ text = py::module_::import("json");
-  const py::object plain =
+json json_of(const std::string& criterion, const nb::object& object) {
+  const nb::module_ text = nb::module_::import_("json");
+  const nb::object plain =
       text.attr("loads")(text.attr("dumps")(object));  // tuples are lists, keys are texts
   try {
     return value_of(plain);
-  } catch (const py::cast_error&) {
+  } catch (const Error&) {
     fail(Fault::usage,
          "criterion {}: save() gives a whole number of more than 64 bits, or a text that is no UTF-8; "
          "give such numbers as texts",
          criterion);
   }
 }
-py::object object_of(const json& value) {
-  if (value.is_null()) return py::none();
-  if (value.is_boolean()) return py::bool_(value.get<bool>());
-  if (value.is_number_float()) return py::float_(value.get<double>());
-  if (value.is_number_unsigned()) return py::int_(value.get<std::uint64_t>());
-  if (value.is_number_integer()) return py::int_(value.get<std::int64_t>());
-  if (value.is_string()) return py::str(value.get_ref<const std::string&>());
+nb::object object_of(const json& value) {
+  if (value.is_null()) return nb::none();
+  if (value.is_boolean()) return nb::cast(value.get<bool>());
+  if (value.is_number_float()) return nb::cast(value.get<double>());
+  if (value.is_number_unsigned()) return nb::cast(value.get<std::uint64_t>());
+  if (value.is_number_integer()) return nb::cast(value.get<std::int64_t>());
+  if (value.is_string()) return nb::cast(value.get_ref<const std::string&>());
   if (value.is_array()) {
-    py::list list;
+    nb::list list;
     for (const json& item : value) list.append(object_of(item));
     return list;
   }
-  py::dict entries;
-  for (const auto& [name, item] : value.items()) entries[py::str(name)] = object_of(item);
+  nb::dict entries;
+  for (const auto& [name, item] : value.items()) entries[nb::cast(name)] = object_of(item);
   return entries;
 }
 
 // --- criteria
 
 // Of a figure as _own._figure() makes it: a measure, or counts of any size as texts with their share.
-coverage::Coverage coverage_from(const std::string& layer, const py::handle& value) {
-  if (py::isinstance<py::tuple>(value)) {
-    const auto [covered, coverable, share] = value.cast<std::tuple<std::string, std::string, double>>();
+coverage::Coverage coverage_from(const std::string& layer, const nb::handle& value) {
+  if (nb::isinstance<nb::tuple>(value)) {
+    const auto [covered, coverable, share] = taken<std::tuple<std::string, std::string, double>>(value);
     return {layer, covered, coverable, share, covered, coverable, share, {}};
   }
   coverage::Coverage coverage;
   coverage.layer = layer;
-  coverage.value = value.cast<double>();
+  coverage.value = taken<double>(value);
   return coverage;
 }
 
@@ -97,12 +97,12 @@ class OwnCriterion final : public coverage::Criterion {
 
   void observe(const coverage::ActivationBatch& batch) override {
     in_python([&] {
-      py::list layers;
+      nb::list layers;
       for (const std::size_t l : layers_) layers.append(matrix(batch.layers[l]));
       const auto whole = [](std::span<const std::int64_t> values) {
         return numpy_of(std::vector<std::int64_t>(values.begin(), values.end()));
       };
-      py::dict facts;
+      nb::dict facts;
       facts["indices"] = numpy_of(std::vector<std::int64_t>(batch.indices.begin(), batch.indices.end()));
       facts["layers"] = layers;
       facts["predicted"] = whole(batch.predicted);
@@ -121,8 +121,8 @@ class OwnCriterion final : public coverage::Criterion {
   std::vector<coverage::Coverage> result() const override {
     return in_python([&] {
       std::vector<coverage::Coverage> all;
-      for (const auto& [layer, value] : self_.get().attr("result")().cast<py::dict>())
-        all.push_back(coverage_from(layer.cast<std::string>(), value));
+      for (const auto& [layer, value] : taken<nb::dict>(self_.get().attr("result")()))
+        all.push_back(coverage_from(taken<std::string>(layer), value));
       return all;
     });
   }
@@ -135,10 +135,9 @@ class OwnCriterion final : public coverage::Criterion {
   }
 
  private:
-  static py::object batch_type() { return py::module_::import("assay._own").attr("ActivationBatch"); }
-  static py::array matrix(const Activations& layer) {
-    return numpy_of(layer.values)
-        .reshape({static_cast<py::ssize_t>(layer.rows), static_cast<py::ssize_t>(layer.columns)});
+  static nb::object batch_type() { return nb::module_::import_("assay._own").attr("ActivationBatch"); }
+  static nb::object matrix(const Activations& layer) {
+    return numpy_of(layer.values).attr("reshape")(layer.rows, layer.columns);
   }
 
   std::string name_;
@@ -146,31 +145,31 @@ class OwnCriterion final : public coverage::Criterion {
   std::vector<std::size_t> layers_;
 };
 
-py::dict setup_of(const coverage::CriterionSetup& setup, const std::vector<SpecOption>& declared) {
-  py::list layers;
+nb::dict setup_of(const coverage::CriterionSetup& setup, const std::vector<SpecOption>& declared) {
+  nb::list layers;
   for (const std::size_t l : setup.layers) {
     const coverage::LayerStatistics& statistics = setup.profile.statistics[l];
-    py::dict layer;
+    nb::dict layer;
     layer["name"] = statistics.layer;
     layer["op"] = statistics.op;
     layer["low"] = numpy_of(statistics.low);
     layer["high"] = numpy_of(statistics.high);
     layer["mean"] = numpy_of(statistics.mean);
     layer["deviation"] = numpy_of(statistics.deviation);
-    layers.append(py::module_::import("assay._own").attr("LayerProfile")(**layer));
+    layers.append(nb::module_::import_("assay._own").attr("LayerProfile")(**layer));
   }
-  py::dict all;
+  nb::dict all;
   all["layers"] = layers;
   all["options"] = options_of(setup.options, declared);
   return all;
 }
 
-void register_criterion(const py::dict& entry, const py::object& factory) {
+void register_criterion(const nb::dict& entry, const nb::object& factory) {
   const Entry given(entry);
   const auto make = [name = given.name](const coverage::CriterionSetup& setup) {
     return in_python([&]() -> std::unique_ptr<coverage::Criterion> {
       const auto& declared = coverage::criteria().find(name).options;
-      const py::object self = registered("criterion", name)(**setup_of(setup, declared));
+      const nb::object self = registered("criterion", name)(**setup_of(setup, declared));
       return std::make_unique<OwnCriterion>(name, PythonObject(self), setup.layers);
     });
   };
@@ -195,11 +194,11 @@ class OwnClusterer final : public clustering::Clusterer {
     std::ranges::sort(values);
     const std::vector<double> sorted = values;
     const std::vector<double> centroids = in_python([&] {
-      py::dict limits;
+      nb::dict limits;
       limits["min_k"] = options_.min_k;
       limits["max_k"] = options_.max_k;
-      const py::object found = registered("clusterer", name_)(numpy_of(std::move(values)), **limits);
-      return found.cast<std::vector<double>>();
+      return taken<std::vector<double>>(
+          registered("clusterer", name_)(numpy_of(std::move(values)), **limits));
     });
     return with(sorted, centroids);
   }
@@ -230,7 +229,7 @@ class OwnClusterer final : public clustering::Clusterer {
   clustering::ClusterOptions options_;
 };
 
-void register_clusterer(const py::dict& entry, const py::object& function) {
+void register_clusterer(const nb::dict& entry, const nb::object& function) {
   const Entry given(entry);
   clustering::ClustererInfo info;
   info.name = given.name;
@@ -248,8 +247,8 @@ class OwnAnnotator final : public inspection::Annotator {
  public:
   OwnAnnotator(std::string name, PythonObject self) : self_(std::move(self)), name_(std::move(name)) {
     in_python([&] {
-      for (const py::handle hypothesis : self_.get().attr("hypotheses"))
-        declared_.push_back(described(py::reinterpret_borrow<py::object>(hypothesis)));
+      for (const nb::handle hypothesis : self_.get().attr("hypotheses"))
+        declared_.push_back(described(hypothesis));
     });
     for (const inspection::Hypothesis& one : declared_) {
       hypotheses_.push_back(one);
@@ -263,47 +262,47 @@ class OwnAnnotator final : public inspection::Annotator {
 
   inspection::Behaviours annotate(const inspection::RecordBlock& records) const override {
     return in_python([&] {
-      py::list texts;
-      for (const inspection::RecordText& text : records.texts) texts.append(py::str(text.text));
-      py::dict block;
-      block["inputs"] = read_only(numpy_of(records.batch.inputs));
+      nb::list texts;
+      for (const inspection::RecordText& text : records.texts) texts.append(text.text);
+      nb::dict block;
+      block["inputs"] = read_only_numpy_of(records.batch.inputs);
       block["labels"] = numpy_of(records.batch.labels);
       block["indices"] =
           numpy_of(std::vector<std::int64_t>(records.batch.indices.begin(), records.batch.indices.end()));
       block["texts"] = texts;
-      const py::object found =
-          self_.get().attr("annotate")(py::module_::import("assay._own").attr("RecordBlock")(**block));
-      py::list classes;
+      const nb::object found =
+          self_.get().attr("annotate")(nb::module_::import_("assay._own").attr("RecordBlock")(**block));
+      nb::list classes;
       for (const inspection::Hypothesis& one : declared_) classes.append(one.classes);
-      const py::object coded =
-          py::module_::import("assay._own").attr("behaviours_of")(name_, classes, found, records.size());
-      return behaviours(py::array_t<float, py::array::c_style | py::array::forcecast>(coded));
+      const nb::object coded =
+          nb::module_::import_("assay._own").attr("behaviours_of")(name_, classes, found, records.size());
+      return behaviours(tensor_of(coded).contiguous());
     });
   }
 
  private:
   // Of values [records, hypotheses, positions...].
-  static inspection::Behaviours behaviours(const py::array_t<float>& values) {
+  static inspection::Behaviours behaviours(const Array& values) {
     inspection::Behaviours all;
-    for (py::ssize_t axis = 2; axis < values.ndim(); ++axis) all.positions.push_back(values.shape(axis));
-    all.values.assign(values.data(), values.data() + values.size());
+    all.positions.assign(values.shape().begin() + 2, values.shape().end());
+    all.values.assign(values.elements<float>(), values.elements<float>() + values.count());
     return all;
   }
 
-  inspection::Hypothesis described(const py::object& given) const {
-    if (py::isinstance<py::str>(given)) return {given.cast<std::string>()};
+  inspection::Hypothesis described(const nb::handle& given) const {
+    if (nb::isinstance<nb::str>(given)) return {taken<std::string>(given)};
     static const std::map<std::string, inspection::BehaviourKind> kinds{
         {"binary", inspection::BehaviourKind::binary},
         {"categorical", inspection::BehaviourKind::categorical},
         {"numeric", inspection::BehaviourKind::numeric}};
-    const auto parts = given.cast<py::tuple>();
-    const std::string word = parts.size() < 2 ? "" : parts[1].cast<std::string>();
+    const nb::tuple parts(given);
+    const std::string word = parts.size() < 2 ? "" : taken<std::string>(parts[1]);
     const auto it = kinds.find(word);
     if (it == kinds.end())
       fail(Fault::usage, "hypothesis {}: a kind is binary, numeric or categorical, not '{}'", name_, word);
     const bool categorical = it->second == inspection::BehaviourKind::categorical;
-    inspection::Hypothesis hypothesis{parts[0].cast<std::string>(), it->second};
-    if (parts.size() == 3) hypothesis.classes = parts[2].cast<std::vector<std::string>>();
+    inspection::Hypothesis hypothesis{taken<std::string>(parts[0]), it->second};
+    if (parts.size() == 3) hypothesis.classes = taken<std::vector<std::string>>(parts[2]);
     const std::set<std::string> different(hypothesis.classes.begin(), hypothesis.classes.end());
     if (parts.size() > 3 || different.size() != hypothesis.classes.size() ||
         categorical != !hypothesis.classes.empty())
@@ -321,7 +320,7 @@ class OwnAnnotator final : public inspection::Annotator {
   std::vector<inspection::Hypothesis> declared_, hypotheses_;
 };
 
-void register_hypothesis(const py::dict& entry, const py::object& factory) {
+void register_hypothesis(const nb::dict& entry, const nb::object& factory) {
   const Entry given(entry);
   inspection::AnnotatorInfo info;
   info.name = given.name;
@@ -341,29 +340,33 @@ void register_hypothesis(const py::dict& entry, const py::object& factory) {
 
 }  // namespace
 
-py::object registered(const std::string& kind, const std::string& name) {
-  return registry().at({kind, name});
+nb::object registered(const std::string& kind, const std::string& name) {
+  const auto it = registry().find({kind, name});
+  if (it == registry().end()) fail(Fault::usage, "the {} {} is gone, as Python ends", kind, name);
+  return it->second;
 }
-void remember(const std::string& kind, const std::string& name, const py::object& object) {
+void remember(const std::string& kind, const std::string& name, const nb::object& object) {
   registry()[{kind, name}] = object;
 }
 
-Entry::Entry(const py::dict& given)
-    : name(given["name"].cast<std::string>()),
-      summary(given["summary"].cast<std::string>()),
-      definition(given["definition"].cast<std::string>()) {
-  for (const auto& [option, fallback] : given["options"].cast<py::dict>())
-    options.push_back({option.cast<std::string>(), py::str(fallback).cast<std::string>(), ""});
-  known = registry().contains({given["kind"].cast<std::string>(), name});
+Entry::Entry(const nb::dict& given)
+    : name(taken<std::string>(given["name"])),
+      summary(taken<std::string>(given["summary"])),
+      definition(taken<std::string>(given["definition"])) {
+  for (const auto& [option, fallback] : taken<nb::dict>(given["options"]))
+    options.push_back({taken<std::string>(option), text_of(fallback), ""});
+  known = registry().contains({taken<std::string>(given["kind"]), name});
 }
 
-py::dict options_of(const SpecOptions& options, const std::vector<SpecOption>& declared) {
-  py::dict all;
-  for (const SpecOption& option : declared) all[py::str(option.name)] = options.text(option.name);
+nb::dict options_of(const SpecOptions& options, const std::vector<SpecOption>& declared) {
+  nb::dict all;
+  for (const SpecOption& option : declared) all[nb::cast(option.name)] = options.text(option.name);
   return all;
 }
 
-void bind_own_analyses(py::module_& module) {
+void forget_registered() { const Registry ended = std::exchange(registry(), {}); }
+
+void bind_own_analyses(nb::module_& module) {
   module.def("register_criterion", &register_criterion);
   module.def("register_clusterer", &register_clusterer);
   module.def("register_hypothesis", &register_hypothesis);

@@ -25,7 +25,7 @@ struct AttackView {
   }
 };
 
-Array points_of(const AttackView& view, const py::object& points) {
+Array points_of(const AttackView& view, const nb::object& points) {
   const Array tensor = tensor_of(points).to(DType::float32);
   if (tensor.shape() != view.problem->inputs.shape())
     fail(Fault::usage, "points have the shape of the problem's inputs, {}, not {}",
@@ -33,7 +33,7 @@ Array points_of(const AttackView& view, const py::object& points) {
   return tensor.contiguous();
 }
 
-py::array scores(const AttackView& view, const py::object& points) {
+nb::object scores(const AttackView& view, const nb::object& points) {
   view.require();
   const Array at = points_of(view, points);
   const Array found = unlocked([&] { return view.network->scores(*view.problem, at); });
@@ -41,7 +41,7 @@ py::array scores(const AttackView& view, const py::object& points) {
 }
 
 // Of the sum of weights [n, classes] times scores, each record's own: [n, record...].
-py::array gradients(const AttackView& view, const py::object& points, const py::object& weights) {
+nb::object gradients(const AttackView& view, const nb::object& points, const nb::object& weights) {
   view.require();
   const Array at = points_of(view, points), factors = tensor_of(weights).to(DType::float32).contiguous();
   if (factors.shape() != view.problem->scores.shape())
@@ -63,23 +63,23 @@ class OwnAttack final : public attack::Attack {
 
   Array perturb(const attack::AttackedNetwork& network, const attack::AttackProblem& problem) const override {
     return in_python([&] {
-      const auto view = std::make_shared<AttackView>(AttackView{&network, &problem});
-      py::dict facts;
+      const nb::object view = nb::cast(AttackView{&network, &problem});
+      nb::dict facts;
       facts["inputs"] = numpy_of(problem.inputs.clone());
       facts["labels"] = numpy_of(problem.labels.clone());
       facts["scores"] = numpy_of(problem.scores.clone());
-      facts["targets"] = problem.targeted() ? py::object(numpy_of(problem.targets.clone())) : py::none();
+      facts["targets"] = problem.targeted() ? numpy_of(problem.targets.clone()) : nb::none();
       facts["keys"] = problem.keys;
       facts["seed"] = problem.seed;
-      const py::object given = py::module_::import("assay._own").attr("AttackProblem")(**facts);
-      py::object found;
+      const nb::object given = nb::module_::import_("assay._own").attr("AttackProblem")(**facts);
+      nb::object found;
       try {
-        found = self_.get().attr("perturb")(py::cast(view), given);
+        found = self_.get().attr("perturb")(view, given);
       } catch (...) {
-        *view = {};
+        nb::cast<AttackView&>(view) = {};
         throw;
       }
-      *view = {};
+      nb::cast<AttackView&>(view) = {};
       Array changed = tensor_of(found).to(DType::float32).clone();
       if (changed.shape() != problem.inputs.shape())
         fail(Fault::usage, "attack {}: perturb() gives records of the shape {}, not {}", name_,
@@ -95,7 +95,7 @@ class OwnAttack final : public attack::Attack {
   PythonObject self_;
 };
 
-void register_attack(const py::dict& entry, const py::object& factory) {
+void register_attack(const nb::dict& entry, const nb::object& factory) {
   const Entry given(entry);
   attack::AttackInfo info;
   info.name = given.name;
@@ -134,15 +134,15 @@ class OwnConstraint final : public explore::Constraint {
   Array called(const char* method, const explore::Searches& searches, const std::vector<Array>& tensors,
                const Array& unchanged) const {
     return in_python([&]() -> Array {
-      if (!py::hasattr(self_.get(), method)) return unchanged;
-      py::dict facts;
+      if (!nb::hasattr(self_.get(), method)) return unchanged;
+      nb::dict facts;
       facts["seeds"] = numpy_of(searches.seeds.clone());
       facts["iterations"] = searches.iterations;
       facts["keys"] = searches.keys;
-      py::list arguments;
-      arguments.append(py::module_::import("assay._own").attr("Searches")(**facts));
+      nb::list arguments;
+      arguments.append(nb::module_::import_("assay._own").attr("Searches")(**facts));
       for (const Array& tensor : tensors) arguments.append(numpy_of(tensor.clone()));
-      const py::object found = self_.get().attr(method)(*arguments);
+      const nb::object found = self_.get().attr(method)(*arguments);
       Array result = tensor_of(found).to(DType::float32).clone();
       if (result.shape() != unchanged.shape())
         fail(Fault::usage, "constraint {}: {}() gives the shape {}, not {}", name_, method,
@@ -155,7 +155,7 @@ class OwnConstraint final : public explore::Constraint {
   PythonObject self_;
 };
 
-void register_constraint(const py::dict& entry, const py::object& factory) {
+void register_constraint(const nb::dict& entry, const nb::object& factory) {
   const Entry given(entry);
   explore::ConstraintInfo info;
   info.name = given.name;
@@ -175,10 +175,10 @@ void register_constraint(const py::dict& entry, const py::object& factory) {
 
 }  // namespace
 
-void bind_own_searches(py::module_& module) {
-  py::class_<AttackView, std::shared_ptr<AttackView>>(module, "AttackedNetwork")
-      .def("scores", &scores, py::arg("points"))
-      .def("gradients", &gradients, py::arg("points"), py::arg("weights"));
+void bind_own_searches(nb::module_& module) {
+  nb::class_<AttackView>(module, "AttackedNetwork")
+      .def("scores", &scores, nb::arg("points").none())
+      .def("gradients", &gradients, nb::arg("points").none(), nb::arg("weights").none());
   module.def("register_attack", &register_attack);
   module.def("register_constraint", &register_constraint);
 }

@@ -14,8 +14,8 @@
 namespace assay::python {
 namespace {
 
-py::dict described(const QuestionFlag& flag) {
-  py::dict entry;
+nb::dict described(const QuestionFlag& flag) {
+  nb::dict entry;
   entry["name"] = flag.name;
   entry["summary"] = flag.summary;
   entry["type"] = flag.type;
@@ -27,14 +27,14 @@ py::dict described(const QuestionFlag& flag) {
   return entry;
 }
 
-std::vector<py::dict> commands() {
-  std::vector<py::dict> all;
+std::vector<nb::dict> commands() {
+  std::vector<nb::dict> all;
   for (const QuestionCommand& command : question_commands()) {
-    py::dict entry;
+    nb::dict entry;
     entry["name"] = command.name;
     entry["summary"] = command.summary;
     entry["examples"] = command.examples;
-    py::list flags;
+    nb::list flags;
     for (const QuestionFlag& flag : command.flags) flags.append(described(flag));
     entry["flags"] = flags;
     all.push_back(std::move(entry));
@@ -49,8 +49,8 @@ struct Answer {
 
 Answer asked(const std::string& command,
              const std::vector<std::pair<std::string, std::vector<std::string>>>& flags,
-             const std::map<std::string, py::object>& networks,
-             const std::map<std::string, const Records*>& datasets, const py::object& listener) {
+             const std::map<std::string, nb::object>& networks,
+             const std::map<std::string, const Records*>& datasets, const nb::object& listener) {
   Question question{command, flags};
   for (const auto& [name, network] : networks) question.networks.emplace(name, graph_of(network));
   for (const auto& [name, records] : datasets) question.datasets.emplace(name, records->set);
@@ -65,7 +65,7 @@ Answer asked(const std::string& command,
     throw;
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const py::error_already_set&) {
+  } catch (const nb::python_error&) {
     throw;
   } catch (const std::filesystem::filesystem_error& error) {
     fail(Fault::io, "{}", error.what());
@@ -74,10 +74,10 @@ Answer asked(const std::string& command,
   }
 }
 
-py::dict gate_of(const Answer& answer, const std::string& text) {
+nb::dict gate_of(const Answer& answer, const std::string& text) {
   const report::Gate gate =
       report::evaluate(report::parse_gate(text), report::measurements_of(answer.document));
-  py::dict entry;
+  nb::dict entry;
   entry["text"] = gate.text;
   entry["described"] = report::described(gate);
   entry["passed"] = gate.passed;
@@ -107,8 +107,8 @@ std::string page_of(const std::vector<const Answer*>& answers) {
 
 }  // namespace
 
-void bind_question(py::module_& module) {
-  py::class_<Answer>(module, "Answer")
+void bind_question(nb::module_& module) {
+  nb::class_<Answer>(module, "Answer")
       .def("json", [](const Answer& a) { return report::to_json(a.document); })
       .def("html", [](const Answer& a) { return report::to_html(a.document); })
       .def("text",
@@ -117,15 +117,15 @@ void bind_question(py::module_& module) {
              report::print(a.document, out, {.colour = false, .width = width});
              return out.str();
            })
-      .def("gate", &gate_of, py::arg("text"))
-      .def("render", &rendered, py::arg("name"))
-      .def("render_files", &rendered_files, py::arg("name"));
-  module.def("page", &page_of, py::arg("answers"));
+      .def("gate", &gate_of, nb::arg("text"))
+      .def("render", &rendered, nb::arg("name"))
+      .def("render_files", &rendered_files, nb::arg("name"));
+  module.def("page", &page_of, nb::arg("answers"));
   module.def("commands", &commands);
   module.def(
-      "set_program", [](const std::string& file) { set_program(file); }, py::arg("file"));
-  module.def("ask", &asked, py::arg("command"), py::arg("flags"), py::arg("networks"), py::arg("datasets"),
-             py::arg("progress"));
+      "set_program", [](const std::string& file) { set_program(file); }, nb::arg("file"));
+  module.def("ask", &asked, nb::arg("command"), nb::arg("flags"), nb::arg("networks"), nb::arg("datasets"),
+             nb::arg("progress").none());
   module.def("component_versions", &component_versions);
   module.def("read_answer", [](const std::string& json, const std::string& name) {
     return Answer{report::read_document(json, name)};

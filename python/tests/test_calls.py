@@ -216,3 +216,46 @@ assert queue.get() == said
 
 def test_a_forked_process_runs_networks(work):
     subprocess.run([sys.executable, "-c", FORKED, "net.onnx"], cwd=work, check=True, timeout=100)
+
+
+ENDS = {
+    "global": """
+network = assay.load("net.onnx"); data = assay.data("test.npz"); result = assay.evaluate(network, data)
+""",
+    "exception": """
+def ask():
+    network = assay.load("net.onnx")
+    raise SystemExit(assay.evaluate(network, "test.npz").facts["records"] - 60)
+ask()
+""",
+    "class of one's own": """
+def ask():
+    network = assay.load("net.onnx")
+    class Mine(assay.Attack):
+        asked = []
+        def perturb(self, attacked, problem):
+            self.asked.append((attacked, network))
+            return problem.inputs
+    def halves(values, min_k, max_k):
+        return [0.0, float(network.parameters)]
+    assay.attack(network, "test.npz", attack=Mine())
+    assay.cover(network, "train.npz", "test.npz", criterion="idc[m=3]", clusterer=halves)
+ask()
+""",
+    "thread that nobody waits for": """
+import threading, time
+def ask(done):
+    network = assay.load("net.onnx")
+    done.set()
+    time.sleep(100)
+done = threading.Event()
+threading.Thread(target=ask, args=(done,), daemon=True).start()
+done.wait()
+""",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_python_ends_in_silence(work, end):
+    ran = subprocess.run([sys.executable, "-c", "import assay\n" + ENDS[end]], cwd=work, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")

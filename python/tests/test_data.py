@@ -36,6 +36,21 @@ def test_what_no_tensor_can_be_is_copied():
         assert (assay.data(view).read(range(5))["x"] == view).all()
 
 
+def test_arrays_that_cannot_be_written_are_held_not_copied():
+    x = X.copy()
+    x.flags.writeable = False
+    assert assay.data(x)._records.addresses == [address(x)]
+
+
+def test_arrays_have_the_types_that_numpy_names():
+    """Of buffers NumPy makes other types of the same numbers, which are none of np.int64."""
+    read = assay.data(X, np.arange(5)).read([3, 1])
+    assert type(read["y"][0]) is np.int64 and type(read["x"][0, 0, 0]) is np.float32
+    assert read["x"].flags.writeable and read["y"].flags.writeable
+    labels = assay.data(X).labels
+    assert labels.dtype == np.int64 and labels.shape == (0,)
+
+
 def test_the_arrays_live_as_long_as_the_data():
     import gc
     import sys

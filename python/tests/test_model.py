@@ -72,6 +72,33 @@ def test_the_output_that_decides_is_chosen(model, arrays):
         assay.load(both, fix={"rate": 16000})
 
 
+@pytest.mark.parametrize("number", [np.int64(2), np.uint8(2), np.array(2)], ids=lambda n: type(n).__name__)
+def test_numbers_of_numpy_are_numbers(number, work, arrays):
+    x = arrays[0][:5]
+    model = assay.load(work / "net.onnx", threads=number, batch=number)
+    assert np.array_equal(model(x), assay.load(work / "net.onnx", threads=2, batch=2)(x))
+    read = assay.data(x, range=(np.float32(0), np.float64(0.5))).read([number])
+    assert np.array_equal(read["x"], x[2:3])
+    if not isinstance(number, np.ndarray):
+        assert np.array_equal(model.gradients(x, target=number), model.gradients(x, target=2))
+    outputs = model.gradients(x, target=2, outputs=True)
+    for true in (np.bool_(True), 1, np.int64(1)):
+        assert np.array_equal(model.gradients(x, target=2, outputs=true), outputs)
+    for kind in (np.float32, np.float64):
+        assert assay.data(x, range=(0, kind(0.5))).range == ([0.0], [0.5])
+
+
+def test_inputs_are_fixed_to_numbers_of_numpy(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    inputs = [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 3])]
+    inputs.append(onnx.helper.make_tensor_value_info("by", onnx.TensorProto.FLOAT, []))
+    outputs = [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n", 3])]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Mul", ["x", "by"], ["y"])], "g", inputs, outputs)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), tmp_path / "g.onnx")
+    for number in (0.5, np.float32(0.5), np.float64(0.5)):
+        assert assay.load(tmp_path / "g.onnx", fix={"by": number})(np.ones((2, 3), np.float32)).tolist() == [[0.5] * 3] * 2
+
+
 def test_gradients_are_those_of_differences(model, arrays):
     x = np.random.default_rng(2).random((4, 1, 28, 28)).astype(np.float32)  # no ties for pooling to break
     logits = [layer.name for layer in model.layers()][-1]
