@@ -24,21 +24,7 @@ finally:
 
 from ._data import Data, data
 from ._model import Layer, Model, load
-from ._own import (
-    ActivationBatch,
-    Attack,
-    AttackProblem,
-    Constraint,
-    Criterion,
-    Hypothesis,
-    LayerProfile,
-    RecordBlock,
-    Searches,
-    clusterer,
-    register,
-)
 from ._progress import AssayWarning
-from ._questions import commands
 from ._results import Result, Table, read_result, save_report
 from .errors import (
     AssayError,
@@ -55,50 +41,56 @@ from .errors import (
 
 __version__: str = _assay.__version__
 
-# One function a command; "model" and "data" describe what load() and data() make.
-for _name, _asked in commands.items():
-    globals()[_asked.__name__] = _asked
-del _name, _asked
-
 
 def versions() -> dict[str, str]:
     """Versions of Assay and of the libraries that results rest on."""
     return dict(_assay.component_versions())
 
 
-__all__ = [
-    "ActivationBatch",
+_here = [
     "AssayError",
     "AssayWarning",
-    "Attack",
-    "AttackProblem",
-    "Constraint",
-    "Criterion",
     "Data",
     "DataError",
     "FileError",
     "GateFailed",
-    "Hypothesis",
     "InternalError",
     "Layer",
-    "LayerProfile",
     "MismatchError",
     "Model",
     "ModelError",
-    "RecordBlock",
     "ResourcesError",
     "Result",
-    "Searches",
     "Table",
     "UnsupportedError",
     "UsageError",
-    "clusterer",
-    "commands",
     "data",
     "load",
     "read_result",
-    "register",
     "save_report",
     "versions",
-    *(function.__name__ for function in commands.values()),
 ]
+
+
+def _made_when_asked() -> dict[str, object]:
+    """What an import need not wait for: classes to derive from, and one function a command ("model" and "data" describe
+    what load() and data() make)."""
+    from . import _own
+    from ._questions import commands
+
+    made: dict[str, object] = {name: getattr(_own, name) for name in _own.__all__}
+    made.update({function.__name__: function for function in commands.values()})
+    return {**made, "commands": commands, "__all__": sorted([*_here, *made, "commands"])}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__all__" or not name.startswith("_"):
+        made = _made_when_asked()
+        if name in made:
+            globals()[name] = made[name]
+            return made[name]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'", name=name, obj=_sys.modules[__name__])
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_made_when_asked()})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
@@ -227,6 +226,8 @@ class _Spool:
     """Arrays of batches, one after the other, in a file without a name; then as one array on it."""
 
     def __init__(self) -> None:
+        import tempfile
+
         self.file = tempfile.TemporaryFile(prefix="assay-")
         self.shape: tuple[int, ...] | None = None
         self.dtype: np.dtype[Any] | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -261,6 +260,8 @@ def _exported(module: Any, example: Any) -> Any:
 
 
 def _from_keras(model: Any) -> Any:
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         failed = None
         for ending in (".keras", ".h5"):  # old versions know the second one alone

@@ -66,6 +66,28 @@ def test_everything_public_is_documented():
         assert name in ("commands",) or (thing.__doc__ or "").strip(), name
 
 
+ASKED = {
+    "attribute": "assert assay.cover.__name__ == 'cover' and assay.commands['cover'] is assay.cover is assay.cover",
+    "import": "from assay import cover, Criterion, commands; assert cover is assay.cover and issubclass(Criterion, object)",
+    "star": "from assay import *; assert cover is assay.cover and Attack is assay.Attack and set(assay.__all__) <= set(globals())",
+    "dir": "assert set(assay.__all__) <= set(dir(assay)) and {'cover', 'Attack', 'load', 'commands', '__version__'} <= set(dir(assay))",
+    "help": "import pydoc; page = pydoc.render_doc(assay); assert 'def cover' in page.replace('\\b', '') or 'cover(' in page",
+    "completion": "import rlcompleter; assert 'assay.cover(' in rlcompleter.Completer({'assay': assay}).attr_matches('assay.cov')",
+    "pickle": "import pickle; assert pickle.loads(pickle.dumps(assay.cover)) is assay.cover",
+    "unpickle": "import pickle; assert pickle.loads(b'\\x80\\x04cassay\\ncover\\n.') is assay.cover",
+    "patch": "from unittest import mock\nwith mock.patch('assay.cover', 3): assert assay.cover == 3\nassert assay.cover.__name__ == 'cover'",
+    "none": "assert not hasattr(assay, 'no_such') and not hasattr(assay, '_no_such')",
+    "hint": "try: assay.covr\nexcept AttributeError as error: assert error.name == 'covr' and error.obj is assay",
+}
+
+
+@pytest.mark.parametrize("way", ASKED)
+def test_functions_are_made_when_they_are_asked_for(way):
+    script = "import sys, assay\nassert not {'assay._own', 'assay._questions'} & set(sys.modules)\n" + ASKED[way]
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
 def table_rows(source):
     page = (source / "docs" / "python.md").read_text()
     rows = re.findall(r"^\| ([A-Za-z-]+) \| `(.+?)` \| `(.+?)` \|$", page, re.MULTILINE)
