@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as _html
 import json
 import math
 import os
@@ -230,8 +229,9 @@ class Result:
         raise TypeError("a result is not pickled: save_json() writes it to a file, which assay.read_result() reads")
 
     def _repr_html_(self) -> str:
-        page = _html.escape(self.to_html(), quote=True)
-        return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0" sandbox="allow-scripts"></iframe>'
+        from ._notebook import extract
+
+        return extract(self)
 
     def __str__(self) -> str:
         return str(self._answer.text(100))

@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <span>
 #include <sstream>
 
 #include <assay/gate.h>
 #include <assay/report.h>
+#include "assay/support/text/visible.h"
 #include "python/src/bindings.h"
 
 namespace assay::python {
@@ -85,6 +88,64 @@ nb::dict gate_of(const Answer& answer, const std::string& text) {
   return entry;
 }
 
+// A table's first rows as people read them, with the numbers of its first column of fractions.
+nb::dict shown_table(const report::Table& table, std::size_t most) {
+  const auto& columns = table.columns;
+  const auto share = std::ranges::find(columns, report::Column::Kind::percent, &report::Column::kind);
+  nb::list titles, rows, shares;
+  for (const report::Column& column : columns)
+    titles.append(
+        nb::make_tuple(visible(column.id), visible(column.title), column.kind == report::Column::Kind::text));
+  for (const auto& row : std::span(table.rows).first(std::min(most, table.rows.size()))) {
+    nb::list cells;
+    for (std::size_t c = 0; c < row.size(); ++c)
+      cells.append(visible(report::shown(row[c], columns[c].kind, columns[c].decimals)));
+    rows.append(cells);
+    if (share == columns.end()) continue;
+    const auto* const number = std::get_if<double>(&row[static_cast<std::size_t>(share - columns.begin())]);
+    shares.append(number != nullptr ? nb::cast(*number) : nb::none());
+  }
+  nb::dict entry;
+  entry["id"] = visible(table.id);
+  entry["title"] = visible(table.title.empty() ? table.id : table.title);
+  entry["detail"] = table.detail;
+  entry["size"] = table.rows.size();
+  entry["columns"] = titles;
+  entry["rows"] = rows;
+  entry["share"] = share == columns.end() ? nb::none() : nb::cast(share - columns.begin());
+  entry["shares"] = shares;
+  return entry;
+}
+
+// The document as people read it, in texts that do nothing to those around them.
+nb::dict shown_of(const Answer& answer, std::size_t most) {
+  const report::Document& document = answer.document;
+  nb::list gates, warnings, notices, facts, tables, pictures;
+  for (const report::Gate& gate : document.gates)
+    gates.append(nb::make_tuple(gate.passed, visible(gate.text), visible(report::outcome_of(gate))));
+  for (const report::Warning& warning : document.warnings)
+    warnings.append(nb::make_tuple(visible(warning.text), visible(warning.cause)));
+  for (const std::string& notice : document.notices) notices.append(visible(notice));
+  for (const report::Fact& fact : document.facts)
+    facts.append(
+        nb::make_tuple(visible(fact.title), visible(report::shown(fact.value, fact.kind, fact.decimals))));
+  for (const report::Table& table : document.tables) tables.append(shown_table(table, most));
+  for (const report::Picture& picture : document.pictures) {
+    const std::string path = picture.path.string();
+    pictures.append(nb::make_tuple(visible(picture.title), nb::bytes(path.data(), path.size())));
+  }
+  nb::dict all;
+  all["command"] = visible(document.command);
+  all["headline"] = visible(document.headline);
+  all["gates"] = gates;
+  all["warnings"] = warnings;
+  all["notices"] = notices;
+  all["facts"] = facts;
+  all["tables"] = tables;
+  all["pictures"] = pictures;
+  return all;
+}
+
 std::string rendered(const Answer& answer, const std::string& name) {
   const report::Renderer& renderer = report::renderers().find(name);
   if (!renderer.render) fail(Fault::usage, "{0} is a folder of files: render_files(\"{0}\")", name);
@@ -117,10 +178,12 @@ void bind_question(nb::module_& module) {
              report::print(a.document, out, {.colour = false, .width = width});
              return out.str();
            })
+      .def("shown", &shown_of, nb::arg("rows"))
       .def("gate", &gate_of, nb::arg("text"))
       .def("render", &rendered, nb::arg("name"))
       .def("render_files", &rendered_files, nb::arg("name"));
   module.def("page", &page_of, nb::arg("answers"));
+  module.def("visible", [](const std::string& text) { return visible(text); });
   module.def("commands", &commands);
   module.def(
       "set_program", [](const std::string& file) { set_program(file); }, nb::arg("file"));

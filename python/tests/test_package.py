@@ -1,7 +1,11 @@
 """Notebooks and examples run, types are right, the stubs are those of the catalogue, the documentation's table holds."""
 
+import base64
+import html
+import html.parser
 import importlib
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -127,7 +131,7 @@ def test_blocks_of_the_documentation_run(inside, source):
 
 def test_results_show_themselves(model, arrays, tmp_path):
     found = assay.evaluate(model, arrays)
-    assert "<iframe" in found._repr_html_() and "accuracy" in str(found)
+    assert html.escape(found.headline) in found._repr_html_() and "accuracy" in str(found)
     found.save_html(tmp_path / "a.html")
     assay.save_report(tmp_path / "b.html", [found, found])
     assert (tmp_path / "a.html").stat().st_size > 1000 and (tmp_path / "b.html").stat().st_size > 1000
@@ -152,6 +156,82 @@ def test_results_show_themselves(model, arrays, tmp_path):
     with pytest.raises(assay.GateFailed, match="nc"):
         failed.require()
     assert failed.gate("nc>=0")["passed"]
+
+
+class Elements(html.parser.HTMLParser):
+    """What is in a page, whose elements must be closed in order."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.opened, self.names, self.texts = [], [], []
+        self.feed(page)
+        self.close()
+        assert self.opened == []
+
+    def handle_starttag(self, tag, attributes):
+        self.names.append(tag)
+        if tag not in ("br", "img"):
+            self.opened.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.names.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.opened.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_notebooks_show_an_extract(model, arrays):
+    x, y = arrays
+    found = assay.cover(model, "digits:50", (x, y), criterion=["nc", "kmnc[sections=10]"], fail_under=["nc=1", "kmnc=0"])
+    page = Elements(found._repr_html_())
+    text = " ".join(page.texts)
+    assert found.headline in text and "FAILED" in text and "passed" in text and "save_report" in text
+    assert {"table", "svg", "img", "polyline", "details"} <= set(page.names) and "script" not in page.names
+    rows = found.table("criteria")
+    assert f"… and {len(rows) - 10} more rows" in text and "Neurons (" in text
+    assert page.names.count("img") <= 10 and len(page.names) < 3000
+    heatmaps = assay.importance(model, (x, y), heatmaps=2)._repr_html_()
+    assert heatmaps.count("data:image/png;base64,") == 2
+
+
+def png(size):
+    """What begins and ends as a picture, of so many bytes."""
+    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + os.urandom(size) + b"\0\0\0\0IEND\xaeB`\x82"
+
+
+@pytest.mark.parametrize("text", ["plain words ", "\"", "<script>alert('&\"')</script>", "\u4e2d\u6587\U0001f600", "\u202e\x1b[31m"])
+def test_what_a_notebook_shows_is_small(text, model, arrays, tmp_path):
+    document = assay.cover(model, "digits:50", arrays, criterion=["nc", "kmnc[sections=10]"], fail_under="nc=1").document
+    long = (text * 300)[:1500]
+    document = {**document, "headline": long}
+    document["facts"] = {f"f{i}": long for i in range(500)}
+    document["fact_columns"] = {name: {"title": long, "kind": "text", "decimals": 2} for name in document["facts"]}
+    document["gates"] = [{**document["gates"][0], "text": long}] * 200
+    document["warnings"] = [{"id": "w", "text": long, "cause": long}] * 100
+    document["notices"] = [long] * 100
+    columns = [{"id": f"c{c}", "title": long, "kind": ("text", "fraction")[c % 2], "decimals": 2} for c in range(30)]
+    row = {f"c{c}": 0.5 if c % 2 else long for c in range(30)}
+    tables = {f"t{t}": {"title": long, "detail": t % 2 == 1, "columns": columns, "rows": [row] * 40} for t in range(20)}
+    growth = document["tables"]["growth"]
+    growth["rows"] = [{"records": n, "criterion": f"{i} {text}", "coverage": n / 500} for i in range(100) for n in range(500)]
+    document["tables"] = {**document["tables"], **tables}
+    sizes = [100, 5_000, 100_000, *[3_000] * 40]
+    for number, size in enumerate(sizes):
+        (tmp_path / f"{number}.png").write_bytes(png(size))
+    (tmp_path / "no.png").write_text("no picture")
+    names = [*(f"{number}.png" for number in range(len(sizes))), "no.png", "missing.png"]
+    document["pictures"] = [{"title": long, "path": str(tmp_path / name)} for name in names]
+    (tmp_path / "a.json").write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    page = assay.read_result(tmp_path / "a.json")._repr_html_()
+    assert len(page.encode()) <= 60_000
+    names = Elements(page).names
+    assert {"table", "svg", "img", "polyline"} <= set(names) and "script" not in names
+    assert "gates: 0 of 200 passed" in page and "FAILED" in page and "Doubtful" in page and "more facts" in page
+    assert base64.b64encode(b"no picture").decode() not in page
+    assert "\u202e" not in page and "\x1b" not in page
 
 
 def test_criteria_are_figures_though_tables_have_their_names(model, arrays):
