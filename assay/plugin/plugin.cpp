@@ -13,6 +13,12 @@ std::string load(const std::filesystem::path& file) {
   // A name without a slash would be looked for among the system's libraries.
   const std::string path = std::filesystem::absolute(file).string();
   require_readable(file);
+#ifdef ASSAY_STATIC
+  fail(Fault::unsupported,
+       "plug-in {} cannot be loaded: this program is one file that loads no others; use the program that is "
+       "built from source",
+       file.string());
+#endif
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const told = dlerror();

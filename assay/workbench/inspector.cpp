@@ -181,7 +181,7 @@ class WorkMaker {
 // Scores by where they belong.
 class ScoreTable {
  public:
-  ScoreTable(const Work& work, const inspection::Inspection& seen) : work_(work) {
+  ScoreTable(const Work& work, const inspection::Inspection& seen) {
     std::map<std::pair<std::string, std::string>, std::size_t> groups;
     for (std::size_t g = 0; g < work.groups.size(); ++g)
       groups.emplace(std::pair{work.models[work.groups[g].model].name, work.groups[g].name}, g);
@@ -200,7 +200,6 @@ class ScoreTable {
   }
 
  private:
-  const Work& work_;
   std::map<std::tuple<std::size_t, std::int64_t, std::string, std::string>, const ScoreRow*> rows_;
 };
 

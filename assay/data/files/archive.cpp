@@ -26,7 +26,10 @@ struct CloseArchive {
 class Walk {
  public:
   explicit Walk(const fs::path& path) : path_(path), reader_(archive_read_new()) {
-    archive_read_support_filter_all(reader_.get());
+    // By name: some of the others start a program to unpack with.
+    for (const auto support : {archive_read_support_filter_gzip, archive_read_support_filter_bzip2,
+                               archive_read_support_filter_xz, archive_read_support_filter_zstd})
+      support(reader_.get());
     archive_read_support_format_tar(reader_.get());
     archive_read_support_format_zip(reader_.get());
     require_file(path);

@@ -5,6 +5,7 @@
 #include "assay/mutation/source/external.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <numeric>
