@@ -19,6 +19,7 @@ from . import _assay
 from ._data import Data, data as make_data
 from ._model import Model, is_keras_model, is_torch_module, load
 from ._own import is_own, spec_of
+from ._program import program_file
 from ._progress import Progress, listener_of
 from ._results import Result, positions_of, texts
 from .errors import FileError, UsageError
@@ -465,12 +466,10 @@ def _name_the_program(command: str, given: Given) -> None:
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if not isinstance(item, (str, os.PathLike, bool, int, float)):
                 raise UsageError(f"{command}() is about files: give '{name}' by the name of its file")
-    beside = os.path.join(os.path.dirname(_assay.__file__), "..", "..", "bin", "assay")  # as in a build folder
-    folders = os.pathsep.join(folder for folder in os.get_exec_path() if os.path.isabs(folder))
-    program = beside if os.access(beside, os.X_OK) else shutil.which("assay", path=folders)
+    program = program_file()
     if program is None:
         raise FileError(f"{command}() runs the commands of the program 'assay', which is not in PATH; install it")
-    _assay.set_program(os.path.realpath(program))
+    _assay.set_program(program)
 
 
 def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:

@@ -1,0 +1,67 @@
+"""`python -m assay` is the program, wherever the package was installed with it."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+
+import assay
+from assay import _program
+
+from conftest import PROGRAM
+
+needs_program = pytest.mark.skipif(shutil.which(PROGRAM) is None, reason="SKIPPED: the program is not there")
+
+
+@needs_program
+def test_the_module_runs_the_program_with_its_arguments_and_its_exit_code():
+    asked = [["--version"], ["model", "no-such-file.onnx"], ["catalogue", "criteria", "--json", "-"]]
+    for arguments in asked:
+        by_module = subprocess.run([sys.executable, "-m", "assay", *arguments], capture_output=True, text=True)
+        by_program = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+        assert (by_module.returncode, by_module.stdout) == (by_program.returncode, by_program.stdout)
+
+
+def installed_wheel(folder):
+    """A folder of packages as an installer leaves it, with a program that ends with code 7."""
+    packages, program = folder / "lib" / "python3" / "site-packages", folder / "bin" / "assay"
+    package = packages / "assay"
+    shutil.copytree(os.path.dirname(assay.__file__), package, symlinks=False, ignore=shutil.ignore_patterns("__pycache__"))
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\nexit 7\n")
+    program.chmod(stat.S_IRWXU)
+    about = packages / "assay-0.1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: assay\nVersion: 0.1.0\n")
+    (about / "RECORD").write_text("../../../bin/assay,,\nassay/__init__.py,,\n")
+    return package, program
+
+
+def run(package, path):
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PATH": path}
+    return subprocess.run([sys.executable, "-m", "assay"], env=environment, capture_output=True, text=True)
+
+
+def test_the_program_of_the_wheel_is_found_through_what_was_installed(tmp_path):
+    package, _ = installed_wheel(tmp_path)
+    assert run(package, "/nowhere").returncode == 7
+
+
+def test_without_a_program_a_sentence_says_what_to_do(tmp_path):
+    package, program = installed_wheel(tmp_path)
+    program.unlink()
+    said = run(package, "/nowhere")
+    assert said.returncode == 1
+    assert "neither beside this package nor in PATH; install the wheel" in said.stderr
+
+
+def test_a_relative_folder_of_the_path_is_not_searched(tmp_path, monkeypatch):
+    (tmp_path / "assay").write_text("#!/bin/sh\n")
+    (tmp_path / "assay").chmod(stat.S_IRWXU)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", ".")
+    found = _program.program_file()
+    assert found is None or not found.startswith(str(tmp_path))
