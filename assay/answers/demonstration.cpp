@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include <assay/coverage.h>
@@ -30,22 +31,25 @@ training::TrainingResult trained(const Demonstration& demonstration, const Datas
 
 coverage::LearnOptions learning(const Session& session) {
   coverage::LearnOptions learn;
-  for (const char* criterion :
-       {"idc[m=6]", "idc[m=8]", "idc[m=10]", "idc[m=12]", "nc", "kmnc", "nbc", "tknc"})
+  for (const char* criterion : {"idc[m=6]", "idc[m=8]", "idc[m=10]", "nc", "kmnc", "nbc", "tknc"})
     learn.criteria.push_back(parse_spec("criterion", criterion));
   learn.subjects = {"conv2", session.penultimate_layer().name};
   return learn;
 }
 
-// About the last of the criteria that is IDC, in its last layer.
-std::string headline_of(const coverage::CoverageState& state, std::size_t records) {
-  const report::Table idc = results::idc_table(state);
-  const auto& last = idc.rows.back();
+// About the first of the criteria that is IDC, of few enough neurons for any test set, in its last layer.
+std::string headline_of(const report::Document& document, const report::Table& idc) {
+  const std::vector<report::Cell>* row = &idc.rows.front();
+  for (const std::vector<report::Cell>& other : idc.rows) {
+    if (other[1] == row->at(1)) row = &other;
+  }
+  const auto accuracy = std::ranges::find(document.facts, "test_accuracy", &report::Fact::id);
   return fmt::format(
-      "A LeNet-5 trained on {} procedural digits: its test set covers {} of the {} combinations of its {} "
-      "most important neurons in {}",
-      records, report::percent(std::get<double>(last[5])), std::get<std::string>(last[4]),
-      std::get<std::int64_t>(last[1]), std::get<std::string>(last[0]));
+      "A LeNet-5 recognises {} of the digits drawn to test it; they reach {} of the {} combinations ({}) of "
+      "its {} most important neurons in {}",
+      report::percent(std::get<double>(accuracy->value)), std::get<std::string>(row->at(3)),
+      std::get<std::string>(row->at(4)), report::percent(std::get<double>(row->at(5))),
+      std::get<std::int64_t>(row->at(1)), std::get<std::string>(row->at(0)));
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ report::Document demonstrate(const Demonstration& demonstration, const Setting& 
   const coverage::Observations seen = coverage::measure(
       session, state, test, {.growth_points = growth_points, .remember_records = true}, progress);
   report::Document document = results::document_of(state, "", {test.get(), &seen, 3, 0, 12});
-  document.headline = headline_of(state, records);
+  document.headline = headline_of(document, results::idc_table(state));
   document.notices.push_back(demonstration.next);
   document.pictures = results::draw_relevance(session, *test, relevance::ImportanceOptions().method, {},
                                               {heat_maps, seed, folder});

@@ -12,16 +12,25 @@ import assay
 CODE = """
 import sys
 {imports}
-assert assay.load(sys.argv[1]).predict(assay.data("digits:20"))[1].shape == (20,)
+import numpy
+digits = assay.data("digits:200")
+before = assay.load(sys.argv[1]).predict(digits)[0]
 {work}
+after = assay.load(sys.argv[1]).predict(digits)[0]
+assert after.shape == (200, 10) and (before == after).all()
 print("both work")
 """
+# Each with its own threads at work, where it has some.
 WORK = {
-    "torch": "assert torch.nn.Linear(4, 2)(torch.ones(3, 4)).sum().backward() is None",
-    "tensorflow": "assert tensorflow.ones((2, 2)).numpy().sum() == 4",
-    "onnxruntime": "assert onnxruntime.get_available_providers()",
-    "jax": "assert jax.numpy.ones(3).sum() == 3",
-    "sklearn": "import sklearn.linear_model",
+    "torch": "assert torch.nn.Linear(400, 2)(torch.ones(300, 400)).sum().backward() is None",
+    "tensorflow": "assert tensorflow.linalg.matmul(tensorflow.ones((400, 400)), tensorflow.ones((400, 400))).numpy().sum() == 400**3",
+    "keras": "assert keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)]).predict(numpy.ones((3, 4)), verbose=0).shape == (3, 2)",
+    "onnxruntime": "assert len(onnxruntime.InferenceSession(sys.argv[1]).get_inputs()) == 1",
+    "jax": "assert (jax.numpy.ones((400, 400)) @ jax.numpy.ones((400, 400))).sum() == 400**3",
+    "sklearn": "import sklearn.ensemble as e; e.HistGradientBoostingClassifier(max_iter=3).fit(before, before.argmax(1) % 2)",
+    "pandas": "assert pandas.DataFrame(before).shape == (200, 10)",
+    "polars": "assert polars.DataFrame(before).shape == (200, 10)",
+    "pyarrow": "assert pyarrow.array(before[:, 0]).sum() is not None",
 }
 
 
@@ -32,6 +41,43 @@ def test_beside_another_framework(work, other, order):
         pytest.skip(f"SKIPPED: {other} is not installed")
     code = CODE.format(imports="import " + order.format(other=other), work=WORK[other])
     ran = subprocess.run([sys.executable, "-c", code, "net.onnx"], cwd=work, capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout.endswith("both work\n"), (ran.returncode, ran.stderr[-2000:])
+
+
+WORKERS = """
+import sys
+
+import assay
+import torch
+
+
+class Decided(torch.utils.data.Dataset):
+    def __init__(self, network):
+        self.network = network
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, at):
+        return assay.load(self.network).predict(assay.data(f"digits:4,seed={at}"))[1]
+
+
+if __name__ == "__main__":
+    decided = Decided(sys.argv[1])
+    here = [decided[at].tolist() for at in range(6)]  # the library's threads are there when workers start
+    for start in ("fork", "spawn"):
+        loaded = torch.utils.data.DataLoader(decided, batch_size=None, num_workers=2, multiprocessing_context=start)
+        assert [one.tolist() for one in loaded] == here, start
+    print("both work")
+"""
+
+
+def test_workers_of_a_data_loader_use_the_library(work, tmp_path):
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("SKIPPED: torch is not installed")
+    script = tmp_path / "workers.py"  # workers that are spawned read it again
+    script.write_text(WORKERS)
+    ran = subprocess.run([sys.executable, str(script), "net.onnx"], cwd=work, capture_output=True, text=True)
     assert ran.returncode == 0 and ran.stdout.endswith("both work\n"), (ran.returncode, ran.stderr[-2000:])
 
 
