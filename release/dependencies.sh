@@ -7,8 +7,11 @@ set -euo pipefail
 sources=$(realpath "$1") tools=$(realpath "$2") prefix=$(realpath -m "$3")
 work=$prefix.work
 mkdir -p "$prefix" "$prefix/done" "$work"
-export CFLAGS="-O3 -g0 -fPIC -ffile-prefix-map=$sources=. -ffile-prefix-map=$work=." CXXFLAGS
-CXXFLAGS=$CFLAGS
+export CFLAGS CXXFLAGS
+
+# optimised LEVEL: what is built from here on. Few functions of the libraries take time, and what is small is quick to
+# install.
+optimised() { CFLAGS="-O$1 -g0 -fPIC -ffile-prefix-map=$sources=. -ffile-prefix-map=$work=." CXXFLAGS=$CFLAGS; }
 
 # with_cmake NAME FOLDER [ARGUMENT...]
 with_cmake() {
@@ -106,11 +109,18 @@ build_onnx() {
   "$tools/c++" $CXXFLAGS -std=c++17 -I "$prefix/include" -I "$work" -c "$work/onnx/onnx-ml.pb.cc" -o "$work/onnx-ml.o"
   "$tools/ar" rcs "$prefix/lib/libonnx_proto.a" "$work/onnx-ml.o"
 }
-# Memory for many threads: that of the static C library waits for one lock. It leaves out a function where glibc's headers do
-# not tell that there is one.
-build_mimalloc() {
-  CFLAGS="$CFLAGS -D__USE_ISOC11=1"
-  with_cmake mimalloc mimalloc -DMI_BUILD_SHARED=OFF -DMI_BUILD_OBJECT=OFF -DMI_BUILD_TESTS=OFF -DMI_OVERRIDE=ON
+# For static programs memory for many threads, that keeps what it has: the static C library's waits for one lock, and
+# pages that go back to the system come again as faults.
+build_jemalloc() {
+  local processor
+  processor=$(basename "$tools" | cut -d- -f1)
+  mkdir -p "$work/jemalloc"
+  cd "$work/jemalloc"
+  CC=$tools/cc AR=$tools/ar RANLIB=$tools/ranlib "$sources/jemalloc/configure" --host="$processor-linux" --disable-cxx --disable-shared \
+    --disable-stats --disable-fill --disable-libdl --with-lg-page=16 --with-lg-hugepage=21 \
+    --with-malloc-conf=dirty_decay_ms:-1,muzzy_decay_ms:-1
+  make -j "$(nproc)" lib/libjemalloc.a
+  cp lib/libjemalloc.a "$prefix/lib"
 }
 # Headers alone, which are the same on every machine, with what find_package looks for.
 build_headers() {
@@ -125,9 +135,15 @@ build_headers() {
 }
 
 mkdir -p "$prefix/include" "$prefix/lib"
-for name in fmt highway zlib bzip2 xz zstd png jpeg archive zip sqlite re2 hdf5 protobuf onnx mimalloc headers; do
+allocator=
+[[ $tools != *-musl ]] || allocator=jemalloc
+for name in fmt highway zlib bzip2 xz zstd png jpeg archive zip sqlite re2 hdf5 protobuf onnx headers $allocator; do
   [ ! -e "$prefix/done/$name" ] || continue
   log=$work/$name.log
+  case $name in
+    zlib | zstd | png | jpeg | highway | jemalloc) optimised 3 ;;
+    *) optimised s ;;
+  esac
   # In a process of its own that ends at the first fault, which it would not as a condition.
   set +e
   (set -e; "build_$name") >"$log" 2>&1

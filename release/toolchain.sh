@@ -9,12 +9,12 @@ target=$1 folder=$(realpath -m "$2") python=$(realpath -s "$3")
 processor=${target%%-*}
 mkdir -p "$folder"
 
-# Without an optimisation level the compiler would put checks into the code. Flags of linkers that this one lacks, which some
-# libraries ask for unconditionally, are left out.
+# Without an optimisation level the compiler would put checks into the code. Functions are kept apart, so that the linker leaves out
+# those that nobody calls.
 for language in cc c++; do
   cat >"$folder/$language" <<EOF
 #!/bin/sh
-exec "$python" -m ziglang $language -target $target -fno-sanitize=undefined "\$@"
+exec "$python" -m ziglang $language -target $target -fno-sanitize=undefined -ffunction-sections -fdata-sections -Wl,--gc-sections "\$@"
 EOF
 done
 for tool in ar ranlib; do

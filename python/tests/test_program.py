@@ -42,7 +42,7 @@ def installed_wheel(folder):
 
 def run(package, path):
     environment = {**os.environ, "PYTHONPATH": str(package.parent), "PATH": path}
-    return subprocess.run([sys.executable, "-m", "assay"], env=environment, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "assay"], env=environment, cwd=package.parent, capture_output=True, text=True)
 
 
 def test_the_program_of_the_wheel_is_found_through_what_was_installed(tmp_path):

@@ -9,6 +9,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/elements.h"
 #include "assay/engine/evaluation/decision.h"
+#include "assay/engine/evaluation/records_apart.h"
 
 namespace assay {
 namespace {
@@ -138,7 +139,7 @@ class Comparison {
 }  // namespace
 
 std::optional<RecordInfluence> find_record_influence(const Session& session, const Tensors& given) {
-  if (draws_numbers(session.graph())) return std::nullopt;
+  if (draws_numbers(session.graph()) || records_stay_apart(session)) return std::nullopt;
   try {
     return Comparison(session, given).find();
   } catch (const Error& error) {

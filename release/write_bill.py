@@ -1,6 +1,6 @@
 """Prints a bill of materials of what released forms are linked with, in CycloneDX's form 1.5.
 
-Usage: bill.py LOCK PROJECT
+Usage: write_bill.py LOCK PROJECT
   LOCK: release/sources.lock; PROJECT: pyproject.toml
 """
 

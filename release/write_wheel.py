@@ -1,6 +1,6 @@
 """Writes a wheel of what was built for one target: the package, its module, the program, manual and completions.
 
-Usage: wheel.py PROJECT MODULE PROGRAM SHARE TAG FOLDER
+Usage: write_wheel.py PROJECT MODULE PROGRAM SHARE TAG FOLDER
   MODULE: the extension, named as Python looks for it; PROGRAM: the program of the target
   SHARE: a folder with what goes to share/ (man pages, completions); TAG: such as cp312-abi3-manylinux_2_28_x86_64
 Prints the wheel's name. The bytes depend on the inputs alone (SOURCE_DATE_EPOCH gives the date of its files).

@@ -1,0 +1,186 @@
+#include "assay/engine/evaluation/records_apart.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <assay/extend/operator_traits.h>
+#include "assay/engine/elements.h"
+
+namespace assay {
+namespace {
+
+class Proof {
+ public:
+  explicit Proof(const Session& session)
+      : session_(session), graph_(session.graph()), has_records_(graph_.values().size(), false) {}
+
+  bool holds() {
+    for (const ValueId id : graph_.inputs()) {
+      const Session::RecordAxis at = session_.record_axis(id);
+      if (at.axis != 0 || at.rows != 1) return false;
+      set(id);
+    }
+    for (const Node& node : graph_.nodes()) {
+      if (std::ranges::none_of(node.inputs, [&](ValueId id) { return of_records(id); })) continue;
+      if (!keeps_apart(node)) return false;
+      for (const ValueId id : node.outputs) {
+        if (id != no_value) set(id);
+      }
+    }
+    return true;
+  }
+
+ private:
+  void set(ValueId id) { has_records_[static_cast<std::size_t>(id)] = true; }
+  bool of_records(ValueId id) const { return id != no_value && has_records_[static_cast<std::size_t>(id)]; }
+  int rank(ValueId id) const {
+    return static_cast<int>(graph_.is_constant(id) ? graph_.constant(id).rank() : session_.shape(id).size());
+  }
+
+  // Whether a value that is no record's is the same for each record where it is stretched to so many axes.
+  bool is_shared(ValueId id, int axes) const {
+    if (id == no_value) return true;
+    return graph_.is_constant(id) &&
+           (rank(id) < axes || (rank(id) == axes && graph_.constant(id).size(0) == 1));
+  }
+
+  // Of operators with data as their first operand and parameters behind it.
+  bool has_data_in_front(const Node& node) const {
+    const int axes = rank(node.inputs[0]);
+    if (!of_records(node.inputs[0]) || axes < 1) return false;
+    return std::all_of(node.inputs.begin() + 1, node.inputs.end(),
+                       [&](ValueId id) { return id == no_value || graph_.is_constant(id); });
+  }
+  static bool has_one_result(const Node& node) {
+    return std::all_of(node.outputs.begin() + 1, node.outputs.end(),
+                       [](ValueId id) { return id == no_value; });
+  }
+
+  bool broadcasts_within_records(const Node& node) const {
+    const int axes = rank(node.outputs[0]);
+    return axes >= 1 && std::ranges::all_of(node.inputs, [&](ValueId id) {
+             return of_records(id) ? rank(id) == axes : is_shared(id, axes);
+           });
+  }
+
+  // Whether so many axes leave out the first one. Nothing: they are all there are.
+  static bool leaves_records(const std::optional<Shape>& axes, int of) {
+    return axes && !axes->empty() &&
+           std::ranges::all_of(*axes, [&](std::int64_t axis) { return (axis < 0 ? axis + of : axis) > 0; });
+  }
+  bool leaves_records(const Node& node, const char* attribute, std::int64_t fallback) const {
+    return leaves_records(Shape{node.integer(attribute, fallback)}, rank(node.inputs[0]));
+  }
+  // Whole numbers of an operand, where they are constant.
+  std::optional<Shape> numbers(const Node& node, std::size_t at) const {
+    if (node.inputs.size() <= at || !graph_.is_constant(node.inputs[at])) return std::nullopt;
+    const std::vector<double> all = doubles_of(graph_.constant(node.inputs[at]));
+    return Shape(all.begin(), all.end());
+  }
+
+  bool multiplies_within_records(const Node& node) const {
+    const ValueId left = node.inputs[0], right = node.inputs[1];
+    if (of_records(left) && of_records(right)) return rank(left) == rank(right) && rank(left) >= 3;
+    if (of_records(left)) return rank(left) >= 2 && graph_.is_constant(right) && rank(right) == 2;
+    return rank(right) >= 3 && graph_.is_constant(left) && rank(left) == 2;
+  }
+
+  // Whether the first axis stays what it is, by its size or since the others hold a record.
+  bool reshapes_within_records(const Node& node) const {
+    const std::optional<Shape> target = numbers(node, 1);
+    const Shape& record = session_.shape(node.inputs[0]);
+    if (!target || target->empty() || record.empty() || node.integer("allowzero", 0) != 0) return false;
+    if (target->front() == 0) return true;
+    const bool known =
+        std::all_of(target->begin() + 1, target->end(), [](std::int64_t size) { return size > 0; });
+    const auto product = [](auto first, auto last) {
+      return std::accumulate(first, last, std::int64_t{1}, std::multiplies<>());
+    };
+    return target->front() == -1 && known &&
+           product(target->begin() + 1, target->end()) == product(record.begin() + 1, record.end());
+  }
+
+  bool pads_within_records(const Node& node) const {
+    const std::optional<Shape> amounts = numbers(node, 1);
+    return amounts && !amounts->empty() && amounts->front() == 0 && (*amounts)[amounts->size() / 2] == 0 &&
+           (node.inputs.size() < 4 || node.inputs[3] == no_value);
+  }
+
+  bool moves_within_records(const Node& node) const {
+    const std::string& op = node.op;
+    const int axes = rank(node.inputs[0]);
+    if (op == "Concat")
+      return leaves_records(node, "axis", 0) &&
+             std::ranges::all_of(node.inputs, [&](ValueId id) { return of_records(id); });
+    if (!has_data_in_front(node)) return false;
+    if (op == "Flatten") return node.integer("axis", 1) == 1;
+    if (op == "Reshape") return reshapes_within_records(node);
+    if (op == "Transpose") return node.integers("perm", {-1}).front() == 0;
+    if (op == "Split" || op == "Gather") return leaves_records(node, "axis", 0);
+    if (op == "Slice") return leaves_records(numbers(node, 3), axes);
+    if (op == "Squeeze") return leaves_records(numbers(node, 1), axes);
+    if (op == "Unsqueeze") return leaves_records(numbers(node, 1), rank(node.outputs[0]));
+    if (op == "Pad") return pads_within_records(node);
+    return op == "DepthToSpace" || op == "SpaceToDepth";
+  }
+
+  bool normalises_within_records(const Node& node) const {
+    const std::string& op = node.op;
+    if (op == "LayerNormalization") return leaves_records(node, "axis", -1) && has_one_result(node);
+    if (op == "LpNormalization") return leaves_records(node, "axis", -1);
+    if (op == "BatchNormalization") return node.integer("training_mode", 0) == 0;
+    return op == "GroupNormalization" || op == "InstanceNormalization" || op == "LRN";
+  }
+
+  // A scale for each number along an axis, and a dropout that is told to draw, are no matter of a record
+  // alone.
+  bool passes_within_records(const Node& node, const OperatorTraits& known) const {
+    return known.has(Trait::by_channel) && has_one_result(node) && has_data_in_front(node) &&
+           leaves_records(node, "axis", 1) && (node.op != "Dropout" || node.inputs.size() < 3);
+  }
+
+  bool keeps_apart(const Node& node) const {
+    const OperatorTraits* const known = traits_of(node.op);
+    if (known == nullptr) return false;
+    switch (known->kind) {
+      case OperatorKind::activation:
+      case OperatorKind::arithmetic:
+      case OperatorKind::function:
+      case OperatorKind::truth:
+        return broadcasts_within_records(node);
+      case OperatorKind::pass_through:
+        return passes_within_records(node, *known);
+      case OperatorKind::convolution:
+        return has_data_in_front(node);
+      case OperatorKind::pooling:
+        return has_data_in_front(node) && has_one_result(node);
+      case OperatorKind::normalisation:
+        return has_data_in_front(node) && has_one_result(node) && normalises_within_records(node);
+      case OperatorKind::softmax:
+        return has_data_in_front(node) && leaves_records(node, "axis", -1);
+      case OperatorKind::reduction:
+        return has_data_in_front(node) && leaves_records(numbers(node, 1), rank(node.inputs[0]));
+      case OperatorKind::dense:
+        if (node.op == "MatMul") return multiplies_within_records(node);
+        return node.op == "Gemm" && has_data_in_front(node) && node.integer("transA", 0) == 0 &&
+               (node.inputs.size() < 3 || is_shared(node.inputs[2], 2));
+      case OperatorKind::movement:
+        return node.op == "Where" ? broadcasts_within_records(node) : moves_within_records(node);
+      default:
+        return false;
+    }
+  }
+
+  const Session& session_;
+  const Graph& graph_;
+  std::vector<bool> has_records_;
+};
+
+}  // namespace
+
+bool records_stay_apart(const Session& session) { return Proof(session).holds(); }
+
+}  // namespace assay
