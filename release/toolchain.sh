@@ -14,7 +14,7 @@ mkdir -p "$folder"
 for language in cc c++; do
   cat >"$folder/$language" <<EOF
 #!/bin/sh
-exec "$python" -m ziglang $language -target $target -fno-sanitize=undefined -ffunction-sections -fdata-sections -Wl,--gc-sections "\$@"
+exec "$python" -m ziglang $language -target $target -fno-sanitize=undefined -ffunction-sections -fdata-sections "\$@"
 EOF
 done
 for tool in ar ranlib; do

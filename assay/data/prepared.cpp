@@ -15,6 +15,7 @@
 #include "assay/data/bytes.h"
 #include "assay/data/files/csv.h"
 #include "assay/data/files/records_file.h"
+#include "assay/data/masks.h"
 #include "assay/data/named.h"
 #include "assay/data/relabel.h"
 #include "assay/data/spec.h"
@@ -32,7 +33,7 @@ namespace {
 // Options that any format may have; formats add theirs (FormatInfo::options).
 const std::set<std::string> common_options{
     "format", "labels",  "label",  "targets",   "target", "id",      "scale",   "mean",    "std", "layout",
-    "range",  "classes", "sample", "per_class", "seed",   "flatten", "relabel", "decimal", "ids"};
+    "range",  "classes", "sample", "per_class", "seed",   "flatten", "relabel", "decimal", "ids", "masks"};
 
 // Throws Error{usage} for an option that neither the format nor all formats have.
 void check_options(const DataSpec& spec, const std::string& text, const FormatInfo& format) {
@@ -364,7 +365,7 @@ class Prepared final : public Dataset {
     } else if (!file.empty() && !source_->takes_labels()) {
       fail(Fault::usage, "data '{}': labels={} is not a table (.csv or .tsv), and {} knows no other", text_,
            file, source_->format());
-    } else if (!spec_.has("targets")) {
+    } else if (!spec_.has("targets") && !spec_.has("masks")) {
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const auto label = source_->label(i);
         if (!label) break;
@@ -387,7 +388,25 @@ class Prepared final : public Dataset {
             static_cast<std::uint64_t>(spec_.integer("seed", 1)));
   }
 
+  // One number for each pixel of a record's picture.
+  void find_masks() {
+    if (spec_.has("targets") || spec_.has("labels"))
+      fail(Fault::usage, "data '{}': masks= are the labels; leave out labels= and targets=", text_);
+    if (facts_.record_shape.size() != 3)
+      fail(Fault::usage, "data '{}': masks= are of pictures, and records are {}", text_,
+           to_string(facts_.record_shape));
+    masks_.emplace(spec_.text("masks"));
+    mask_size_ = {.height = static_cast<int>(facts_.record_shape[1]),
+                  .width = static_cast<int>(facts_.record_shape[2]),
+                  .resize = spec_.has("resize")};
+    facts_.target_width = static_cast<std::size_t>(facts_.record_shape[1] * facts_.record_shape[2]);
+  }
+
   void read_targets() {
+    if (spec_.has("masks")) {
+      find_masks();
+      return;
+    }
     if (spec_.has("targets")) {
       const std::string file = spec_.text("targets");
       const CsvTable table = read_csv(file, decimal_of(spec_));
@@ -407,6 +426,7 @@ class Prepared final : public Dataset {
   }
 
   std::vector<float> target(std::size_t record) const {
+    if (masks_) return mask_of(*masks_, source_->id(record), mask_size_);
     std::vector<float> values =
         targets_.empty()
             ? source_->target(record)
@@ -521,6 +541,8 @@ class Prepared final : public Dataset {
   std::vector<std::size_t> chosen_;   // source positions
   std::vector<std::int64_t> labels_;  // by source position
   std::vector<float> targets_;
+  std::optional<MaskFolder> masks_;
+  MaskSize mask_size_;
 };
 
 const FormatInfo& format_of(const DataSpec& spec) {

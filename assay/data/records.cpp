@@ -183,9 +183,8 @@ class RowRecords final : public Dataset {
     if (given.dtype() != DType::float32 && given.dtype() != DType::float64)
       fail(Fault::usage, "{}: regression targets are float32 or float64, not {}", options.name,
            to_string(given.dtype()));
-    if (given.shape().empty() || given.shape().size() > 2)
-      fail(Fault::usage, "{}: targets of shape {}; [records] or [records, targets] is needed", options.name,
-           to_string(given.shape()));
+    if (given.shape().empty())
+      fail(Fault::usage, "{}: targets of shape []; [records] or [records, targets] is needed", options.name);
     check_count(options.name, "rows of targets", static_cast<std::size_t>(given.shape()[0]));
     targets_ = given.to(DType::float32);
     facts_.target_width = static_cast<std::size_t>(given.count()) / size();

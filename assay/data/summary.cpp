@@ -116,6 +116,17 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
   return summary;
 }
 
+bool has_binary_targets(const Dataset& data) {
+  constexpr std::size_t most = 200;
+  std::vector<std::size_t> records;
+  const std::size_t count = std::min(most, data.size());
+  for (std::size_t i = 0; i < count; ++i) records.push_back(i * data.size() / count);
+  const Batch batch = data.read(records);
+  const auto targets = batch.targets.as<float>();
+  const auto is = [&](float value) { return std::ranges::find(targets, value) != targets.end(); };
+  return is(0) && is(1) && std::ranges::all_of(targets, [](float t) { return t == 0 || t == 1; });
+}
+
 std::vector<std::size_t> other_labels(const Dataset& dataset, const Dataset& other) {
   if (!dataset.has_labels() || !other.has_labels())
     fail(Fault::mismatch, "{} and {}: both need labels to be compared", dataset.describe(), other.describe());

@@ -11,6 +11,7 @@
 #include <assay/extend/hypothesis.h>
 #include <assay/extend/measure.h>
 #include <assay/extend/mutation_operator.h>
+#include <assay/extend/task.h>
 #include "assay/explore/choice.h"
 #include "assay/support/text/text.h"
 
@@ -191,6 +192,17 @@ report::Document explain_constraints(const std::string& name) {
   document.tables = {
       entry_table("constraints", "Constraints", "what it allows", explore::constraints()),
       short_table("choices", "Choices of neurons", "what is chosen", explore::neuron_choices())};
+  return document;
+}
+
+report::Document explain_tasks(const std::string& name) {
+  if (!name.empty()) {
+    const task::TaskInfo& info = task::tasks().find(name);
+    return explained(info.name, info, info.options, "docs/tasks.md");
+  }
+  report::Document document;
+  document.headline = fmt::format("{} tasks", task::tasks().size());
+  document.tables = {entry_table("tasks", "Tasks", "what a record's items are", task::tasks())};
   return document;
 }
 

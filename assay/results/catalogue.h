@@ -15,6 +15,7 @@ report::Document explain_attacks(const std::string& name);
 report::Document explain_operators(const std::string& name);
 report::Document explain_constraints(const std::string& name);
 report::Document explain_measures(const std::string& name);
+report::Document explain_tasks(const std::string& name);
 report::Document explain_hypotheses(const std::string& name);
 
 }  // namespace assay::results

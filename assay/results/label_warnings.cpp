@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "assay/data/summary.h"
 #include "assay/engine/evaluation/accuracy_check.h"
 #include "assay/results/document.h"
 #include "assay/results/warnings.h"
@@ -20,18 +21,6 @@ bool gives_one_number(const Session& session) {
   const Shape& output = session.shape(session.logits());
   const std::int64_t rows = output.empty() ? 1 : std::max<std::int64_t>(1, output[0]);
   return element_count(output) == rows && !session.ends_in_sigmoid();
-}
-
-// Whether the targets of a sample are zeros and ones, some of each.
-bool has_binary_targets(const Dataset& data) {
-  constexpr std::size_t most = 200;
-  std::vector<std::size_t> records;
-  const std::size_t count = std::min(most, data.size());
-  for (std::size_t i = 0; i < count; ++i) records.push_back(i * data.size() / count);
-  const Batch batch = data.read(records);
-  const auto targets = batch.targets.as<float>();
-  const auto is = [&](float value) { return std::ranges::find(targets, value) != targets.end(); };
-  return is(0) && is(1) && std::ranges::all_of(targets, [](float t) { return t == 0 || t == 1; });
 }
 
 // Whether the labels, where there are any, are of several classes.
@@ -121,11 +110,13 @@ std::vector<Warning> cause_warnings(const Session& session, const Dataset& data,
 
 std::vector<Warning> task_warnings(const Session& session, const Dataset& data) {
   if (data.target_width() > 0 && !data.has_labels() && has_binary_targets(data))
-    return {{"binary-targets", "all targets are 0 or 1, and errors are measured as of a regression",
-             data.target_width() == 1
-                 ? "labels of two classes in floating-point numbers; whole numbers are taken as classes"
-                 : "labels of several classes at a time, or one-hot rows that are not; there is no accuracy "
-                   "of these"}};
+    return {
+        {"binary-targets", "all targets are 0 or 1, and errors are measured as of a regression",
+         data.target_width() == 1
+             ? "labels of two classes in floating-point numbers, which `--task binary` of `assay evaluate` "
+               "takes as such; whole numbers are taken as classes"
+             : "labels of several classes at a time, which `--task labels` of `assay evaluate` measures, "
+               "or one-hot rows that are not"}};
   if (data.has_labels() && data.class_count() > 2 && gives_one_number(session))
     return {{"numbers-as-classes",
              fmt::format(

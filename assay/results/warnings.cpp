@@ -305,14 +305,18 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
   return warnings;
 }
 
-Warning non_finite_records(const Evaluation& evaluation) {
+Warning non_finite_records(std::size_t count, std::size_t records, const std::vector<std::string>& ids,
+                           const std::string& effect) {
   return {"non-finite",
-          fmt::format(
-              "{} of {} {} a NaN or an infinity{}: {}", evaluation.non_finite,
-              record_count(evaluation.records), evaluation.non_finite == 1 ? "gives" : "give",
-              evaluation.mean_squared_error ? ", and so do the errors" : "; a NaN counts as a wrong answer",
-              joined(evaluation.non_finite_ids)),
+          fmt::format("{} of {} {} a NaN or an infinity{}: {}", count, record_count(records),
+                      count == 1 ? "gives" : "give", effect, joined(ids)),
           "the records hold such values, or weights of the network overflow"};
+}
+
+Warning non_finite_records(const Evaluation& evaluation) {
+  return non_finite_records(
+      evaluation.non_finite, evaluation.records, evaluation.non_finite_ids,
+      evaluation.mean_squared_error ? ", and so do the errors" : "; a NaN counts as a wrong answer");
 }
 
 Warning dropped_records(std::size_t count, const std::string& which, const std::vector<std::string>& ids) {

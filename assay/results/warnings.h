@@ -40,6 +40,8 @@ std::vector<report::Warning> importance_warnings(const relevance::Importance& im
 
 // Records with a NaN or an infinity: what they count for, and that they cover and count for nothing.
 report::Warning non_finite_records(const Evaluation& evaluation);
+report::Warning non_finite_records(std::size_t count, std::size_t records,
+                                   const std::vector<std::string>& ids, const std::string& effect);
 report::Warning dropped_records(std::size_t count, const std::string& which,
                                 const std::vector<std::string>& ids = {});
 

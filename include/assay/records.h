@@ -16,7 +16,8 @@ struct RecordOptions {
   std::string name = "records";               // what messages and reports call the set
   std::vector<std::string> ids = {};          // one per record; the numbers from 0 if none
   std::vector<std::string> class_names = {};  // of all classes; the numbers up to the largest label if none
-  Array targets = {};  // [n] or [n, t] regression targets, float32 or float64; may be empty
+  // [n] or [n, ...] regression targets, or labels of items (task.h); float32 or float64; may be empty.
+  Array targets = {};
   std::optional<ValidRange> valid_range = {};  // of the (first) input
 };
 

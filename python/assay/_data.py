@@ -186,8 +186,10 @@ def _labels(y: Any) -> Any:
     if y is None:
         return None
     labels = _array(y)
-    if str(getattr(labels, "dtype", "")).split(".")[-1] == "bool" or getattr(labels, "ndim", 1) == 2:
+    if str(getattr(labels, "dtype", "")).split(".")[-1] == "bool" or getattr(labels, "ndim", 1) >= 2:
         labels = _classes_of(np.asarray(_host(labels)))
+        if labels.ndim >= 2 and labels.dtype.kind in "iu":  # of pixels, tokens, several labels
+            labels = labels.astype(np.float32)
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.dtype != np.int64:
         labels = labels.astype(np.int64)
     return labels
@@ -419,7 +421,8 @@ def data(
         (docs/data.md): ``"test.npz,range=0:1[:500]"``.
     y
         Classes [n], whole numbers (or [n, 1], truth values, one-hot rows [n, classes] of any numbers, a pandas column of
-        names); or floating-point regression targets [n] or [n, t].
+        names); or floating-point regression targets [n] or [n, t]; or labels of the items of a record, [n, ...] of any
+        numbers, such as masks [n, height, width] (docs/tasks.md).
     targets
         Regression targets, [n] or [n, t], where ``y`` are classes as well.
     ids

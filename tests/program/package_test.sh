@@ -40,6 +40,7 @@ with constraint 'left-half' explore net.onnx second.onnx --data digits:20 --cons
 with measure 'exactly where' measures agreement
 with hypothesis 'read backwards\|palindrome' hypotheses palindrome
 with clusterer 'criteria' criteria
+with task 'differ from their target' tasks near
 with rule 'neurons' importance --model net.onnx --data digits:100 --rule conv2=absolute
 with mutation_operator 'negate' mutate --model net.onnx --test digits:50 --operator negate --count 2
 head -c 31360 /dev/zero >ten.f32

@@ -25,6 +25,7 @@ CommandInfo data_command();
 CommandInfo demo_command();
 CommandInfo evaluate_command();
 CommandInfo hypotheses_command();
+CommandInfo tasks_command();
 CommandInfo importance_command();
 CommandInfo inspect_command();
 CommandInfo measures_command();

@@ -1,4 +1,5 @@
-// assay criteria, attacks, operators, constraints, measures, hypotheses: what each entry of a catalogue does.
+// assay criteria, attacks, operators, constraints, measures, hypotheses, tasks: what each entry of a
+// catalogue does.
 
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/flag_names.h"
@@ -61,6 +62,7 @@ const Catalogue constraint_catalogue{"constraints",
                                      {"assay explore --constraint", "assay explore --choice"}};
 const Catalogue measure_catalogue{
     "measures", "measure", results::explain_measures, {"assay inspect --measure", "assay inspect --measure"}};
+const Catalogue task_catalogue{"tasks", "task", results::explain_tasks, {"assay evaluate --task"}};
 const Catalogue hypothesis_catalogue{
     "hypotheses", "hypothesis", results::explain_hypotheses, {"assay inspect --hypotheses"}};
 
@@ -103,6 +105,16 @@ CommandInfo measures_command() {
           "  assay measures\n"
           "  assay measures pearson",
           make_command<ExplainCatalogue<measure_catalogue>>};
+}
+
+CommandInfo tasks_command() {
+  return {
+      "tasks",
+      "what outputs mean that hold more than one decision a record: definition, options, defaults, source "
+      "and limits of each task",
+      "  assay tasks\n"
+      "  assay tasks pixels",
+      make_command<ExplainCatalogue<task_catalogue>>};
 }
 
 CommandInfo hypotheses_command() {

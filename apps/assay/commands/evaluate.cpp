@@ -13,6 +13,11 @@ class Evaluate final : public Command {
     model_.declare(flags, true);
     data_.declare(flags, true);
     check_.declare(flags);
+    flags.add(
+        "--task SPEC", question_.task,
+        "what the output means: classes, binary, regression, or of many decisions a record pixels, tokens, "
+        "labels, with options as pixels[ignore=0] (default: the one that output and labels fit; see `assay "
+        "tasks`)");
     gates_.declare(flags);
     flags.add_output(
         "--predictions FILE", question_.predictions,
@@ -49,6 +54,8 @@ CommandInfo evaluate_command() {
           "  assay evaluate --model dave2.onnx --data test.tar,targets=steering.csv --fail-under "
           "'mean-absolute-error[target=0]<=0.05'\n"
           "  assay evaluate --model net.onnx --data test.npz --predictions said.csv\n"
+          "  assay evaluate segmentation.onnx masks.npz --task 'pixels[names=sky+road+car]' --fail-under "
+          "'iou[class=car]=0.6'\n"
           "There is no --shard: counts of slices ('test.npz[:5000]') can be added up.",
           make_command<Evaluate>};
 }

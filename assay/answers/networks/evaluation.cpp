@@ -1,10 +1,14 @@
 #include "assay/answers/networks/evaluation.h"
 
+#include <algorithm>
 #include <vector>
 
+#include <assay/error.h>
+#include <assay/task.h>
 #include "assay/results/document.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/networks/evaluation.h"
+#include "assay/results/networks/task.h"
 #include "assay/results/warnings.h"
 #include "assay/support/ranks/ranks.h"
 
@@ -17,12 +21,49 @@ std::vector<std::string> measured_on(const Dataset& data) {
   return {"accuracy", "calibration-error", "brier-score"};
 }
 
+// The same of a task.
+std::vector<std::string> measured_by(const task::Task& task) {
+  task::Sums some{.records = 1, .whole = 1, .items = 1, .right = 1};
+  some.classes.assign(task.class_names().size(), {1, 1, 1});
+  std::vector<std::string> names;
+  for (const task::Figure& figure : task.figures(some)) names.push_back(figure.name);
+  if (task.ranks()) names.insert(names.end(), {"average-precision", "mean-average-precision"});
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
+}
+
+report::Document evaluate_items(const Session& session, const DatasetPtr& data, const task::Task& task,
+                                const EvaluationQuestion& question, const Setting& setting,
+                                Progress& progress) {
+  if (question.accuracy)
+    fail(Fault::usage,
+         "an expected accuracy is that of one class a record, and the task is {}; give a condition on one of "
+         "its figures",
+         task.describe());
+  report::check(question.conditions, measured_by(task));
+  const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
+  const task::ItemEvaluation evaluation = task::evaluate(session, data, task, walk, progress);
+  Predictions predictions;
+  if (!question.predictions.empty()) predictions = predict(session, data, walk, progress, /*compared=*/false);
+  ranks().leave_to_first();
+  if (!question.predictions.empty()) write_predictions(question.predictions, predictions);
+  report::Document document = results::document_of(evaluation, session.graph(), *data);
+  results::add_warnings(document, results::influence_warnings(session, data.get()));
+  report::apply(question.conditions, document, results::measurements_of(evaluation));
+  results::add_provenance(document, session.graph(), {{"data", data}});
+  return document;
+}
+
 }  // namespace
 
-report::Document evaluate(const Session& session, const DatasetPtr& data, const EvaluationQuestion& question,
+report::Document evaluate(const Session& session, const DatasetPtr& given, const EvaluationQuestion& question,
                           const Setting& setting, Progress& progress) {
-  report::check(question.conditions, measured_on(*data));
+  const DatasetPtr data = task::prepared_for(question.task, given);
   report::check_baseline(question.conditions, session.graph().hash(), data->hash());
+  if (const auto task = task::task_of(session, data, question.task))
+    return evaluate_items(session, data, *task, question, setting, progress);
+  report::check(question.conditions, measured_on(*data));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
   Predictions predictions;
   Evaluation& evaluation = predictions.evaluation;

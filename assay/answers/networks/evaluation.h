@@ -12,6 +12,7 @@
 namespace assay::answers {
 
 struct EvaluationQuestion {
+  std::string task = {};         // spec of a task; empty: the one that network and data have
   std::string predictions = {};  // file for what the network says of each record; empty: none
   DeclaredAccuracy accuracy = {};
   report::Conditions conditions = {};

@@ -97,7 +97,8 @@ class NumpySource final : public Source {
   }
 
  private:
-  // Integers, one per record or one-hot, are classes; anything else are regression targets.
+  // Integers, one per record or one-hot rows, are classes; anything else are targets of a regression or of
+  // the items of a record.
   void take_outputs(const Array& outputs) {
     const Shape& shape = outputs.shape();
     if (shape.empty() || shape[0] != inputs_.shape()[0]) {
@@ -110,7 +111,8 @@ class NumpySource final : public Source {
     if (width == 1 && !floating) {
       const Array classes = outputs.to(DType::int64);
       labels_.assign(classes.as<std::int64_t>().begin(), classes.as<std::int64_t>().end());
-    } else if (width > 1 && is_one_hot(values.as<float>(), static_cast<std::size_t>(width))) {
+    } else if (width > 1 && shape.size() == 2 &&
+               is_one_hot(values.as<float>(), static_cast<std::size_t>(width))) {
       const auto flags = values.as<float>();
       for (std::size_t i = 0; i < flags.size(); ++i) {
         if (flags[i] == 1.0F)

@@ -12,26 +12,13 @@
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/evaluation/output_rows.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/visible.h"
 
 namespace assay {
 namespace {
-
-// Records along the first axis.
-Array rows_of_output(const Session& session, ValueId output, const Array& value, std::int64_t records) {
-  const Session::RecordAxis axis = session.record_axis(output);
-  if (axis.axis < 0)
-    fail(Fault::unsupported, "output '{}' does not hold its records along an axis",
-         session.graph().value(output).name);
-  const Array rows = in_memory(axis.axis == 0 ? value : value.movedim(axis.axis, 0), DType::float32);
-  if (axis.rows == 1) return rows;
-  std::vector<std::int64_t> shape = rows.shape();
-  shape[0] = axis.rows;
-  shape.insert(shape.begin(), records);
-  return rows.reshape(shape);
-}
 
 // What a network says of a batch.
 struct Said {
@@ -81,12 +68,12 @@ void write_prediction_table(const std::filesystem::path& path, const Predictions
 }  // namespace
 
 Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
-                    Progress& progress) {
+                    Progress& progress, bool compared) {
   const ValueId logits = session.logits(), output = deciding_output(session.graph(), logits);
   const std::vector<ValueId> wanted{output, logits};
   const bool regression = given_data(dataset)->target_width() > 0;
   // Without anything to compare with, outputs of any shape are wanted for their values.
-  const bool judged = regression || dataset->has_labels() || class_count(session) > 0;
+  const bool judged = compared && (regression || dataset->has_labels() || class_count(session) > 0);
   Predictions all;
   Evaluator evaluator(session, *dataset);
   std::vector<Array> outputs, targets;

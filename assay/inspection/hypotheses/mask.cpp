@@ -11,6 +11,7 @@
 #include <assay/extend/hypothesis.h>
 #include "assay/data/files/image.h"
 #include "assay/data/files/numpy.h"
+#include "assay/data/masks.h"
 #include "assay/inspection/symbols/annotations.h"
 #include "assay/inspection/symbols/text.h"
 #include "assay/inspection/units/polygons.h"
@@ -44,13 +45,10 @@ class IndexMasks {
 
 class PngMasks final : public IndexMasks {
  public:
-  explicit PngMasks(const fs::path& folder) : folder_(folder) {
-    for (const fs::path& file : files_in(folder, false)) {
-      if (file.extension() == ".png") files_.push_back(file);
-    }
-    if (files_.empty()) fail(Fault::data, "{}: there are no .png files", folder.string());
+  explicit PngMasks(const fs::path& folder) : masks_(folder) {
     Hasher hasher;
-    for (const fs::path& file : files_) hasher.text(file.filename().string()).text(hash_hex(read_file(file)));
+    for (const fs::path& file : masks_.files())
+      hasher.text(file.filename().string()).text(hash_hex(read_file(file)));
     version_ = hasher.hex();
   }
   PixelCodes read(const Dataset& dataset, std::size_t index) const override {
@@ -65,17 +63,15 @@ class PngMasks final : public IndexMasks {
  private:
   // That of the record's name, else that of its number.
   const fs::path& file_of(const Dataset& dataset, std::size_t index) const {
-    const std::string stem = stem_of(dataset.id(index));
-    const auto named =
-        std::ranges::find_if(files_, [&](const fs::path& file) { return file.stem() == stem; });
-    if (named != files_.end()) return *named;
+    const std::string id = dataset.id(index);
+    if (const fs::path* const named = masks_.find(id)) return *named;
+    const std::vector<fs::path>& files = masks_.files();
     const std::size_t number = record_number(dataset, index);
-    if (std::to_string(number) == dataset.id(index) && number < files_.size()) return files_[number];
-    fail(Fault::data, "hypothesis 'mask', record '{}': {} has no {}.png", dataset.id(index), folder_.string(),
-         stem);
+    if (std::to_string(number) == id && number < files.size()) return files[number];
+    fail(Fault::data, "hypothesis 'mask', record '{}': {} has no {}.png", id, masks_.folder().string(),
+         stem_of(id));
   }
-  fs::path folder_;
-  std::vector<fs::path> files_;
+  MaskFolder masks_;
   std::string version_;
 };
 

@@ -1,0 +1,170 @@
+#include "assay/results/networks/task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "assay/results/document.h"
+#include "assay/results/warnings.h"
+
+namespace assay::results {
+namespace {
+
+using task::Figure;
+using task::ItemEvaluation;
+
+// Figures whose unit is not a share.
+bool is_share(const Figure& figure) { return figure.name != "perplexity"; }
+
+std::string value_text(const Figure& figure, double value) {
+  return is_share(figure) ? report::percent(value) : fmt::format("{:.4g}", value);
+}
+
+std::string text_of(const Figure& figure) {
+  std::string text = fmt::format("{} {}", figure.name, value_text(figure, figure.value));
+  if (figure.interval)
+    text += fmt::format(" ({} to {})", value_text(figure, figure.interval->first),
+                        value_text(figure, figure.interval->second));
+  return text;
+}
+
+std::vector<Figure> overall(const ItemEvaluation& evaluation) {
+  std::vector<Figure> all;
+  std::ranges::copy_if(evaluation.figures, std::back_inserter(all),
+                       [](const Figure& figure) { return !figure.of_class; });
+  return all;
+}
+
+report::Table figures_table(const ItemEvaluation& evaluation) {
+  report::Table table{"figures",
+                      "Figures, with 95 % intervals over records",
+                      {{"figure", "figure"},
+                       {"value", "value", Kind::number, 4},
+                       {"low", "from", Kind::number, 4},
+                       {"high", "to", Kind::number, 4}},
+                      {}};
+  for (const Figure& figure : overall(evaluation)) {
+    table.rows.push_back({figure.name, figure.value,
+                          figure.interval ? report::Cell(figure.interval->first) : report::Cell(),
+                          figure.interval ? report::Cell(figure.interval->second) : report::Cell()});
+  }
+  return table;
+}
+
+// Classes that are nowhere have no row.
+report::Table class_table(const ItemEvaluation& evaluation) {
+  report::Table table{"classes",
+                      "By class",
+                      {{"class", "class"},
+                       {"wanted", "true items", Kind::count},
+                       {"decided", "decided", Kind::count},
+                       {"right", "right", Kind::count}},
+                      {}};
+  std::vector<std::string> names;
+  std::map<std::pair<std::int64_t, std::string>, double> values;
+  for (const Figure& figure : evaluation.figures) {
+    if (!figure.of_class) continue;
+    values[{*figure.of_class, figure.name}] = figure.value;
+    if (std::ranges::find(names, figure.name) == names.end()) names.push_back(figure.name);
+  }
+  for (const std::string& name : names) table.columns.push_back({name, name, Kind::percent});
+  for (std::size_t c = 0; c < evaluation.sums.classes.size(); ++c) {
+    const task::Counts& counts = evaluation.sums.classes[c];
+    if (counts.wanted + counts.decided == 0) continue;
+    std::vector<report::Cell> row = {class_name(evaluation.class_names, static_cast<std::int64_t>(c)),
+                                     report::count_cell(counts.wanted), report::count_cell(counts.decided),
+                                     report::count_cell(counts.matched)};
+    for (const std::string& name : names) {
+      const auto value = values.find({static_cast<std::int64_t>(c), name});
+      row.push_back(value == values.end() ? report::Cell() : report::Cell(value->second));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+report::Table confusion_table(const ItemEvaluation& evaluation) {
+  constexpr std::size_t most = 10;
+  report::Table table{"confusions",
+                      "Most frequent confusions",
+                      {{"expected", "expected"}, {"predicted", "predicted"}, {"items", "items", Kind::count}},
+                      {}};
+  std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, std::uint64_t>> pairs(
+      evaluation.confusions.begin(), evaluation.confusions.end());
+  std::ranges::stable_sort(pairs, std::greater<>(), [](const auto& pair) { return pair.second; });
+  pairs.resize(std::min(pairs.size(), most));
+  for (const auto& [pair, count] : pairs) {
+    const std::string decided =
+        pair.second == no_class ? "none (NaN)" : class_name(evaluation.class_names, pair.second);
+    table.rows.push_back(
+        {class_name(evaluation.class_names, pair.first), decided, report::count_cell(count)});
+  }
+  return table;
+}
+
+report::Table worst_table(const ItemEvaluation& evaluation) {
+  report::Table table{"worst",
+                      "Records with the smallest share of right items",
+                      {{"record", "record"},
+                       {"items", "items", Kind::count},
+                       {"right", "right", Kind::count},
+                       {"share", "share", Kind::percent}},
+                      {}};
+  for (const ItemEvaluation::Worst& record : evaluation.worst) {
+    table.rows.push_back({record.id, report::count_cell(record.items), report::count_cell(record.right),
+                          static_cast<double>(record.right) / static_cast<double>(record.items)});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<report::Measurement> measurements_of(const ItemEvaluation& evaluation) {
+  std::vector<report::Measurement> all;
+  for (const Figure& figure : evaluation.figures) {
+    report::Measurement measurement;
+    measurement.criterion = figure.name;
+    if (figure.of_class) measurement.class_name = class_name(evaluation.class_names, *figure.of_class);
+    measurement.value = figure.value;
+    measurement.higher_is_better = figure.higher_is_better;
+    all.push_back(std::move(measurement));
+  }
+  return all;
+}
+
+report::Document document_of(const ItemEvaluation& evaluation, const Graph& network, const Dataset& data) {
+  report::Document document;
+  const std::vector<Figure> figures = overall(evaluation);
+  std::string said;
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, figures.size()); ++i)
+    said += (i == 0 ? "" : ", ") + text_of(figures[i]);
+  document.headline = fmt::format("{} on {}: {}", network.name(), data.describe(), said);
+  document.facts = {{"task", "task", evaluation.task},
+                    count_fact("records", "records", evaluation.sums.records),
+                    count_fact("whole", "records with all items right", evaluation.sums.whole),
+                    count_fact("items", "items", evaluation.sums.items),
+                    count_fact("right", "right items", evaluation.sums.right)};
+  if (evaluation.uncounted > 0)
+    document.facts.push_back(count_fact("uncounted", "items that do not count", evaluation.uncounted));
+  document.tables = {figures_table(evaluation)};
+  for (report::Table& table : std::vector<report::Table>{class_table(evaluation), confusion_table(evaluation),
+                                                         worst_table(evaluation)}) {
+    if (!table.rows.empty()) document.tables.push_back(std::move(table));
+  }
+  report::Table gates = report::criteria_table(measurements_of(evaluation));
+  gates.title = "Figures for gates";
+  gates.detail = true;
+  document.tables.push_back(std::move(gates));
+  if (evaluation.sums.items == 0)
+    document.warnings.push_back(
+        {"no-items", "no item counts: every label says that its item is left out",
+         "another label for what does not count (option ignore or missing of the task)"});
+  if (evaluation.non_finite > 0)
+    document.warnings.push_back(non_finite_records(evaluation.non_finite, evaluation.sums.records,
+                                                   evaluation.non_finite_ids,
+                                                   "; a NaN counts as a wrong answer"));
+  return document;
+}
+
+}  // namespace assay::results

@@ -1,0 +1,22 @@
+#pragma once
+
+// How well a network does that decides more than once a record, as a result document.
+
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/gate.h>
+#include <assay/graph.h>
+#include <assay/report.h>
+#include <assay/task.h>
+
+namespace assay::results {
+
+// Figures with intervals, by class, what is confused most often, and the worst records.
+report::Document document_of(const task::ItemEvaluation& evaluation, const Graph& network,
+                             const Dataset& data);
+
+// One for each figure, for gates: mean-iou, iou[class=road].
+std::vector<report::Measurement> measurements_of(const task::ItemEvaluation& evaluation);
+
+}  // namespace assay::results

@@ -1,0 +1,119 @@
+#include <assay/task.h>
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include <assay/error.h>
+#include <assay/records.h>
+#include "assay/data/given.h"
+#include "assay/data/summary.h"
+#include "assay/engine/evaluation/rows.h"
+#include "assay/engine/preparation/value_bounds.h"
+
+namespace assay::task {
+namespace {
+
+std::unique_ptr<Task> make(const Spec& spec, const TaskSubject& subject) {
+  const TaskInfo& info = tasks().find(spec.name);
+  return info.make(SpecOptions("task", spec, info.options), subject);
+}
+
+// Targets that are whole numbers, one a record, as labels.
+DatasetPtr with_labels(const std::string& task, const DatasetPtr& dataset) {
+  constexpr std::size_t batch = 1024;
+  std::vector<std::int64_t> labels;
+  BatchReader reader(dataset, batch);
+  while (const std::optional<Batch> read = reader.next()) {
+    for (const float target : read->targets.as<float>()) {
+      const auto label = static_cast<std::int64_t>(target);
+      if (target < 0 || static_cast<float>(label) != target)
+        fail(Fault::mismatch, "task '{}': record '{}' has the target {}, which is not the number of a class",
+             task, dataset->id(labels.size()), target);
+      labels.push_back(label);
+    }
+  }
+  return relabelled(dataset, std::move(labels));
+}
+
+void require_two_classes(const Dataset& dataset) {
+  for (std::size_t i = 0; i < dataset.size(); ++i) {
+    if (dataset.label(i) > 1)
+      fail(Fault::mismatch, "task 'binary': record '{}' has label {}, which is not 0 or 1", dataset.id(i),
+           dataset.label(i));
+  }
+}
+
+// Names that fit, where an output is no single number, nor a row of numbers with a target each.
+std::vector<std::string> fitting(const TaskSubject& subject) {
+  std::vector<std::string> names;
+  for (const TaskInfo& info : tasks()) {
+    if (info.make && info.fits(subject)) names.push_back(info.name);
+  }
+  return names;
+}
+
+bool is_regression(const TaskSubject& subject) {
+  return element_count(subject.output) == static_cast<std::int64_t>(subject.targets);
+}
+
+}  // namespace
+
+TaskSubject subject_of(const Session& session, const Dataset& dataset) {
+  const ValueId decision = session.logits();
+  const Session::RecordAxis axis = session.record_axis(decision);
+  if (axis.axis < 0)
+    fail(Fault::mismatch, "network '{}' does not hold its records along an axis of its output",
+         session.graph().name());
+  Shape shape = session.shape(decision);
+  shape.erase(shape.begin() + axis.axis);
+  if (axis.rows > 1) shape.insert(shape.begin(), axis.rows);
+  constexpr double rounding = 1e-6;
+  const Bounds bounds = ValueBounds(session.graph()).of(decision);
+  return {
+      .output = shape,
+      .targets = dataset.target_width(),
+      .probabilities = session.ends_in_sigmoid() || (bounds.low >= -rounding && bounds.high <= 1 + rounding)};
+}
+
+DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {
+  const std::string name = spec.empty() ? spec : parse_spec("task", spec).name;
+  if (name == "regression" && given_data(dataset)->target_width() == 0)
+    fail(Fault::mismatch,
+         "task 'regression' needs targets, and {} has none; give them as floating-point numbers",
+         dataset->describe());
+  if (name != "classes" && name != "binary") return given_data(dataset);
+  if (!given_data(dataset)->has_labels() && dataset->target_width() != 1)
+    fail(Fault::mismatch, "task '{}' needs one label a record, and {} has {}", name, dataset->describe(),
+         dataset->target_width() == 0 ? "none" : fmt::format("{} targets", dataset->target_width()));
+  DatasetPtr labelled = dataset->has_labels() ? dataset : with_labels(name, dataset);
+  if (name == "binary") require_two_classes(*labelled);
+  return labelled;
+}
+
+std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset, const std::string& spec) {
+  const Spec named = spec.empty() ? Spec() : parse_spec("task", spec);
+  if (!spec.empty() && !tasks().find(named.name).make) return nullptr;
+  if (given_data(dataset)->target_width() == 0) {
+    if (spec.empty()) return nullptr;
+    fail(Fault::mismatch,
+         "task '{}' needs a label for every item, and {} has none; give an array of labels as y, one row a "
+         "record",
+         spec, dataset->describe());
+  }
+  const TaskSubject subject = subject_of(session, *dataset);
+  if (!spec.empty()) return make(named, subject);
+  if (is_regression(subject)) {
+    const bool labels = subject.targets > 1 && session.ends_in_sigmoid() && has_binary_targets(*dataset);
+    return labels ? make({"labels", {}}, subject) : nullptr;
+  }
+  const std::vector<std::string> names = fitting(subject);
+  if (names.empty()) return nullptr;
+  if (names.size() > 1)
+    fail(Fault::usage,
+         "network '{}' gives {} a record for {} targets, which fits several tasks; name one of: {}",
+         session.graph().name(), to_string(subject.output), subject.targets, fmt::join(names, ", "));
+  return make({names[0], {}}, subject);
+}
+
+}  // namespace assay::task

@@ -1,0 +1,179 @@
+#include "assay/task/positions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include "assay/task/counts.h"
+
+namespace assay::task {
+namespace {
+
+std::int64_t product(std::span<const std::int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+// Scores of one position after the other; NaN among them: no class.
+class Scores {
+ public:
+  Scores(const PositionLayout& layout, std::span<const float> output)
+      : layout_(layout), output_(output), step_(layout.inner) {}
+
+  void go_to(std::int64_t position) {
+    first_ = position / layout_.inner * layout_.inner * layout_.classes + position % layout_.inner;
+  }
+  float of(std::int64_t c) const { return output_[static_cast<std::size_t>(first_ + c * step_)]; }
+
+  std::int64_t decided() const {
+    if (layout_.classes == 1) return std::isnan(of(0)) ? no_class : of(0) > layout_.threshold ? 1 : 0;
+    std::int64_t best = 0;
+    for (std::int64_t c = 0; c < layout_.classes; ++c) {
+      if (std::isnan(of(c))) return no_class;
+      if (of(c) > of(best)) best = c;
+    }
+    return best;
+  }
+
+  // -ln of the probability of a class.
+  double surprise(std::int64_t wanted) const {
+    if (layout_.classes == 1) {
+      if (layout_.probabilities) return -std::log(std::max<double>(wanted == 1 ? of(0) : 1 - of(0), least));
+      const double z = wanted == 1 ? of(0) : -of(0);
+      return z > 0 ? std::log1p(std::exp(-z)) : std::log1p(std::exp(z)) - z;
+    }
+    double greatest = logit(0), sum = 0;
+    for (std::int64_t c = 1; c < layout_.classes; ++c) greatest = std::max(greatest, logit(c));
+    for (std::int64_t c = 0; c < layout_.classes; ++c) sum += std::exp(logit(c) - greatest);
+    return greatest + std::log(sum) - logit(wanted);
+  }
+
+ private:
+  static constexpr double least = 1e-30;  // so that a probability that was rounded to 0 has a logarithm
+  double logit(std::int64_t c) const {
+    return layout_.probabilities ? std::log(std::max<double>(of(c), least)) : of(c);
+  }
+
+  const PositionLayout& layout_;
+  std::span<const float> output_;
+  std::int64_t step_, first_ = 0;
+};
+
+std::int64_t label_at(const PositionLayout& layout, float target, std::optional<std::int64_t> ignored,
+                      std::int64_t position) {
+  const auto label = static_cast<std::int64_t>(std::llround(target));
+  if (static_cast<float>(label) != target)
+    fail(Fault::data, "label {} at position {} is not a whole number", target, position);
+  if (ignored && label == *ignored) return no_class;
+  if (label < 0 || label >= static_cast<std::int64_t>(layout.named()))
+    fail(Fault::data,
+         "label {} at position {}, but the network tells {} classes apart, from 0 on; give the label of what "
+         "does not count as ignore={}",
+         label, position, layout.named(), label);
+  return label;
+}
+
+}  // namespace
+
+std::optional<PositionLayout> layout_along(const TaskSubject& subject, int axis) {
+  const auto rank = static_cast<int>(subject.output.size());
+  const int at = axis < 0 ? rank + axis : axis - 1;
+  if (rank < 2 || at < 0 || at >= rank) return std::nullopt;
+  const std::span<const std::int64_t> sizes(subject.output);
+  const auto place = static_cast<std::size_t>(at);
+  PositionLayout layout{.classes = sizes[place],
+                        .outer = product(sizes.first(place)),
+                        .inner = product(sizes.subspan(place + 1)),
+                        .axis = at + 1,
+                        .probabilities = subject.probabilities,
+                        .threshold = subject.probabilities ? 0.5F : 0.0F};
+  if (layout.classes < 1 || layout.positions() != static_cast<std::int64_t>(subject.targets))
+    return std::nullopt;
+  return layout;
+}
+
+PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
+                         const std::vector<int>& candidates) {
+  std::vector<int> axes = candidates;
+  if (!options.text("axis").empty()) axes = {static_cast<int>(options.number("axis"))};
+  std::optional<PositionLayout> found;
+  for (const int axis : axes) {
+    const auto layout = layout_along(subject, axis);
+    if (!layout || (found && found->axis == layout->axis)) continue;
+    if (found)
+      fail(
+          Fault::usage,
+          "{}: the output {} a record has one position for each of {} targets with the classes along axis {} "
+          "and along axis {}; give axis={} or axis={}",
+          options.owner(), to_string(subject.output), subject.targets, found->axis, layout->axis, found->axis,
+          layout->axis);
+    found = layout;
+  }
+  if (!found)
+    fail(Fault::mismatch,
+         "{}: the network gives {} a record, which is not a row of scores for each of {} targets; there must "
+         "be one label a position",
+         options.owner(), to_string(subject.output), subject.targets);
+  if (!options.text("threshold").empty()) {
+    if (found->classes != 1)
+      fail(Fault::usage, "{}: a threshold is for one score a position, and there are {}", options.owner(),
+           found->classes);
+    found->threshold = static_cast<float>(options.number("threshold"));
+  }
+  return *found;
+}
+
+Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& record,
+                          std::optional<std::int64_t> ignored, bool surprises) {
+  const auto positions = static_cast<std::size_t>(layout.positions());
+  Judgement result{.decided = std::vector<std::int64_t>(positions),
+                   .wanted = std::vector<std::int64_t>(positions)};
+  double surprise = 0;
+  Scores scores(layout, record.output);
+  for (std::int64_t p = 0; p < layout.positions(); ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    scores.go_to(p);
+    result.wanted[i] = label_at(layout, record.targets[i], ignored, p);
+    result.decided[i] = scores.decided();
+    if (surprises && result.wanted[i] >= 0 && result.decided[i] >= 0)
+      surprise += scores.surprise(result.wanted[i]);
+  }
+  result.sums = sums_of(result, layout.named());
+  result.sums.surprise = surprise;
+  return result;
+}
+
+std::optional<std::int64_t> ignored_label(const SpecOptions& options) {
+  const std::string& text = options.text("ignore");
+  if (text.empty() || text == "none") return std::nullopt;
+  const double number = options.number("ignore");
+  const auto label = static_cast<std::int64_t>(std::llround(number));
+  if (static_cast<double>(label) != number)
+    fail(Fault::usage, "{}: ignore={} is not a whole number, nor none", options.owner(), text);
+  return label;
+}
+
+std::vector<std::string> names_of_classes(const SpecOptions& options, std::size_t classes) {
+  std::vector<std::string> names = options.words("names");
+  if (names.empty()) {
+    for (std::size_t c = 0; c < classes; ++c) names.push_back(std::to_string(c));
+  }
+  if (names.size() != classes)
+    fail(Fault::usage, "{}: {} names for {} classes", options.owner(), names.size(), classes);
+  return names;
+}
+
+std::string describe(const PositionLayout& layout, std::optional<std::int64_t> ignored) {
+  std::string text = layout.classes == 1 ? fmt::format("yes or no at {} positions, above {:.3g}",
+                                                       layout.positions(), layout.threshold)
+                                         : fmt::format("{} classes along axis {}, {} positions",
+                                                       layout.classes, layout.axis, layout.positions());
+  if (ignored) text += fmt::format(", label {} does not count", *ignored);
+  return text;
+}
+
+}  // namespace assay::task

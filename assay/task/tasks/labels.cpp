@@ -1,0 +1,120 @@
+// Several labels a record, each there or not.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include "assay/task/counts.h"
+#include "assay/task/positions.h"
+
+namespace assay::task {
+namespace {
+
+class Labels final : public Task {
+ public:
+  Labels(const SpecOptions& options, const TaskSubject& subject)
+      : count_(subject.targets), missing_(options.number("missing")) {
+    if (!same_width(subject))
+      fail(Fault::mismatch,
+           "{}: the network gives {} a record, which is not one score for each of {} targets",
+           options.owner(), to_string(subject.output), subject.targets);
+    names_ = names_of_classes(options, count_);
+    threshold_ =
+        options.text("threshold").empty() ? subject.probabilities ? 0.5 : 0.0 : options.number("threshold");
+  }
+
+  static bool same_width(const TaskSubject& subject) {
+    return subject.targets > 0 && element_count(subject.output) == static_cast<std::int64_t>(subject.targets);
+  }
+
+  std::string describe() const override {
+    return fmt::format("labels: {} labels, each there above {:.3g}, {:g} does not count", count_, threshold_,
+                       missing_);
+  }
+  std::vector<std::string> class_names() const override { return names_; }
+  bool ranks() const override { return true; }
+
+  Judgement judge(const JudgedRecord& record) const override {
+    Judgement result{.decided = std::vector<std::int64_t>(count_),
+                     .wanted = std::vector<std::int64_t>(count_),
+                     .scores = {record.output.begin(), record.output.end()},
+                     .sums = {.records = 1, .classes = std::vector<Counts>(count_)}};
+    for (std::size_t k = 0; k < count_; ++k) {
+      const float score = record.output[k];
+      result.decided[k] = std::isnan(score) ? no_class : score > threshold_ ? 1 : 0;
+      result.wanted[k] = wanted(record.targets[k], k);
+      count(result.decided[k], result.wanted[k], result.sums, result.sums.classes[k]);
+    }
+    result.sums.whole = result.sums.right == result.sums.items ? 1 : 0;
+    return result;
+  }
+
+  std::vector<Figure> figures(const Sums& sums) const override {
+    Counts all_labels;
+    for (const Counts& counts : sums.classes) all_labels += counts;
+    std::vector<Figure> all = {
+        {.name = "exact-match", .value = share(sums.whole, sums.records).value_or(0)},
+        {.name = "micro-f1", .value = dice(all_labels).value_or(0)},
+        {.name = "macro-f1", .value = mean_over_classes(sums, dice)},
+        {.name = "label-accuracy", .value = share(sums.right, sums.items).value_or(0)}};
+    add_by_class(all, "f1", sums, dice);
+    add_by_class(all, "precision", sums, precision);
+    add_by_class(all, "recall", sums, recall);
+    return all;
+  }
+
+ private:
+  std::int64_t wanted(float target, std::size_t label) const {
+    if (target == missing_) return no_class;
+    if (target != 0 && target != 1)
+      fail(Fault::data,
+           "label {} is {}, which is not 0 or 1; give the number of what is not known as missing=",
+           names_[label], target);
+    return target == 1 ? 1 : 0;
+  }
+
+  static void count(std::int64_t decided, std::int64_t wanted, Sums& sums, Counts& label) {
+    if (wanted < 0) return;
+    ++sums.items;
+    sums.right += decided == wanted ? 1 : 0;
+    label.matched += decided == 1 && wanted == 1 ? 1 : 0;
+    label.decided += decided == 1 ? 1 : 0;
+    label.wanted += wanted == 1 ? 1 : 0;
+  }
+
+  std::size_t count_;
+  double missing_, threshold_ = 0;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+TaskInfo labels_task() {
+  return {
+      .name = "labels",
+      .summary = "several labels a record, each there or not (tags of pictures, findings)",
+      .definition =
+          "an item is a label, there where its score is above the threshold. exact-match: records all of "
+          "whose "
+          "labels are right. f1 of a label: 2 right / (true + decided), of records where it is there; "
+          "micro-f1: "
+          "the same of the sums over all labels; macro-f1: the mean of f1 over the labels that are there in "
+          "truth or by the network. label-accuracy: right labels of those that count. average-precision of a "
+          "label: the mean, over the records that have it, of the share of such records among those with a "
+          "score as high or higher; mean-average-precision: its mean over labels that some record has",
+      .limits =
+          "one threshold for all labels. A label that is neither there nor decided has no f1, where "
+          "scikit-learn's default counts 0",
+      .paper = "Zhang, Zhou, IEEE TKDE 2014, for measures of several labels",
+      .options = {{"threshold", "", "above it a label is there; empty: 0.5 of probabilities, else 0"},
+                  {"missing", "-1", "target of labels that are not known and do not count"},
+                  {"names", "", "names of the labels, joined by +; empty: their numbers"}},
+      .fits = [](const TaskSubject& subject) { return subject.targets > 1 && Labels::same_width(subject); },
+      .make = [](const SpecOptions& options, const TaskSubject& subject) -> std::unique_ptr<Task> {
+        return std::make_unique<Labels>(options, subject);
+      }};
+}
+
+}  // namespace assay::task

@@ -1,0 +1,42 @@
+// Tasks with one decision a record, which <assay/evaluate.h> measures: they are here to be named.
+
+#include <assay/extend/task.h>
+
+namespace assay::task {
+
+TaskInfo classes_task() {
+  return {.name = "classes",
+          .summary = "one class a record",
+          .definition =
+              "the class with the greatest score, the first among equals; labels are whole numbers, also "
+              "where the data hold them as floating-point numbers. accuracy, by class too, confusions "
+              "and calibration",
+          .limits = "one label a record",
+          .paper = "Guo et al., ICML 2017, for calibration",
+          .options = {}};
+}
+
+TaskInfo binary_task() {
+  return {.name = "binary",
+          .summary = "yes or no a record, by one score or two",
+          .definition =
+              "class 1 above the threshold (0.5 of a probability, 0 of another score) and class 0 below, "
+              "exactly as the same network with scores -z/2 and z/2; labels are 0 and 1, also where the "
+              "data hold them as floating-point numbers",
+          .limits = "two classes",
+          .paper = "Guo et al., ICML 2017, for calibration",
+          .options = {}};
+}
+
+TaskInfo regression_task() {
+  return {.name = "regression",
+          .summary = "numbers with a target each",
+          .definition =
+              "mean squared error over records and targets; by target the mean squared, mean absolute and "
+              "greatest error",
+          .limits = "as many outputs as targets",
+          .paper = "Gauss, 1809, for the mean of squares",
+          .options = {}};
+}
+
+}  // namespace assay::task

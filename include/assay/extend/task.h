@@ -1,0 +1,100 @@
+#pragma once
+
+// What the output of a network means where a record has many decisions: which items a record has (pixels,
+// tokens, labels), what is decided of each, and when that is right. The catalogue of such tasks
+// (docs/tasks.md).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <assay/array.h>
+#include <assay/extend/catalogue.h>
+#include <assay/extend/spec.h>
+
+namespace assay::task {
+
+// Items of a class, or spans of items: those decided rightly, decided at all, and there in truth.
+struct Counts {
+  std::uint64_t matched = 0, decided = 0, wanted = 0;
+  Counts& operator+=(const Counts& other);
+};
+
+// Sums over records, of which every figure is made.
+struct Sums {
+  std::uint64_t records = 0, whole = 0;  // records, and those all of whose items are right
+  std::uint64_t items = 0, right = 0;    // items that count
+  double surprise = 0;                   // sum of -ln of the probability of the true class
+  std::vector<Counts> classes = {};      // by class
+  Counts spans = {};                     // entities, of tags
+  Sums& operator+=(const Sums& other);
+};
+
+// A number that a task reports. Its name is that of gates: "mean-iou".
+struct Figure {
+  std::string name;
+  std::optional<std::int64_t> of_class = {};  // absent: of all
+  double value = 0;
+  bool higher_is_better = true;
+  std::optional<std::pair<double, double>> interval = {};  // 95 %, over records
+};
+
+// One record as a task judges it.
+struct JudgedRecord {
+  std::span<const float> output;   // in the order of the network's output
+  std::span<const float> targets;  // in the order of the data
+};
+
+// What was decided of a record's items, [items] each. A class that is `no_class` (-1) is wanted where an item
+// does not count, and decided where a score is NaN.
+struct Judgement {
+  std::vector<std::int64_t> decided = {}, wanted = {};
+  std::vector<float> scores = {};  // [items] of tasks that rank (Task::ranks())
+  Sums sums = {};                  // of this record
+};
+
+// Immutable; called by several threads at a time.
+class Task {
+ public:
+  static constexpr const char* kind = "task";
+  virtual ~Task() = default;
+  // One line for people, with everything that was inferred: "pixels: 3 classes along axis 1, 64 positions".
+  virtual std::string describe() const = 0;
+  // Names of the classes that items have.
+  virtual std::vector<std::string> class_names() const = 0;
+  // Throws Error{data} for targets that are not labels of the task; the caller names the record.
+  virtual Judgement judge(const JudgedRecord& record) const = 0;
+  // In the order in which they are reported, the first ones in the headline. Called for resampled sums, too.
+  virtual std::vector<Figure> figures(const Sums& sums) const = 0;
+  // Whether items are labels, yes or no (class 1 or 0), each with a score, so that average precision is
+  // defined: item i of every record is label i, and Sums::classes counts labels.
+  virtual bool ranks() const { return false; }
+};
+
+// What is known before a record is read.
+struct TaskSubject {
+  Shape output;                // of a record's decision value, without the batch axis
+  std::size_t targets = 0;     // of a record
+  bool probabilities = false;  // whether all scores are in [0, 1]
+};
+
+struct TaskInfo {
+  std::string name, summary;  // "pixels", one line
+  std::string definition, limits, paper;
+  std::vector<SpecOption> options;
+  // Whether output and targets have the shapes of this task, as its options say. Not every task that fits is
+  // meant: where several do, users choose.
+  std::function<bool(const TaskSubject&)> fits = {};
+  // Throws Error{mismatch} for a subject that does not fit, saying what would. Empty: there is one decision a
+  // record, which <assay/evaluate.h> measures.
+  std::function<std::unique_ptr<Task>(const SpecOptions&, const TaskSubject&)> make = {};
+};
+
+// classes, binary, regression; pixels, tokens, labels.
+Catalogue<TaskInfo>& tasks();
+
+}  // namespace assay::task

@@ -1,0 +1,60 @@
+#pragma once
+
+// Evaluating networks that decide more than once a record: a class for every pixel or token, several labels.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <assay/evaluate.h>
+#include <assay/extend/task.h>
+
+namespace assay::task {
+
+struct ItemEvaluation {
+  std::string task;  // Task::describe()
+  std::vector<std::string> class_names;
+  Sums sums;
+  std::uint64_t uncounted = 0;  // items whose label says that they do not count
+  // With intervals from a bootstrap over records (Efron, 1979), resampled in at most 500 groups: items of a
+  // record are not independent. None where there are fewer than 10 records.
+  std::vector<Figure> figures;
+  // (wanted, decided) -> items, where they differ.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t> confusions;
+  struct Worst {
+    std::string id;
+    std::uint64_t items = 0, right = 0;
+  };
+  std::vector<Worst> worst;    // records with the smallest share of right items, at most 10, none all right
+  std::size_t non_finite = 0;  // records with a NaN or an infinity in the output
+  std::vector<std::string> non_finite_ids;  // the first few
+};
+
+// What a task of this network and these data can be told from. Throws Error{mismatch} where the network does
+// not hold its records along axis 0.
+TaskSubject subject_of(const Session& session, const Dataset& dataset);
+
+// The same records, as the task that `spec` names needs them: of classes and binary with whole-number targets
+// as labels. Throws Error{mismatch} where labels or targets are not those of the task, naming a record.
+DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset);
+
+// The task that `spec` names ("pixels[ignore=255]"), or without one the task that network and data have.
+// Nothing where that is one decision a record, or where data have no targets. Throws Error{usage} naming the
+// choices where several fit, Error{mismatch} where the one that is named does not.
+std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
+                              const std::string& spec = {});
+
+// One pass. `seed`: of the intervals. Throws Error{data} naming a record with labels that are not those of
+// the task. O(records * items * classes) beside the network, O(records * classes) memory.
+ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
+                        const WalkOptions& options, Progress& progress, std::uint64_t seed = 1);
+
+// Average precision of scores, highest first: the mean of the precision at every positive, equal scores taken
+// together (as scikit-learn's average_precision_score). Nothing without positives. O(n log n).
+std::optional<double> average_precision(std::vector<std::pair<float, bool>> scores);
+
+}  // namespace assay::task

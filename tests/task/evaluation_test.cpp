@@ -1,0 +1,192 @@
+// Which task a network has, and evaluating data sets under one.
+
+#include <gtest/gtest.h>
+
+#include <assay/error.h>
+#include <assay/records.h>
+#include <assay/task.h>
+#include "tests/engine/graphs.h"
+
+namespace assay::task {
+namespace {
+
+// What it gives is what it takes, in this shape a record.
+Session identity(Shape record) {
+  test::Net net("same");
+  record.insert(record.begin(), -1);
+  return Session(net.build(net.builder.add("Identity", "y", {net.input(record)})));
+}
+
+Session sigmoid(std::int64_t width) {
+  test::Net net("shares");
+  return Session(net.build(net.builder.add("Sigmoid", "y", {net.input({-1, width})})));
+}
+
+Array noise(Shape shape, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+  for (float& value : values) value = static_cast<float>(rng.normal());
+  return Array::of<float>(shape, values);
+}
+
+Array labels(Shape shape, std::uint64_t classes, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+  for (float& value : values) value = static_cast<float>(rng.below(classes));
+  return Array::of<float>(shape, values);
+}
+
+DatasetPtr targeted(const Array& inputs, const Array& targets) {
+  RecordOptions options;
+  options.targets = targets;
+  return from_arrays(inputs, {}, options);
+}
+
+std::string described(const Session& session, const DatasetPtr& data, const std::string& spec = {}) {
+  try {
+    const auto task = task_of(session, data, spec);
+    return task ? task->describe() : "none";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(TaskOf, FollowsFromShapes) {
+  EXPECT_EQ(described(identity({3, 2, 4}), targeted(noise({5, 3, 2, 4}, 1), labels({5, 8}, 3, 2))),
+            "pixels: 3 classes along axis 1, 8 positions, label 255 does not count");
+  EXPECT_EQ(described(identity({7, 3}), targeted(noise({5, 7, 3}, 1), labels({5, 7}, 3, 2))),
+            "tokens: 3 classes along axis 2, 7 positions, label -100 does not count");
+  EXPECT_EQ(described(identity({3, 7}), targeted(noise({5, 3, 7}, 1), labels({5, 7}, 3, 2))),
+            "pixels: 3 classes along axis 1, 7 positions, label 255 does not count");
+  EXPECT_EQ(described(sigmoid(4), targeted(noise({9, 4}, 1), labels({9, 4}, 2, 2))),
+            "labels: 4 labels, each there above 0.5, -1 does not count");
+}
+
+TEST(TaskOf, IsNothingForOneDecisionARecord) {
+  EXPECT_EQ(described(identity({4}), targeted(noise({9, 4}, 1), noise({9, 4}, 2))), "none");
+  EXPECT_EQ(described(sigmoid(4), targeted(noise({9, 4}, 1), noise({9, 4}, 2))), "none");
+  EXPECT_EQ(described(identity({4}), from_arrays(noise({9, 4}, 1), std::vector<std::int64_t>(9, 1))), "none");
+}
+
+TEST(TaskOf, AsksWhereSeveralFit) {
+  const std::string said = described(identity({4, 4}), targeted(noise({5, 4, 4}, 1), labels({5, 4}, 4, 2)));
+  EXPECT_NE(said.find("fits several tasks; name one of: pixels, tokens"), std::string::npos) << said;
+  EXPECT_EQ(described(identity({4, 4}), targeted(noise({5, 4, 4}, 1), labels({5, 4}, 4, 2)), "tokens"),
+            "tokens: 4 classes along axis 2, 4 positions, label -100 does not count");
+}
+
+TEST(TaskOf, NeedsLabelsOfItems) {
+  const std::string said = described(identity({3, 2, 4}), from_arrays(noise({5, 3, 2, 4}, 1)), "pixels");
+  EXPECT_NE(said.find("needs a label for every item"), std::string::npos) << said;
+}
+
+TEST(PreparedFor, TakesWholeNumbersAsLabels) {
+  const DatasetPtr data = targeted(noise({3, 1}, 1), Array::of<float>({3}, std::vector<float>{1, 0, 1}));
+  const DatasetPtr labelled = prepared_for("binary", data);
+  ASSERT_TRUE(labelled->has_labels());
+  EXPECT_EQ(labelled->target_width(), 0U);
+  EXPECT_EQ(labelled->label(2), 1);
+  EXPECT_EQ(prepared_for("", data), data);
+  EXPECT_EQ(prepared_for("regression", data), data);
+  const auto said = [](const std::string& task, const DatasetPtr& given) -> std::string {
+    try {
+      prepared_for(task, given);
+      return "nothing";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  const DatasetPtr halves = targeted(noise({2, 1}, 1), Array::of<float>({2}, std::vector<float>{1, 0.5F}));
+  EXPECT_EQ(said("classes", halves),
+            "task 'classes': record '1' has the target 0.5, which is not the number of a class");
+  const DatasetPtr three = from_arrays(noise({3, 1}, 1), {0, 2, 1});
+  EXPECT_EQ(said("binary", three), "task 'binary': record '1' has label 2, which is not 0 or 1");
+  EXPECT_EQ(said("classes", three), "nothing");
+  EXPECT_EQ(said("regression", three).find("task 'regression' needs targets"), 0U);
+}
+
+TEST(EvaluateItems, AgreesWithPositionsAsRecords) {
+  const Array scores = noise({12, 3, 2, 4}, 5), wanted = labels({12, 8}, 3, 6);
+  const Session pictures = identity({3, 2, 4}), rows = identity({3});
+  const DatasetPtr data = targeted(scores, wanted);
+  const ItemEvaluation found = evaluate(pictures, data, *task_of(pictures, data), {.batch = 5}, silence());
+
+  const Array flat = scores.permute({0, 2, 3, 1}).contiguous().reshape({96, 3});
+  std::vector<std::int64_t> classes;
+  for (const float label : wanted.as<float>()) classes.push_back(static_cast<std::int64_t>(label));
+  const Evaluation single = assay::evaluate(rows, from_arrays(flat, classes), {}, silence());
+  EXPECT_EQ(found.sums.items, 96U);
+  EXPECT_DOUBLE_EQ(found.figures[0].value, *single.accuracy);
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_EQ(found.sums.classes[c].wanted, single.class_records[c]);
+    EXPECT_EQ(found.sums.classes[c].matched, single.class_correct[c]);
+  }
+}
+
+TEST(EvaluateItems, DoesNotDependOnBatchesAndReproducesIntervals) {
+  const Session session = identity({3, 2, 4});
+  const DatasetPtr data = targeted(noise({40, 3, 2, 4}, 5), labels({40, 8}, 3, 6));
+  const auto task = task_of(session, data);
+  const ItemEvaluation a = evaluate(session, data, *task, {.batch = 7}, silence()),
+                       b = evaluate(session, data, *task, {.batch = 40}, silence());
+  ASSERT_EQ(a.figures.size(), b.figures.size());
+  for (std::size_t i = 0; i < a.figures.size(); ++i) {
+    ASSERT_TRUE(a.figures[i].interval);
+    EXPECT_EQ(a.figures[i].interval, b.figures[i].interval);
+    EXPECT_LE(a.figures[i].interval->first, a.figures[i].value);
+    EXPECT_GE(a.figures[i].interval->second, a.figures[i].value);
+  }
+  ASSERT_EQ(a.worst.size(), 10U);
+  for (std::size_t i = 1; i < a.worst.size(); ++i) EXPECT_LE(a.worst[i - 1].right, a.worst[i].right);
+}
+
+// Shares of right items are means over records here, whose interval a normal distribution tells.
+TEST(EvaluateItems, IntervalsAreThoseOfRecords) {
+  const Session session = identity({2, 1, 50});
+  // Every record is all right or all wrong: items do not make intervals narrower.
+  std::vector<float> scores, wanted;
+  for (int r = 0; r < 200; ++r) {
+    for (int p = 0; p < 50; ++p) scores.push_back(1);
+    for (int p = 0; p < 50; ++p) scores.push_back(0);
+    for (int p = 0; p < 50; ++p) wanted.push_back(r % 2 == 0 ? 0.0F : 1.0F);
+  }
+  const DatasetPtr data =
+      targeted(Array::of<float>({200, 2, 1, 50}, scores), Array::of<float>({200, 50}, wanted));
+  const ItemEvaluation found = evaluate(session, data, *task_of(session, data), {}, silence());
+  const double error = 1.96 * std::sqrt(0.25 / 200);
+  EXPECT_NEAR(found.figures[0].interval->first, 0.5 - error, 0.01);
+  EXPECT_NEAR(found.figures[0].interval->second, 0.5 + error, 0.01);
+}
+
+TEST(EvaluateItems, NamesTheRecordAtFault) {
+  const Session session = identity({3, 2, 4});
+  Array wanted = labels({5, 8}, 3, 6);
+  wanted.elements<float>()[3 * 8 + 1] = 77;
+  const DatasetPtr data = targeted(noise({5, 3, 2, 4}, 1), wanted);
+  try {
+    evaluate(session, data, *task_of(session, data), {}, silence());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("record '3': label 77 at position 1"), 0U) << error.what();
+    EXPECT_EQ(error.fault(), Fault::data);
+  }
+}
+
+TEST(EvaluateItems, RanksLabels) {
+  const Session session = sigmoid(2);
+  const DatasetPtr data = targeted(Array::of<float>({3, 2}, std::vector<float>{2, -1, 1, -2, 0.5F, -3}),
+                                   Array::of<float>({3, 2}, std::vector<float>{1, 0, 0, 0, 1, 1}));
+  const ItemEvaluation found = evaluate(session, data, *task_of(session, data), {}, silence());
+  const auto value = [&](const std::string& name, std::optional<std::int64_t> of_class) {
+    for (const Figure& figure : found.figures) {
+      if (figure.name == name && figure.of_class == of_class) return figure.value;
+    }
+    return -1.0;
+  };
+  EXPECT_DOUBLE_EQ(value("average-precision", 0), (1 + 2.0 / 3) / 2);
+  EXPECT_DOUBLE_EQ(value("average-precision", 1), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(value("mean-average-precision", std::nullopt), ((1 + 2.0 / 3) / 2 + 1.0 / 3) / 2);
+}
+
+}  // namespace
+}  // namespace assay::task
