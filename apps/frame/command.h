@@ -53,6 +53,8 @@ class Command {
   // Adds the subcommand's own flags. None is required here: a value may come from assay.toml, so run()
   // checks.
   virtual void declare(Flags& flags) = 0;
+  // What was typed has been read, nothing else: the place to tell apart what stands without flags.
+  virtual void typed() {}
   // Which options have their values from a configuration file, before anything else is asked.
   virtual void configured(const Configured&, const Settings&) {}
   // What run() will write besides the renderings; they are tried before it is called. Of flags that

@@ -69,8 +69,11 @@ class Flags {
   }
   // Its default is shown as words with blanks between them, whatever operator<< libraries bring for vectors.
   CLI::Option* add(const std::string& names, std::vector<std::string>& value, const std::string& help);
-  // A list of specs, which are given one after the other, in several flags or with commas between them.
-  CLI::Option* add_specs(const std::string& names, std::vector<std::string>& value, const std::string& help);
+  // A list of specs or names, which are given one after the other, in several flags or with commas between
+  // them (split_specs()).
+  CLI::Option* add_list(const std::string& names, std::vector<std::string>& value, const std::string& help);
+  // The same as one text with commas, for what divides it itself.
+  CLI::Option* add_list(const std::string& names, std::string& value, const std::string& help);
   // The same, refusing what `check` does not take.
   template <typename T>
   CLI::Option* add(const std::string& names, T& value, const std::string& help, const CLI::Validator& check) {
@@ -102,7 +105,8 @@ class Flags {
  private:
   friend bool is_written(const CLI::Option& option);
   friend bool runs_code(const CLI::Option& option);
-  static constexpr const char *written_mark = "written", *code_mark = "code";
+  friend bool is_list(const CLI::Option& option);
+  static constexpr const char *written_mark = "written", *code_mark = "code", *list_mark = "list";
   static CLI::Option* marked(CLI::Option* option, const char* mark);
   static bool has_mark(const CLI::Option& option, const char* mark);
   static std::pair<std::string, std::string> parts_of_names(const std::string& names);
@@ -120,6 +124,8 @@ bool is_switch(const CLI::Option& option);
 // What add_output() and add_code() have declared.
 bool is_written(const CLI::Option& option);
 bool runs_code(const CLI::Option& option);
+// A list of specs or names that add_list() has declared.
+bool is_list(const CLI::Option& option);
 
 // All names by which options can be given, without dashes.
 std::vector<std::string> long_names(const CLI::App& app);
@@ -133,6 +139,13 @@ std::vector<std::string> words_of(const CLI::Option& option);
 
 // What the error says, without bounds that are as long as the greatest number.
 std::string message_of(const CLI::Error& error);
+
+// What is wrong where one value was named twice, by its flag and without it, or a word is left over for
+// which no position is; empty: nothing.
+std::string clash_of(const CLI::App& app);
+
+// Moves what was typed for `first`, which can stand without its flag, to `second`, which was not typed.
+void move_typed(CLI::Option& first, CLI::Option& second);
 
 // Gives an option its values as text, as if it had been typed. `place`: where they come from, for messages
 // ("assay.toml:3", "`assay cover`"). Throws Error{usage} for values that it does not take.

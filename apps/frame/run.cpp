@@ -159,6 +159,7 @@ void configure(const Program& program, CLI::App& root, CLI::App& sub, Command& c
 }
 
 int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
+  command.typed();
   configure(program, root, sub, command, settings);
   for (const std::string& file : settings.plugins) program.load_plugin(file);
   if (!ranks().alone() && !command.shared())
@@ -248,6 +249,8 @@ struct CommandLine {
   const CLI::App* const sub = line.chosen();
   std::string message = message_of(error);
   if (sub != nullptr) {
+    const std::string clash = clash_of(*sub);
+    if (!clash.empty()) message = clash;
     message += flag_suggestion(words, *sub, arguments);
   } else if (!arguments.empty() && !arguments[0].starts_with('-')) {
     std::vector<std::string> names;

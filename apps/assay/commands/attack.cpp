@@ -14,7 +14,7 @@ class AttackCommand final : public Command {
   void declare(Flags& flags) override {
     model_.declare(flags, true);
     data_.declare(flags, true);
-    flags.add_specs(
+    flags.add_list(
         "--attack SPEC,...", question_.attacks,
         "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)");
     flags.add("--preset NAME", question_.preset,

@@ -14,18 +14,17 @@ class Audit final : public Command {
     model_.declare(flags, true);
     train_.declare(flags);
     test_.declare(flags, true);
-    flags.add_specs(
-        "--criterion SPEC,...", question_.criteria,
-        "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
-        "audit; `assay criteria` lists all)");
+    flags.add_list("--criterion SPEC,...", question_.criteria,
+                   "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
+                   "audit; `assay criteria` lists all)");
     flags.add("--preset NAME", question_.preset,
               "criteria of a preset (`assay criteria` lists them); those that the training traces do not "
               "allow are left out with a warning");
     flags.add("--by-layer", question_.by_layer,
               "criteria that count all layers are audited layer by layer as well");
-    flags.add("--layer NAME", question_.learn.subjects,
-              "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
-              "layer before the last with weights)");
+    flags.add_list("--layer NAME,...", question_.learn.subjects,
+                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
+                   "layer before the last with weights)");
     flags.add("--mutants FILE", question_.mutants,
               "mutants that `assay mutate --state FILE` has judged by the same records (default: mutants are "
               "drawn and judged here)");
@@ -36,9 +35,9 @@ class Audit final : public Command {
               CLI::Range(0, 10'000));
     flags.add("--quality", question_.quality, "leave out mutants that get more than this share of T' wrong",
               CLI::Range(0.0, 1.0));
-    flags.add("--sampler NAME", question_.options.samplers,
-              "how subsets are drawn: uniform, class, cluster; may be repeated (default: all)");
-    flags.add("--sizes 50,100,...", sizes_, "records a subset (default: 1, 2 and 5 % of the records)");
+    flags.add_list("--sampler NAME,...", question_.options.samplers,
+                   "how subsets are drawn: uniform, class, cluster; may be repeated (default: all)");
+    flags.add_list("--sizes 50,100,...", sizes_, "records a subset (default: 1, 2 and 5 % of the records)");
     flags.add("--subsets", question_.options.subsets, "subsets of each size and kind",
               CLI::Range(10, 1'000'000));
     flags.add("--permutations", question_.options.permutations,

@@ -23,7 +23,7 @@ class Cover final : public Command {
     train_.declare(flags);
     test_.declare(flags, true);
     reached_.declare(flags);
-    flags.add_specs(
+    flags.add_list(
         "--criterion SPEC,...", question_.criteria,
         "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for each m; "
         "`assay criteria` lists all)");
@@ -31,13 +31,13 @@ class Cover final : public Command {
               "criteria and options of a paper, or a choice: " + joined(coverage::presets().names()) +
                   "; those that network and data do not allow are left out with a warning");
     units_.declare(flags);
-    flags.add("--layer NAME", question_.learn.subjects,
-              "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
-              "layer before the last with weights)");
-    flags.add("--count-layer NAME", question_.learn.layers,
-              "layer whose neurons the other criteria count, may be repeated (default: all)");
+    flags.add_list("--layer NAME,...", question_.learn.subjects,
+                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
+                   "layer before the last with weights)");
+    flags.add_list("--count-layer NAME,...", question_.learn.layers,
+                   "layer whose neurons the other criteria count, may be repeated (default: all)");
     neurons_ =
-        flags.add("-m,--neurons 6,8,...", question_.ms, "numbers of important neurons of idc, or auto");
+        flags.add_list("-m,--neurons 6,8,...", question_.ms, "numbers of important neurons of idc, or auto");
     flags.add("--share", question_.learn.share, "with -m auto: share of the relevance that the neurons hold",
               CLI::Range(0.0, 1.0));
     flags.add("--cap", question_.learn.cap, "with -m auto: at most so many neurons", CLI::Range(1, 250));
@@ -77,9 +77,10 @@ class Cover final : public Command {
     flags.add("--records", question_.records,
               "misclassified and most surprising records in JSON and report, of each kind",
               CLI::Range(0, 1000));
-    flags.add("--extend-with SPEC,...", question_.attacks,
-              "attack all test records and show the coverage of the test set extended by each kind: "
-              "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)");
+    flags.add_list(
+        "--extend-with SPEC,...", question_.attacks,
+        "attack all test records and show the coverage of the test set extended by each kind: "
+        "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)");
     flags.add_output("--made-dir FOLDER", question_.made, "folder for the attacked records");
     check_.declare(flags);
     gates_.declare(flags);

@@ -19,9 +19,9 @@ class EvidenceCommand final : public Command {
  public:
   void declare(Flags& flags) override {
     flags.add("--title TEXT", title_, "title of the pack");
-    flags.add("--model FILE", subject_.model, "network of all steps");
+    flags.add("model,--model FILE", subject_.model, "network of all steps");
     flags.add("--train SPEC", subject_.train, "training records of all steps");
-    flags.add("--test SPEC", subject_.test, "test records of all steps");
+    flags.add("test,--test SPEC", subject_.test, "test records of all steps");
     flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
     flags.add_output("--out FOLDER", out_, "folder of the pack");
     flags.add_output("--zip FILE.zip", zip_, "the pack as an archive, too");

@@ -21,14 +21,15 @@ class ImportanceCommand final : public Command {
     model_.declare(flags, true);
     data_.declare(flags, true);
     check_.declare(flags);
-    flags.add("--layer NAME", question_.layers,
-              "layer by name or number, may be repeated (default: the layer before the last with weights)");
+    flags.add_list(
+        "--layer NAME,...", question_.layers,
+        "layer by name or number, may be repeated (default: the layer before the last with weights)");
     flags.add("--method", question_.options.method, "attribution, see below");
     flags.add("--epsilon", question_.options.attribution.epsilon, "stabiliser of LRP-epsilon",
               CLI::NonNegativeNumber);
     flags.add("--redistribute-bias", redistribute_,
               "share the relevance of biases among the inputs instead of letting them absorb it");
-    flags.add("--rule NODE=RULE", rules_, "NODE=RULE: this rule for this node, may be repeated");
+    flags.add_list("--rule NODE=RULE,...", rules_, "NODE=RULE: this rule for this node, may be repeated");
     flags.add("--absolute", question_.options.absolute, "rank by absolute relevance");
     flags.add("--normalised", question_.options.normalised,
               "divide each record's relevance by its decision value");

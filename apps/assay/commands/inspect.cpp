@@ -46,12 +46,13 @@ class Inspect final : public Command {
               "decision",
               CLI::IsMember({"activation", "change", "gradient"}));
     flags
-        .add("--hypotheses SPEC,...", question_.hypotheses,
-             "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated (`assay "
-             "hypotheses` lists all)")
+        .add_list(
+            "--hypotheses SPEC,...", question_.hypotheses,
+            "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated (`assay "
+            "hypotheses` lists all)")
         ->allow_extra_args(false);
-    flags.add("--measure SPEC,...", question_.measures,
-              "how they are compared: pearson,logistic_l1 (`assay measures` lists all)");
+    flags.add_list("--measure SPEC,...", question_.measures,
+                   "how they are compared: pearson,logistic_l1 (`assay measures` lists all)");
     flags.add(
         "--vocabulary FILE", question_.vocabulary,
         "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or .json");

@@ -28,22 +28,23 @@ class Mutate final : public Command {
     flags.add("test,--test SPEC", question_.tests,
               "test records to be judged; of mutants that are trained it may be repeated, and the others are "
               "compared with the first");
-    flags.add_specs("--operator SPEC,...", operators_,
-                    "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
-                    "`assay operators` lists all)");
+    flags.add_list("--operator SPEC,...", operators_,
+                   "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
+                   "`assay operators` lists all)");
     flags.add("--preset NAME", preset_,
               "operators and sites of a paper: deepmutation (the default), deepmutation-source, ...");
     flags.add("--count", count_,
               "mutants per operator, where so many are possible (default: 50, or the preset's)",
               CLI::Range(0, 1'000'000));
-    flags.add("--layer NAME", question_.draw.layers,
-              "layer to mutate, may be repeated (default: all with weights)");
+    flags.add_list("--layer NAME,...", question_.draw.layers,
+                   "layer to mutate, may be repeated (default: all with weights)");
     edits_.push_back(units_.declare(flags));
     edits_.push_back(flags.add("--whole-network", question_.draw.whole_network,
                                "draw a mutant's sites over all layers together rather than in one"));
-    flags.add("--mutant TEXT", mutants_,
-              "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no others "
-              "are drawn");
+    flags.add_list(
+        "--mutant TEXT,...", mutants_,
+        "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no others "
+        "are drawn");
     flags.add("--list", list_, "the same as the action list");
     flags.add_output("--out FILE.onnx", question_.out, "with export: where the mutant goes");
     flags.add("--quality", question_.score.quality,

@@ -11,7 +11,7 @@ namespace {
 class Polluted final : public Command {
  public:
   void declare(Flags& flags) override {
-    data_.declare(flags);
+    data_.declare(flags, true);
     flags.add(
         "--findings SPEC", question_.findings,
         "inputs that break the network, as `assay explore` and `assay attack` write them; may be repeated");

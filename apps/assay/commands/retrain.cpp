@@ -22,8 +22,8 @@ class Retrain final : public Command {
     flags.add("--coverage-raising SPEC", question_.raising,
               "as one more kind, of the given records those that cover what the test set does not, by this "
               "criterion (idc, 'kmnc[sections=100]', ...)");
-    layer_option_ = flags.add("--layer NAME", question_.layers,
-                              "subject layer of idc and the surprise criteria, for --coverage-raising");
+    layer_option_ = flags.add_list("--layer NAME,...", question_.layers,
+                                   "subject layer of idc and the surprise criteria, for --coverage-raising");
     flags.add("--repeats", question_.plan.repeats,
               "times that each kind is drawn and trained, with other seeds", CLI::Range(1, 10'000));
     flags.add_output("--checkpoint FOLDER", question_.checkpoint,
@@ -77,11 +77,13 @@ class Retrain final : public Command {
   }
 
   void declare_made(Flags& flags) {
-    flags.add("--against SPEC,...", question_.against,
-              "attacks on training records whose results are added instead, in as many records; the first is "
-              "what 'random' means; none");
-    flags.add("--evaluate-on SPEC,...", question_.evaluate_on,
-              "attacks on the test set (against the network as given) on whose results all are judged; none");
+    flags.add_list(
+        "--against SPEC,...", question_.against,
+        "attacks on training records whose results are added instead, in as many records; the first is "
+        "what 'random' means; none");
+    flags.add_list(
+        "--evaluate-on SPEC,...", question_.evaluate_on,
+        "attacks on the test set (against the network as given) on whose results all are judged; none");
     pool_option_ = flags.add("--pool", question_.pool,
                              "training records that each attack changes; additions are drawn from them",
                              CLI::PositiveNumber);

@@ -25,7 +25,7 @@ class Select final : public Command {
               "count only what this coverage state (cover --state) does not cover yet, by its profile and, "
               "without --criterion, by its first criterion");
     flags.add("--profile FILE", question_.profile, "profile of an earlier `assay cover`, instead of --train");
-    flags.add("--layer NAME", question_.layers, "subject layer of idc and the surprise criteria");
+    flags.add_list("--layer NAME,...", question_.layers, "subject layer of idc and the surprise criteria");
     flags.add("--size", question_.options.size, "records to keep; 0: all of the order",
               CLI::NonNegativeNumber);
     flags.add_output("--out FILE.txt", question_.ids,
