@@ -14,7 +14,7 @@ answers::Setting setting_of(const Context& context) {
   setting.session.device = settings.device;
   setting.session.engine = settings.engine;
   setting.session.memory_limit = settings.memory_limit();
-  setting.detailed = !settings.json.empty() || !settings.renderings.at("html").empty();
+  setting.detailed = settings.detailed();
   return setting;
 }
 

@@ -131,6 +131,8 @@ const std::map<std::string, Json> flags{
     {"compare", {"tknc", "kmnc[layer=*]"}},
     {"any-baseline", true},
     {"json", "result.json"},
+    {"format", "markdown"},
+    {"verbose", true},
     {"html", "result.html"},
     {"junit", "result.xml"},
     {"sarif", "result.sarif"},

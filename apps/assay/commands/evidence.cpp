@@ -151,7 +151,7 @@ class EvidenceCommand final : public Command {
 
 CommandInfo evidence_command() {
   return {"evidence",
-          "a study's commands, results, requirements and cards as one folder that others can check",
+          "a study as one folder that others can check: its commands, results, requirements and cards",
           "  assay evidence --config study.toml --out pack\n"
           "  assay evidence --model net.onnx --train train.npz --test test.npz --out pack --zip pack.zip\n"
           "  assay evidence --config study.toml --out pack --sign ~/.ssh/id_ed25519",

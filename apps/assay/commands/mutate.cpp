@@ -180,7 +180,7 @@ class Mutate final : public Command {
 CommandInfo mutate_command() {
   return {
       "mutate",
-      "which faults in the network or its training the test set would notice: mutation score and error rate",
+      "which faults the test set would notice, in the network or its training: mutation score and error rate",
       "  assay mutate --model lenet5.onnx --test t10k-images-idx3-ubyte.gz --state lenet5.mut\n"
       "  assay mutate --model net.onnx --test test.npz --operator 'gf[sigma=0.5]' --operator neb --count 20 "
       "--fail-under mutation=0.7\n"

@@ -68,7 +68,8 @@ class Polluted final : public Command {
 
 CommandInfo polluted_command() {
   return {"polluted",
-          "training records that look like the inputs which break the network: mislabelled or planted ones",
+          "training records that may be mislabelled or planted: they look like the inputs which break the "
+          "network",
           "  assay polluted --data train-images-idx3-ubyte.gz --findings found/findings.npz --label 1 --out "
           "suspects.csv\n"
           "  assay polluted --data 'train-images-idx3-ubyte.gz,relabel=9>1:0.3' --findings "
