@@ -25,6 +25,7 @@
 #include "assay/support/conditions.h"
 #include "assay/support/deaf_work.h"
 #include "assay/support/files/input_file.h"
+#include "assay/support/files/toml_file.h"
 #include "assay/support/ranks/launch.h"
 #include "assay/support/text/text.h"
 
@@ -91,24 +92,37 @@ int exit_code(Fault fault) {
   return 70;
 }
 
-// The configuration file of the current folder; empty where there is none.
-std::string config_of_folder() {
-  constexpr const char *own = "assay.toml", *shared = "pyproject.toml";
+// Whether the file has settings for Assay. One that does not speak of it need not even be TOML.
+bool configures(const char* pyproject) {
   constexpr std::size_t most = std::size_t{1} << 20;
-  if (std::filesystem::exists(own)) return own;
   std::error_code code;
-  const bool mentioned = std::filesystem::is_regular_file(shared, code) &&
-                         read_start(shared, most).find("tool.assay") != std::string::npos;
-  return mentioned ? shared : "";
+  return std::filesystem::is_regular_file(pyproject, code) &&
+         read_start(pyproject, most).find("tool.assay") != std::string::npos && has_configuration(pyproject);
+}
+
+// The configuration file of the current folder; empty where there is none. `notice`: of another one that is
+// not read beside it.
+std::string config_of_folder(std::string& notice) {
+  constexpr const char *own = "assay.toml", *shared = "pyproject.toml";
+  const bool both = std::filesystem::exists(own) && configures(shared);
+  if (both)
+    notice = fmt::format(
+        "{} is read, [tool.assay] of {} is not; settings of one folder belong in one "
+        "of them",
+        own, shared);
+  if (std::filesystem::exists(own)) return own;
+  return configures(shared) ? shared : "";
 }
 
 // Values of the file that was named, or of the one in the current folder as far as it is trusted.
 void configure(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
-  const std::string in_folder = settings.config.empty() ? config_of_folder() : "";
+  std::string notice;
+  const std::string in_folder = settings.config.empty() ? config_of_folder(notice) : "";
   const bool found = !in_folder.empty();
   if (found) settings.config = in_folder;
   if (settings.config.empty()) return;
   Configured configured = apply_config(settings.config, program.words, root, sub);
+  if (!notice.empty() && !settings.quiet) say("assay: " + notice);
   const CLI::Option* const plugin = sub.get_option("--plugin");
   if (found && !command.plugins_of_folder() && configured.erase(plugin) > 0) {
     settings.plugins.clear();
