@@ -20,7 +20,8 @@ std::vector<std::string> numbers_in(const std::string& ms) {
 
 std::vector<Spec> asked_criteria(const std::string& preset, const std::vector<std::string>& texts,
                                  const std::string& ms) {
-  std::vector<std::string> all = preset.empty() ? std::vector<std::string>() : presets().find(preset).specs;
+  std::vector<std::string> all =
+      preset.empty() ? std::vector<std::string>() : presets().find(preset).criteria();
   all.insert(all.end(), texts.begin(), texts.end());
   if (all.empty()) all.emplace_back("idc");
   std::vector<Spec> asked;
