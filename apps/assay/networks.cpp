@@ -21,6 +21,7 @@ answers::SeveralNetworks NetworksInput::asked() const {
   if (!profiles_.empty()) {
     if (units_.given())
       fail(Fault::usage, "profiles say themselves which units count; leave out --units, or --profile");
+    refuse_without_effect({training_.option()}, "beside --profile, which says what was learned");
     const std::size_t count = models_.size() + mutants_.size();
     if (count > 1 && profiles_.size() != count)
       fail(Fault::usage, "{} profiles for {} networks; one --profile for each is needed, in their order",

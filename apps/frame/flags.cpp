@@ -127,6 +127,8 @@ std::string no_number(const std::string& text, bool whole, bool negative_too) {
 
 namespace {
 
+bool is_typed(const CLI::Option& option) { return option.count() > 0 && !is_default(option); }
+
 bool may_stand_bare(const CLI::Option* option) { return option->get_positional(); }
 
 // "--model is net.onnx": what is known of positions.
@@ -184,16 +186,19 @@ void give_values(CLI::Option& option, std::vector<std::string> values, const std
   }
 }
 
+void mark_as_default(CLI::Option& option) { Flags::marked(&option, Flags::default_mark); }
+bool is_default(const CLI::Option& option) { return Flags::has_mark(option, Flags::default_mark); }
+
 void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why) {
   for (const CLI::Option* option : options) {
-    if (option->count() > 0 && option->results() != std::vector{option->get_default_str()})
+    if (is_typed(*option) && option->results() != std::vector{option->get_default_str()})
       fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
   }
 }
 
 void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view why) {
   for (const CLI::Option* option : options) {
-    if (option->count() > 0) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+    if (is_typed(*option)) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
   }
 }
 

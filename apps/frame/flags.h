@@ -106,7 +106,10 @@ class Flags {
   friend bool is_written(const CLI::Option& option);
   friend bool runs_code(const CLI::Option& option);
   friend bool is_list(const CLI::Option& option);
-  static constexpr const char *written_mark = "written", *code_mark = "code", *list_mark = "list";
+  friend bool is_default(const CLI::Option& option);
+  friend void mark_as_default(CLI::Option& option);
+  static constexpr const char *written_mark = "written", *code_mark = "code", *list_mark = "list",
+                              *default_mark = "default";
   static CLI::Option* marked(CLI::Option* option, const char* mark);
   static bool has_mark(const CLI::Option& option, const char* mark);
   static std::pair<std::string, std::string> parts_of_names(const std::string& names);
@@ -151,10 +154,14 @@ void move_typed(CLI::Option& first, CLI::Option& second);
 // ("assay.toml:3", "`assay cover`"). Throws Error{usage} for values that it does not take.
 void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place);
 
-// Throws Error{usage}, "--flag has no effect WHY", for an option that was given another value than the one
-// that holds without it: recorded commands name those.
+// What a configuration file says holds for many runs: where it has no effect it is passed over, not refused.
+void mark_as_default(CLI::Option& option);
+bool is_default(const CLI::Option& option);
+
+// Throws Error{usage}, "--flag has no effect WHY", for an option that was typed with another value than the
+// one that holds without it: recorded commands name those.
 void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why);
-// The same for an option that was given at all.
+// The same for an option that was typed at all.
 void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view why);
 
 }  // namespace assay::frame

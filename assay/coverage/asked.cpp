@@ -40,6 +40,24 @@ std::vector<Spec> asked_criteria(const std::string& preset, const std::vector<st
   return asked;
 }
 
+Heeded heeded_by(const std::vector<Spec>& criteria) {
+  using Needs = CriterionInfo::Needs;
+  Heeded heeded;
+  for (const Spec& spec : criteria) {
+    const CriterionInfo& info = coverage::criteria().find(spec.name);
+    heeded.subjects |= info.needs > Needs::quantiles || !info.all_layers;
+    heeded.layers |= info.all_layers;
+    heeded.clusters |= info.needs == Needs::clusters || info.needs == Needs::combinations;
+    heeded.combinations |= info.needs == Needs::combinations;
+    for (const SpecOption& option : info.options) {
+      const auto given = spec.options.find(option.name);
+      heeded.share |=
+          option.name == "m" && (given == spec.options.end() ? option.fallback : given->second) == "auto";
+    }
+  }
+  return heeded;
+}
+
 std::string whole_text(const std::vector<Spec>& asked) {
   std::vector<std::string> texts;
   for (Spec spec : asked) {

@@ -31,8 +31,8 @@ class Audit final : public Command {
     flags.add("--findings SPEC", question_.findings,
               "records that `assay explore` or `assay attack --only-successful` made of test records, as "
               "further faults: those they were made of reveal them");
-    flags.add("--count", question_.count, "mutants drawn per operator of DeepMutation; 0: none",
-              CLI::Range(0, 10'000));
+    count_ = flags.add("--count", question_.count, "mutants drawn per operator of DeepMutation; 0: none",
+                       CLI::Range(0, 10'000));
     flags.add("--quality", question_.quality, "leave out mutants that get more than this share of T' wrong",
               CLI::Range(0.0, 1.0));
     flags.add_list("--sampler NAME,...", question_.options.samplers,
@@ -58,6 +58,7 @@ class Audit final : public Command {
   }
 
   report::Document run(Context& context) override {
+    if (!question_.mutants.empty()) refuse_without_effect({count_}, "beside --mutants: none are drawn");
     question_.test = test_.open();
     question_.training = train_.open();
     const Session session = model_.open(context, question_.test.get());
@@ -70,6 +71,7 @@ class Audit final : public Command {
   DataInput train_{"train", "training records, which criteria compare with"},
       test_{"test", "test records, of which subsets are drawn"};
   std::string sizes_;
+  const CLI::Option* count_ = nullptr;
   answers::AuditQuestion question_;
 };
 

@@ -69,24 +69,31 @@ class Cover final : public Command {
               "layers are matched by name and number of neurons");
     flags.add_output("--state FILE", question_.state,
                      "write the coverage state to FILE; an interrupted run goes on from FILE.journal");
-    flags.add("--journal-every", question_.measure.journal_seconds,
-              "seconds between two entries of the journal", CLI::NonNegativeNumber);
+    of_state_ = {flags.add("--journal-every", question_.measure.journal_seconds,
+                           "seconds between two entries of the journal", CLI::NonNegativeNumber)};
     flags.add("--append", question_.append, "add to the state in FILE rather than begin anew");
     flags.add("--top", question_.combinations, "rows of the tables of combinations, per layer and m",
               CLI::Range(0, 1000));
-    flags.add("--records", question_.records,
-              "misclassified and most surprising records in JSON and report, of each kind",
-              CLI::Range(0, 1000));
+    of_details_ = {flags.add("--records", question_.records,
+                             "misclassified and most surprising records in JSON, report and with -v, of each "
+                             "kind",
+                             CLI::Range(0, 1000))};
     flags.add_list(
         "--extend-with SPEC,...", question_.attacks,
         "attack all test records and show the coverage of the test set extended by each kind: "
         "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)");
-    flags.add_output("--made-dir FOLDER", question_.made, "folder for the attacked records");
+    of_extension_ = {
+        flags.add_output("--made-dir FOLDER", question_.made, "folder for the attacked records")};
     check_.declare(flags);
     gates_.declare(flags);
     learning_ =
         flags.named({"--units", "--layer", "--count-layer", "--share", "--cap", "--method", "--absolute",
                      "--normalised", "--min-k", "--max-k", "--drop-zeros", "--round", "--reduction"});
+    of_subjects_ = flags.named({"--layer"});
+    of_layers_ = flags.named({"--count-layer"});
+    of_share_ = flags.named({"--share", "--cap"});
+    of_clusters_ = flags.named({"--method", "--absolute", "--normalised", "--clusterer", "--min-k", "--max-k",
+                                "--drop-zeros", "--round"});
   }
 
   // A profile on the command line that is there is read, whatever training records a file names.
@@ -119,8 +126,8 @@ class Cover final : public Command {
     if (question_.append && question_.state.empty())
       fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     set_profile();
-    question_.ms_given = neurons_->count() > 0;
-    if (units_.given() && !question_.ms_given) question_.ms = "auto";
+    if (units_.given() && neurons_->count() == 0) question_.ms = "auto";
+    refuse_idle(context.settings);
     question_.accuracy = check_.declared();
     question_.conditions = gates_.conditions();
     answers::CoverageAnswer answer =
@@ -136,6 +143,37 @@ class Cover final : public Command {
 
  private:
   bool learns() const { return train_.given() && !reads_; }
+
+  // What none of the criteria heeds, and what is about a file or an extension that is not asked for.
+  void refuse_idle(const Settings& settings) const {
+    const auto criteria = [&](const std::string& ms) {
+      return coverage::asked_criteria(question_.preset, question_.criteria, ms);
+    };
+    const std::vector<Spec> asked = criteria(question_.ms);
+    const coverage::Heeded heeded = coverage::heeded_by(asked);
+    const std::string on = "on " + named(asked) + ": ";
+    if (criteria("1") == criteria("2"))
+      refuse_without_effect({neurons_},
+                            on + "it is how many important neurons idc takes, where idc has no m");
+    if (!heeded.subjects) refuse_without_effect(of_subjects_, on + "they count all layers (--count-layer)");
+    if (!heeded.layers) refuse_without_effect(of_layers_, on + "they look at a subject layer (--layer)");
+    if (!heeded.share) refuse_without_effect(of_share_, on + "it is for -m auto");
+    if (!heeded.clusters)
+      refuse_without_effect(of_clusters_, on + "it is for important neurons and clusters");
+    if (!heeded.combinations) refuse_without_effect({reached_.option()}, on + "it is for aidc");
+    if (question_.state.empty()) refuse_without_effect(of_state_, "without --state: no journal is kept");
+    if (question_.attacks.empty()) refuse_without_effect(of_extension_, "without --extend-with");
+    if (!settings.detailed())
+      refuse_without_effect(of_details_, "without --json, --html or -v, which show single records");
+  }
+
+  static std::string named(const std::vector<Spec>& criteria) {
+    std::vector<std::string> names;
+    for (const Spec& spec : criteria) {
+      if (std::ranges::find(names, spec.name) == names.end()) names.push_back(spec.name);
+    }
+    return joined(names);
+  }
 
   // How the profile is learned, or which one is read.
   void set_profile() {
@@ -173,6 +211,8 @@ class Cover final : public Command {
   }
 
   std::vector<const CLI::Option*> learning_;  // flags about learning
+  std::vector<const CLI::Option*> of_subjects_, of_layers_, of_share_, of_clusters_, of_state_, of_details_,
+      of_extension_;
   const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr;
   bool reads_ = false;  // the profile, though a configuration file names training records
   ModelInput model_;

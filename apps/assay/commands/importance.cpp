@@ -40,7 +40,7 @@ class ImportanceCommand final : public Command {
     flags.add("--top", question_.top, "neurons listed per layer", CLI::Range(1, 100000));
     flags.add("--heatmaps", question_.heat_maps, "write pictures of the relevance of so many random records",
               CLI::Range(0, 10000));
-    flags.add_output("--out FOLDER", question_.folder, "folder for the pictures");
+    folder_ = flags.add_output("--out FOLDER", question_.folder, "folder for the pictures");
     flags.describe(method_help());
   }
 
@@ -51,6 +51,7 @@ class ImportanceCommand final : public Command {
 
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
+    if (question_.heat_maps == 0) refuse_without_effect({folder_}, "without --heatmaps");
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
     question_.options.attribution.bias_absorbs = !redistribute_;
@@ -72,6 +73,7 @@ class ImportanceCommand final : public Command {
   std::vector<std::string> rules_;
   bool redistribute_ = false;
   std::int64_t class_ = -1;
+  const CLI::Option* folder_ = nullptr;
   answers::ImportanceQuestion question_{.folder = "assay-relevance"};
 };
 

@@ -68,7 +68,8 @@ class Mutate final : public Command {
     source_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
-    judging_ = flags.named({"--matrix", "--killing-subset", "--fail-under", "--no-worse-than"});
+    judging_ = flags.named({"--matrix", "--killing-subset", "--fail-under", "--no-worse-than", "--quality",
+                            "--margin", "--state", "--keep", "--naive", "--expect-accuracy"});
     drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
   }
 
@@ -107,8 +108,7 @@ class Mutate final : public Command {
   void refuse_contradictions() {
     question_.conditions = gates_.conditions();
     report::check(question_.conditions, {"mutation", "killed-mutants"});
-    check_.refuse_without_effect();
-    if (!judges()) refuse_given(judging_, "unless mutants are judged");
+    if (!judges()) refuse_without_effect(judging_, "unless mutants are judged");
     if (!mutants_.empty()) refuse_given(drawing_, "on mutants that are named");
     if (action_ != "export" && !question_.out.empty())
       fail(Fault::usage,

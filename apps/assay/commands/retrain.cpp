@@ -89,7 +89,8 @@ class Retrain final : public Command {
                              CLI::PositiveNumber);
     successful_option_ = flags.add("--only-successful", question_.only_successful,
                                    "add attacked records only where the attack succeeded");
-    flags.add_output("--made-dir FOLDER", question_.made, "folder for the records that attacks make");
+    made_option_ =
+        flags.add_output("--made-dir FOLDER", question_.made, "folder for the records that attacks make");
   }
 
   void check_given() const {
@@ -106,6 +107,9 @@ class Retrain final : public Command {
     if (question_.against.empty() || question_.against == "none")
       refuse_without_effect({pool_option_, successful_option_},
                             "with --against none: no attack makes additions");
+    const auto none = [](const std::string& attacks) { return attacks.empty() || attacks == "none"; };
+    if (none(question_.against) && none(question_.evaluate_on))
+      refuse_without_effect({made_option_}, "where no attack makes records");
     if (question_.raising.empty()) refuse_without_effect({layer_option_}, "without --coverage-raising");
     if (question_.held_out.empty() && (question_.share <= 0 || question_.share >= 1))
       fail(Fault::usage, "--hold-out {}: a share between 0 and 1, or --held-out SPEC", question_.share);
@@ -118,7 +122,7 @@ class Retrain final : public Command {
   GateOptions gates_;
   std::string out_, labels_ = "given";
   const CLI::Option *hold_out_option_ = nullptr, *pool_option_ = nullptr, *successful_option_ = nullptr,
-                    *layer_option_ = nullptr;
+                    *layer_option_ = nullptr, *made_option_ = nullptr;
   answers::RetrainingQuestion question_{.made = "assay-retrain"};
 };
 
