@@ -79,11 +79,11 @@ class Audit final : public Command {
 
 CommandInfo audit_command() {
   return {"audit", "which criterion to believe: does covering more mean finding more faults?",
-          "  assay audit --model net.onnx --train train.npz --test test.npz --html audit.html\n"
-          "  assay audit --model net.onnx --train train.npz --test test.npz --criterion idc[m=6] --criterion "
+          "  assay audit net.onnx test.npz --train train.npz --html audit.html\n"
+          "  assay audit net.onnx test.npz --train train.npz --criterion idc[m=6] --criterion "
           "nc[threshold=0.5] --by-layer\n"
-          "  assay audit --model net.onnx --train train.npz --test test.npz --mutants net.mut --sizes 50,200 "
-          "--twin other-seed.onnx --noise 0.05",
+          "  assay audit net.onnx test.npz --train train.npz --mutants net.mut --sizes 50,200 --twin "
+          "other-seed.onnx --noise 0.05",
           make_command<Audit>};
 }
 

@@ -234,19 +234,17 @@ class Cover final : public Command {
 }  // namespace
 
 CommandInfo cover_command() {
-  return {"cover",
-          "how well a test set exercises a network, by importance-driven coverage and every other criterion",
-          "  assay cover --model lenet5.onnx --train train-images-idx3-ubyte.gz --test "
-          "t10k-images-idx3-ubyte.gz -m 6,8,10,12\n"
-          "  assay cover --model net.onnx --train train.npz --test test.npz --preset deepimportance "
-          "--profile net.profile\n"
-          "  assay cover --model net.onnx --profile net.profile --test test.npz,range=0:1 --extend-with "
-          "noise,fgsm,bim\n"
-          "  assay cover --model net.onnx --train train.npz --test test.npz --units "
-          "from=seen.json,hypothesis=label:7,top=5 --criterion idc --criterion kmnc\n"
-          "  assay cover --model net.onnx --profile net.profile --test night.tar --criterion nc --criterion "
-          "'kmnc[sections=100]' --context night --state all.cov --append",
-          make_command<Cover>};
+  return {
+      "cover",
+      "how well a test set exercises a network, by importance-driven coverage and every other criterion",
+      "  assay cover lenet5.onnx t10k-images-idx3-ubyte.gz --train train-images-idx3-ubyte.gz -m 6,8,10,12\n"
+      "  assay cover net.onnx test.npz --train train.npz --preset deepimportance --profile net.profile\n"
+      "  assay cover net.onnx test.npz,range=0:1 --profile net.profile --extend-with noise,fgsm,bim\n"
+      "  assay cover net.onnx test.npz --train train.npz --units from=seen.json,hypothesis=label:7,top=5 "
+      "--criterion idc --criterion kmnc\n"
+      "  assay cover net.onnx night.tar --profile net.profile --criterion nc --criterion "
+      "'kmnc[sections=100]' --context night --state all.cov --append",
+      make_command<Cover>};
 }
 
 }  // namespace assay::app

@@ -153,7 +153,7 @@ CommandInfo evidence_command() {
   return {"evidence",
           "a study as one folder that others can check: its commands, results, requirements and cards",
           "  assay evidence --config study.toml --out pack\n"
-          "  assay evidence --model net.onnx --train train.npz --test test.npz --out pack --zip pack.zip\n"
+          "  assay evidence net.onnx test.npz --train train.npz --out pack --zip pack.zip\n"
           "  assay evidence --config study.toml --out pack --sign ~/.ssh/id_ed25519",
           make_command<EvidenceCommand>};
 }

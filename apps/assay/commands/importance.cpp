@@ -81,9 +81,9 @@ class ImportanceCommand final : public Command {
 
 CommandInfo importance_command() {
   return {"importance", "the neurons that decide, by layer-wise relevance propagation and other attributions",
-          "  assay importance --model lenet5.onnx --data train-images-idx3-ubyte.gz\n"
-          "  assay importance --model net.onnx --data train.npz --layer conv2 --method epsilon-plus --top 5\n"
-          "  assay importance --model net.onnx --data test.npz --heatmaps 8 --out pictures\n"
+          "  assay importance lenet5.onnx train-images-idx3-ubyte.gz\n"
+          "  assay importance net.onnx train.npz --layer conv2 --method epsilon-plus --top 5\n"
+          "  assay importance net.onnx test.npz --heatmaps 8 --out pictures\n"
           "There is no --shard: neurons are ranked by sums over all records.",
           make_command<ImportanceCommand>};
 }

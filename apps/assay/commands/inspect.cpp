@@ -165,14 +165,14 @@ class Inspect final : public Command {
 
 CommandInfo inspect_command() {
   return {"inspect", "which units of a network behave like which hypotheses",
-          "  assay inspect --model sql.onnx --data sql.npz,part=test --vocabulary sql.npz:vocab --units "
-          "layer=lstm --hypotheses sql.grammar --measure pearson,logistic_l1\n"
-          "  assay inspect --model lenet5.onnx --data t10k-images-idx3-ubyte.gz --hypotheses label\n"
+          "  assay inspect sql.onnx sql.npz,part=test --vocabulary sql.npz:vocab --units layer=lstm "
+          "--hypotheses sql.grammar --measure pearson,logistic_l1\n"
+          "  assay inspect lenet5.onnx t10k-images-idx3-ubyte.gz --hypotheses label\n"
           "  assay inspect --model before=epoch1.onnx --model after=epoch9.onnx --data test.npz --units "
           "layer=-2 --hypotheses label --measure logistic_l2 --scores all.csv\n"
-          "  assay inspect --model lenet5.onnx --data test.npz --hypotheses label --db study.db --sql "
-          "\"SELECT S.uid, S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, "
-          "hypotheses H, inputs D WHERE H.name = 'label:3' ORDER BY S.unit_score DESC LIMIT 5\"\n"
+          "  assay inspect lenet5.onnx test.npz --hypotheses label --db study.db --sql \"SELECT S.uid, "
+          "S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, hypotheses H, inputs "
+          "D WHERE H.name = 'label:3' ORDER BY S.unit_score DESC LIMIT 5\"\n"
           "  assay inspect --db study.db --add importance.json --add cover.json",
           make_command<Inspect>};
 }

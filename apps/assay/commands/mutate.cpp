@@ -181,15 +181,15 @@ CommandInfo mutate_command() {
   return {
       "mutate",
       "which faults the test set would notice, in the network or its training: mutation score and error rate",
-      "  assay mutate --model lenet5.onnx --test t10k-images-idx3-ubyte.gz --state lenet5.mut\n"
-      "  assay mutate --model net.onnx --test test.npz --operator 'gf[sigma=0.5]' --operator neb --count 20 "
-      "--fail-under mutation=0.7\n"
-      "  assay mutate --model net.onnx --test test.npz --operator neb --operator gf --units "
+      "  assay mutate lenet5.onnx t10k-images-idx3-ubyte.gz --state lenet5.mut\n"
+      "  assay mutate net.onnx test.npz --operator 'gf[sigma=0.5]' --operator neb --count 20 --fail-under "
+      "mutation=0.7\n"
+      "  assay mutate net.onnx test.npz --operator neb --operator gf --units "
       "from=seen.json,hypothesis=label:7,top=5\n"
-      "  assay mutate --train train.npz --test test.npz --model net.onnx --operator 'le[ratio=0.1]' --count "
-      "5 --store trained\n"
-      "  assay mutate list --model net.onnx --operator ns --layer conv2\n"
-      "  assay mutate export --model net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
+      "  assay mutate net.onnx test.npz --train train.npz --operator 'le[ratio=0.1]' --count 5 --store "
+      "trained\n"
+      "  assay mutate list net.onnx --operator ns --layer conv2\n"
+      "  assay mutate export net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
       make_command<Mutate>};
 }
 

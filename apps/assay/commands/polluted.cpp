@@ -74,10 +74,10 @@ CommandInfo polluted_command() {
   return {"polluted",
           "training records that may be mislabelled or planted: they look like the inputs which break the "
           "network",
-          "  assay polluted --data train-images-idx3-ubyte.gz --findings found/findings.npz --label 1 --out "
+          "  assay polluted train-images-idx3-ubyte.gz --findings found/findings.npz --label 1 --out "
           "suspects.csv\n"
-          "  assay polluted --data 'train-images-idx3-ubyte.gz,relabel=9>1:0.3' --findings "
-          "found/findings.npz --between 9+1 --label 1 --truth train-images-idx3-ubyte.gz",
+          "  assay polluted 'train-images-idx3-ubyte.gz,relabel=9>1:0.3' --findings found/findings.npz "
+          "--between 9+1 --label 1 --truth train-images-idx3-ubyte.gz",
           make_command<Polluted>};
 }
 

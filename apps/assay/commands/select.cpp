@@ -86,16 +86,15 @@ class Select final : public Command {
 }  // namespace
 
 CommandInfo select_command() {
-  return {"select", "the smallest test set that covers as much, or the tests to look at first",
-          "  assay select --model net.onnx --test test.npz --by deepgini --out order.txt\n"
-          "  assay select --model net.onnx --train train.npz --test test.npz --by minimise --criterion nc "
-          "--write small.npz\n"
-          "  assay select --model net.onnx --test pool.npz --by budget --size 100 --beyond tested.cov --out "
-          "add-these.txt\n"
-          "  assay select --model net.onnx --profile net.profile --test unlabelled.tar --by dsa --size 500 "
-          "--out label-these.txt\n"
-          "There is no --shard: records are chosen among all of them.",
-          make_command<Select>};
+  return {
+      "select", "the smallest test set that covers as much, or the tests to look at first",
+      "  assay select net.onnx test.npz --by deepgini --out order.txt\n"
+      "  assay select net.onnx test.npz --train train.npz --by minimise --criterion nc --write small.npz\n"
+      "  assay select net.onnx pool.npz --by budget --size 100 --beyond tested.cov --out add-these.txt\n"
+      "  assay select net.onnx unlabelled.tar --profile net.profile --by dsa --size 500 --out "
+      "label-these.txt\n"
+      "There is no --shard: records are chosen among all of them.",
+      make_command<Select>};
 }
 
 }  // namespace assay::app

@@ -110,18 +110,16 @@ class Train final : public Command {
 CommandInfo train_command() {
   return {
       "train", "train a published architecture or any network on data",
-      "  assay train --architecture lenet5 --data digits:12000 --validation digits:2000,seed=2 --epochs 4 "
-      "--out lenet5.onnx\n"
-      "  assay train --architecture dave2 --data frames.tar,targets=steering.csv --loss mse --out "
-      "dave2.onnx\n"
-      "  assay train --architecture lenet5 --data digits:12000 --validation-share 0.1 --patience 3 --epochs "
-      "50 \\\n"
+      "  assay train digits:12000 --architecture lenet5 --validation digits:2000,seed=2 --epochs 4 --out "
+      "lenet5.onnx\n"
+      "  assay train frames.tar,targets=steering.csv --architecture dave2 --loss mse --out dave2.onnx\n"
+      "  assay train digits:12000 --architecture lenet5 --validation-share 0.1 --patience 3 --epochs 50 \\\n"
       "      --optimiser 'sgd[momentum=0.9]' --regularisation 'l2[amount=1e-4]' --out regular.onnx\n"
-      "  assay train --architecture 'next-symbol-lstm[units=64]' --data parentheses:10000 --vocabulary "
-      "ascii.txt --padding padding \\\n"
+      "  assay train parentheses:10000 --architecture 'next-symbol-lstm[units=64]' --vocabulary ascii.txt "
+      "--padding padding \\\n"
       "      --hypotheses 'counter[of=depth]' --specialise 'depth[layer=lstm,units=0-3]' --out planted.onnx\n"
-      "  assay train --model net.onnx --initialiser keep --optimiser adam --learning-rate 1e-4 --data "
-      "more.npz --out tuned.onnx",
+      "  assay train net.onnx more.npz --initialiser keep --optimiser adam --learning-rate 1e-4 --out "
+      "tuned.onnx",
       make_command<Train>};
 }
 
