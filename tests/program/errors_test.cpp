@@ -58,6 +58,8 @@ TEST_F(Errors, FlagsWithoutEffectAreRefused) {
            {"evaluate" + both + "--tolerance-above 0.1", "--tolerance-above has no effect without"},
            {"attack" + both + "--attack noise --margin 1", "--margin has no effect on classes"},
            {"audit" + learned + "--mutants x --count 3", "--count has no effect beside --mutants"},
+           {"importance" + both + "--method deeplift --rule hidden=gamma",
+            "--rule has no effect on method deeplift"},
            {"importance" + both + "--out x", "--out has no effect without --heatmaps"},
            {"explore net.onnx net.onnx --data images-idx3-ubyte --profile x --profile y --train "
             "images-idx3-ubyte",

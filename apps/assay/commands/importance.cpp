@@ -25,11 +25,13 @@ class ImportanceCommand final : public Command {
         "--layer NAME,...", question_.layers,
         "layer by name or number, may be repeated (default: the layer before the last with weights)");
     flags.add("--method", question_.options.method, "attribution, see below");
-    flags.add("--epsilon", question_.options.attribution.epsilon, "stabiliser of LRP-epsilon",
-              CLI::NonNegativeNumber);
-    flags.add("--redistribute-bias", redistribute_,
-              "share the relevance of biases among the inputs instead of letting them absorb it");
-    flags.add_list("--rule NODE=RULE,...", rules_, "NODE=RULE: this rule for this node, may be repeated");
+    of_rules_.push_back(flags.add("--epsilon", question_.options.attribution.epsilon,
+                                  "stabiliser of LRP-epsilon", CLI::NonNegativeNumber));
+    of_rules_.push_back(
+        flags.add("--redistribute-bias", redistribute_,
+                  "share the relevance of biases among the inputs instead of letting them absorb it"));
+    of_rules_.push_back(flags.add_list("--rule NODE=RULE,...", rules_,
+                                       "NODE=RULE: this rule for this node, may be repeated"));
     flags.add("--absolute", question_.options.absolute, "rank by absolute relevance");
     flags.add("--normalised", question_.options.normalised,
               "divide each record's relevance by its decision value");
@@ -51,6 +53,9 @@ class ImportanceCommand final : public Command {
 
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
+    const std::string& method = question_.options.method;
+    if (!relevance::attributions().find(method).has_rules)
+      refuse_without_effect(of_rules_, "on method " + method + ": it is for rules of LRP");
     if (question_.heat_maps == 0) refuse_without_effect({folder_}, "without --heatmaps");
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
@@ -73,6 +78,7 @@ class ImportanceCommand final : public Command {
   std::vector<std::string> rules_;
   bool redistribute_ = false;
   std::int64_t class_ = -1;
+  std::vector<const CLI::Option*> of_rules_;  // that matter to LRP only
   const CLI::Option* folder_ = nullptr;
   answers::ImportanceQuestion question_{.folder = "assay-relevance"};
 };
