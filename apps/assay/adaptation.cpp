@@ -7,8 +7,8 @@ namespace assay::app {
 
 void Adaptation::declare(Flags& flags) {
   flags
-      .add("--fix NAME=NUMBER", fixed_,
-           "an input that is this number for all records, such as a sampling rate; may be repeated")
+      .add_list("--fix NAME=NUMBER,...", fixed_,
+                "an input that is this number for all records, such as a sampling rate; may be repeated")
       ->allow_extra_args(false);
   flags.add("--decision NAME", options_.decision,
             "output that decides, by name or number from 0, where the network has several (default: the "

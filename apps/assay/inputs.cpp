@@ -14,7 +14,7 @@ answers::Setting setting_of(const Context& context) {
   setting.session.device = settings.device;
   setting.session.engine = settings.engine;
   setting.session.memory_limit = settings.memory_limit();
-  setting.detailed = !settings.json.empty() || !settings.renderings.at("html").empty();
+  setting.detailed = settings.detailed();
   return setting;
 }
 
@@ -71,12 +71,11 @@ void AccuracyCheck::declare(Flags& flags) {
       flags.add("--tolerance-above", above_, "how far above it may be; 1: any", CLI::Range(0.0, 1.0))};
 }
 
-void AccuracyCheck::refuse_without_effect() const {
-  if (expected_ < 0) frame::refuse_without_effect(tolerances_, "without --expect-accuracy");
-}
-
 answers::DeclaredAccuracy AccuracyCheck::declared() const {
-  if (expected_ < 0) return std::nullopt;
+  if (expected_ < 0) {
+    refuse_without_effect(tolerances_, "without --expect-accuracy");
+    return std::nullopt;
+  }
   return AccuracyBounds{expected_, tolerance_, above_};
 }
 

@@ -57,7 +57,6 @@ class AccuracyCheck {
  public:
   void declare(Flags& flags);
   // Throws Error{usage} for a tolerance of no accuracy.
-  void refuse_without_effect() const;
   answers::DeclaredAccuracy declared() const;
 
  private:

@@ -6,9 +6,9 @@ namespace assay::app {
 
 void NetworksInput::declare(Flags& flags) {
   flags.add("model,--model FILE", models_, "networks for the same task: two or more, or one with --mutant");
-  flags.add("--mutant TEXT", mutants_,
-            "a mutant of the first network: an operator on every layer (int8@all), on one "
-            "(gf[sigma=0.5]@conv2#17), or drawn from the seed (ns); may be repeated");
+  flags.add_list("--mutant TEXT,...", mutants_,
+                 "a mutant of the first network: an operator on every layer (int8@all), on one "
+                 "(gf[sigma=0.5]@conv2#17), or drawn from the seed (ns); may be repeated");
   flags.add(
       "--profile FILE", profiles_,
       "profile of each network in their order, as `assay cover --profile` writes it, in place of --train");
@@ -21,6 +21,7 @@ answers::SeveralNetworks NetworksInput::asked() const {
   if (!profiles_.empty()) {
     if (units_.given())
       fail(Fault::usage, "profiles say themselves which units count; leave out --units, or --profile");
+    refuse_without_effect({training_.option()}, "beside --profile, which says what was learned");
     const std::size_t count = models_.size() + mutants_.size();
     if (count > 1 && profiles_.size() != count)
       fail(Fault::usage, "{} profiles for {} networks; one --profile for each is needed, in their order",

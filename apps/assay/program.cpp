@@ -66,8 +66,9 @@ const frame::Program& program() {
   static const frame::Program all{
       .name = "assay",
       .summary = "Assay: white-box testing for deep-learning models.",
-      .closing = "`assay SUBCOMMAND --help` shows flags and examples. A first result in minutes: assay demo",
+      .closing = "`assay help COMMAND`: flags and examples; `assay completion bash`; `assay -V`",
       .commands = commands(),
+      .groups = help_groups(),
       .words = {old_words, record_words},
       .with_flags = with_flags,
       .load_plugin = [](const std::string& file) { plugin::load(file); },

@@ -23,9 +23,9 @@ void RecipeOptions::declare(Flags& flags) {
   flags.add("--decay", recipe_.decay, "learning rate over 1 + decay * step", CLI::NonNegativeNumber);
   flags.add("--weight-decay", recipe_.weight_decay, "added to gradients, times the weight",
             CLI::NonNegativeNumber);
-  flags.add("--regularisation SPEC,...", recipe_.regularisation,
-            "penalties on the weights of kernels, as in l2[amount=0.01,layer=conv1+fc1]: " +
-                names_of(training::regularisers()));
+  flags.add_list("--regularisation SPEC,...", recipe_.regularisation,
+                 "penalties on the weights of kernels, as in l2[amount=0.01,layer=conv1+fc1]: " +
+                     names_of(training::regularisers()));
   flags.add("--clip-norm", recipe_.clip_norm, "greatest length of all gradients together",
             CLI::PositiveNumber);
   flags.add("--clip-value", recipe_.clip_value, "greatest size of an element of a gradient",
@@ -36,10 +36,10 @@ void RecipeOptions::declare(Flags& flags) {
 }
 
 void RecipeOptions::declare_run(Flags& flags) {
-  flags.add("--initialiser SPEC,...", recipe_.initialiser,
-            "keras, pytorch, keep (the weights of the network file), and for kernels, as in "
-            "keras,he-normal[layer=conv1+fc1]: " +
-                names_of(training::initialisers()));
+  flags.add_list("--initialiser SPEC,...", recipe_.initialiser,
+                 "keras, pytorch, keep (the weights of the network file), and for kernels, as in "
+                 "keras,he-normal[layer=conv1+fc1]: " +
+                     names_of(training::initialisers()));
   flags.add("--validation-share", recipe_.validation_share,
             "this share of the training records, the last of them, validates instead", CLI::Range(0.0, 1.0));
   flags.add("--patience", recipe_.patience,

@@ -11,8 +11,8 @@ namespace {
 
 // Of a terminal and of how the program is started, not of the question.
 bool is_of_the_program(const std::string& flag) {
-  static const std::array<std::string_view, 7> names{"help",  "json",  "config", "plugin",
-                                                     "trust", "quiet", "strict"};
+  static const std::array<std::string_view, 9> names{"help",  "json",   "config",  "plugin", "trust",
+                                                     "quiet", "format", "verbose", "strict"};
   return std::ranges::find(names, flag) != names.end() || report::renderers().contains(flag);
 }
 

@@ -28,13 +28,19 @@ struct Settings {
   bool config_is_found = false;                   // in the current folder: neither named nor trusted
   bool trust = false;                             // that one may run code and write elsewhere
   std::vector<std::string> plugins;               // files loaded beside the catalogues' own entries
-  bool quiet = false, force = false, strict = false;
+  std::string format = "text";                    // of standard output: text, json, csv, markdown
+  bool quiet = false, verbose = false, force = false, strict = false;
   std::uint64_t seed = 1;
   int threads = 0;        // 0: all
   std::size_t batch = 0;  // 0: chosen by the engine
   std::string device = "cpu";
   std::string engine = "auto";
   double memory_gib = 0;  // limit for readers and for one tensor, 0: half of the machine's memory
+  bool prints_json() const { return json == "-" || format == "json"; }
+  // Whether somebody wants all that is known, such as single records.
+  bool detailed() const {
+    return verbose || prints_json() || !json.empty() || !renderings.at("html").empty();
+  }
   std::uint64_t memory_limit() const { return static_cast<std::uint64_t>(memory_gib * 1024 * 1024 * 1024); }
 };
 
@@ -53,6 +59,8 @@ class Command {
   // Adds the subcommand's own flags. None is required here: a value may come from assay.toml, so run()
   // checks.
   virtual void declare(Flags& flags) = 0;
+  // What was typed has been read, nothing else: the place to tell apart what stands without flags.
+  virtual void typed() {}
   // Which options have their values from a configuration file, before anything else is asked.
   virtual void configured(const Configured&, const Settings&) {}
   // What run() will write besides the renderings; they are tried before it is called. Of flags that

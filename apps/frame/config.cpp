@@ -42,6 +42,7 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const Wo
       fail(Fault::usage, "{}: --{} stands on the command line only", place_in(file, node), name);
     } else if (!given.contains(option) && done.emplace(option, place_in(file, node)).second) {
       give_values(*option, texts_of(file, node), place_in(file, node));
+      mark_as_default(*option);
     }
   }
   return unknown;

@@ -25,15 +25,22 @@ CLI::Option* Flags::add(const std::string& names, std::vector<std::string>& valu
   return placed(app_.add_option(name, value, help)->default_str(joined(value, " ")), type);
 }
 
-CLI::Option* Flags::add_specs(const std::string& names, std::vector<std::string>& value,
-                              const std::string& help) {
+CLI::Option* Flags::add_list(const std::string& names, std::vector<std::string>& value,
+                             const std::string& help) {
   const auto [name, type] = parts_of_names(names);
   const std::function<void(const std::vector<std::string>&)> take =
       [&value](const std::vector<std::string>& texts) {
         value.clear();
         for (const std::string& text : texts) std::ranges::move(split_specs(text), std::back_inserter(value));
       };
-  return placed(app_.add_option_function(name, take, help)->default_str(joined(value, " ")), type);
+  return marked(placed(app_.add_option_function(name, take, help)->default_str(joined(value, " ")), type),
+                list_mark);
+}
+
+CLI::Option* Flags::add_list(const std::string& names, std::string& value, const std::string& help) {
+  CLI::Option* const option = add(names, value, help);
+  option->join(',');
+  return option;
 }
 
 CLI::Option* Flags::placed(CLI::Option* option, const std::string& type) const {
@@ -58,6 +65,7 @@ bool Flags::has_mark(const CLI::Option& option, const char* mark) {
 }
 
 bool is_written(const CLI::Option& option) { return Flags::has_mark(option, Flags::written_mark); }
+bool is_list(const CLI::Option& option) { return Flags::has_mark(option, Flags::list_mark); }
 bool runs_code(const CLI::Option& option) { return Flags::has_mark(option, Flags::code_mark); }
 
 std::vector<const CLI::Option*> Flags::named(std::initializer_list<const char*> names) const {
@@ -117,6 +125,45 @@ std::string no_number(const std::string& text, bool whole, bool negative_too) {
   return fmt::format("'{}' is not a number such as 0.5 or 1e-3", text);
 }
 
+namespace {
+
+bool is_typed(const CLI::Option& option) { return option.count() > 0 && !is_default(option); }
+
+bool may_stand_bare(const CLI::Option* option) { return option->get_positional(); }
+
+// "--model is net.onnx": what is known of positions.
+std::string taken_positions(const CLI::App& app) {
+  std::vector<std::string> taken;
+  for (const CLI::Option* option : app.get_options(may_stand_bare)) {
+    if (option->count() > 0) taken.push_back(fmt::format("{} is {}", flag_of(*option), option->results()[0]));
+  }
+  return joined(taken);
+}
+
+}  // namespace
+
+std::string clash_of(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (is_switch(*option) || option->count() <= static_cast<std::size_t>(option->get_expected_max()) ||
+        option->get_multi_option_policy() != CLI::MultiOptionPolicy::Throw)
+      continue;
+    const std::string flag = flag_of(*option),
+                      way = may_stand_bare(option) ? ", with the flag or without it" : "";
+    return fmt::format("{} is given twice, {} and {}; give it once{}", flag, option->results()[0],
+                       option->results()[1], way);
+  }
+  const std::vector<std::string> left = app.remaining();
+  const std::string taken = taken_positions(app);
+  if (left.empty() || left[0].starts_with('-') || taken.empty()) return {};
+  return fmt::format("{} is one too many: {}; leave one out", left[0], taken);
+}
+
+void move_typed(CLI::Option& first, CLI::Option& second) {
+  for (const std::string& text : first.results()) second.add_result(text);
+  second.run_callback();
+  first.clear();
+}
+
 std::vector<std::string> words_of(const CLI::Option& option) {
   // "TEXT:{mean,max}", as against "UINT:INT in [1 - 200]".
   const std::string whole = option.get_type_name();
@@ -139,16 +186,19 @@ void give_values(CLI::Option& option, std::vector<std::string> values, const std
   }
 }
 
+void mark_as_default(CLI::Option& option) { Flags::marked(&option, Flags::default_mark); }
+bool is_default(const CLI::Option& option) { return Flags::has_mark(option, Flags::default_mark); }
+
 void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why) {
   for (const CLI::Option* option : options) {
-    if (option->count() > 0 && option->results() != std::vector{option->get_default_str()})
+    if (is_typed(*option) && option->results() != std::vector{option->get_default_str()})
       fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
   }
 }
 
 void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view why) {
   for (const CLI::Option* option : options) {
-    if (option->count() > 0) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+    if (is_typed(*option)) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
   }
 }
 

@@ -69,8 +69,11 @@ class Flags {
   }
   // Its default is shown as words with blanks between them, whatever operator<< libraries bring for vectors.
   CLI::Option* add(const std::string& names, std::vector<std::string>& value, const std::string& help);
-  // A list of specs, which are given one after the other, in several flags or with commas between them.
-  CLI::Option* add_specs(const std::string& names, std::vector<std::string>& value, const std::string& help);
+  // A list of specs or names, which are given one after the other, in several flags or with commas between
+  // them (split_specs()).
+  CLI::Option* add_list(const std::string& names, std::vector<std::string>& value, const std::string& help);
+  // The same as one text with commas, for what divides it itself.
+  CLI::Option* add_list(const std::string& names, std::string& value, const std::string& help);
   // The same, refusing what `check` does not take.
   template <typename T>
   CLI::Option* add(const std::string& names, T& value, const std::string& help, const CLI::Validator& check) {
@@ -102,7 +105,11 @@ class Flags {
  private:
   friend bool is_written(const CLI::Option& option);
   friend bool runs_code(const CLI::Option& option);
-  static constexpr const char *written_mark = "written", *code_mark = "code";
+  friend bool is_list(const CLI::Option& option);
+  friend bool is_default(const CLI::Option& option);
+  friend void mark_as_default(CLI::Option& option);
+  static constexpr const char *written_mark = "written", *code_mark = "code", *list_mark = "list",
+                              *default_mark = "default";
   static CLI::Option* marked(CLI::Option* option, const char* mark);
   static bool has_mark(const CLI::Option& option, const char* mark);
   static std::pair<std::string, std::string> parts_of_names(const std::string& names);
@@ -120,6 +127,8 @@ bool is_switch(const CLI::Option& option);
 // What add_output() and add_code() have declared.
 bool is_written(const CLI::Option& option);
 bool runs_code(const CLI::Option& option);
+// A list of specs or names that add_list() has declared.
+bool is_list(const CLI::Option& option);
 
 // All names by which options can be given, without dashes.
 std::vector<std::string> long_names(const CLI::App& app);
@@ -134,14 +143,25 @@ std::vector<std::string> words_of(const CLI::Option& option);
 // What the error says, without bounds that are as long as the greatest number.
 std::string message_of(const CLI::Error& error);
 
+// What is wrong where one value was named twice, by its flag and without it, or a word is left over for
+// which no position is; empty: nothing.
+std::string clash_of(const CLI::App& app);
+
+// Moves what was typed for `first`, which can stand without its flag, to `second`, which was not typed.
+void move_typed(CLI::Option& first, CLI::Option& second);
+
 // Gives an option its values as text, as if it had been typed. `place`: where they come from, for messages
 // ("assay.toml:3", "`assay cover`"). Throws Error{usage} for values that it does not take.
 void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place);
 
-// Throws Error{usage}, "--flag has no effect WHY", for an option that was given another value than the one
-// that holds without it: recorded commands name those.
+// What a configuration file says holds for many runs: where it has no effect it is passed over, not refused.
+void mark_as_default(CLI::Option& option);
+bool is_default(const CLI::Option& option);
+
+// Throws Error{usage}, "--flag has no effect WHY", for an option that was typed with another value than the
+// one that holds without it: recorded commands name those.
 void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why);
-// The same for an option that was given at all.
+// The same for an option that was typed at all.
 void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view why);
 
 }  // namespace assay::frame

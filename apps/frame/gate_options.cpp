@@ -6,9 +6,10 @@ namespace assay::frame {
 
 void GateOptions::declare(Flags& flags) {
   flags
-      .add("--fail-under GATE", conditions_.gates,
-           "end with exit code 2 unless this figure is reached, such as 'idc[m=6]=0.35', 'kmnc[layer=*]=60%' "
-           "or 'warnings<=0'; may be repeated")
+      .add_list(
+          "--fail-under GATE,...", conditions_.gates,
+          "end with exit code 2 unless this figure is reached, such as 'idc[m=6]=0.35', 'kmnc[layer=*]=60%' "
+          "or 'warnings<=0'; may be repeated")
       ->group("Gates");
   flags
       .add("--no-worse-than FILE.json", conditions_.baseline,
@@ -19,8 +20,9 @@ void GateOptions::declare(Flags& flags) {
            "how much worse than the earlier result a figure may be")
       ->group("Gates");
   flags
-      .add("--compare NAME", conditions_.ratchet.only,
-           "compare only these figures with the earlier result, such as 'kmnc[layer=*]'; may be repeated")
+      .add_list(
+          "--compare NAME,...", conditions_.ratchet.only,
+          "compare only these figures with the earlier result, such as 'kmnc[layer=*]'; may be repeated")
       ->group("Gates");
   flags
       .add("--any-baseline", conditions_.any_baseline,

@@ -2,12 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "assay/support/text/text.h"
+
 namespace assay::frame {
 namespace {
 
+constexpr std::size_t screen = 80, column = 11;  // characters of a line, of a title and of a name
+
+// The longest beginning that says something of its own and fits: "what a data set holds" of "what a data set
+// holds: counts, shapes".
+std::string beginning(const std::string& summary, std::size_t most) {
+  const std::string line = summary.substr(0, summary.find('\n'));
+  if (line.size() <= most) return line;
+  const std::size_t end = line.find_last_of(",:;", most);
+  return line.substr(0, std::min(end, most));
+}
+
+std::string lines_of(const HelpGroup& group, const CLI::App& root) {
+  std::string text, title = group.title;
+  if (group.one_line) {
+    const std::vector<std::string> names(group.commands.begin(), group.commands.end());
+    return fmt::format("{:<{}}{}\n", title, column, joined(names));
+  }
+  for (const std::string_view name : group.commands) {
+    const std::string& summary = root.get_subcommand(std::string(name))->get_description();
+    text +=
+        fmt::format("{:<{}}{:<{}}{}\n", title, column, name, column, beginning(summary, screen - 2 * column));
+    title.clear();
+  }
+  return text;
+}
+
 class HelpFormatter final : public CLI::Formatter {
  public:
+  explicit HelpFormatter(std::vector<HelpGroup> groups) : groups_(std::move(groups)) {}
+
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    if (app->get_parent() == nullptr && !groups_.empty()) return make_list(*app);
     whole_ = mode == CLI::AppFormatMode::All;
     return CLI::Formatter::make_help(app, std::move(name), mode);
   }
@@ -30,11 +63,21 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
  private:
+  // Fits a screen of 24 lines.
+  std::string make_list(const CLI::App& root) const {
+    std::string text = fmt::format("{} Usage: {} COMMAND [FLAGS]\n", root.get_description(), root.get_name());
+    for (const HelpGroup& group : groups_) text += lines_of(group, root);
+    return text + root.get_footer() + "\n";
+  }
+
+  std::vector<HelpGroup> groups_;
   mutable bool whole_ = false;  // of the page that is being made
 };
 
 }  // namespace
 
-std::shared_ptr<CLI::FormatterBase> make_help_formatter() { return std::make_shared<HelpFormatter>(); }
+std::shared_ptr<CLI::FormatterBase> make_help_formatter(std::vector<HelpGroup> groups) {
+  return std::make_shared<HelpFormatter>(std::move(groups));
+}
 
 }  // namespace assay::frame

@@ -95,6 +95,8 @@ void declare_common(CLI::App& app, Settings& settings) {
         fmt::format("--{} {}{}", renderer.name, kind, renderer.render_files ? "" : renderer.extension),
         settings.renderings[renderer.name], fmt::format("write the {} to {}", renderer.summary, kind));
   }
+  outputs.add("--format NAME", settings.format, "form of standard output; csv: the first table alone",
+              CLI::IsMember({"text", "json", "csv", "markdown"}));
   flags.add("--config FILE", settings.config,
             "read flags from FILE (default: ./assay.toml, else [tool.assay] of ./pyproject.toml)");
   flags
@@ -106,6 +108,8 @@ void declare_common(CLI::App& app, Settings& settings) {
       "--trust", settings.trust,
       "let an assay.toml of the current folder load plug-ins, run programs and write outside the folder");
   flags.add("-q,--quiet", settings.quiet, "no progress, only the result");
+  flags.add("-v,--verbose", settings.verbose,
+            "all tables, such as those of single records, and what the result rests on");
   flags.add("--force", settings.force, "replace a state, profile or result that holds something else");
   flags.add("--strict", settings.strict, "end with exit code 9 where the result has warnings");
   flags.add("--seed", settings.seed, "seed of everything random", CLI::Validator(no_seed, ""));

@@ -13,6 +13,7 @@
 
 #include <assay/extend/question.h>
 #include "apps/frame/command.h"
+#include "apps/frame/help.h"
 #include "apps/frame/words.h"
 
 namespace assay::frame {
@@ -21,6 +22,7 @@ struct Program {
   std::string name, summary;
   std::string closing;                    // below --help
   std::span<const CommandInfo> commands;  // in the order of --help
+  std::vector<HelpGroup> groups = {};     // how --help lists them
   Words words = {};
   // A message of the library, which names concepts, with the flags that stand for them.
   std::string (*with_flags)(std::string message) = [](std::string message) { return message; };

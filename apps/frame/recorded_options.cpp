@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include <assay/extend/spec.h>
 #include "apps/frame/flags.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/shell.h"
@@ -20,9 +21,15 @@ bool can_be_given(const CLI::Option& option, std::string value) {
   }
 }
 
+// Each as one part of a list.
+std::vector<std::string> quoted(std::vector<std::string> names) {
+  for (std::string& name : names) name = quoted_spec(name);
+  return names;
+}
+
 std::vector<std::string> recorded_values(const CLI::Option& option, const EffectiveOptions& effective) {
   const auto found = effective.find(name_of(option));
-  if (found != effective.end()) return found->second;
+  if (found != effective.end()) return is_list(option) ? quoted(found->second) : found->second;
   if (option.count() > 0) return is_switch(option) ? std::vector<std::string>{"true"} : option.results();
   const std::string fallback = fallback_of(option);
   const bool none =

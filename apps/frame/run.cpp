@@ -1,7 +1,6 @@
 // A program on a command line: streams, signals, ranks, errors and exit codes around a command.
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -20,12 +19,13 @@
 #include "apps/frame/help.h"
 #include "apps/frame/manual.h"
 #include "apps/frame/program.h"
+#include "apps/frame/rendering.h"
 #include "apps/frame/terminal.h"
 #include "apps/frame/trust.h"
 #include "assay/support/conditions.h"
 #include "assay/support/deaf_work.h"
-#include "assay/support/files/file.h"
 #include "assay/support/files/input_file.h"
+#include "assay/support/files/toml_file.h"
 #include "assay/support/ranks/launch.h"
 #include "assay/support/text/text.h"
 
@@ -92,61 +92,37 @@ int exit_code(Fault fault) {
   return 70;
 }
 
-// Whether a pipe's other end is closed, as `head` closes it when it has seen enough.
-bool reader_is_gone(int descriptor) {
-  pollfd readiness{descriptor, POLLOUT, 0};
-  return ::poll(&readiness, 1, 0) == 1 && (readiness.revents & POLLERR) != 0;
-}
-
-void flush_standard_output() {
-  std::cout.flush();
-  if (std::cout) return;
-  if (reader_is_gone(STDOUT_FILENO)) throw Error(Fault::io, "");  // it wants no word either
-  fail(Fault::io, "standard output: writing failed (disk full or closed?)");
-}
-
-// The files first: they are written whatever becomes of standard output.
-void render(const report::Document& document, const Settings& settings) {
-  const bool only_json = settings.json == "-";
-  if (!only_json && !settings.json.empty()) write_file(settings.json, report::to_json(document));
-  for (const auto& [name, file] : settings.renderings) {
-    if (file.empty()) continue;
-    const report::Renderer& renderer = report::renderers().find(name);
-    if (!renderer.render_files) {
-      write_file(file, renderer.render(document));
-      continue;
-    }
-    for (const auto& [part, text] : renderer.render_files(document))
-      write_file(std::filesystem::path(file) / part, text);
-  }
-  if (only_json) {
-    std::cout << report::to_json(document);
-  } else {
-    const bool terminal = is_terminal(STDOUT_FILENO);
-    report::print(document, std::cout,
-                  {.colour = terminal && std::getenv("NO_COLOR") == nullptr, .width = terminal_width()});
-  }
-  flush_standard_output();
-}
-
-// The configuration file of the current folder; empty where there is none.
-std::string config_of_folder() {
-  constexpr const char *own = "assay.toml", *shared = "pyproject.toml";
+// Whether the file has settings for Assay. One that does not speak of it need not even be TOML.
+bool configures(const char* pyproject) {
   constexpr std::size_t most = std::size_t{1} << 20;
-  if (std::filesystem::exists(own)) return own;
   std::error_code code;
-  const bool mentioned = std::filesystem::is_regular_file(shared, code) &&
-                         read_start(shared, most).find("tool.assay") != std::string::npos;
-  return mentioned ? shared : "";
+  return std::filesystem::is_regular_file(pyproject, code) &&
+         read_start(pyproject, most).find("tool.assay") != std::string::npos && has_configuration(pyproject);
+}
+
+// The configuration file of the current folder; empty where there is none. `notice`: of another one that is
+// not read beside it.
+std::string config_of_folder(std::string& notice) {
+  constexpr const char *own = "assay.toml", *shared = "pyproject.toml";
+  const bool both = std::filesystem::exists(own) && configures(shared);
+  if (both)
+    notice = fmt::format(
+        "{} is read, [tool.assay] of {} is not; settings of one folder belong in one "
+        "of them",
+        own, shared);
+  if (std::filesystem::exists(own)) return own;
+  return configures(shared) ? shared : "";
 }
 
 // Values of the file that was named, or of the one in the current folder as far as it is trusted.
 void configure(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
-  const std::string in_folder = settings.config.empty() ? config_of_folder() : "";
+  std::string notice;
+  const std::string in_folder = settings.config.empty() ? config_of_folder(notice) : "";
   const bool found = !in_folder.empty();
   if (found) settings.config = in_folder;
   if (settings.config.empty()) return;
   Configured configured = apply_config(settings.config, program.words, root, sub);
+  if (!notice.empty() && !settings.quiet) say("assay: " + notice);
   const CLI::Option* const plugin = sub.get_option("--plugin");
   if (found && !command.plugins_of_folder() && configured.erase(plugin) > 0) {
     settings.plugins.clear();
@@ -158,8 +134,24 @@ void configure(const Program& program, CLI::App& root, CLI::App& sub, Command& c
   command.configured(configured, settings);
 }
 
+// The code of a command that has done its work. Where standard output is for programs, people are told why.
+int code_of(const report::Document& document, const Settings& settings) {
+  const bool told = settings.format == "text" && !settings.prints_json();
+  if (report::any_failed(document)) {
+    for (const report::Gate& gate : document.gates) {
+      if (!told && !gate.passed) say("assay: GATE FAILED: " + report::described(gate));
+    }
+    return gate_failed;
+  }
+  if (!settings.strict || document.warnings.empty()) return 0;
+  if (!told) say("assay: WARNINGS, see \"warnings\" in the result");
+  return warned;
+}
+
 int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
+  command.typed();
   configure(program, root, sub, command, settings);
+  require_one_form(settings);
   for (const std::string& file : settings.plugins) program.load_plugin(file);
   if (!ranks().alone() && !command.shared())
     fail(Fault::usage,
@@ -171,13 +163,7 @@ int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& 
   const report::Document document = answer(program, sub, command, settings, *progress);
   render(document, settings);
   command.result_written();
-  if (report::any_failed(document)) {
-    if (settings.json == "-") say("assay: GATE FAILED, see \"gates\" in the result");
-    return gate_failed;
-  }
-  if (!settings.strict || document.warnings.empty()) return 0;
-  if (settings.json == "-") say("assay: WARNINGS, see \"warnings\" in the result");
-  return warned;
+  return code_of(document, settings);
 }
 
 // Plug-ins on the command line are loaded before it is read as a whole: what they add has flags of its own.
@@ -203,7 +189,7 @@ std::string version_text(const Program& program) {
 // The program's command line: its commands, and those of the frame.
 struct CommandLine {
   explicit CommandLine(const Program& program) : root(program.summary, program.name) {
-    root.formatter(make_help_formatter());
+    root.formatter(make_help_formatter(program.groups));
     root.set_version_flag("-V,--version", version_text(program));
     root.require_subcommand(0, 1);
     root.option_defaults()->always_capture_default();  // --help shows what an option is when it is not given
@@ -248,6 +234,8 @@ struct CommandLine {
   const CLI::App* const sub = line.chosen();
   std::string message = message_of(error);
   if (sub != nullptr) {
+    const std::string clash = clash_of(*sub);
+    if (!clash.empty()) message = clash;
     message += flag_suggestion(words, *sub, arguments);
   } else if (!arguments.empty() && !arguments[0].starts_with('-')) {
     std::vector<std::string> names;

@@ -20,7 +20,8 @@ std::vector<std::string> numbers_in(const std::string& ms) {
 
 std::vector<Spec> asked_criteria(const std::string& preset, const std::vector<std::string>& texts,
                                  const std::string& ms) {
-  std::vector<std::string> all = preset.empty() ? std::vector<std::string>() : presets().find(preset).specs;
+  std::vector<std::string> all =
+      preset.empty() ? std::vector<std::string>() : presets().find(preset).criteria();
   all.insert(all.end(), texts.begin(), texts.end());
   if (all.empty()) all.emplace_back("idc");
   std::vector<Spec> asked;
@@ -37,6 +38,24 @@ std::vector<Spec> asked_criteria(const std::string& preset, const std::vector<st
     }
   }
   return asked;
+}
+
+Heeded heeded_by(const std::vector<Spec>& criteria) {
+  using Needs = CriterionInfo::Needs;
+  Heeded heeded;
+  for (const Spec& spec : criteria) {
+    const CriterionInfo& info = coverage::criteria().find(spec.name);
+    heeded.subjects |= info.needs > Needs::quantiles || !info.all_layers;
+    heeded.layers |= info.all_layers;
+    heeded.clusters |= info.needs == Needs::clusters || info.needs == Needs::combinations;
+    heeded.combinations |= info.needs == Needs::combinations;
+    for (const SpecOption& option : info.options) {
+      const auto given = spec.options.find(option.name);
+      heeded.share |=
+          option.name == "m" && (given == spec.options.end() ? option.fallback : given->second) == "auto";
+    }
+  }
+  return heeded;
 }
 
 std::string whole_text(const std::vector<Spec>& asked) {

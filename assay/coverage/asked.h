@@ -19,6 +19,16 @@ namespace assay::coverage {
 std::vector<Spec> asked_criteria(const std::string& preset, const std::vector<std::string>& texts,
                                  const std::string& ms);
 
+// Which choices about learning matter to some of the criteria.
+struct Heeded {
+  bool subjects = false;      // layers of idc and the surprise criteria
+  bool layers = false;        // layers of criteria that count all
+  bool clusters = false;      // of activations, and the importance of neurons
+  bool combinations = false;  // that records reach
+  bool share = false;         // of the relevance, which decides on numbers of neurons
+};
+Heeded heeded_by(const std::vector<Spec>& criteria);
+
 // Criteria with all their options, those that nobody gave, too.
 std::string whole_text(const std::vector<Spec>& criteria);
 

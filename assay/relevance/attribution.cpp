@@ -26,11 +26,11 @@ std::vector<AttributionInfo> built_in() {
   std::vector<AttributionInfo> all;
   for (const Composite& composite : composites()) all.push_back(info_of(composite));
   all.push_back({"deeplift", "DeepLIFT rescale: differences from a reference", "Shrikumar et al., ICML 2017",
-                 make_deeplift});
+                 make_deeplift, false});
   all.push_back({"integrated-gradients", "gradients along the line from a baseline",
-                 "Sundararajan et al., ICML 2017", make_integrated_gradients});
+                 "Sundararajan et al., ICML 2017", make_integrated_gradients, false});
   all.push_back(
-      {"gradient-x-input", "gradient times value", "Shrikumar et al., 2016", make_gradient_x_input});
+      {"gradient-x-input", "gradient times value", "Shrikumar et al., 2016", make_gradient_x_input, false});
   return all;
 }
 

@@ -103,10 +103,13 @@ void print_facts(const std::vector<Fact>& facts, std::ostream& out, const Consol
   }
 }
 
-void print_gates(const std::vector<Gate>& gates, std::ostream& out, const ConsoleStyle& style) {
+void print_failures(const std::vector<Gate>& gates, std::ostream& out, const ConsoleStyle& style) {
   for (const Gate& gate : gates) {
     if (!gate.passed) out << paint(style, alarm, "GATE FAILED: " + visible(described(gate))) << "\n";
   }
+}
+
+void print_count(const std::vector<Gate>& gates, std::ostream& out, const ConsoleStyle& style) {
   const auto passed = std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.passed; });
   out << paint(style, bold, fmt::format("gates: {} of {} passed", passed, gates.size())) << "\n";
 }
@@ -143,6 +146,7 @@ std::string shown(const Cell& cell, Column::Kind kind, int decimals) {
 
 void print(const Document& document, std::ostream& out, const ConsoleStyle& style) {
   const auto width = static_cast<std::size_t>(std::max(style.width, 40));
+  print_failures(document.gates, out, style);  // why a build stops stands first
   if (!document.headline.empty()) out << paint(style, bold, visible(document.headline)) << "\n";
   if (!document.warnings.empty()) out << "\n";
   for (const Warning& warning : document.warnings) {
@@ -156,7 +160,7 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
     print_facts(document.facts, out, style);
   }
   for (const Table& table : document.tables) {
-    if (table.detail) continue;
+    if (table.detail && !style.details) continue;
     out << "\n";
     print_table(table, out, style);
   }
@@ -175,8 +179,13 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
   }
   if (!document.gates.empty()) {
     out << "\n";
-    print_gates(document.gates, out, style);
+    print_count(document.gates, out, style);
   }
+  if (!style.details || document.provenance.empty()) return;
+  out << "\n" << paint(style, bold, "Rests on") << "\n";
+  std::vector<Fact> facts;
+  for (const auto& [key, value] : document.provenance) facts.push_back({key, key, value});
+  print_facts(facts, out, style);
 }
 
 }  // namespace assay::report

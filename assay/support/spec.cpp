@@ -16,6 +16,29 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
+// Behind the quoted part, or value of an option, that begins at `open`; npos where none does.
+std::size_t end_of_quoted(const std::string& text, std::size_t open) {
+  const auto is_any = [&](std::size_t at, std::string_view of) { return of.find(text[at]) != of.npos; };
+  if (text[open] != '"' || (open > 0 && !is_any(open - 1, ",="))) return std::string::npos;
+  for (std::size_t i = open + 1; i < text.size(); ++i) {
+    if (text[i] != '"') continue;
+    if (i + 1 == text.size() || is_any(i + 1, ",]")) return i + 1;
+    if (text[i + 1] != '"') return std::string::npos;
+    ++i;
+  }
+  return std::string::npos;
+}
+
+// a"b of "a""b".
+std::string without_quotes(const std::string& quoted) {
+  std::string text;
+  for (std::size_t i = 1; i + 1 < quoted.size(); ++i) {
+    text += quoted[i];
+    if (quoted[i] == '"') ++i;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string Spec::text() const {
@@ -55,7 +78,14 @@ Spec parse_spec(const std::string& kind, const std::string& text) {
 std::vector<std::string> split_specs(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (const std::size_t end = end_of_quoted(text, i); end != std::string::npos) {
+      const std::string quoted = text.substr(i, end - i);
+      parts.back() += depth == 0 ? without_quotes(quoted) : quoted;
+      i = end - 1;
+      continue;
+    }
     depth += c == '[' ? 1 : c == ']' ? -1 : 0;
     if (c == ',' && depth == 0)
       parts.emplace_back();
@@ -63,6 +93,13 @@ std::vector<std::string> split_specs(const std::string& text) {
       parts.back() += c;
   }
   return parts;
+}
+
+std::string quoted_spec(const std::string& text) {
+  if (split_specs(text) == std::vector{text}) return text;
+  std::string quoted;
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return '"' + quoted + '"';
 }
 
 SpecOptions::SpecOptions(const std::string& kind, const Spec& spec, std::span<const SpecOption> declared)

@@ -72,6 +72,7 @@ struct AttributionInfo {
   std::string name, summary, paper;
   // The session must outlive the result.
   std::function<std::unique_ptr<Attribution>(const Session&, const AttributionOptions&)> make;
+  bool has_rules = true;  // heeds epsilon, bias_absorbs and layer_rules of AttributionOptions
 };
 // Composites of rules ("epsilon", "epsilon-plus", "epsilon-gamma-box", ...) and
 // other methods.

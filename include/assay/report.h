@@ -107,6 +107,7 @@ Document read_document(std::string_view text, std::string_view name = "result do
 struct ConsoleStyle {
   bool colour = false;  // ANSI colours and box drawing; off in a pipe
   int width = 100;
+  bool details = false;  // tables of detail, too, and what the result rests on
 };
 void print(const Document& document, std::ostream& out, const ConsoleStyle& style);
 

@@ -32,6 +32,9 @@ _busy = threading.RLock()
 #: Flags whose files are result documents.
 _documents = {"no-worse-than", "results"}
 
+#: Types of flags with lists of names. What a file calls a layer may hold commas.
+_names_with_commas = {"NAME,...", "TEXT,..."}
+
 #: Flags that name one network, or several.
 _networks = {"model", "twin", "voters"}
 
@@ -101,9 +104,16 @@ class _Question:
         if value is None or (flag["is_switch"] and value is False):
             return
         texts = self.text(flag, value)
+        if flag["type"] in _names_with_commas and not isinstance(value, str):
+            texts = [_one_name(text) for text in texts]
         if not flag["repeats"] and not flag["is_switch"] and len(texts) > 1:
             texts = [",".join(texts)]
         self.flags.append((flag["name"], texts))
+
+
+def _one_name(text: str) -> str:
+    """An item of a list, which a command would divide at its commas."""
+    return '"' + text.replace('"', '""') + '"' if "," in text and not text.startswith('"') else text
 
 
 def _is_data(value: Any) -> bool:

@@ -314,12 +314,22 @@ TEST(Criteria, AreListedAndUnknownNamesAreRefused) {
 
 TEST(Criteria, EveryPresetCanBeMade) {
   ASSERT_FALSE(presets().empty());
-  for (const Preset& preset : presets()) {
-    for (const std::string& spec : preset.specs) {
+  for (const CriteriaPreset& preset : presets()) {
+    EXPECT_FALSE(preset.criteria().empty()) << preset.name;
+    for (const std::string& spec : preset.criteria()) {
       Spec parsed = parse_spec("criterion", spec);
       if (parsed.name.ends_with("idc")) parsed.options["m"] = "3";
       EXPECT_NO_THROW(make_criterion(test::profile(), parsed)) << preset.name << ": " << spec;
     }
+  }
+}
+
+TEST(Criteria, PresetsAllAndFastAreComputedFromTheCatalogue) {
+  EXPECT_EQ(presets().find("all").criteria(), names());
+  const std::vector<std::string> fast = presets().find("fast").criteria();
+  for (const CriterionInfo& info : criteria()) {
+    const bool simple = info.needs <= CriterionInfo::Needs::quantiles;
+    EXPECT_EQ(std::ranges::count(fast, info.name), simple ? 1 : 0) << info.name;
   }
 }
 

@@ -103,6 +103,31 @@ TEST_F(FlagsOfACommand, WithoutEffectAreRefusedUnlessTheySayWhatHoldsAnyway) {
   }
 }
 
+TEST_F(FlagsOfACommand, OfAFileMayBeWithoutEffect) {
+  give_values(*app.get_option("--gate"), {"6"}, "toy.toml:1");
+  mark_as_default(*app.get_option("--gate"));
+  EXPECT_NO_THROW(refuse_given({&option("--gate")}, "here"));
+  EXPECT_NO_THROW(refuse_without_effect({&option("--gate")}, "here"));
+}
+
+TEST_F(FlagsOfACommand, ListsTakeCommasAndRepetition) {
+  std::vector<std::string> names;
+  std::string text;
+  Flags flags(app);
+  flags.add_list("--name NAME,...", names, "names");
+  flags.add_list("--text TEXT,...", text, "names as one text");
+  parse({"--name", "a,b[c,d]", "--name", "\"e,f\"", "--text", "x,y", "--text", "z"});
+  EXPECT_THAT(names, ElementsAre("a", "b[c,d]", "e,f"));
+  EXPECT_EQ(text, "x,y,z");
+  EXPECT_TRUE(is_list(option("--name")));
+  EXPECT_FALSE(is_list(option("--kind")));
+}
+
+TEST_F(FlagsOfACommand, NamedTwiceOrLeftOverAreSaid) {
+  EXPECT_THROW(parse({"--gate", "x", "--gate", "y"}), CLI::ParseError);
+  EXPECT_EQ(clash_of(app), "--gate is given twice, x and y; give it once");
+}
+
 TEST_F(FlagsOfACommand, TakeValuesOfAFile) {
   give_values(*app.get_option("--kind"), {"flat"}, "toy.toml:1");
   EXPECT_THAT(kinds, ElementsAre("flat"));

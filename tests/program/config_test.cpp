@@ -27,10 +27,16 @@ TEST_F(Configuration, APyprojectHoldsATableOfAssay) {
   write_file(folder / "assay.toml", "[evaluate]\nmodel = \"net.onnx\"\ndata = \"images-idx3-ubyte[:20]\"\n");
   ASSERT_EQ(assay("evaluate --quiet --json r.json").code, 0);
   EXPECT_EQ(json("r.json")["facts"]["records"], 20);
+  const std::string notice = "assay.toml is read, [tool.assay] of pyproject.toml is not";
+  EXPECT_NE(assay("evaluate").err.find(notice), std::string::npos);
+  EXPECT_EQ(assay("evaluate -q").err, "");
   std::filesystem::remove(folder / "assay.toml");
+  EXPECT_EQ(assay("evaluate").err.find(notice), std::string::npos);
   write_file(folder / "pyproject.toml", "[tool.assay]\nplugin = [\"./theirs.so\"]\n");
   EXPECT_EQ(assay("evaluate net.onnx images-idx3-ubyte").code, 1);
   // What says nothing of Assay is not read, however damaged; named, it must hold the table.
+  write_file(folder / "pyproject.toml", "# tool.assay may come\n[tool.assayer]\nmodel = 3\n");
+  EXPECT_EQ(assay("evaluate net.onnx images-idx3-ubyte").code, 0);
   write_file(folder / "pyproject.toml", "[project\n");
   EXPECT_EQ(assay("evaluate net.onnx images-idx3-ubyte").code, 0);
   write_file(folder / "pyproject.toml", "[project]\n");
@@ -131,6 +137,8 @@ const std::map<std::string, Json> flags{
     {"compare", {"tknc", "kmnc[layer=*]"}},
     {"any-baseline", true},
     {"json", "result.json"},
+    {"format", "markdown"},
+    {"verbose", true},
     {"html", "result.html"},
     {"junit", "result.xml"},
     {"sarif", "result.sarif"},

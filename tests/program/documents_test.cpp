@@ -83,8 +83,7 @@ class Documents : public Program {
 TEST_F(Documents, OfEveryCommandFitTheSchema) {
   const test::JsonSchema schema(
       Json::parse(read_file(std::filesystem::path(ASSAY_SOURCE_DIR) / "docs/schema/result.schema.json")));
-  const Outcome help = assay("--help");
-  for (const std::string& name : subcommands(help.out)) {
+  for (const std::string& name : subcommands(assay("completion bash").out)) {
     if (name == "completion") continue;
     if (!runs.contains(name)) {
       ADD_FAILURE() << "assay " << name << " is new: give it arguments in `runs`";

@@ -38,6 +38,40 @@ TEST_F(Forms, NetworkAndDataStandWithoutFlags) {
   }
 }
 
+TEST_F(Forms, TrainingPollutedAndEvidenceTakePositions) {
+  const std::string train = " --epochs 1 --out out.onnx --force";
+  const std::string network = "train net.onnx images-idx3-ubyte --initialiser keep" + train;
+  EXPECT_EQ(result_of(network)["facts"],
+            result_of("train --model net.onnx --data images-idx3-ubyte --initialiser keep" + train)["facts"]);
+  // Beside an architecture the first word is the data.
+  const nlohmann::json drawn = result_of("train digits:20 --architecture lenet1" + train);
+  EXPECT_EQ(drawn["facts"], result_of("train --architecture lenet1 --data digits:20" + train)["facts"]);
+  EXPECT_THAT(drawn["provenance"]["options"].get<std::string>(), HasSubstr("--data digits:20"));
+  EXPECT_THAT(assay("train net.onnx --architecture lenet1" + train).err, HasSubstr("--architecture NAME or"));
+  EXPECT_EQ(result_of("polluted digits:20 --findings digits:5,seed=9")["tables"],
+            result_of("polluted --data digits:20 --findings digits:5,seed=9")["tables"]);
+  EXPECT_EQ(assay("evidence net.onnx images-idx3-ubyte --train images-idx3-ubyte -q --out pack").code, 0);
+  EXPECT_EQ(assay("verify pack -q").code, 0);
+}
+
+TEST_F(Forms, WhatIsNamedTwiceIsRefused) {
+  for (const auto& [typed, message] :
+       {std::pair("net.onnx images-idx3-ubyte --data other",
+                  "--data is given twice, images-idx3-ubyte and other; "
+                  "give it once, with the flag or without it"),
+        std::pair("net.onnx images-idx3-ubyte --model other", "--model is given twice, net.onnx and other"),
+        std::pair("net.onnx images-idx3-ubyte more",
+                  "more is one too many: --model is net.onnx, --data is "
+                  "images-idx3-ubyte; leave one out"),
+        std::pair("--data images-idx3-ubyte net.onnx more", "more is one too many"),
+        std::pair("net.onnx images-idx3-ubyte --seed 1 --seed 2",
+                  "--seed is given twice, 1 and 2; give it once;")}) {
+    const Outcome outcome = assay(std::string("evaluate ") + typed);
+    EXPECT_EQ(outcome.code, 1) << typed;
+    EXPECT_THAT(outcome.err, HasSubstr(message)) << typed;
+  }
+}
+
 TEST_F(Forms, QuestionsStandBehindNetworkAndDataOrAlone) {
   const std::string question = "\"SELECT count(*) AS records FROM inputs\"";
   EXPECT_EQ(result_of("inspect net.onnx images-idx3-ubyte " + question)["tables"],
@@ -57,6 +91,36 @@ TEST_F(Forms, ListsOfSpecsTakeCommas) {
   EXPECT_EQ(names(result_of(cover)), (std::set<std::string>{"nc", "tknc"}));
 }
 
+TEST_F(Forms, AllListsTakeCommasAndRepetition) {
+  const std::string cover = "cover net.onnx images-idx3-ubyte --train images-idx3-ubyte ";
+  const auto tables = [&](const std::string& more) { return result_of(cover + more)["tables"]["criteria"]; };
+  EXPECT_EQ(tables("--criterion nc --count-layer hidden,logits"),
+            tables("--criterion nc --count-layer hidden --count-layer logits"));
+  EXPECT_EQ(tables("-m 1,2"), tables("-m 1 -m 2"));
+  const Outcome gates =
+      assay(cover + "--criterion nc,tknc --fail-under 'nc[layer=\"hidden\"]=2%,tknc=1%' -q");
+  EXPECT_EQ(gates.code, 0) << gates.err;
+  EXPECT_THAT(gates.out, HasSubstr("gates: 2 of 2 passed"));
+  EXPECT_EQ(assay("explore net.onnx --mutant int8@all --data images-idx3-ubyte -q --constraint "
+                  "'light,occl[size=2x2]' --iterations 1 --out e")
+                .code,
+            0);
+}
+
+// A name may hold commas; quotes keep it whole, and what is recorded can be typed again.
+TEST_F(Forms, NamesWithCommasStandInQuotes) {
+  GraphBuilder build("odd");
+  const ValueId in = build.input("input", DType::float32, {-1, 1, 4, 4});
+  build.output(build.add("Flatten", "a,b", {in}));
+  write_onnx(build.build(), folder / "odd.onnx");
+  const std::string cover =
+      "cover odd.onnx images-idx3-ubyte --train images-idx3-ubyte --criterion nc --count-layer ";
+  const nlohmann::json result = result_of(cover + "'\"a,b\"'");
+  const std::string options = result["provenance"]["options"];
+  EXPECT_THAT(options, HasSubstr("--count-layer '\"a,b\"'"));
+  EXPECT_EQ(assay(cover + "a,b").code, 1);
+}
+
 TEST_F(Forms, HelpIsAWordAndFlagsAreShort) {
   EXPECT_EQ(assay("help").out, assay("--help").out);
   EXPECT_EQ(assay("help cover").out, assay("cover --help").out);
@@ -65,7 +129,9 @@ TEST_F(Forms, HelpIsAWordAndFlagsAreShort) {
   EXPECT_EQ(unknown.code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("cover"));
   const std::string list = assay("--help").out;
-  EXPECT_LT(std::ranges::count(list, '\n'), 50) << "fits a screen";
+  EXPECT_LE(std::ranges::count(list, '\n'), 24) << "fits a screen";
+  std::istringstream lines(list);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
 }
 
 }  // namespace

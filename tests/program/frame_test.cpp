@@ -14,9 +14,10 @@ const char* const evaluation = "evaluate --model net.onnx --data images-idx3-uby
 TEST_F(Frame, EverySubcommandHasHelpWithExamples) {
   const Outcome help = assay("--help");
   EXPECT_EQ(help.code, 0);
-  const std::vector<std::string> names = subcommands(help.out);
+  const std::vector<std::string> names = subcommands(assay("completion bash").out);
   ASSERT_GE(names.size(), 2U) << help.out;
   for (const std::string& name : names) {
+    EXPECT_THAT(help.out, ::testing::ContainsRegex("[\n, ]" + name + "[\n, ]"));
     const Outcome own = assay(name + " --help");
     EXPECT_EQ(own.code, 0);
     EXPECT_NE(own.out.find("Examples:\n  assay " + name), std::string::npos) << own.out;
@@ -62,6 +63,49 @@ TEST_F(Frame, JsonFileAndTablesComeTogether) {
   EXPECT_EQ(Json::parse(read_file(folder / "result.json"))["facts"]["records"], 200);
 }
 
+TEST_F(Frame, StandardOutputHasAForm) {
+  const std::string asked = std::string(evaluation) + " ";
+  EXPECT_EQ(Json::parse(assay(asked + "--format json").out)["facts"],
+            Json::parse(assay(asked + "--json -").out)["facts"]);
+  const Outcome csv = assay(asked + "--format csv");
+  EXPECT_EQ(
+      csv.out,
+      "class,records,correct,accuracy\r\n0,110,100,0.9090909090909091\r\n1,90,80,0.8888888888888888\r\n");
+  EXPECT_THAT(csv.err,
+              ::testing::HasSubstr("this is the table classes; --csv FOLDER writes confusions, facts, too"));
+  EXPECT_EQ(assay(asked + "--format csv -q").err, "");
+  EXPECT_THAT(assay(asked + "--format markdown").out, ::testing::StartsWith("## Assay evaluate: "));
+  const Outcome both = assay(asked + "--format csv --json result.json");
+  EXPECT_EQ(both.out, csv.out);
+  EXPECT_EQ(Json::parse(read_file(folder / "result.json"))["facts"]["records"], 200);
+  const Outcome clash = assay(asked + "--format csv --json -");
+  EXPECT_EQ(clash.code, 1);
+  EXPECT_THAT(clash.err, ::testing::HasSubstr("--json - and --format csv both ask for standard output"));
+  EXPECT_EQ(assay(asked + "--format xml").code, 1);
+}
+
+TEST_F(Frame, TheReasonOfAFailedGateComesFirst) {
+  const std::string asked = std::string(evaluation) + " -q --fail-under accuracy=0.95 ";
+  const std::string reason = "GATE FAILED: accuracy=0.95: 180 of 200 (90.00 %)\n";
+  const Outcome text = assay(asked);
+  EXPECT_EQ(text.code, 2);
+  EXPECT_THAT(text.out, ::testing::StartsWith(reason));
+  EXPECT_THAT(text.out, ::testing::HasSubstr("gates: 0 of 1 passed"));
+  EXPECT_EQ(text.err, "");
+  for (const char* form : {"--json -", "--format json", "--format csv", "--format markdown"}) {
+    const Outcome other = assay(asked + form);
+    EXPECT_EQ(other.code, 2);
+    EXPECT_EQ(other.err, "assay: " + reason) << form;
+  }
+}
+
+TEST_F(Frame, VerboseShowsDetailsAndWhatTheResultRestsOn) {
+  const Outcome brief = assay(std::string(evaluation) + " -q"),
+                whole = assay(std::string(evaluation) + " -q -v");
+  EXPECT_THAT(brief.out, ::testing::Not(::testing::HasSubstr("Rests on")));
+  EXPECT_THAT(whole.out, ::testing::HasSubstr("\nRests on\n  options "));
+}
+
 TEST_F(Frame, ConfigurationFileHasFlagParityAndTheCommandLineWins) {
   write_file(folder / "assay.toml",
              "model = \"net.onnx\"\nquiet = true\n[evaluate]\ndata = \"images-idx3-ubyte\"\nbatch = 3\n");
@@ -85,12 +129,11 @@ TEST_F(Frame, ConfigurationErrorsNameFileLineAndTheNearestFlag) {
 }
 
 TEST_F(Frame, CompletionKnowsEverySubcommand) {
-  const std::string names = assay("--help").out;
+  const std::vector<std::string> names = subcommands(assay("completion bash").out);
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Outcome script = assay(std::string("completion ") + shell);
     EXPECT_EQ(script.code, 0);
-    for (const std::string& name : subcommands(names))
-      EXPECT_NE(script.out.find(name), std::string::npos) << shell;
+    for (const std::string& name : names) EXPECT_NE(script.out.find(name), std::string::npos) << shell;
   }
   EXPECT_EQ(assay("completion bash > c.sh && bash -n c.sh").code, 0);
 }

@@ -34,6 +34,7 @@ with() { local plugin=$1 pattern=$2; shift 2; run "$@" --plugin "$work/plugins/b
 with optimiser 'accuracy' train --architecture lenet1 --data digits:200 --epochs 1 --optimiser sign-sgd --learning-rate 0.001 --out net.onnx
 run train --architecture lenet1 --data digits:200 --epochs 1 --seed 2 --out second.onnx
 with criterion 'busiest' cover --model net.onnx --train digits:100 --test digits:50,seed=2 --criterion busiest
+with criterion 'busiest' cover --model net.onnx --train digits:100 --test digits:50,seed=2 --preset all
 with criterion 'most active of their layer' criteria busiest
 with attack 'margin-step' attack net.onnx digits:20 --attack 'margin-step[eps=0.2]' --out attacked
 with constraint 'left-half' explore net.onnx second.onnx --data digits:20 --constraint left-half --out found

@@ -23,15 +23,17 @@ struct Outcome {
   std::string out, err;
 };
 
-// Names that the text of `assay --help` lists.
-inline std::vector<std::string> subcommands(const std::string& help) {
+// Names of all commands, which the text of `assay completion bash` offers as first words.
+inline std::vector<std::string> subcommands(const std::string& script) {
   std::vector<std::string> names;
-  std::size_t at = help.find("Subcommands:\n");
-  while (at != std::string::npos && (at = help.find('\n', at)) != std::string::npos &&
-         help.compare(at, 3, "\n  ") == 0) {
-    const std::size_t end = help.find(' ', at + 3);
-    if (help[at + 3] != ' ') names.push_back(help.substr(at + 3, end - at - 3));
-    ++at;
+  const std::string begin = "words='";
+  std::size_t at = script.find(begin);
+  if (at == std::string::npos) return names;
+  at += begin.size();
+  while (script.compare(at, 2, "--") != 0) {
+    const std::size_t end = script.find(' ', at);
+    names.push_back(script.substr(at, end - at));
+    at = end + 1;
   }
   return names;
 }

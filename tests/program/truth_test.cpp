@@ -170,13 +170,6 @@ TEST_F(Truth, MoreCombinationsThanRecordsAreSaid) {
   EXPECT_TRUE(ids(json("few.json")).contains("too-many-combinations"));
 }
 
-TEST_F(Truth, NumbersOfNeuronsWithoutIdcAreSaid) {
-  ASSERT_EQ(cover("--criterion kmnc -m 8 --json m.json").code, 0);
-  EXPECT_EQ(ids(json("m.json")), std::set<std::string>{"unused-neurons"});
-  ASSERT_EQ(cover("--criterion kmnc --criterion idc --json m.json").code, 0);
-  EXPECT_FALSE(ids(json("m.json")).contains("unused-neurons"));
-}
-
 // In each class one neuron of `hidden` is always 0.
 TEST_F(Truth, SingularCovariancesAreSaid) {
   const Outcome outcome = cover("--criterion 'mdsc[variance=0]' --json singular.json");

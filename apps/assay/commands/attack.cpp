@@ -14,7 +14,7 @@ class AttackCommand final : public Command {
   void declare(Flags& flags) override {
     model_.declare(flags, true);
     data_.declare(flags, true);
-    flags.add_specs(
+    flags.add_list(
         "--attack SPEC,...", question_.attacks,
         "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)");
     flags.add("--preset NAME", question_.preset,
@@ -30,9 +30,10 @@ class AttackCommand final : public Command {
     flags.add("--pictures", question_.pictures,
               "draw so many records of each attack: before, after, difference (records of pictures only)",
               CLI::Range(0, 1000));
-    flags.add("--margin", question_.options.margin,
-              "regression: an output that moves by more than this away from its target is a success",
-              CLI::PositiveNumber);
+    margin_ =
+        flags.add("--margin", question_.options.margin,
+                  "regression: an output that moves by more than this away from its target is a success",
+                  CLI::PositiveNumber);
     check_.declare(flags);
   }
 
@@ -46,6 +47,8 @@ class AttackCommand final : public Command {
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
+    if (data->target_width() == 0)
+      refuse_without_effect({margin_}, "on classes: it is for regression (targets= of --data)");
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
     answers::AttackAnswer answer =
@@ -60,6 +63,7 @@ class AttackCommand final : public Command {
       "data",
       "records to attack; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
   AccuracyCheck check_;
+  const CLI::Option* margin_ = nullptr;
   answers::AttackQuestion question_{.folder = "assay-attack"};
 };
 

@@ -14,31 +14,30 @@ class Audit final : public Command {
     model_.declare(flags, true);
     train_.declare(flags);
     test_.declare(flags, true);
-    flags.add_specs(
-        "--criterion SPEC,...", question_.criteria,
-        "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
-        "audit; `assay criteria` lists all)");
+    flags.add_list("--criterion SPEC,...", question_.criteria,
+                   "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
+                   "audit; `assay criteria` lists all)");
     flags.add("--preset NAME", question_.preset,
               "criteria of a preset (`assay criteria` lists them); those that the training traces do not "
               "allow are left out with a warning");
     flags.add("--by-layer", question_.by_layer,
               "criteria that count all layers are audited layer by layer as well");
-    flags.add("--layer NAME", question_.learn.subjects,
-              "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
-              "layer before the last with weights)");
+    flags.add_list("--layer NAME,...", question_.learn.subjects,
+                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
+                   "layer before the last with weights)");
     flags.add("--mutants FILE", question_.mutants,
               "mutants that `assay mutate --state FILE` has judged by the same records (default: mutants are "
               "drawn and judged here)");
     flags.add("--findings SPEC", question_.findings,
               "records that `assay explore` or `assay attack --only-successful` made of test records, as "
               "further faults: those they were made of reveal them");
-    flags.add("--count", question_.count, "mutants drawn per operator of DeepMutation; 0: none",
-              CLI::Range(0, 10'000));
+    count_ = flags.add("--count", question_.count, "mutants drawn per operator of DeepMutation; 0: none",
+                       CLI::Range(0, 10'000));
     flags.add("--quality", question_.quality, "leave out mutants that get more than this share of T' wrong",
               CLI::Range(0.0, 1.0));
-    flags.add("--sampler NAME", question_.options.samplers,
-              "how subsets are drawn: uniform, class, cluster; may be repeated (default: all)");
-    flags.add("--sizes 50,100,...", sizes_, "records a subset (default: 1, 2 and 5 % of the records)");
+    flags.add_list("--sampler NAME,...", question_.options.samplers,
+                   "how subsets are drawn: uniform, class, cluster; may be repeated (default: all)");
+    flags.add_list("--sizes 50,100,...", sizes_, "records a subset (default: 1, 2 and 5 % of the records)");
     flags.add("--subsets", question_.options.subsets, "subsets of each size and kind",
               CLI::Range(10, 1'000'000));
     flags.add("--permutations", question_.options.permutations,
@@ -59,6 +58,7 @@ class Audit final : public Command {
   }
 
   report::Document run(Context& context) override {
+    if (!question_.mutants.empty()) refuse_without_effect({count_}, "beside --mutants: none are drawn");
     question_.test = test_.open();
     question_.training = train_.open();
     const Session session = model_.open(context, question_.test.get());
@@ -71,6 +71,7 @@ class Audit final : public Command {
   DataInput train_{"train", "training records, which criteria compare with"},
       test_{"test", "test records, of which subsets are drawn"};
   std::string sizes_;
+  const CLI::Option* count_ = nullptr;
   answers::AuditQuestion question_;
 };
 
@@ -78,11 +79,11 @@ class Audit final : public Command {
 
 CommandInfo audit_command() {
   return {"audit", "which criterion to believe: does covering more mean finding more faults?",
-          "  assay audit --model net.onnx --train train.npz --test test.npz --html audit.html\n"
-          "  assay audit --model net.onnx --train train.npz --test test.npz --criterion idc[m=6] --criterion "
+          "  assay audit net.onnx test.npz --train train.npz --html audit.html\n"
+          "  assay audit net.onnx test.npz --train train.npz --criterion idc[m=6] --criterion "
           "nc[threshold=0.5] --by-layer\n"
-          "  assay audit --model net.onnx --train train.npz --test test.npz --mutants net.mut --sizes 50,200 "
-          "--twin other-seed.onnx --noise 0.05",
+          "  assay audit net.onnx test.npz --train train.npz --mutants net.mut --sizes 50,200 --twin "
+          "other-seed.onnx --noise 0.05",
           make_command<Audit>};
 }
 

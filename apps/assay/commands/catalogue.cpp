@@ -17,4 +17,13 @@ std::span<const CommandInfo> commands() {
   return all;
 }
 
+std::vector<frame::HelpGroup> help_groups() {
+  return {{"Begin", {"demo", "model", "data", "train", "evaluate"}},
+          {"Test", {"cover", "mutate", "audit", "select", "combine", "diff"}},
+          {"Break", {"attack", "explore", "retrain", "polluted"}},
+          {"Explain", {"importance", "inspect", "prune"}},
+          {"Report", {"report", "evidence", "verify"}},
+          {"Look up", {"criteria", "operators", "attacks", "constraints", "hypotheses", "measures"}, true}};
+}
+
 }  // namespace assay::app

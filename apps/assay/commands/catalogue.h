@@ -3,12 +3,14 @@
 #include <span>
 
 #include "apps/assay/command.h"
+#include "apps/frame/help.h"
 
 namespace assay::app {
 
-// All subcommands in the order in which --help lists them: one file beside this, one line below and in
-// catalogue.cpp each.
+// All subcommands: one file beside this, one line below and two in catalogue.cpp each.
 std::span<const CommandInfo> commands();
+// How --help lists them, beside the command that prints completion scripts.
+std::vector<frame::HelpGroup> help_groups();
 
 // One function per subcommand, defined in the file of that name.
 CommandInfo attack_command();

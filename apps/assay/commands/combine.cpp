@@ -41,7 +41,7 @@ class Combine final : public Command {
 
 CommandInfo combine_command() {
   return {"combine",
-          "states of coverage, mutants or inspections from several machines, days or contexts as one",
+          "several states as one: of coverage, mutants or inspections, from machines, days or contexts",
           "  assay combine shard-*.cov --out all.cov\n"
           "  assay combine shard-*.mut --fail-under mutation=0.7\n"
           "  assay combine day.cov night.cov --json both.json",

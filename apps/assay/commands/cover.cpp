@@ -23,7 +23,7 @@ class Cover final : public Command {
     train_.declare(flags);
     test_.declare(flags, true);
     reached_.declare(flags);
-    flags.add_specs(
+    flags.add_list(
         "--criterion SPEC,...", question_.criteria,
         "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for each m; "
         "`assay criteria` lists all)");
@@ -31,13 +31,13 @@ class Cover final : public Command {
               "criteria and options of a paper, or a choice: " + joined(coverage::presets().names()) +
                   "; those that network and data do not allow are left out with a warning");
     units_.declare(flags);
-    flags.add("--layer NAME", question_.learn.subjects,
-              "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
-              "layer before the last with weights)");
-    flags.add("--count-layer NAME", question_.learn.layers,
-              "layer whose neurons the other criteria count, may be repeated (default: all)");
+    flags.add_list("--layer NAME,...", question_.learn.subjects,
+                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
+                   "layer before the last with weights)");
+    flags.add_list("--count-layer NAME,...", question_.learn.layers,
+                   "layer whose neurons the other criteria count, may be repeated (default: all)");
     neurons_ =
-        flags.add("-m,--neurons 6,8,...", question_.ms, "numbers of important neurons of idc, or auto");
+        flags.add_list("-m,--neurons 6,8,...", question_.ms, "numbers of important neurons of idc, or auto");
     flags.add("--share", question_.learn.share, "with -m auto: share of the relevance that the neurons hold",
               CLI::Range(0.0, 1.0));
     flags.add("--cap", question_.learn.cap, "with -m auto: at most so many neurons", CLI::Range(1, 250));
@@ -69,23 +69,31 @@ class Cover final : public Command {
               "layers are matched by name and number of neurons");
     flags.add_output("--state FILE", question_.state,
                      "write the coverage state to FILE; an interrupted run goes on from FILE.journal");
-    flags.add("--journal-every", question_.measure.journal_seconds,
-              "seconds between two entries of the journal", CLI::NonNegativeNumber);
+    of_state_ = {flags.add("--journal-every", question_.measure.journal_seconds,
+                           "seconds between two entries of the journal", CLI::NonNegativeNumber)};
     flags.add("--append", question_.append, "add to the state in FILE rather than begin anew");
     flags.add("--top", question_.combinations, "rows of the tables of combinations, per layer and m",
               CLI::Range(0, 1000));
-    flags.add("--records", question_.records,
-              "misclassified and most surprising records in JSON and report, of each kind",
-              CLI::Range(0, 1000));
-    flags.add("--extend-with SPEC,...", question_.attacks,
-              "attack all test records and show the coverage of the test set extended by each kind: "
-              "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)");
-    flags.add_output("--made-dir FOLDER", question_.made, "folder for the attacked records");
+    of_details_ = {flags.add("--records", question_.records,
+                             "misclassified and most surprising records in JSON, report and with -v, of each "
+                             "kind",
+                             CLI::Range(0, 1000))};
+    flags.add_list(
+        "--extend-with SPEC,...", question_.attacks,
+        "attack all test records and show the coverage of the test set extended by each kind: "
+        "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)");
+    of_extension_ = {
+        flags.add_output("--made-dir FOLDER", question_.made, "folder for the attacked records")};
     check_.declare(flags);
     gates_.declare(flags);
     learning_ =
         flags.named({"--units", "--layer", "--count-layer", "--share", "--cap", "--method", "--absolute",
                      "--normalised", "--min-k", "--max-k", "--drop-zeros", "--round", "--reduction"});
+    of_subjects_ = flags.named({"--layer"});
+    of_layers_ = flags.named({"--count-layer"});
+    of_share_ = flags.named({"--share", "--cap"});
+    of_clusters_ = flags.named({"--method", "--absolute", "--normalised", "--clusterer", "--min-k", "--max-k",
+                                "--drop-zeros", "--round"});
   }
 
   // A profile on the command line that is there is read, whatever training records a file names.
@@ -118,8 +126,8 @@ class Cover final : public Command {
     if (question_.append && question_.state.empty())
       fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     set_profile();
-    question_.ms_given = neurons_->count() > 0;
-    if (units_.given() && !question_.ms_given) question_.ms = "auto";
+    if (units_.given() && neurons_->count() == 0) question_.ms = "auto";
+    refuse_idle(context.settings);
     question_.accuracy = check_.declared();
     question_.conditions = gates_.conditions();
     answers::CoverageAnswer answer =
@@ -135,6 +143,37 @@ class Cover final : public Command {
 
  private:
   bool learns() const { return train_.given() && !reads_; }
+
+  // What none of the criteria heeds, and what is about a file or an extension that is not asked for.
+  void refuse_idle(const Settings& settings) const {
+    const auto criteria = [&](const std::string& ms) {
+      return coverage::asked_criteria(question_.preset, question_.criteria, ms);
+    };
+    const std::vector<Spec> asked = criteria(question_.ms);
+    const coverage::Heeded heeded = coverage::heeded_by(asked);
+    const std::string on = "on " + named(asked) + ": ";
+    if (criteria("1") == criteria("2"))
+      refuse_without_effect({neurons_},
+                            on + "it is how many important neurons idc takes, where idc has no m");
+    if (!heeded.subjects) refuse_without_effect(of_subjects_, on + "they count all layers (--count-layer)");
+    if (!heeded.layers) refuse_without_effect(of_layers_, on + "they look at a subject layer (--layer)");
+    if (!heeded.share) refuse_without_effect(of_share_, on + "it is for -m auto");
+    if (!heeded.clusters)
+      refuse_without_effect(of_clusters_, on + "it is for important neurons and clusters");
+    if (!heeded.combinations) refuse_without_effect({reached_.option()}, on + "it is for aidc");
+    if (question_.state.empty()) refuse_without_effect(of_state_, "without --state: no journal is kept");
+    if (question_.attacks.empty()) refuse_without_effect(of_extension_, "without --extend-with");
+    if (!settings.detailed())
+      refuse_without_effect(of_details_, "without --json, --html or -v, which show single records");
+  }
+
+  static std::string named(const std::vector<Spec>& criteria) {
+    std::vector<std::string> names;
+    for (const Spec& spec : criteria) {
+      if (std::ranges::find(names, spec.name) == names.end()) names.push_back(spec.name);
+    }
+    return joined(names);
+  }
 
   // How the profile is learned, or which one is read.
   void set_profile() {
@@ -172,6 +211,8 @@ class Cover final : public Command {
   }
 
   std::vector<const CLI::Option*> learning_;  // flags about learning
+  std::vector<const CLI::Option*> of_subjects_, of_layers_, of_share_, of_clusters_, of_state_, of_details_,
+      of_extension_;
   const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr;
   bool reads_ = false;  // the profile, though a configuration file names training records
   ModelInput model_;
@@ -193,19 +234,17 @@ class Cover final : public Command {
 }  // namespace
 
 CommandInfo cover_command() {
-  return {"cover",
-          "how well a test set exercises a network, by importance-driven coverage and every other criterion",
-          "  assay cover --model lenet5.onnx --train train-images-idx3-ubyte.gz --test "
-          "t10k-images-idx3-ubyte.gz -m 6,8,10,12\n"
-          "  assay cover --model net.onnx --train train.npz --test test.npz --preset deepimportance "
-          "--profile net.profile\n"
-          "  assay cover --model net.onnx --profile net.profile --test test.npz,range=0:1 --extend-with "
-          "noise,fgsm,bim\n"
-          "  assay cover --model net.onnx --train train.npz --test test.npz --units "
-          "from=seen.json,hypothesis=label:7,top=5 --criterion idc --criterion kmnc\n"
-          "  assay cover --model net.onnx --profile net.profile --test night.tar --criterion nc --criterion "
-          "'kmnc[sections=100]' --context night --state all.cov --append",
-          make_command<Cover>};
+  return {
+      "cover",
+      "how well a test set exercises a network, by importance-driven coverage and every other criterion",
+      "  assay cover lenet5.onnx t10k-images-idx3-ubyte.gz --train train-images-idx3-ubyte.gz -m 6,8,10,12\n"
+      "  assay cover net.onnx test.npz --train train.npz --preset deepimportance --profile net.profile\n"
+      "  assay cover net.onnx test.npz,range=0:1 --profile net.profile --extend-with noise,fgsm,bim\n"
+      "  assay cover net.onnx test.npz --train train.npz --units from=seen.json,hypothesis=label:7,top=5 "
+      "--criterion idc --criterion kmnc\n"
+      "  assay cover net.onnx night.tar --profile net.profile --criterion nc --criterion "
+      "'kmnc[sections=100]' --context night --state all.cov --append",
+      make_command<Cover>};
 }
 
 }  // namespace assay::app

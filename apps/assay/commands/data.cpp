@@ -70,7 +70,7 @@ class Data final : public Command {
 }  // namespace
 
 CommandInfo data_command() {
-  return {"data", "counts, shapes, range, class balance and duplicates of a data set",
+  return {"data", "what a data set holds: counts, shapes, range, class balance and duplicates",
           "  assay data t10k-images-idx3-ubyte.gz\n"
           "  assay data digits:1000,seed=7 --sheet digits.png\n"
           "  assay data 'images.tar,targets=steering.csv[:500]' --write part.npz",

@@ -36,7 +36,7 @@ class Demo final : public Command {
 }  // namespace
 
 CommandInfo demo_command() {
-  return {"demo", "train, analyse and cover a LeNet-5 on digits drawn on the spot; no download",
+  return {"demo", "the whole journey on digits drawn on the spot; no download",
           "  assay demo\n"
           "  assay demo --records 5000 --epochs 1 --out quick",
           make_command<Demo>};

@@ -46,18 +46,16 @@ class Evaluate final : public Command {
 }  // namespace
 
 CommandInfo evaluate_command() {
-  return {"evaluate", "accuracy or mean squared error of a network on data",
-          "  assay evaluate lenet5.onnx t10k-images-idx3-ubyte.gz\n"
-          "  assay evaluate --model net.h5 --data digits:1000 --expect-accuracy 0.98\n"
-          "  assay evaluate --model net.onnx --data test.npz --fail-under accuracy=0.97 --fail-under "
-          "'accuracy[class=*]=0.9'\n"
-          "  assay evaluate --model dave2.onnx --data test.tar,targets=steering.csv --fail-under "
-          "'mean-absolute-error[target=0]<=0.05'\n"
-          "  assay evaluate --model net.onnx --data test.npz --predictions said.csv\n"
-          "  assay evaluate segmentation.onnx masks.npz --task 'pixels[names=sky+road+car]' --fail-under "
-          "'iou[class=car]=0.6'\n"
-          "There is no --shard: counts of slices ('test.npz[:5000]') can be added up.",
-          make_command<Evaluate>};
+  return {
+      "evaluate", "accuracy or mean squared error of a network on data",
+      "  assay evaluate lenet5.onnx t10k-images-idx3-ubyte.gz\n"
+      "  assay evaluate net.h5 digits:1000 --expect-accuracy 0.98\n"
+      "  assay evaluate net.onnx test.npz --fail-under accuracy=0.97 --fail-under 'accuracy[class=*]=0.9'\n"
+      "  assay evaluate dave2.onnx test.tar,targets=steering.csv --fail-under "
+      "'mean-absolute-error[target=0]<=0.05'\n"
+      "  assay evaluate net.onnx test.npz --predictions said.csv\n"
+      "There is no --shard: counts of slices ('test.npz[:5000]') can be added up.",
+      make_command<Evaluate>};
 }
 
 }  // namespace assay::app

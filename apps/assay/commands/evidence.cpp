@@ -19,9 +19,9 @@ class EvidenceCommand final : public Command {
  public:
   void declare(Flags& flags) override {
     flags.add("--title TEXT", title_, "title of the pack");
-    flags.add("--model FILE", subject_.model, "network of all steps");
+    flags.add("model,--model FILE", subject_.model, "network of all steps");
     flags.add("--train SPEC", subject_.train, "training records of all steps");
-    flags.add("--test SPEC", subject_.test, "test records of all steps");
+    flags.add("test,--test SPEC", subject_.test, "test records of all steps");
     flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
     flags.add_output("--out FOLDER", out_, "folder of the pack");
     flags.add_output("--zip FILE.zip", zip_, "the pack as an archive, too");
@@ -151,9 +151,9 @@ class EvidenceCommand final : public Command {
 
 CommandInfo evidence_command() {
   return {"evidence",
-          "a study's commands, results, requirements and cards as one folder that others can check",
+          "a study as one folder that others can check: its commands, results, requirements and cards",
           "  assay evidence --config study.toml --out pack\n"
-          "  assay evidence --model net.onnx --train train.npz --test test.npz --out pack --zip pack.zip\n"
+          "  assay evidence net.onnx test.npz --train train.npz --out pack --zip pack.zip\n"
           "  assay evidence --config study.toml --out pack --sign ~/.ssh/id_ed25519",
           make_command<EvidenceCommand>};
 }

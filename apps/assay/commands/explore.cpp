@@ -15,9 +15,9 @@ class Explore final : public Command {
   void declare(Flags& flags) override {
     networks_.declare(flags);
     data_.declare(flags);
-    flags.add("--constraint SPEC", question_.constraints,
-              "what may be done to a record, such as occl[size=10x10]; several apply together (default: "
-              "light; none: anything; `assay constraints` lists all)");
+    flags.add_list("--constraint SPEC,...", question_.constraints,
+                   "what may be done to a record, such as occl[size=10x10]; several apply together (default: "
+                   "light; none: anything; `assay constraints` lists all)");
     flags.add("--criterion SPEC", question_.criterion,
               "criterion whose uncovered items are the second objective (`assay criteria` lists all)");
     networks_.declare_units(flags);

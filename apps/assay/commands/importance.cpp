@@ -21,14 +21,17 @@ class ImportanceCommand final : public Command {
     model_.declare(flags, true);
     data_.declare(flags, true);
     check_.declare(flags);
-    flags.add("--layer NAME", question_.layers,
-              "layer by name or number, may be repeated (default: the layer before the last with weights)");
+    flags.add_list(
+        "--layer NAME,...", question_.layers,
+        "layer by name or number, may be repeated (default: the layer before the last with weights)");
     flags.add("--method", question_.options.method, "attribution, see below");
-    flags.add("--epsilon", question_.options.attribution.epsilon, "stabiliser of LRP-epsilon",
-              CLI::NonNegativeNumber);
-    flags.add("--redistribute-bias", redistribute_,
-              "share the relevance of biases among the inputs instead of letting them absorb it");
-    flags.add("--rule NODE=RULE", rules_, "NODE=RULE: this rule for this node, may be repeated");
+    of_rules_.push_back(flags.add("--epsilon", question_.options.attribution.epsilon,
+                                  "stabiliser of LRP-epsilon", CLI::NonNegativeNumber));
+    of_rules_.push_back(
+        flags.add("--redistribute-bias", redistribute_,
+                  "share the relevance of biases among the inputs instead of letting them absorb it"));
+    of_rules_.push_back(flags.add_list("--rule NODE=RULE,...", rules_,
+                                       "NODE=RULE: this rule for this node, may be repeated"));
     flags.add("--absolute", question_.options.absolute, "rank by absolute relevance");
     flags.add("--normalised", question_.options.normalised,
               "divide each record's relevance by its decision value");
@@ -39,7 +42,7 @@ class ImportanceCommand final : public Command {
     flags.add("--top", question_.top, "neurons listed per layer", CLI::Range(1, 100000));
     flags.add("--heatmaps", question_.heat_maps, "write pictures of the relevance of so many random records",
               CLI::Range(0, 10000));
-    flags.add_output("--out FOLDER", question_.folder, "folder for the pictures");
+    folder_ = flags.add_output("--out FOLDER", question_.folder, "folder for the pictures");
     flags.describe(method_help());
   }
 
@@ -50,6 +53,10 @@ class ImportanceCommand final : public Command {
 
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
+    const std::string& method = question_.options.method;
+    if (!relevance::attributions().find(method).has_rules)
+      refuse_without_effect(of_rules_, "on method " + method + ": it is for rules of LRP");
+    if (question_.heat_maps == 0) refuse_without_effect({folder_}, "without --heatmaps");
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
     question_.options.attribution.bias_absorbs = !redistribute_;
@@ -71,6 +78,8 @@ class ImportanceCommand final : public Command {
   std::vector<std::string> rules_;
   bool redistribute_ = false;
   std::int64_t class_ = -1;
+  std::vector<const CLI::Option*> of_rules_;  // that matter to LRP only
+  const CLI::Option* folder_ = nullptr;
   answers::ImportanceQuestion question_{.folder = "assay-relevance"};
 };
 
@@ -78,9 +87,9 @@ class ImportanceCommand final : public Command {
 
 CommandInfo importance_command() {
   return {"importance", "the neurons that decide, by layer-wise relevance propagation and other attributions",
-          "  assay importance --model lenet5.onnx --data train-images-idx3-ubyte.gz\n"
-          "  assay importance --model net.onnx --data train.npz --layer conv2 --method epsilon-plus --top 5\n"
-          "  assay importance --model net.onnx --data test.npz --heatmaps 8 --out pictures\n"
+          "  assay importance lenet5.onnx train-images-idx3-ubyte.gz\n"
+          "  assay importance net.onnx train.npz --layer conv2 --method epsilon-plus --top 5\n"
+          "  assay importance net.onnx test.npz --heatmaps 8 --out pictures\n"
           "There is no --shard: neurons are ranked by sums over all records.",
           make_command<ImportanceCommand>};
 }

@@ -46,12 +46,13 @@ class Inspect final : public Command {
               "decision",
               CLI::IsMember({"activation", "change", "gradient"}));
     flags
-        .add("--hypotheses SPEC,...", question_.hypotheses,
-             "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated (`assay "
-             "hypotheses` lists all)")
+        .add_list(
+            "--hypotheses SPEC,...", question_.hypotheses,
+            "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated (`assay "
+            "hypotheses` lists all)")
         ->allow_extra_args(false);
-    flags.add("--measure SPEC,...", question_.measures,
-              "how they are compared: pearson,logistic_l1 (`assay measures` lists all)");
+    flags.add_list("--measure SPEC,...", question_.measures,
+                   "how they are compared: pearson,logistic_l1 (`assay measures` lists all)");
     flags.add(
         "--vocabulary FILE", question_.vocabulary,
         "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or .json");
@@ -80,14 +81,14 @@ class Inspect final : public Command {
     flags.add("--verify", question_.verified,
               "verify so many of the strongest affinities by swapping symbols; needs a vocabulary",
               CLI::Range(0, 1000));
-    flags.add("--swaps", question_.verification.swaps, "swaps of each kind, to verify an affinity by",
-              CLI::Range(2, 100'000));
+    swaps_ = flags.add("--swaps", question_.verification.swaps,
+                       "swaps of each kind, to verify an affinity by", CLI::Range(2, 100'000));
     flags.add_output("--scores FILE", question_.scores, "write all scores to FILE.csv");
     shard_.declare(flags);
     flags.add_output("--state FILE", question_.state,
                      "write what was seen to FILE; an interrupted run goes on from FILE.journal");
-    flags.add("--journal-every", question_.options.journal_seconds,
-              "seconds between two entries of the journal", CLI::NonNegativeNumber);
+    journal_every_ = flags.add("--journal-every", question_.options.journal_seconds,
+                               "seconds between two entries of the journal", CLI::NonNegativeNumber);
     flags.add_output("--cache FOLDER", cache_, "folder that keeps behaviours of hypotheses for other runs");
     declare_database(flags.in_group("Questions"));
   }
@@ -107,6 +108,11 @@ class Inspect final : public Command {
     const bool asks = !database.sql.empty() || !database.sql_file.empty() || !database.documents.empty();
     if (!database.sql.empty() && !database.sql_file.empty())
       fail(Fault::usage, "--sql and --sql-file are two questions; ask one");
+    if (database.sql.empty() && database.sql_file.empty())
+      refuse_without_effect({time_}, "without a question in SQL");
+    if (question_.verified == 0) refuse_without_effect({swaps_}, "without --verify");
+    if (question_.state.empty() && database.file.empty())
+      refuse_without_effect({journal_every_}, "without --state or --db: no journal is kept");
     question_.data = asks ? data_.open_if_given() : data_.open();
     question_.data_spec = data_.spec();
     question_.adaptation = adaptation_.options();
@@ -129,10 +135,10 @@ class Inspect final : public Command {
     flags.add("sql,--sql QUERY", question_.database.sql,
               "question in SQL, with the INSPECT clause; EXPLAIN INSPECT shows the plan");
     flags.add("--sql-file FILE", question_.database.sql_file, "file that holds the question");
-    flags
-        .add("--time SECONDS", question_.database.seconds,
-             "end a question in SQL that takes longer, with exit code 8", CLI::NonNegativeNumber)
-        ->default_str("");
+    time_ = flags
+                .add("--time SECONDS", question_.database.seconds,
+                     "end a question in SQL that takes longer, with exit code 8", CLI::NonNegativeNumber)
+                ->default_str("");
     flags.add_output(
         "--db FILE.db", question_.database.file,
         "database that keeps networks, records, hypotheses, scores and results for later questions");
@@ -151,6 +157,7 @@ class Inspect final : public Command {
   DataInput data_{"data", "records that are inspected"};
   std::string cache_;
   bool no_early_stop_ = false;
+  const CLI::Option *swaps_ = nullptr, *journal_every_ = nullptr, *time_ = nullptr;
   answers::InspectionQuestion question_;
 };
 
@@ -158,14 +165,14 @@ class Inspect final : public Command {
 
 CommandInfo inspect_command() {
   return {"inspect", "which units of a network behave like which hypotheses",
-          "  assay inspect --model sql.onnx --data sql.npz,part=test --vocabulary sql.npz:vocab --units "
-          "layer=lstm --hypotheses sql.grammar --measure pearson,logistic_l1\n"
-          "  assay inspect --model lenet5.onnx --data t10k-images-idx3-ubyte.gz --hypotheses label\n"
+          "  assay inspect sql.onnx sql.npz,part=test --vocabulary sql.npz:vocab --units layer=lstm "
+          "--hypotheses sql.grammar --measure pearson,logistic_l1\n"
+          "  assay inspect lenet5.onnx t10k-images-idx3-ubyte.gz --hypotheses label\n"
           "  assay inspect --model before=epoch1.onnx --model after=epoch9.onnx --data test.npz --units "
           "layer=-2 --hypotheses label --measure logistic_l2 --scores all.csv\n"
-          "  assay inspect --model lenet5.onnx --data test.npz --hypotheses label --db study.db --sql "
-          "\"SELECT S.uid, S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, "
-          "hypotheses H, inputs D WHERE H.name = 'label:3' ORDER BY S.unit_score DESC LIMIT 5\"\n"
+          "  assay inspect lenet5.onnx test.npz --hypotheses label --db study.db --sql \"SELECT S.uid, "
+          "S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, hypotheses H, inputs "
+          "D WHERE H.name = 'label:3' ORDER BY S.unit_score DESC LIMIT 5\"\n"
           "  assay inspect --db study.db --add importance.json --add cover.json",
           make_command<Inspect>};
 }

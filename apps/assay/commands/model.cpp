@@ -51,8 +51,8 @@ class Model final : public Command {
 
 CommandInfo model_command() {
   return {"model", "layers, neurons and parameters of a network, with warnings",
-          "  assay model --model lenet5.onnx\n"
-          "  assay model --model lenet5.onnx --data t10k-images-idx3-ubyte.gz\n"
+          "  assay model lenet5.onnx\n"
+          "  assay model lenet5.onnx t10k-images-idx3-ubyte.gz\n"
           "  assay model lenet5.h5 --write lenet5.onnx\n"
           "  assay model lenet5.onnx --plan --measure",
           make_command<Model>};

@@ -28,22 +28,23 @@ class Mutate final : public Command {
     flags.add("test,--test SPEC", question_.tests,
               "test records to be judged; of mutants that are trained it may be repeated, and the others are "
               "compared with the first");
-    flags.add_specs("--operator SPEC,...", operators_,
-                    "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
-                    "`assay operators` lists all)");
+    flags.add_list("--operator SPEC,...", operators_,
+                   "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
+                   "`assay operators` lists all)");
     flags.add("--preset NAME", preset_,
               "operators and sites of a paper: deepmutation (the default), deepmutation-source, ...");
     flags.add("--count", count_,
               "mutants per operator, where so many are possible (default: 50, or the preset's)",
               CLI::Range(0, 1'000'000));
-    flags.add("--layer NAME", question_.draw.layers,
-              "layer to mutate, may be repeated (default: all with weights)");
+    flags.add_list("--layer NAME,...", question_.draw.layers,
+                   "layer to mutate, may be repeated (default: all with weights)");
     edits_.push_back(units_.declare(flags));
     edits_.push_back(flags.add("--whole-network", question_.draw.whole_network,
                                "draw a mutant's sites over all layers together rather than in one"));
-    flags.add("--mutant TEXT", mutants_,
-              "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no others "
-              "are drawn");
+    flags.add_list(
+        "--mutant TEXT,...", mutants_,
+        "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no others "
+        "are drawn");
     flags.add("--list", list_, "the same as the action list");
     flags.add_output("--out FILE.onnx", question_.out, "with export: where the mutant goes");
     flags.add("--quality", question_.score.quality,
@@ -67,7 +68,8 @@ class Mutate final : public Command {
     source_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
-    judging_ = flags.named({"--matrix", "--killing-subset", "--fail-under", "--no-worse-than"});
+    judging_ = flags.named({"--matrix", "--killing-subset", "--fail-under", "--no-worse-than", "--quality",
+                            "--margin", "--state", "--keep", "--naive", "--expect-accuracy"});
     drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
   }
 
@@ -106,8 +108,7 @@ class Mutate final : public Command {
   void refuse_contradictions() {
     question_.conditions = gates_.conditions();
     report::check(question_.conditions, {"mutation", "killed-mutants"});
-    check_.refuse_without_effect();
-    if (!judges()) refuse_given(judging_, "unless mutants are judged");
+    if (!judges()) refuse_without_effect(judging_, "unless mutants are judged");
     if (!mutants_.empty()) refuse_given(drawing_, "on mutants that are named");
     if (action_ != "export" && !question_.out.empty())
       fail(Fault::usage,
@@ -179,16 +180,16 @@ class Mutate final : public Command {
 CommandInfo mutate_command() {
   return {
       "mutate",
-      "which faults in the network or its training the test set would notice: mutation score and error rate",
-      "  assay mutate --model lenet5.onnx --test t10k-images-idx3-ubyte.gz --state lenet5.mut\n"
-      "  assay mutate --model net.onnx --test test.npz --operator 'gf[sigma=0.5]' --operator neb --count 20 "
-      "--fail-under mutation=0.7\n"
-      "  assay mutate --model net.onnx --test test.npz --operator neb --operator gf --units "
+      "which faults the test set would notice, in the network or its training: mutation score and error rate",
+      "  assay mutate lenet5.onnx t10k-images-idx3-ubyte.gz --state lenet5.mut\n"
+      "  assay mutate net.onnx test.npz --operator 'gf[sigma=0.5]' --operator neb --count 20 --fail-under "
+      "mutation=0.7\n"
+      "  assay mutate net.onnx test.npz --operator neb --operator gf --units "
       "from=seen.json,hypothesis=label:7,top=5\n"
-      "  assay mutate --train train.npz --test test.npz --model net.onnx --operator 'le[ratio=0.1]' --count "
-      "5 --store trained\n"
-      "  assay mutate list --model net.onnx --operator ns --layer conv2\n"
-      "  assay mutate export --model net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
+      "  assay mutate net.onnx test.npz --train train.npz --operator 'le[ratio=0.1]' --count 5 --store "
+      "trained\n"
+      "  assay mutate list net.onnx --operator ns --layer conv2\n"
+      "  assay mutate export net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
       make_command<Mutate>};
 }
 

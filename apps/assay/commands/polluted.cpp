@@ -11,7 +11,7 @@ namespace {
 class Polluted final : public Command {
  public:
   void declare(Flags& flags) override {
-    data_.declare(flags);
+    data_.declare(flags, true);
     flags.add(
         "--findings SPEC", question_.findings,
         "inputs that break the network, as `assay explore` and `assay attack` write them; may be repeated");
@@ -24,8 +24,8 @@ class Polluted final : public Command {
     flags.add("--window", question_.options.ssim.window, "gaussian, or uniform",
               CLI::IsMember({"gaussian", "uniform"}));
     flags.add("--window-size", question_.options.ssim.size, "pixels, odd");
-    flags.add("--window-sigma", question_.options.ssim.sigma, "of the gaussian window, in pixels",
-              CLI::PositiveNumber);
+    sigma_ = flags.add("--window-sigma", question_.options.ssim.sigma, "of the gaussian window, in pixels",
+                       CLI::PositiveNumber);
     flags.add("--nearest", question_.options.nearest, "most similar records that each finding votes for",
               CLI::Range(1, 1'000'000));
     flags.add("--rank", question_.rank,
@@ -34,12 +34,12 @@ class Polluted final : public Command {
     flags.add("--truth SPEC", question_.truth,
               "which records are polluted, to see how many are found: ids, one a line (.txt), or the same "
               "records with right labels");
-    flags.add("--inspect", question_.inspected,
-              "suspects looked at when counting what is found; 0: as many as are polluted");
+    inspect_ = flags.add("--inspect", question_.inspected,
+                         "suspects looked at when counting what is found; 0: as many as are polluted");
     flags.add_output("--out FILE.csv", question_.out, "write the whole ranking");
     flags.add("--pictures", question_.pictures, "draw so many suspects beside the finding that they resemble",
               CLI::Range(0, 1000));
-    flags.add_output("--out-dir FOLDER", question_.folder, "folder for pictures");
+    folder_ = flags.add_output("--out-dir FOLDER", question_.folder, "folder for pictures");
   }
 
   std::vector<Output> outputs() const override {
@@ -50,6 +50,9 @@ class Polluted final : public Command {
   }
 
   report::Document run(Context& context) override {
+    if (question_.options.ssim.window != "gaussian") refuse_without_effect({sigma_}, "on a uniform window");
+    if (question_.truth.empty()) refuse_without_effect({inspect_}, "without --truth");
+    if (question_.pictures == 0) refuse_without_effect({folder_}, "without --pictures");
     question_.training = data_.open();
     if (question_.findings.empty())
       fail(Fault::usage,
@@ -61,6 +64,7 @@ class Polluted final : public Command {
  private:
   DataInput data_{"data", "training records"};
   std::string by_ = "ssim";
+  const CLI::Option *sigma_ = nullptr, *inspect_ = nullptr, *folder_ = nullptr;
   answers::SuspectsQuestion question_{.folder = "assay-polluted"};
 };
 
@@ -68,11 +72,12 @@ class Polluted final : public Command {
 
 CommandInfo polluted_command() {
   return {"polluted",
-          "training records that look like the inputs which break the network: mislabelled or planted ones",
-          "  assay polluted --data train-images-idx3-ubyte.gz --findings found/findings.npz --label 1 --out "
+          "training records that may be mislabelled or planted: they look like the inputs which break the "
+          "network",
+          "  assay polluted train-images-idx3-ubyte.gz --findings found/findings.npz --label 1 --out "
           "suspects.csv\n"
-          "  assay polluted --data 'train-images-idx3-ubyte.gz,relabel=9>1:0.3' --findings "
-          "found/findings.npz --between 9+1 --label 1 --truth train-images-idx3-ubyte.gz",
+          "  assay polluted 'train-images-idx3-ubyte.gz,relabel=9>1:0.3' --findings found/findings.npz "
+          "--between 9+1 --label 1 --truth train-images-idx3-ubyte.gz",
           make_command<Polluted>};
 }
 

@@ -56,10 +56,9 @@ class Prune final : public Command {
 CommandInfo prune_command() {
   return {
       "prune", "a network without some of its units, such as those that follow a hypothesis",
-      "  assay prune --model net.onnx --units layer=fc1,units=3+5+8-11 --test test.npz --out pruned.onnx\n"
-      "  assay inspect --model net.onnx --data train.npz --hypotheses label --json seen.json\n"
-      "  assay prune --model net.onnx --units from=seen.json,hypothesis=label:7,top=5 --test test.npz "
-      "--random-groups 20",
+      "  assay prune net.onnx test.npz --units layer=fc1,units=3+5+8-11 --out pruned.onnx\n"
+      "  assay inspect net.onnx train.npz --hypotheses label --json seen.json\n"
+      "  assay prune net.onnx test.npz --units from=seen.json,hypothesis=label:7,top=5 --random-groups 20",
       make_command<Prune>};
 }
 

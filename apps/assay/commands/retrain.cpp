@@ -22,8 +22,8 @@ class Retrain final : public Command {
     flags.add("--coverage-raising SPEC", question_.raising,
               "as one more kind, of the given records those that cover what the test set does not, by this "
               "criterion (idc, 'kmnc[sections=100]', ...)");
-    layer_option_ = flags.add("--layer NAME", question_.layers,
-                              "subject layer of idc and the surprise criteria, for --coverage-raising");
+    layer_option_ = flags.add_list("--layer NAME,...", question_.layers,
+                                   "subject layer of idc and the surprise criteria, for --coverage-raising");
     flags.add("--repeats", question_.plan.repeats,
               "times that each kind is drawn and trained, with other seeds", CLI::Range(1, 10'000));
     flags.add_output("--checkpoint FOLDER", question_.checkpoint,
@@ -77,17 +77,20 @@ class Retrain final : public Command {
   }
 
   void declare_made(Flags& flags) {
-    flags.add("--against SPEC,...", question_.against,
-              "attacks on training records whose results are added instead, in as many records; the first is "
-              "what 'random' means; none");
-    flags.add("--evaluate-on SPEC,...", question_.evaluate_on,
-              "attacks on the test set (against the network as given) on whose results all are judged; none");
+    flags.add_list(
+        "--against SPEC,...", question_.against,
+        "attacks on training records whose results are added instead, in as many records; the first is "
+        "what 'random' means; none");
+    flags.add_list(
+        "--evaluate-on SPEC,...", question_.evaluate_on,
+        "attacks on the test set (against the network as given) on whose results all are judged; none");
     pool_option_ = flags.add("--pool", question_.pool,
                              "training records that each attack changes; additions are drawn from them",
                              CLI::PositiveNumber);
     successful_option_ = flags.add("--only-successful", question_.only_successful,
                                    "add attacked records only where the attack succeeded");
-    flags.add_output("--made-dir FOLDER", question_.made, "folder for the records that attacks make");
+    made_option_ =
+        flags.add_output("--made-dir FOLDER", question_.made, "folder for the records that attacks make");
   }
 
   void check_given() const {
@@ -104,6 +107,9 @@ class Retrain final : public Command {
     if (question_.against.empty() || question_.against == "none")
       refuse_without_effect({pool_option_, successful_option_},
                             "with --against none: no attack makes additions");
+    const auto none = [](const std::string& attacks) { return attacks.empty() || attacks == "none"; };
+    if (none(question_.against) && none(question_.evaluate_on))
+      refuse_without_effect({made_option_}, "where no attack makes records");
     if (question_.raising.empty()) refuse_without_effect({layer_option_}, "without --coverage-raising");
     if (question_.held_out.empty() && (question_.share <= 0 || question_.share >= 1))
       fail(Fault::usage, "--hold-out {}: a share between 0 and 1, or --held-out SPEC", question_.share);
@@ -116,7 +122,7 @@ class Retrain final : public Command {
   GateOptions gates_;
   std::string out_, labels_ = "given";
   const CLI::Option *hold_out_option_ = nullptr, *pool_option_ = nullptr, *successful_option_ = nullptr,
-                    *layer_option_ = nullptr;
+                    *layer_option_ = nullptr, *made_option_ = nullptr;
   answers::RetrainingQuestion question_{.made = "assay-retrain"};
 };
 

@@ -4,6 +4,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/testing/selection.h"
+#include "assay/coverage/asked.h"
 
 namespace assay::app {
 namespace {
@@ -24,8 +25,10 @@ class Select final : public Command {
     flags.add("--beyond STATE", question_.beyond,
               "count only what this coverage state (cover --state) does not cover yet, by its profile and, "
               "without --criterion, by its first criterion");
-    flags.add("--profile FILE", question_.profile, "profile of an earlier `assay cover`, instead of --train");
-    flags.add("--layer NAME", question_.layers, "subject layer of idc and the surprise criteria");
+    profile_option_ = flags.add("--profile FILE", question_.profile,
+                                "profile of an earlier `assay cover`, instead of --train");
+    layer_option_ = flags.add_list("--layer NAME,...", question_.layers,
+                                   "subject layer of idc and the surprise criteria");
     flags.add("--size", question_.options.size, "records to keep; 0: all of the order",
               CLI::NonNegativeNumber);
     flags.add_output("--out FILE.txt", question_.ids,
@@ -44,11 +47,22 @@ class Select final : public Command {
     const Session session = model_.open(context, question_.test.get());
     question_.options.criterion = parse_spec("criterion", criterion_);
     question_.any_criterion = criterion_option_->count() == 0;
+    refuse_idle();
     if (coverage::criterion_of(question_.options)) set_training();
     return answers::select(session, question_, setting_of(context), context.progress);
   }
 
  private:
+  // Flags about a criterion that the order does not ask, or about layers that it does not look at.
+  void refuse_idle() const {
+    const std::string by = "on a choice by " + question_.options.by;
+    if (!coverage::selects_by_coverage(question_.options.by)) refuse_without_effect({criterion_option_}, by);
+    const std::optional<Spec> criterion = coverage::criterion_of(question_.options);
+    if (!criterion) refuse_without_effect({train_.option(), profile_option_, layer_option_}, by);
+    if (criterion && question_.beyond.empty() && !coverage::heeded_by({*criterion}).subjects)
+      refuse_without_effect({layer_option_}, "on " + criterion->name + ", which counts all layers");
+  }
+
   void set_training() {
     const std::string& profile = question_.profile;
     if (train_.given() && !profile.empty())
@@ -65,23 +79,22 @@ class Select final : public Command {
   DataInput train_{"train", "training records, where the choice compares with them"},
       test_{"test", "test records to choose from"};
   std::string criterion_ = "kmnc[sections=100]";
-  CLI::Option* criterion_option_ = nullptr;
+  const CLI::Option *criterion_option_ = nullptr, *profile_option_ = nullptr, *layer_option_ = nullptr;
   answers::SelectionQuestion question_;
 };
 
 }  // namespace
 
 CommandInfo select_command() {
-  return {"select", "the smallest test set that covers as much, or the tests to look at first",
-          "  assay select --model net.onnx --test test.npz --by deepgini --out order.txt\n"
-          "  assay select --model net.onnx --train train.npz --test test.npz --by minimise --criterion nc "
-          "--write small.npz\n"
-          "  assay select --model net.onnx --test pool.npz --by budget --size 100 --beyond tested.cov --out "
-          "add-these.txt\n"
-          "  assay select --model net.onnx --profile net.profile --test unlabelled.tar --by dsa --size 500 "
-          "--out label-these.txt\n"
-          "There is no --shard: records are chosen among all of them.",
-          make_command<Select>};
+  return {
+      "select", "the smallest test set that covers as much, or the tests to look at first",
+      "  assay select net.onnx test.npz --by deepgini --out order.txt\n"
+      "  assay select net.onnx test.npz --train train.npz --by minimise --criterion nc --write small.npz\n"
+      "  assay select net.onnx pool.npz --by budget --size 100 --beyond tested.cov --out add-these.txt\n"
+      "  assay select net.onnx unlabelled.tar --profile net.profile --by dsa --size 500 --out "
+      "label-these.txt\n"
+      "There is no --shard: records are chosen among all of them.",
+      make_command<Select>};
 }
 
 }  // namespace assay::app

@@ -29,9 +29,10 @@ void SourceMutants::declare(Flags& flags) {
             CLI::Range(1, 10'000));
   flags.add("--killable", question_.killable,
             "mutants that the training data do not kill do not count (DeepCrime)");
-  flags.add("--runs N,...", runs_,
-            "train original and each mutant so often and kill by statistics (DeepCrime); of several numbers "
-            "the verdict is looked at after each, and what is decided is trained no more: 5,10,20");
+  flags.add_list(
+      "--runs N,...", runs_,
+      "train original and each mutant so often and kill by statistics (DeepCrime); of several numbers "
+      "the verdict is looked at after each, and what is decided is trained no more: 5,10,20");
   repeated_ = {flags.add("--kill-test", kill_test_, "of --runs: glm, t, quasi-binomial or wilcoxon",
                          CLI::IsMember({"glm", "t", "quasi-binomial", "wilcoxon"})),
                flags.add("--alpha", question_.design.alpha, "of --runs: probability of killing by chance",

@@ -1,5 +1,8 @@
 // assay train: trains a published architecture or any network file.
 
+#include <algorithm>
+#include <array>
+
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
@@ -15,21 +18,22 @@ class Train final : public Command {
   void declare(Flags& flags) override {
     flags.add("--architecture SPEC", question_.architecture,
               "published architecture: " + joined(training::architectures().names()));
-    flags.add("--model FILE", question_.model, "network file to train instead (see --initialiser)");
+    model_ =
+        flags.add("model,--model FILE", question_.model, "network file to train instead (see --initialiser)");
     adaptation_.declare(flags);
-    data_.declare(flags);
+    records_ = data_.declare(flags, true);
     validation_.declare(flags);
     flags.add_output("--out FILE.onnx", question_.out, "where the trained network goes, as ONNX");
     flags.add_output("--checkpoint FILE.npz", checkpoint_,
                      "written after each epoch; the same command continues from it");
     flags
-        .add("--specialise SPEC", question_.specialised,
-             "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
-             "'depth[layer=lstm,units=0-3,weight=0.5]'; may be repeated")
+        .add_list("--specialise SPEC,...", question_.specialised,
+                  "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
+                  "'depth[layer=lstm,units=0-3,weight=0.5]'; may be repeated")
         ->allow_extra_args(false);
     flags
-        .add("--hypotheses SPEC,...", question_.hypotheses,
-             "hypotheses for --specialise, as `assay inspect` takes them; may be repeated")
+        .add_list("--hypotheses SPEC,...", question_.hypotheses,
+                  "hypotheses for --specialise, as `assay inspect` takes them; may be repeated")
         ->allow_extra_args(false);
     flags.add("--vocabulary FILE", question_.vocabulary,
               "with --hypotheses: what tokens mean, as in `assay inspect`");
@@ -37,14 +41,23 @@ class Train final : public Command {
     options_.declare(flags);
     options_.declare_run(flags);
     flags
-        .add("--also-train NAME", question_.constants.also,
-             "float constant that is trained although it looks like a setting (a single number, a mask), or "
-             "'all'; may be repeated")
+        .add_list(
+            "--also-train NAME,...", question_.constants.also,
+            "float constant that is trained although it looks like a setting (a single number, a mask), or "
+            "'all'; may be repeated")
         ->allow_extra_args(false);
     flags
-        .add("--freeze NAME", question_.constants.frozen,
-             "weight, or layer with its weights, that stays as it is; may be repeated")
+        .add_list("--freeze NAME,...", question_.constants.frozen,
+                  "weight, or layer with its weights, that stays as it is; may be repeated")
         ->allow_extra_args(false);
+  }
+
+  // Beside an architecture there is no network: the first word is the data.
+  void typed() override {
+    const bool bare = model_->count() == 1 && records_->count() == 0;
+    if (question_.architecture.empty() || !bare || is_network_file(question_.model)) return;
+    frame::move_typed(*model_, *records_);
+    question_.model.clear();
   }
 
   std::vector<Output> outputs() const override {
@@ -78,6 +91,12 @@ class Train final : public Command {
            "hypotheses are for specialised units; add --specialise 'NAME[layer=...,units=...]'");
   }
 
+  static bool is_network_file(const std::string& name) {
+    constexpr std::array<std::string_view, 4> endings{".onnx", ".keras", ".h5", ".json"};
+    return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
+  }
+
+  CLI::Option *model_ = nullptr, *records_ = nullptr;
   Adaptation adaptation_;
   RecipeOptions options_{10};
   DataInput data_{"data", "training records"},
@@ -91,18 +110,16 @@ class Train final : public Command {
 CommandInfo train_command() {
   return {
       "train", "train a published architecture or any network on data",
-      "  assay train --architecture lenet5 --data digits:12000 --validation digits:2000,seed=2 --epochs 4 "
-      "--out lenet5.onnx\n"
-      "  assay train --architecture dave2 --data frames.tar,targets=steering.csv --loss mse --out "
-      "dave2.onnx\n"
-      "  assay train --architecture lenet5 --data digits:12000 --validation-share 0.1 --patience 3 --epochs "
-      "50 \\\n"
+      "  assay train digits:12000 --architecture lenet5 --validation digits:2000,seed=2 --epochs 4 --out "
+      "lenet5.onnx\n"
+      "  assay train frames.tar,targets=steering.csv --architecture dave2 --loss mse --out dave2.onnx\n"
+      "  assay train digits:12000 --architecture lenet5 --validation-share 0.1 --patience 3 --epochs 50 \\\n"
       "      --optimiser 'sgd[momentum=0.9]' --regularisation 'l2[amount=1e-4]' --out regular.onnx\n"
-      "  assay train --architecture 'next-symbol-lstm[units=64]' --data parentheses:10000 --vocabulary "
-      "ascii.txt --padding padding \\\n"
+      "  assay train parentheses:10000 --architecture 'next-symbol-lstm[units=64]' --vocabulary ascii.txt "
+      "--padding padding \\\n"
       "      --hypotheses 'counter[of=depth]' --specialise 'depth[layer=lstm,units=0-3]' --out planted.onnx\n"
-      "  assay train --model net.onnx --initialiser keep --optimiser adam --learning-rate 1e-4 --data "
-      "more.npz --out tuned.onnx",
+      "  assay train net.onnx more.npz --initialiser keep --optimiser adam --learning-rate 1e-4 --out "
+      "tuned.onnx",
       make_command<Train>};
 }
 

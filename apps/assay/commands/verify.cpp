@@ -18,8 +18,8 @@ class Verify final : public Command {
               "only commands that measure are run");
     flags.add("--from FOLDER", options_.from,
               "folder in which the commands find their files (default: this one)");
-    flags.add("--tolerance", options_.tolerance, "relative difference of real numbers that counts as close",
-              CLI::Range(0.0, 1.0));
+    tolerance_ = flags.add("--tolerance", options_.tolerance,
+                           "relative difference of real numbers that counts as close", CLI::Range(0.0, 1.0));
     flags.add("--signers FILE", options_.signers, "file of trusted keys (ALLOWED SIGNERS of ssh-keygen)");
     flags.add("--identity NAME", options_.identity, "with --signers: who has to have signed");
   }
@@ -37,6 +37,7 @@ class Verify final : public Command {
   bool plugins_of_folder() const override { return false; }
   report::Document run(Context& context) override {
     if (pack_.empty()) fail(Fault::usage, "which pack? name the folder that `assay evidence` made");
+    if (options_.rerun == "none") refuse_without_effect({tolerance_}, "without --rerun");
     if (options_.signers.empty() != options_.identity.empty())
       fail(Fault::usage, "--signers and --identity go together: who is trusted, and who has to have signed");
     options_.program = pack_versions();
@@ -48,6 +49,7 @@ class Verify final : public Command {
 
  private:
   std::string pack_;
+  const CLI::Option* tolerance_ = nullptr;
   evidence::VerifyOptions options_;
 };
 

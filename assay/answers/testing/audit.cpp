@@ -18,8 +18,8 @@ namespace {
 std::vector<std::string> chosen_criteria(const AuditQuestion& question) {
   std::vector<std::string> texts = question.criteria;
   if (!question.preset.empty() || texts.empty()) {
-    const std::vector<std::string>& preset =
-        coverage::presets().find(question.preset.empty() ? "audit" : question.preset).specs;
+    const std::vector<std::string> preset =
+        coverage::presets().find(question.preset.empty() ? "audit" : question.preset).criteria();
     texts.insert(texts.begin(), preset.begin(), preset.end());
   }
   return texts;

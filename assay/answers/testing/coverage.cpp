@@ -222,25 +222,10 @@ class Covering {
     if (question_.training)
       results::add_warnings(document,
                             results::class_name_warnings(question_.training->class_names(), *test_));
-    add_unused_neurons(document);
     if (seen.in_training > 0)
       document.facts.push_back({"in_training", "of them training records, too",
                                 report::count_cell(seen.in_training), report::Column::Kind::count});
     return document;
-  }
-
-  // Numbers of neurons are for idc without a number.
-  void add_unused_neurons(report::Document& document) const {
-    const auto is_idc = [](const std::string& text) { return text == "idc" || text.starts_with("idc["); };
-    const bool asked = !question_.criteria.empty() || !question_.preset.empty();
-    if (!question_.ms_given || !asked || std::ranges::any_of(question_.criteria, is_idc) ||
-        !question_.preset.empty())
-      return;
-    document.warnings.push_back(
-        {"unused-neurons",
-         fmt::format("numbers of important neurons ({}) have no effect on {}: they are those of idc",
-                     question_.ms, joined(question_.criteria)),
-         "idc is measured where no criterion is named, or where it is named beside the others"});
   }
 
   void extend(const coverage::CoverageState& state, const std::vector<Spec>& attacks,

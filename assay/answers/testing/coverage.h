@@ -25,7 +25,6 @@ struct CoverageQuestion {
   coverage::LearnOptions learn = {};
   coverage::MeasureOptions measure = {};
   bool by_class = false;
-  bool ms_given = false;     // whether the user said `ms`
   std::string state = {};    // where what is covered goes, with a journal beside it; empty: nowhere
   bool append = false;       // to what is in it
   std::string attacks = {};  // that extend the test set, as parse_attacks() reads them

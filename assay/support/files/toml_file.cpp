@@ -51,6 +51,12 @@ toml::table read_configuration(const std::filesystem::path& file) {
   return *own;
 }
 
+bool has_configuration(const std::filesystem::path& pyproject) {
+  const toml::table whole = read_toml(pyproject);
+  const toml::table* const own = whole["tool"]["assay"].as_table();
+  return own != nullptr && !own->empty();
+}
+
 std::string text_of(const std::filesystem::path& file, const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   if (const auto truth = node.value_exact<bool>()) return *truth ? "true" : "false";

@@ -21,6 +21,9 @@ toml::table read_toml(const std::filesystem::path& file);
 // also for a pyproject.toml without it.
 toml::table read_configuration(const std::filesystem::path& file);
 
+// Whether a pyproject.toml has that table, with anything in it. Throws Error{usage} for what is no TOML.
+bool has_configuration(const std::filesystem::path& pyproject);
+
 // A text, number or truth value, or the elements of a list of them, as texts. Throws Error{usage} for
 // anything else.
 std::string text_of(const std::filesystem::path& file, const toml::node& node);

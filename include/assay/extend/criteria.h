@@ -41,8 +41,14 @@ struct CriterionInfo {
 };
 
 Catalogue<CriterionInfo>& criteria();
-// Criteria with the options that a paper or its released code uses.
-Catalogue<Preset>& presets();
+// Criteria with the options that a paper or its released code uses, or all entries of the catalogue that are
+// of a kind, those that were added to it included.
+struct CriteriaPreset : Preset {
+  std::function<bool(const CriterionInfo& info)> takes = {};  // computed: which entries, with their defaults
+  // Its criteria as texts.
+  std::vector<std::string> criteria() const;
+};
+Catalogue<CriteriaPreset>& presets();
 
 // A criterion by name, or one of the caller's own that is in no catalogue.
 using CriterionChoice = Choice<CriterionInfo>;

@@ -21,8 +21,11 @@ struct Spec {
 // whether the name exists is for the catalogue to say.
 Spec parse_spec(const std::string& kind, const std::string& text);
 
-// "fgsm,pgd[eps=0.1,steps=5]" at the commas outside of brackets.
+// "fgsm,pgd[eps=0.1,steps=5]" at the commas outside of brackets. A part in double quotes is taken as it is,
+// without them: "\"a,b\",c" are a,b and c; a quote within is doubled.
 std::vector<std::string> split_specs(const std::string& text);
+// The text as one part of such a list: in quotes where it would be split.
+std::string quoted_spec(const std::string& text);
 
 struct SpecOption {
   std::string name, fallback, summary;

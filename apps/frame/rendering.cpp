@@ -1,0 +1,90 @@
+#include "apps/frame/rendering.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include <assay/error.h>
+#include "apps/frame/terminal.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/text.h"
+
+namespace assay::frame {
+namespace {
+
+// Whether a pipe's other end is closed, as `head` closes it when it has seen enough.
+bool reader_is_gone(int descriptor) {
+  pollfd readiness{descriptor, POLLOUT, 0};
+  return ::poll(&readiness, 1, 0) == 1 && (readiness.revents & POLLERR) != 0;
+}
+
+void write_files(const report::Document& document, const Settings& settings) {
+  if (settings.json != "-" && !settings.json.empty()) write_file(settings.json, report::to_json(document));
+  for (const auto& [name, file] : settings.renderings) {
+    if (file.empty()) continue;
+    const report::Renderer& renderer = report::renderers().find(name);
+    if (!renderer.render_files) {
+      write_file(file, renderer.render(document));
+      continue;
+    }
+    for (const auto& [part, text] : renderer.render_files(document))
+      write_file(std::filesystem::path(file) / part, text);
+  }
+}
+
+// One table, so that programs can read it: the first that people are shown. The others are named.
+std::string table_as_csv(const report::Document& document, const Settings& settings) {
+  std::vector<std::string> others;
+  for (const auto& [file, text] : report::to_csv_files(document)) others.push_back(file);
+  const auto first = std::ranges::find_if(document.tables, [](const report::Table& t) { return !t.detail; });
+  const std::string chosen = first == document.tables.end() ? "facts" : first->id;
+  std::erase(others, chosen + ".csv");
+  if (!others.empty() && !settings.quiet)
+    say(fmt::format("assay: this is the table {}; --csv FOLDER writes {}, too", chosen, joined(others)));
+  if (first != document.tables.end()) return report::to_csv(*first);
+  for (const auto& [file, text] : report::to_csv_files(document)) {
+    if (file == "facts.csv") return text;
+  }
+  return {};
+}
+
+void print_for_people(const report::Document& document, const Settings& settings) {
+  const bool terminal = is_terminal(STDOUT_FILENO);
+  report::print(document, std::cout,
+                {.colour = terminal && std::getenv("NO_COLOR") == nullptr,
+                 .width = terminal_width(),
+                 .details = settings.verbose});
+}
+
+}  // namespace
+
+void require_one_form(const Settings& settings) {
+  if (settings.json == "-" && settings.format != "text" && settings.format != "json")
+    fail(Fault::usage, "--json - and --format {} both ask for standard output; leave one out",
+         settings.format);
+}
+
+void render(const report::Document& document, const Settings& settings) {
+  write_files(document, settings);
+  if (settings.prints_json())
+    std::cout << report::to_json(document);
+  else if (settings.format == "csv")
+    std::cout << table_as_csv(document, settings);
+  else if (settings.format == "markdown")
+    std::cout << report::to_markdown(document);
+  else
+    print_for_people(document, settings);
+  flush_standard_output();
+}
+
+void flush_standard_output() {
+  std::cout.flush();
+  if (std::cout) return;
+  if (reader_is_gone(STDOUT_FILENO)) throw Error(Fault::io, "");  // it wants no word either
+  fail(Fault::io, "standard output: writing failed (disk full or closed?)");
+}
+
+}  // namespace assay::frame

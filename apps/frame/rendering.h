@@ -1,0 +1,19 @@
+#pragma once
+
+// Where a result goes: files in their forms, and standard output in one.
+
+#include <assay/report.h>
+#include "apps/frame/command.h"
+
+namespace assay::frame {
+
+// Throws Error{usage} where two flags ask for standard output.
+void require_one_form(const Settings& settings);
+
+// The files first: they are written whatever becomes of standard output.
+void render(const report::Document& document, const Settings& settings);
+
+// Throws Error{io} when writing failed, without a message where a pipe's reader has seen enough.
+void flush_standard_output();
+
+}  // namespace assay::frame
