@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,14 +105,15 @@ def scaled(array: Any, factor: float, what: str) -> Array:
     return np.multiply(host(array, what), np.float32(factor), dtype=np.float32)
 
 
-def channels_first(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Views with channels in front, of those inputs that have channels last; no element moves."""
+def channels_first(arrays: dict[str, Any], shapes: frozenset[tuple[int, ...]] | None = None) -> dict[str, Any]:
+    """Views with channels in front, of inputs with channels last: those whose records have one of the shapes, or three
+    dimensions and more. No element moves."""
     moved = {}
     for name, array in arrays.items():
         values = array if hasattr(array, "movedim") else host(array, name)
-        axes = values.ndim
-        moved[name] = values if axes < 4 else values.movedim(-1, 1) if hasattr(values, "movedim") else np.moveaxis(values, -1, 1)
-    if all(values.ndim < 4 for values in moved.values()):
-        shapes = ", ".join(str(list(values.shape[1:])) for values in itertools.islice(moved.values(), 3))
-        raise UsageError(f"layout='nhwc' is for records with channels; these are {shapes}")
-    return moved
+        if tuple(values.shape[1:]) in shapes if shapes is not None else values.ndim > 3:
+            moved[name] = values.movedim(-1, 1) if hasattr(values, "movedim") else np.moveaxis(values, -1, 1)
+    if not moved and shapes is None:
+        found = ", ".join(f"{name} {list(np.shape(array)[1:])}" for name, array in arrays.items())
+        raise UsageError(f"layout='nhwc' is for records with channels; these are {found}")
+    return {**arrays, **moved}

@@ -206,15 +206,20 @@ def _bounds(range: tuple[Bounds, Bounds] | None) -> tuple[list[float], list[floa
         ) from None
 
 
-def _preparation(scale: float | None, layout: str | None) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What happens to the inputs, whatever they come from."""
-    if layout not in (None, "nchw", "nhwc"):
+Layout = Union[str, frozenset[tuple[int, ...]], None]
+
+
+def _preparation(scale: float | None, layout: Layout) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What happens to the inputs, whatever they come from. A set of shapes: records of these have channels last."""
+    if layout not in (None, "nchw", "nhwc") and not isinstance(layout, frozenset):
         raise UsageError(f"layout={layout!r}: 'nchw' or 'nhwc'")
 
     def prepared(arrays: dict[str, Any]) -> dict[str, Any]:
         if scale is not None:
             arrays = {name: scaled(values, scale, name) for name, values in arrays.items()}
-        return channels_first(arrays) if layout == "nhwc" else arrays
+        if layout and layout != "nchw":
+            arrays = channels_first(arrays, layout if isinstance(layout, frozenset) else None)
+        return arrays
 
     return prepared
 
@@ -286,7 +291,7 @@ def data(
     target: str | Sequence[str] | None = None,
     inputs: Sequence[str] | None = None,
     scale: float | None = None,
-    layout: str | None = None,
+    layout: Layout = None,
 ) -> Data:
     """A data set.
 
@@ -338,7 +343,7 @@ def data(
     if isinstance(x, (str, os.PathLike)) and os.fspath(x).endswith(".parquet"):
         x = read_parquet(x)
     if isinstance(x, (str, os.PathLike)):
-        if y is not None or targets is not None or range is not None or scale is not None or layout is not None or choice:
+        if y is not None or targets is not None or range is not None or scale is not None or isinstance(layout, str) or choice:
             raise UsageError("a spec says it all: 'x.npy,labels=y.npy,range=0:1,layout=nhwc' (docs/data.md)")
         return Data(_assay.open_data(os.fspath(x)))
     prepare = _preparation(scale, layout)
