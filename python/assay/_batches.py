@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, channels_first, host, scaled
-from ._tables import Choice, Column, classes_of, inputs_of, targets_of
+from ._tables import Choice, Column, classes_of, inputs_of, joined, targets_of
 from .errors import UsageError
 
 __all__ = ["batches_of", "choice_of", "is_pictured", "names_of", "pictures", "spooled"]
@@ -131,7 +131,8 @@ class _Reading:
         self.choice, self.prepare = choice, prepare
         self.inputs: dict[str, _Spool] = {}
         self.outputs: _Spool | None = None
-        self.columns: list[Array] = []
+        self.columns: list[Column] = []
+        self.count = 0  # of records so far
 
     def add(self, batch: Any) -> None:
         x, y = self._parts(batch)
@@ -148,11 +149,12 @@ class _Reading:
             raise UsageError("a batch has no labels, those before had some")
         if len(sizes) != 1:
             raise UsageError(f"the inputs and labels of a batch differ in their numbers of records: {sorted(sizes)}")
+        self.count += sizes.pop()
 
     def _label(self, y: Any) -> int:
         if self.choice.label is not None:
             self.columns.append(y)
-            return len(y)
+            return len(y.values)
         self.outputs = self.outputs or _Spool()
         return self.outputs.add("y", host(y, "'y' of a batch"))
 
@@ -180,11 +182,12 @@ class _Reading:
 
         def column(name: str) -> Column:
             rows = batch[name]
-            values = np.asarray(rows if isinstance(rows, (list, np.ndarray)) else host(rows, f"'{name}' of a batch"))
-            return Column(name, values)
+            values = np.asarray(host(rows, f"'{name}' of a batch") if hasattr(rows, "detach") else rows)
+            missing = np.array([value is None or (isinstance(value, float) and value != value) for value in values.tolist()])
+            return Column(name, values, missing if missing.any() else None, None, lambda row: self.count + row)
 
         outputs = [column(name) for name in self.choice.outputs]
-        y = None if not outputs else outputs[0].values if self.choice.label is not None else targets_of(outputs)
+        y = None if not outputs else outputs[0] if self.choice.label is not None else targets_of(outputs)
         return inputs_of(map(column, names)), y
 
 
@@ -202,7 +205,7 @@ def spooled(
     first = next(iter(arrays.values()))
     y = None if reading.outputs is None else reading.outputs.array()
     if reading.columns:
-        y, class_names = classes_of(Column(str(choice.label), np.concatenate(reading.columns)), class_names)
+        y, class_names = classes_of(joined(reading.columns), class_names)
     if y is not None and len(y) != len(first):
         raise UsageError(f"{len(y)} labels for {len(first)} records")
     return (first if list(arrays) == ["x"] else arrays), y, class_names

@@ -141,6 +141,20 @@ def _quietly() -> Iterator[None]:
         logging.disable(level)
 
 
+@contextlib.contextmanager
+def _without_triton() -> Iterator[None]:
+    """Where TensorFlow is loaded, loading triton would end the process; torch exports without it."""
+    modules: dict[str, Any] = sys.modules
+    hidden = "tensorflow" in modules and "triton" not in modules
+    if hidden:
+        modules["triton"] = None
+    try:
+        yield
+    finally:
+        if hidden:
+            del modules["triton"]
+
+
 def _call_of(module: Any, example: Any) -> _Call:
     import torch
 
@@ -206,7 +220,7 @@ def _dynamo(module: Any, call: _Call) -> Any:
     if call.positional and any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(module.forward).parameters.values()):
         shapes = (shapes,)
     names = {"input_names": call.inputs, "output_names": call.outputs, "dynamic_shapes": shapes} if call.inputs else {}
-    with _quietly():
+    with _quietly(), _without_triton():
         return torch.onnx.export(module, call.positional, kwargs=call.named, dynamo=True, verbose=False, **names)
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "column_of",
     "inputs_of",
     "is_column",
+    "joined",
     "numbers_of",
     "read_parquet",
     "table_of",
@@ -75,6 +76,13 @@ class Column:
             row = int(rows[0])
             fault = "the value is missing" if wrong is self.missing else f"'{self.values[row]}' is {why}"
             raise DataError(f"column '{self.name}', row '{self.row(row)}': {fault}; {remedy}")
+
+
+def joined(parts: list[Column]) -> Column:
+    """One below the other; rows are counted from 0."""
+    missing = np.concatenate([part.missing if part.missing is not None else np.zeros(len(part.values), bool) for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    return Column(parts[0].name, values, missing if missing.any() else None)
 
 
 def table_of(value: Any) -> Any:
@@ -246,7 +254,7 @@ def classes_of(column: Column, known: list[str]) -> tuple[Array, list[str]]:
             classes = values.astype(np.int64)
         column.refuse((classes < 0) | (classes != values), "no class number", remedy)
         return classes, known
-    texts = [str(value) for value in values]
+    texts = [value.decode(errors="replace") if isinstance(value, bytes) else str(value) for value in values]
     numbers = [_class_number(text) for text in texts]
     if None not in numbers:
         return np.array(numbers, np.int64), known
