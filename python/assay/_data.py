@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Union
 
 import numpy as np
 
 from . import _assay
-from .errors import DataError, UsageError
+from ._arrays import Array, array_of, channels_first, host, is_array, refused, scaled
+from ._batches import batches_of, choice_of, is_pictured, names_of, pictures, spooled
+from ._tables import (
+    Choice,
+    Column,
+    classes_of,
+    column_of,
+    is_column,
+    numbers_of,
+    read_parquet,
+    table_of,
+    taken,
+    targets_of,
+)
+from .errors import UsageError
 
 __all__ = ["Data", "data"]
 
@@ -142,60 +157,27 @@ def _class(value: Any) -> int:
     raise UsageError(f"{value!r} is no class number; give the position of its name in class_names")
 
 
-def _is_frame(value: Any) -> bool:
-    return hasattr(value, "columns") and hasattr(value, "to_numpy")
-
-
-def _is_column_of_names(value: Any) -> bool:
-    """A pandas column of categories or texts."""
-    named = hasattr(value, "isna") and hasattr(value, "infer_objects") and hasattr(value, "dtype")
-    return named and (hasattr(value, "cat") or getattr(value.dtype, "kind", "") == "O")
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or hasattr(value, "__dlpack__")
-
-
-def _array(value: Any) -> Any:
-    """A NumPy array or what speaks DLPack, without a copy."""
-    if hasattr(value, "detach"):  # of torch: those that are part of a graph export nothing
-        value = value.detach()
-        if getattr(value, "is_conj", None) is not None and value.is_conj():
-            raise UsageError("complex tensors are no records")
-    if isinstance(value, np.ma.MaskedArray):
-        masked: Any = value  # NumPy's own annotations of these come and go
-        if masked.mask.any():
-            raise UsageError("elements of a masked array are masked; fill them, x.filled(0), or leave their records out")
-        value = masked.filled()  # of which nothing is filled
-    if _is_array(value):
-        return value
-    if hasattr(value, "to_numpy"):
-        return value.to_numpy()
-    return np.asarray(value)
-
-
-def _inputs(x: Any) -> list[tuple[str, Any]]:
-    if isinstance(x, Mapping):
-        if not x:
-            raise UsageError("there are no inputs")
-        return [(str(name), _array(value)) for name, value in x.items()]
-    return [("x", _array(x))]
+def _inputs(x: Any) -> dict[str, Any]:
+    if not isinstance(x, Mapping):
+        return {"x": array_of(x)}
+    if not x:
+        raise UsageError("there are no inputs")
+    columns = {str(name): numbers_of(column_of(part, str(name))) if is_column(part) else part for name, part in x.items()}
+    return {name: array_of(part, f"'{name}'") for name, part in columns.items()}
 
 
 def _labels(y: Any) -> Any:
     if y is None:
         return None
-    labels = _array(y)
-    if str(getattr(labels, "dtype", "")).split(".")[-1] == "bool" or getattr(labels, "ndim", 1) >= 2:
-        labels = _classes_of(np.asarray(_host(labels)))
-        if labels.ndim >= 2 and labels.dtype.kind in "iu":  # of pixels, tokens, several labels
-            labels = labels.astype(np.float32)
-    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.dtype != np.int64:
-        labels = labels.astype(np.int64)
-    return labels
+    labels = host(y, "y")
+    if labels.ndim == 2 or labels.dtype.kind == "b":
+        labels = _classes(labels)
+    if labels.ndim >= 2 and labels.dtype.kind in "iu":  # of pixels, tokens, several labels
+        return labels.astype(np.float32)
+    return labels.astype(np.int64) if labels.dtype.kind in "iu" and labels.dtype != np.int64 else labels
 
 
-def _classes_of(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _classes(labels: Array) -> Array:
     """Whole numbers and truth values, [n] or [n, 1], and one-hot rows [n, classes] of any numbers, as classes [n];
     others as they are."""
     if labels.ndim == 2 and labels.shape[1] == 1 and labels.dtype.kind != "f":
@@ -204,6 +186,14 @@ def _classes_of(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if ((labels == 0) | (labels == 1)).all() and (labels.sum(1) == 1).all():
             labels = labels.argmax(1)
     return labels.astype(np.int64) if labels.dtype.kind == "b" else labels
+
+
+def _column_of_outputs(y: Any, names: list[str]) -> tuple[Any, list[str]]:
+    """Floating-point numbers are targets; whole numbers, truth values and names are classes."""
+    column = column_of(y, str(getattr(y, "name", None) or "y"))
+    if column.values.dtype.kind == "f" and column.missing is None:
+        return column.values, names
+    return classes_of(column, names)
 
 
 def _bounds(range: tuple[Bounds, Bounds] | None) -> tuple[list[float], list[float]] | None:
@@ -218,182 +208,76 @@ def _bounds(range: tuple[Bounds, Bounds] | None) -> tuple[list[float], list[floa
         ) from None
 
 
-def _is_floating(values: Any) -> bool:
-    return values is not None and (
-        getattr(getattr(values, "dtype", None), "kind", "") == "f" or bool(getattr(values, "is_floating_point", bool)())
-    )
+Layout = Union[str, frozenset[tuple[int, ...]], None]
 
 
-class _Spool:
-    """Arrays of batches, one after the other, in a file without a name; then as one array on it."""
+def _preparation(scale: float | None, layout: Layout) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What happens to the inputs, whatever they come from. A set of shapes: records of these have channels last."""
+    if layout not in (None, "nchw", "nhwc") and not isinstance(layout, frozenset):
+        raise UsageError(f"layout={layout!r}: 'nchw' or 'nhwc'")
 
-    def __init__(self) -> None:
-        import tempfile
+    def prepared(arrays: dict[str, Any]) -> dict[str, Any]:
+        if scale is not None:
+            arrays = {name: scaled(values, scale, name) for name, values in arrays.items()}
+        if layout and layout != "nchw":
+            arrays = channels_first(arrays, layout if isinstance(layout, frozenset) else None)
+        return arrays
 
-        self.file = tempfile.TemporaryFile(prefix="assay-")
-        self.shape: tuple[int, ...] | None = None
-        self.dtype: np.dtype[Any] | None = None
-        self.count = 0
-
-    def add(self, name: str, values: Any) -> int:
-        rows = np.asarray(values)
-        if rows.ndim == 0:
-            raise UsageError(f"'{name}' of a batch is a single number; records along the first axis are needed")
-        rows = np.ascontiguousarray(rows)
-        if rows.dtype.kind == "f":
-            rows = rows.astype(np.float32, copy=False)
-        if self.shape is None:
-            self.shape, self.dtype = rows.shape[1:], rows.dtype
-        if rows.shape[1:] != self.shape or rows.dtype != self.dtype:
-            raise UsageError(
-                f"'{name}' of a batch holds records of {list(rows.shape[1:])} {rows.dtype}, those before were "
-                f"{list(self.shape)} {self.dtype}"
-            )
-        rows.tofile(self.file) if os.name != "nt" else self.file.write(rows.tobytes())
-        self.count += len(rows)
-        return len(rows)
-
-    def array(self) -> np.ndarray[Any, Any]:
-        self.file.flush()
-        assert self.shape is not None and self.dtype is not None
-        if self.count == 0 or 0 in self.shape:
-            return np.zeros((self.count, *self.shape), self.dtype)
-        return np.memmap(self.file, self.dtype, mode="r", shape=(self.count, *self.shape))
+    return prepared
 
 
-def _host(value: Any) -> Any:
-    if not hasattr(value, "detach"):
-        return value
-    value = value.detach()
-    if str(value.dtype) == "torch.bfloat16":  # NumPy has no such numbers
-        value = value.float()
-    try:
-        return value.cpu().numpy()
-    except (RuntimeError, TypeError) as error:
-        raise UsageError(f"a tensor of a batch cannot be taken as an array: {error}") from error
+@dataclass
+class _Taken:
+    """What was given, sorted out."""
+
+    x: Any
+    y: Any
+    class_names: list[str]
+    rows: list[str] = field(default_factory=list)
+    range: tuple[Bounds, Bounds] | None = None
+    prepared: bool = False
 
 
-def _spooled(batches: Iterable[Any]) -> tuple[Any, Any]:
-    """Reads batches once, to a file: records can then be read in any order, several times, without memory."""
-    inputs: dict[str, _Spool] = {}
-    outputs: _Spool | None = None
-    for batch in batches:
-        x, y = batch if isinstance(batch, (tuple, list)) and len(batch) == 2 else (batch, None)
-        if isinstance(x, (tuple, list)):
-            raise UsageError("a batch is x, (x, y), {name: x} or ({name: x}, y)")
-        named = x if isinstance(x, Mapping) else {"x": x}
-        if inputs and set(named) != set(inputs):
-            raise UsageError(f"a batch has the inputs {sorted(named)}, those before had {sorted(inputs)}")
-        sizes = {inputs.setdefault(str(name), _Spool()).add(str(name), _host(rows)) for name, rows in named.items()}
-        if y is not None:
-            if outputs is None:
-                outputs = _Spool()
-            sizes.add(outputs.add("y", _host(y)))
-        elif outputs is not None:
-            raise UsageError("a batch has no labels, those before had some")
-        if len(sizes) != 1:
-            raise UsageError(f"the inputs and labels of a batch differ in their numbers of records: {sorted(sizes)}")
-    if not inputs:
-        raise UsageError("the iterable gave no batch (was it used up?)")
-    arrays = {name: spool.array() for name, spool in inputs.items()}
-    first = next(iter(arrays.values()))
-    if outputs is not None and outputs.count != len(first):
-        raise UsageError(f"{outputs.count} labels for {len(first)} records")
-    return (first if list(arrays) == ["x"] else arrays), None if outputs is None else outputs.array()
+def _taken(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any) -> _Taken:
+    if is_column(y):
+        y, names = _column_of_outputs(y, names)
+    table = table_of(x)
+    if table is not None:
+        if y is not None and choice.outputs:
+            raise UsageError("the classes or targets are either a column, label= or target=, or y")
+        x, column, names, rows = taken(table, choice, names)
+        return _Taken(x, column if y is None else y, names, rows)
+    if is_column(x):
+        x = numbers_of(column_of(x, "x"))
+    if not isinstance(x, Mapping) and not is_array(x):
+        return _from_batches(x, y, choice, names, prepare)
+    return _parts(x, choice, names) if choice else _Taken(x, y, names)
 
 
-def _frame(
-    table: Any,
-    label: str | None,
-    target: str | Sequence[str] | None,
-    inputs: Sequence[str] | None,
-    class_names: list[str],
-) -> Any:
-    taken = [label] if label is not None else []
-    taken += [target] if isinstance(target, str) else list(target or [])
-    missing = [name for name in [*taken, *(inputs or [])] if name not in table.columns]
-    if missing:
-        raise UsageError(f"the table has no column '{missing[0]}'; there are {', '.join(map(str, table.columns))}")
-    chosen = list(inputs) if inputs is not None else [name for name in table.columns if name not in taken]
-    twice = table.columns[table.columns.duplicated()]
-    several = [name for name in [*taken, *chosen] if name in twice]
-    if several:
-        raise UsageError(f"the table has several columns '{several[0]}'")
-    y, names = None, class_names
-    if label is not None:
-        y, names = _classes(table[label], label, class_names)
-    elif target is not None:
-        y = _numbers(table, taken)
-    return _numbers(table, chosen), y, names, [str(i) for i in table.index]
+def _parts(x: Any, choice: Choice, names: list[str]) -> _Taken:
+    """A dict of arrays as a table."""
+    if not isinstance(x, Mapping):
+        raise UsageError("label=, target= and inputs= name columns of a table, or parts of dicts {name: x}")
+    inputs = {name: x[name] for name in choice.inputs_among(list(x))}
+    outputs = [Column(str(name), np.asarray(x[name])) for name in choice.outputs]
+    y: Any = None
+    if choice.label is not None:
+        y, names = classes_of(outputs[0], names)
+    elif outputs:
+        y = targets_of(outputs)
+    return _Taken(inputs if len(inputs) > 1 else next(iter(inputs.values())), y, names)
 
 
-def _numbers(table: Any, columns: Sequence[str]) -> Any:
-    def refuse(name: str, row: Any, value: Any) -> None:
-        raise DataError(
-            f"column '{name}', row '{row}': '{value}' is no number; drop the row, turn the column into numbers, or "
-            "name those that are with inputs="
-        ) from None
-
-    for name in columns:  # from 2.2 on pandas makes NaN of what is missing among whole numbers
-        column = table[name]
-        if column.dtype.kind in "mMc":  # NumPy would make nanoseconds of dates, and drop imaginary parts
-            raise DataError(
-                f"column '{name}' holds {column.dtype}, not numbers; turn it into numbers (days since a date, the hour), "
-                "or name the columns that are with inputs="
-            )
-        if column.dtype.kind != "f" and column.isna().any():
-            row = int(np.flatnonzero(column.isna().to_numpy())[0])
-            refuse(name, table.index[row], column.iloc[row])
-    try:
-        return np.ascontiguousarray(table[columns].to_numpy(dtype=np.float32))
-    except (TypeError, ValueError) as error:
-        for name in columns:
-            for row, value in table[name].items():
-                try:
-                    np.array([value], object).astype(np.float32)
-                except (TypeError, ValueError):
-                    refuse(name, row, value)
-        raise DataError(f"the columns {', '.join(map(str, columns))} are no numbers: {error}") from error
-
-
-# Whole numbers from 0 are classes as they are; names are numbered in the order that is given, else in that of ordered
-# categories, else the alphabet's.
-def _classes(column: Any, name: str, known: list[str]) -> tuple[Any, list[str]]:
-    def refuse(wrong: Any, why: str) -> None:
-        rows = np.flatnonzero(wrong)
-        if len(rows):
-            row = int(rows[0])
-            raise DataError(
-                f"column '{name}', row '{column.index[row]}': '{column.iloc[row]}' is {why}; drop such rows, or give "
-                "them a class"
-            )
-
-    refuse(column.isna().to_numpy(), "no label")
-    values = column.astype(column.cat.categories.dtype) if hasattr(column, "cat") else column
-    values = values.infer_objects()
-    if values.dtype.kind in "biuf":
-        numbers = values.to_numpy(dtype=np.float64 if values.dtype.kind == "f" else np.int64)
-        with np.errstate(invalid="ignore"):  # of infinities
-            classes = numbers.astype(np.int64)
-        refuse((classes < 0) | (classes != numbers), "no class number")
-        return classes, known
-    texts = [str(value) for value in values]
-    numbers = [_class_number(text) for text in texts]
-    if None not in numbers:
-        return np.array(numbers, np.int64), known
-    ordered = hasattr(column, "cat") and column.cat.ordered
-    names = known or ([str(category) for category in column.cat.categories] if ordered else sorted(set(texts)))
-    order = {text: number for number, text in enumerate(names)}
-    refuse([text not in order for text in texts], "none of class_names=")
-    return np.array([order[text] for text in texts], np.int64), names
-
-
-def _class_number(text: str) -> int | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return int(number) if 0 <= number < 1e6 and number.is_integer() and "_" not in text else None
+def _from_batches(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any) -> _Taken:
+    batches = batches_of(x)
+    if batches is None:
+        raise refused(x, "x")
+    if y is not None:
+        raise UsageError("batches bring their labels: (x, y)")
+    choice = choice_of(x, choice)
+    pictured = is_pictured(x, choice)
+    x, y, names = spooled(batches, choice, names or names_of(x, choice.label), pictures if pictured else prepare)
+    return _Taken(x, y, names, range=(0, 1) if pictured else None, prepared=True)
 
 
 def data(
@@ -408,20 +292,23 @@ def data(
     label: str | None = None,
     target: str | Sequence[str] | None = None,
     inputs: Sequence[str] | None = None,
+    scale: float | None = None,
+    layout: Layout = None,
 ) -> Data:
     """A data set.
 
     Parameters
     ----------
     x
-        Records along the first axis, as the network takes them: a NumPy array or torch tensor (or whatever speaks
-        DLPack) of floating-point numbers, or int64 tokens, held without a copy; a dict of these by name of input; an
-        iterable of batches ``x``, ``(x, y)`` or ``({name: x}, y)`` such as a torch DataLoader, read once into a
-        temporary file, so that memory stays free; a pandas table with ``label`` or ``target``; or a spec
-        (docs/data.md): ``"test.npz,range=0:1[:500]"``.
+        Records along the first axis, as the network takes them: an array of NumPy or JAX, a tensor of torch or
+        TensorFlow (or whatever speaks DLPack) of floating-point numbers, or int64 tokens, held without a copy; a dict
+        of these by name of input; an iterable of batches ``x``, ``(x, y)``, ``((x0, x1), y)``, ``({name: x}, y)`` or
+        single records with a class each, such as a DataLoader, a torch Dataset, tf.data or a data set of Hugging Face,
+        read once into a temporary file, so that memory stays free; a table of pandas, polars or Arrow, or the name of
+        a ``.parquet`` file; or a spec (docs/data.md): ``"test.npz,range=0:1[:500]"``.
     y
-        Classes [n], whole numbers (or [n, 1], truth values, one-hot rows [n, classes] of any numbers, a pandas column of
-        names); or floating-point regression targets [n] or [n, t]; or labels of the items of a record, [n, ...] of any
+        Classes [n], whole numbers (or [n, 1], truth values, one-hot rows [n, classes] of any numbers, a column of names of
+        a table); or floating-point regression targets [n] or [n, t]; or labels of the items of a record, [n, ...] of any
         numbers, such as masks [n, height, width] (docs/tasks.md).
     targets
         Regression targets, [n] or [n, t], where ``y`` are classes as well.
@@ -434,7 +321,12 @@ def data(
         Least and greatest valid value of an element of ``x``, numbers or one each per channel. Attacks and searches
         need it.
     label, target, inputs
-        Columns of a table: the classes, the regression targets, the inputs (default: all others).
+        Columns of a table, or parts of batches that are dicts: the classes, the regression targets, the inputs
+        (default: all others).
+    scale
+        A factor for every element of the inputs, such as 1/255 for 8-bit pictures, which become float32.
+    layout
+        ``"nhwc"``: channels are last in ``x``, as TensorFlow and Keras have them; they are looked at as channels first.
 
     Raises
     ------
@@ -450,35 +342,29 @@ def data(
         if y is not None:
             raise UsageError("the data set has its labels; relabelled() gives it others")
         return x
+    choice = Choice(label, target, inputs)
+    if isinstance(x, (str, os.PathLike)) and os.fspath(x).endswith(".parquet"):
+        x = read_parquet(x)
     if isinstance(x, (str, os.PathLike)):
-        if y is not None or targets is not None or range is not None:
-            raise UsageError("a spec says where labels and range are: 'x.npy,labels=y.npy,range=0:1' (docs/data.md)")
+        if y is not None or targets is not None or range is not None or scale is not None or isinstance(layout, str) or choice:
+            raise UsageError("a spec says it all: 'x.npy,labels=y.npy,range=0:1,layout=nhwc' (docs/data.md)")
         return Data(_assay.open_data(os.fspath(x)))
-    names = list(class_names or [])
-    labels = list(map(str, ids)) if ids is not None else []
-    if _is_frame(x):
-        if y is not None:
-            raise UsageError("name the column with label= or target=, or give arrays")
-        x, y, names, rows = _frame(x, label, target, inputs, names)
-        labels = labels or rows
-    elif label is not None or target is not None or inputs is not None:
-        raise UsageError("label=, target= and inputs= name columns of a pandas table")
-    elif _is_column_of_names(y):
-        y, names = _classes(y, str(y.name), names)
-    elif not isinstance(x, Mapping) and not _is_array(x):
-        if not isinstance(x, (list, tuple)) and isinstance(x, Iterable):
-            if y is not None:
-                raise UsageError("batches bring their labels: (x, y)")
-            x, y = _spooled(x)
-        else:
-            raise UsageError(f"a {type(x).__name__} is no array; np.asarray() makes one of lists")
-    y = _labels(y)
-    if _is_floating(y):
+    prepare = _preparation(scale, layout)
+    given = _taken(x, y, choice, list(class_names or []), prepare)
+    arrays = _inputs(given.x)
+    y = _labels(given.y)
+    if y is not None and y.dtype.kind == "f":
         if targets is not None:
             raise UsageError("y are classes where targets= are given; these are floating-point numbers")
         y, targets = None, y
     return Data(
         _assay.records_of(
-            _inputs(x), y, None if targets is None else _array(targets), labels, names, _bounds(range), name
+            list((arrays if given.prepared else prepare(arrays)).items()),
+            y,
+            None if targets is None else host(targets, "targets"),
+            list(map(str, ids)) if ids is not None else given.rows,
+            given.class_names,
+            _bounds(range or given.range),
+            name,
         )
     )

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import os
-import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,8 +11,9 @@ import numpy as np
 
 from . import _assay
 from ._data import Data, data as make_data
+from ._export import channels_last, exported, is_network
 from ._progress import Progress, listener_of
-from .errors import AssayError, UsageError
+from .errors import UsageError
 
 __all__ = ["Layer", "Model", "load"]
 
@@ -41,6 +39,7 @@ class Model:
     def __init__(self, network: Any, threads: int = 0, device: str = "cpu", batch: int = 0) -> None:
         self._network = network
         self._run = _assay.RunOptions(threads=threads, device=device, batch=batch)
+        self._channels_last: frozenset[tuple[int, ...]] = frozenset()  # records that are given so, and looked at otherwise
 
     @property
     def name(self) -> str:
@@ -81,7 +80,7 @@ class Model:
 
     def layers(self, data: Any = None) -> list[Layer]:
         """All layers in the order of computation. ``data`` tells the record's shape where the network does not."""
-        entries = self._network.layers(None if data is None else make_data(data)._records, self._run)
+        entries = self._network.layers(None if data is None else self._records(data), self._run)
         layers = [Layer(**entry) for entry in entries]
         return [replace(layer, shape=tuple(layer.shape)) for layer in layers]
 
@@ -99,7 +98,7 @@ class Model:
 
     def _edited(self, network: Any) -> Model:
         edited = Model(network)
-        edited._run = self._run
+        edited._run, edited._channels_last = self._run, self._channels_last
         return edited
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -109,7 +108,7 @@ class Model:
     def predict(self, x: Any, *, progress: Progress = None) -> tuple[Array, Array | None]:
         """Outputs [n, ...] in whatever shape the network gives them, and the classes [n] that they name (None where
         they are no row of scores for each record, and for regression)."""
-        found = self._network.predictions(make_data(x)._records, self._run, listener_of(progress))
+        found = self._network.predictions(self._records(x), self._run, listener_of(progress))
         return found[0], found[1] if len(found) > 1 else None
 
     def __call__(self, x: Any) -> Array:
@@ -124,7 +123,7 @@ class Model:
         None: the tensor as it is, records first. A name is that of a layer, of a value of the graph, or ``"input"``.
         """
         return self._by_layer(
-            layers, lambda n: self._network.activations(_records(x), n, reduction or "", self._run, listener_of(progress))
+            layers, lambda n: self._network.activations(self._records(x), n, reduction or "", self._run, listener_of(progress))
         )
 
     def gradients(
@@ -144,7 +143,7 @@ class Model:
         return self._by_layer(
             layers,
             lambda n: self._network.gradients(
-                _records(x), n, _target(target), _switch(outputs), reduction or "", self._run, listener_of(progress)
+                self._records(x), n, _target(target), _switch(outputs), reduction or "", self._run, listener_of(progress)
             ),
         )
 
@@ -165,7 +164,7 @@ class Model:
         return self._by_layer(
             layers,
             lambda n: self._network.relevance(
-                _records(x), n, method, _target(target), _switch(outputs), reduction or "", self._run, listener_of(progress)
+                self._records(x), n, method, _target(target), _switch(outputs), reduction or "", self._run, listener_of(progress)
             ),
         )
 
@@ -176,6 +175,9 @@ class Model:
             raise UsageError("which layers? give a name or several")
         arrays = compute(names)
         return arrays[0] if isinstance(layers, str) else dict(zip(names, arrays))
+
+    def _records(self, x: Any) -> Any:
+        return make_data(x, layout=self._channels_last)._records
 
     def __copy__(self) -> Model:
         return self._edited(self._network)
@@ -191,10 +193,6 @@ class Model:
         return f"<assay.Model {self.name}: {ports}, {self.parameters} parameters>"
 
 
-def _records(x: Any) -> Any:
-    return make_data(x)._records
-
-
 def _target(target: Any) -> Any:
     if target is None or isinstance(target, (int, np.integer)):
         return None if target is None else int(target)
@@ -206,74 +204,6 @@ def _target(target: Any) -> Any:
 def _switch(value: Any) -> Any:
     """NumPy's truth values and numbers are True or False, too."""
     return bool(value) if value is None or isinstance(value, (int, float, np.generic)) else value
-
-
-def is_torch_module(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.nn.Module)
-
-
-def is_keras_model(value: Any) -> bool:
-    modules = (part for c in type(value).__mro__ for part in c.__module__.split("."))
-    return hasattr(value, "save") and any(part in ("keras", "tf_keras") for part in modules)
-
-
-def _exported(module: Any, example: Any) -> Any:
-    """A torch module as ONNX with a free batch axis; with its weights, and in the mode it will be used in."""
-    import torch
-
-    if example is None:
-        raise UsageError(
-            "a torch module knows no shape of its input: load(net, example) with a batch of one record, such as "
-            "torch.zeros(1, 3, 32, 32)"
-        )
-    if isinstance(example, np.ndarray):
-        example = torch.from_numpy(example)
-    named = dict(example) if isinstance(example, Mapping) else None
-    arguments = tuple(named.values()) if named is not None else (example if isinstance(example, tuple) else (example,))
-    names = list(named) if named is not None else (["x"] if len(arguments) == 1 else [f"x{i}" for i in range(len(arguments))])
-    training = module.training
-    buffer = io.BytesIO()
-    options: dict[str, Any] = {}
-    if tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2]) >= (2, 5):
-        options["dynamo"] = False
-    module.eval()
-    try:
-        with warnings.catch_warnings(), torch.no_grad():
-            warnings.simplefilter("ignore")
-            torch.onnx.export(
-                module,
-                arguments,
-                buffer,
-                input_names=names,
-                output_names=["output"],
-                dynamic_axes={name: {0: "n"} for name in [*names, "output"]},
-                **options,
-            )
-    except UsageError:
-        raise
-    except Exception as error:
-        raise UsageError(f"torch.onnx.export does not take this module: {error}") from error
-    finally:
-        module.train(training)
-    return _assay.read_onnx(buffer.getvalue(), "", type(module).__name__)
-
-
-def _from_keras(model: Any) -> Any:
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
-        failed = None
-        for ending in (".keras", ".h5"):  # old versions know the second one alone
-            path = os.path.join(folder, f"{getattr(model, 'name', 'model')}{ending}")
-            try:
-                model.save(path)
-                return _assay.read_model(path)
-            except AssayError:
-                raise
-            except Exception as error:
-                failed = failed or error
-        raise UsageError(f"Keras does not save this model: {failed}") from failed
 
 
 def load(
@@ -293,10 +223,11 @@ def load(
     Parameters
     ----------
     source
-        A file (.onnx, Keras .h5 or .keras), the bytes of an ONNX file, a ``torch.nn.Module`` with an example, a Keras
-        model, or a Model.
+        A file (.onnx, Keras .h5 or .keras), the bytes of an ONNX file, a ``torch.nn.Module`` with an example (those of
+        transformers are such), a model of Keras, what ``torch.export`` or ``torch.onnx.export`` gave, a ModelProto, or
+        a Model.
     example
-        Of a torch module: a batch of one record as a tensor, a tuple of tensors, or a dict by name of input.
+        Of a torch module: a batch of one record as a tensor, a tuple of tensors, or a dict by name of argument.
     weights
         A .safetensors file that holds all weights of the network under their names (``Model.weights``), in place of
         its own.
@@ -324,8 +255,10 @@ def load(
     if isinstance(source, Model):
         network = _adapted(source._network, weights, fix, decision)
         return source if network is source._network else source._edited(network)
-    network = _adapted(_network_of(source, example, name), weights, fix, decision)
-    return Model(network, threads, device, batch)
+    network = _network_of(source, example, name)
+    model = Model(_adapted(network, weights, fix, decision), threads, device, batch)
+    model._channels_last = channels_last(source, network)
+    return model
 
 
 def _adapted(
@@ -342,14 +275,12 @@ def _adapted(
 
 
 def _network_of(source: Any, example: Any, name: str) -> Any:
-    if is_torch_module(source):
-        return _exported(source, example)
+    if is_network(source):
+        return exported(source, example, name)
     if example is not None:
-        raise UsageError("an example is for torch modules; other networks know the shapes of their inputs")
+        raise UsageError("an example is for torch modules and Keras models; other networks know the shapes of their inputs")
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _assay.read_onnx(bytes(source), "", name)
     if isinstance(source, (str, os.PathLike)):
         return _assay.read_model(os.fspath(source))
-    if is_keras_model(source):
-        return _from_keras(source)
     raise UsageError(f"a {type(source).__name__} is no network: give a file, ONNX bytes, a torch module or Keras model")

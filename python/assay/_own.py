@@ -6,7 +6,9 @@ records, and are slower than those in C++ by what Python costs for a batch.
 
 from __future__ import annotations
 
+import functools
 import inspect as _inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index as _index
@@ -15,12 +17,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _assay
+from ._arrays import Array, array_of, host
 from .errors import UsageError
 
 __all__ = [
     "ActivationBatch",
     "Attack",
     "AttackProblem",
+    "AttackedNetwork",
     "Constraint",
     "Criterion",
     "Hypothesis",
@@ -30,9 +34,6 @@ __all__ = [
     "clusterer",
     "register",
 ]
-
-Array = np.ndarray[Any, Any]
-
 
 @dataclass(frozen=True)
 class LayerProfile:
@@ -101,6 +102,54 @@ class RecordBlock:
     texts: list[str]
 
 
+class AttackedNetwork:
+    """The network of an attack, while ``perturb`` runs. Points are arrays [n, record...] of the shape of the problem's
+    inputs; of torch tensors the scores are torch's, too, and ``backward()`` of whatever is computed from them reaches
+    the points, so that an objective may be written as a loss in torch is."""
+
+    def __init__(self, view: Any) -> None:
+        self._view = view
+
+    def scores(self, points: Any) -> Any:
+        """[n, classes]."""
+        if not _is_tensor_of_torch(points):
+            return self._view.scores(array_of(points, "points"))
+        import torch
+
+        device, dtype = points.device, points.dtype
+        return _torch_scores()(points.to("cpu", torch.float32), self._view).to(device, dtype)
+
+    def gradients(self, points: Any, weights: Any) -> Array:
+        """Of ``(weights * scores).sum(1)`` with respect to the points, record by record."""
+        found: Array = self._view.gradients(array_of(points, "points"), array_of(weights, "weights"))
+        return found
+
+
+def _is_tensor_of_torch(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+@functools.cache
+def _torch_scores() -> Callable[..., Any]:
+    """The network as a function of torch, whose gradients are Assay's."""
+    import torch
+
+    class Scores(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(context: Any, points: Any, view: Any) -> Any:
+            context.save_for_backward(points)
+            context.view = view
+            return torch.from_numpy(view.scores(points.detach()))
+
+        @staticmethod
+        def backward(context: Any, *slopes: Any) -> Any:
+            (points,) = context.saved_tensors
+            return torch.from_numpy(context.view.gradients(points.detach(), slopes[0].detach())), None
+
+    return Scores.apply  # type: ignore[no-any-return]
+
+
 class _Named:
     #: What the catalogue calls it; the class's name in lower case where there is none.
     name: str = ""
@@ -153,13 +202,19 @@ class Criterion(_Named):
 class Attack(_Named):
     """An attack. ``perturb`` gives changed inputs [n, record...] in units of the valid range; what leaves [0, 1] is
     clipped. ``network.scores(points)`` gives [n, classes]; ``network.gradients(points, weights)`` the gradient of
-    ``(weights * scores).sum(1)`` with respect to the points, record by record. The result for a record must depend on
-    that record, its random stream and the options alone."""
+    ``(weights * scores).sum(1)`` with respect to the points, record by record. With tensors of torch an attack may be
+    written as in torch::
+
+        x = torch.from_numpy(problem.inputs).requires_grad_()
+        torch.nn.functional.cross_entropy(network.scores(x), torch.from_numpy(problem.labels), reduction="sum").backward()
+        return x + self.eps * x.grad.sign()
+
+    The result for a record must depend on that record, its random stream and the options alone."""
 
     _kind = "attack"
 
-    def perturb(self, network: Any, problem: AttackProblem) -> Array:
-        raise NotImplementedError
+    def perturb(self, network: AttackedNetwork, problem: AttackProblem) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} needs perturb(self, network, problem)")
 
 
 class Constraint(_Named):
@@ -186,6 +241,8 @@ class Hypothesis(_Named):
 def behaviours_of(name: str, classes: list[list[str]], found: Any, records: int) -> Array:
     """What annotate() gave, as [records, hypotheses, positions...] float32: classes as their numbers, and behind them
     whether it is the first, the second, ..."""
+    if _is_tensor_of_torch(found):
+        found = host(found, f"hypothesis {name}: what annotate() gives")
     values = np.asarray(found) if hasattr(found, "__array__") else np.asarray(found, dtype=object)
     if len(classes) == 1 and values.ndim == 1:
         values = values[:, None]
@@ -267,6 +324,37 @@ class _Checked:
         return made
 
 
+class _Attacking:
+    """An attack that sees the network through `AttackedNetwork`, and may give arrays of any library."""
+
+    def __init__(self, name: str, own: Any) -> None:
+        self._name, self._own = name, own
+
+    def perturb(self, view: Any, problem: AttackProblem) -> Any:
+        return array_of(self._own.perturb(AttackedNetwork(view), problem), f"attack {self._name}: what perturb() gives")
+
+
+class _Constraining:
+    """A constraint whose methods, those that it has, may give arrays of any library."""
+
+    def __init__(self, name: str, own: Any) -> None:
+        for method in ("direction", "kept", "shown"):
+            if hasattr(own, method):
+                setattr(self, method, self._taken(f"constraint {name}: what {method}() gives", getattr(own, method)))
+
+    @staticmethod
+    def _taken(what: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arguments: array_of(method(*arguments), what)
+
+
+_wrappers: dict[str, Callable[[str, Any], Any]] = {
+    "criterion": _Checked,
+    "attack": _Attacking,
+    "constraint": _Constraining,
+    "hypothesis": lambda _, own: own,
+}
+
+
 def _figure(value: Any) -> float | tuple[str, str, float] | None:
     """A measure, or counts as texts (they may be of any size) with their share; None for what is neither."""
     try:
@@ -306,7 +394,7 @@ def register(cls: _Class) -> _Class:
             "definition": _inspect.getdoc(cls) or summary,
             "options": {str(name): value for name, value in dict(getattr(cls, "options", {})).items()},
         },
-        (lambda **setup: _Checked(name, cls(**setup))) if kind == "criterion" else cls,
+        lambda **setup: _wrappers[kind](name, cls(**setup)),
     )
     return cls
 
@@ -355,6 +443,6 @@ def spec_of(value: Any) -> str:
     kind, name = value._kind, _name_of(cls)
     _registrars[kind](
         {"kind": kind, "name": name, "summary": "written in Python", "definition": "", "options": {}},
-        lambda **_: value,
+        lambda **_: _wrappers[kind](name, value),
     )
     return name

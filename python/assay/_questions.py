@@ -10,18 +10,22 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _assay
+from ._arrays import is_array
+from ._batches import batches_of
 from ._data import Data, data as make_data
-from ._model import Model, is_keras_model, is_torch_module, load
+from ._export import is_network, is_torch_module
+from ._model import Model, load
 from ._own import is_own, spec_of
 from ._program import program_file
 from ._progress import Progress, listener_of
 from ._results import Result, positions_of, texts
+from ._tables import table_of
 from .errors import FileError, UsageError
 
 __all__ = ["commands"]
@@ -66,9 +70,7 @@ class _Question:
     def dataset(self, flag: str, value: Any) -> str:
         name = f"{flag}{len(self.datasets) or ''}{self.suffix}"
         if isinstance(value, tuple):
-            if len(value) != 2:
-                raise UsageError(f"{flag}: data are x, (x, y), or what assay.data() makes")
-            value = make_data(*value)
+            value = make_data(*_pair(flag, value))
         self.datasets[name] = make_data(value)._records
         return "@" + name
 
@@ -78,7 +80,7 @@ class _Question:
             return [_file_of(name, value)]
         if is_own(value):
             return [spec_of(value)]
-        if isinstance(value, (Model,)) or is_torch_module(value) or is_keras_model(value):
+        if isinstance(value, Model) or is_network(value):
             return [self.network(name, value)]
         if isinstance(value, (bool, np.bool_)):
             return ["true" if value else "false"]
@@ -117,7 +119,13 @@ def _one_name(text: str) -> str:
 
 
 def _is_data(value: Any) -> bool:
-    return hasattr(value, "__dlpack__") or isinstance(value, Iterable)
+    return isinstance(value, Mapping) or is_array(value) or table_of(value) is not None or batches_of(value) is not None
+
+
+def _pair(flag: str, value: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(value) != 2:
+        raise UsageError(f"{flag}: data are x, (x, y), or what assay.data() makes")
+    return value
 
 
 def _plain(value: Any) -> str:
@@ -309,6 +317,18 @@ def _source(value: Any) -> Data | None:
     return None if value is None else make_data(*value) if isinstance(value, tuple) else make_data(value)
 
 
+def _first_record(given: Given) -> Any:
+    """Of the data that the question is about, as torch modules take it."""
+    for name in ("data", "test", "train"):
+        if given.get(name) is not None:
+            source = _source(given[name])
+            assert source is not None
+            arrays = source.read([0])
+            inputs = {name: arrays[name] for name in source.inputs}
+            return inputs if len(inputs) > 1 else next(iter(inputs.values()))
+    return None
+
+
 def _suspects(path: str) -> list[str]:
     import csv
 
@@ -335,16 +355,42 @@ def _listed(flag: Mapping[str, Any], value: Any) -> Any:
     return value
 
 
-def _hold_iterables(flags: Mapping[str, Mapping[str, Any]], given: Given) -> None:
+def _load_objects(given: Given, kind: Callable[[Any], bool], example: Any = None) -> frozenset[tuple[int, ...]]:
+    """Networks that are in memory, once for all uses; which records are to be looked at with channels first."""
+    shapes: frozenset[tuple[int, ...]] = frozenset()
+    for name in _networks & given.keys():
+        items = _items(given[name])
+        if any(map(kind, items)):
+            items = [load(item, example) if kind(item) else item for item in items]
+            given[name] = items if isinstance(given[name], (list, tuple)) else items[0]
+        shapes = shapes.union(*(item._channels_last for item in items if isinstance(item, Model)))
+    return shapes
+
+
+def _hold_objects(flags: Mapping[str, Mapping[str, Any]], given: Given) -> None:
+    """Networks and data in memory; a torch module is exported with the first record of the data."""
+    shapes = _load_objects(given, lambda item: is_network(item) and not is_torch_module(item))
+    _hold_iterables(flags, given, shapes)
+    if any(is_torch_module(item) for name in _networks & given.keys() for item in _items(given[name])):
+        _load_objects(given, is_torch_module, _first_record(given))
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _hold_iterables(
+    flags: Mapping[str, Mapping[str, Any]], given: Given, layout: frozenset[tuple[int, ...]]
+) -> None:
     """What can be read once only is read here, and then used as often as it is needed."""
     for name, value in given.items():
         flag = flags[name]
-        if flag["type"] != "SPEC" or isinstance(value, (str, os.PathLike, Data, list, Mapping, Result)) or is_own(value):
+        if flag["type"] != "SPEC" or isinstance(value, (str, os.PathLike, Data, list, Result)) or is_own(value):
             continue
         if isinstance(value, tuple):
-            given[name] = make_data(*value)
+            given[name] = make_data(*_pair(name, value), layout=layout)
         elif value is not None and not isinstance(value, (bool, int, float)) and _is_data(value):
-            given[name] = make_data(value)
+            given[name] = make_data(value, layout=layout)
 
 
 def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
@@ -352,7 +398,7 @@ def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
     flags = {flag["name"]: flag for flag in entry["flags"]}
     for name, value in given.items():
         given[name] = _listed(flags[name], value)
-    _hold_iterables(flags, given)
+    _hold_objects(flags, given)
     files = _Files(entry["name"], given)
     files.prepare()
     try:

@@ -20,6 +20,7 @@ from ._model import load as load
 from ._own import ActivationBatch as ActivationBatch
 from ._own import Attack as Attack
 from ._own import AttackProblem as AttackProblem
+from ._own import AttackedNetwork as AttackedNetwork
 from ._own import Constraint as Constraint
 from ._own import Criterion as Criterion
 from ._own import Hypothesis as Hypothesis

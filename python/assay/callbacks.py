@@ -34,7 +34,7 @@ class CoverageHistory:
         """Keywords are those of ``assay.cover``."""
         from ._questions import commands
 
-        model = load(network, self.example) if self.example is not None else load(network)
+        model = network if self.example is None else load(network, self.example)
         self.results.append(commands["cover"](model, self.train, self.test, **self.keywords))
         return self.results[-1]
 

@@ -1,0 +1,211 @@
+"""Batches of any library, read once into a temporary file: DataLoaders, tf.data, data sets of Hugging Face, generators."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array, channels_first, host, scaled
+from ._tables import Choice, Column, classes_of, inputs_of, joined, targets_of
+from .errors import UsageError
+
+__all__ = ["batches_of", "choice_of", "is_pictured", "names_of", "pictures", "spooled"]
+
+Prepare = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class _One:
+    """A record of a data set that gives one at a time."""
+
+    record: Any
+
+
+class _Spool:
+    """Arrays of batches, one after the other, in a file without a name; then as one array on it."""
+
+    def __init__(self) -> None:
+        import tempfile
+
+        self.file = tempfile.TemporaryFile(prefix="assay-")
+        self.shape: tuple[int, ...] | None = None
+        self.dtype: np.dtype[Any] | None = None
+        self.count = 0
+
+    def add(self, name: str, rows: Array) -> int:
+        if rows.ndim == 0:
+            raise UsageError(f"'{name}' of a batch is a single number; records along the first axis are needed")
+        rows = np.ascontiguousarray(rows)
+        if rows.dtype.kind == "f":
+            rows = rows.astype(np.float32, copy=False)
+        if self.shape is None:
+            self.shape, self.dtype = rows.shape[1:], rows.dtype
+        if rows.shape[1:] != self.shape or rows.dtype != self.dtype:
+            raise UsageError(
+                f"'{name}' of a batch holds records of {list(rows.shape[1:])} {rows.dtype}, those before were "
+                f"{list(self.shape)} {self.dtype}; bring them to one shape and type"
+            )
+        self.file.write(rows.tobytes())
+        self.count += len(rows)
+        return len(rows)
+
+    def array(self) -> Array:
+        self.file.flush()
+        assert self.shape is not None and self.dtype is not None
+        if self.count == 0 or 0 in self.shape:
+            return np.zeros((self.count, *self.shape), self.dtype)
+        return np.memmap(self.file, self.dtype, mode="r", shape=(self.count, *self.shape))
+
+
+def batches_of(value: Any) -> Iterable[Any] | None:
+    """What gives batches or records one after the other, or None for what does not."""
+    if _is_of_hugging_face(value):
+        formatted = value if _has_transform(value) else value.with_format("numpy")
+        batches: Iterable[Any] = formatted.iter(batch_size=256)
+        return batches
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.utils.data.Dataset) and hasattr(value, "__getitem__"):
+        return (_One(value[at]) for at in range(len(value)))
+    if isinstance(value, (list, tuple, str, bytes)) or hasattr(value, "toarray"):
+        return None
+    return value if isinstance(value, Iterable) else None
+
+
+def _is_of_hugging_face(value: Any) -> bool:
+    return hasattr(value, "features") and hasattr(value, "with_format") and hasattr(value, "iter")
+
+
+def _has_transform(value: Any) -> bool:
+    """Then it says itself what records are."""
+    return getattr(value, "format", None) is not None and value.format["type"] == "custom"
+
+
+def choice_of(value: Any, choice: Choice) -> Choice:
+    """What is chosen; of a data set of Hugging Face all columns are inputs where nothing is."""
+    if choice or not _is_of_hugging_face(value) or not value.column_names:
+        return choice
+    return Choice(inputs=list(value.column_names))
+
+
+def names_of(value: Any, label: str | None) -> list[str]:
+    """Of the classes, where a data set of Hugging Face knows them."""
+    feature = (getattr(value, "features", None) or {}).get(label) if _is_of_hugging_face(value) else None
+    return list(getattr(feature, "names", None) or [])
+
+
+def is_pictured(value: Any, choice: Choice) -> bool:
+    """Whether the inputs are pictures as Hugging Face decodes them: bytes, channels last."""
+    if not _is_of_hugging_face(value) or _has_transform(value) or not value.features:
+        return False
+    chosen = choice.inputs or [name for name in value.features if name not in choice.outputs]
+    return all(type(value.features.get(name)).__name__ == "Image" for name in chosen)
+
+
+def pictures(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Bytes with channels last, or without, as float32 from 0 to 1 with channels first."""
+    with_channels = {name: rows[..., None] if rows.ndim == 3 else rows for name, rows in arrays.items()}
+    return channels_first({name: scaled(rows, 1 / 255, name) for name, rows in with_channels.items()})
+
+
+def _record(value: Any) -> Any:
+    """One record as a batch of one."""
+    if isinstance(value, Mapping):
+        return {name: _record(part) for name, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return tuple(_record(part) for part in value)
+    return np.array([value]) if isinstance(value, (str, bytes)) else host(value, "a record")[None]
+
+
+def _is_single(value: Any) -> bool:
+    return isinstance(value, (int, float, str, bytes, np.generic)) or getattr(value, "shape", None) == ()
+
+
+class _Reading:
+    """Batches as they come: inputs to files, what a table calls labels to memory."""
+
+    def __init__(self, choice: Choice, prepare: Prepare) -> None:
+        self.choice, self.prepare = choice, prepare
+        self.inputs: dict[str, _Spool] = {}
+        self.outputs: _Spool | None = None
+        self.columns: list[Column] = []
+        self.count = 0  # of records so far
+
+    def add(self, batch: Any) -> None:
+        x, y = self._parts(batch)
+        if isinstance(x, (tuple, list)):
+            x = {f"x{number}": part for number, part in enumerate(x)} if len(x) > 1 else x[0]
+        named = x if isinstance(x, Mapping) else {"x": x}
+        if self.inputs and set(named) != set(self.inputs):
+            raise UsageError(f"a batch has the inputs {sorted(named)}, those before had {sorted(self.inputs)}")
+        arrays = self.prepare({str(name): host(rows, f"'{name}' of a batch") for name, rows in named.items()})
+        sizes = {self.inputs.setdefault(name, _Spool()).add(name, rows) for name, rows in arrays.items()}
+        if y is not None:
+            sizes.add(self._label(y))
+        elif self.outputs is not None:
+            raise UsageError("a batch has no labels, those before had some")
+        if len(sizes) != 1:
+            raise UsageError(f"the inputs and labels of a batch differ in their numbers of records: {sorted(sizes)}")
+        self.count += sizes.pop()
+
+    def _label(self, y: Any) -> int:
+        if self.choice.label is not None:
+            self.columns.append(y)
+            return len(y.values)
+        self.outputs = self.outputs or _Spool()
+        return self.outputs.add("y", host(y, "'y' of a batch"))
+
+    def _parts(self, batch: Any) -> tuple[Any, Any]:
+        if isinstance(batch, _One):
+            batch = _record(batch.record)
+        if isinstance(batch, Mapping) and self.choice:
+            return self._chosen(batch)
+        if self.choice:
+            raise UsageError("label=, target= and inputs= name columns of a table, or parts of batches {name: x}")
+        if isinstance(batch, (tuple, list)):
+            if len(batch) > 2 or not batch:
+                raise UsageError(
+                    f"a batch has {len(batch)} parts; give x, (x, y), ((x0, x1), y), {{name: x}} or ({{name: x}}, y), by a "
+                    "generator over it say"
+                )
+            x, y = batch if len(batch) == 2 else (batch[0], None)
+            return (_record(x), _record(y)) if _is_single(y) else (x, y)
+        return batch, None
+
+    def _chosen(self, batch: Mapping[str, Any]) -> tuple[Any, Any]:
+        names = self.choice.inputs_among(list(batch))
+        if any(_is_single(batch[name]) for name in self.choice.outputs):
+            batch = _record(batch)
+
+        def column(name: str) -> Column:
+            rows = batch[name]
+            values = np.asarray(host(rows, f"'{name}' of a batch") if hasattr(rows, "detach") else rows)
+            missing = np.array([value is None or (isinstance(value, float) and value != value) for value in values.tolist()])
+            return Column(name, values, missing if missing.any() else None, None, lambda row: self.count + row)
+
+        outputs = [column(name) for name in self.choice.outputs]
+        y = None if not outputs else outputs[0] if self.choice.label is not None else targets_of(outputs)
+        return inputs_of(map(column, names)), y
+
+
+def spooled(
+    batches: Iterable[Any], choice: Choice, class_names: list[str], prepare: Prepare
+) -> tuple[Any, Any, list[str]]:
+    """Reads batches once, to a file: records can then be read in any order, several times, without memory. Inputs,
+    outputs and names of classes."""
+    reading = _Reading(choice, prepare)
+    for batch in batches:
+        reading.add(batch)
+    if not reading.inputs:
+        raise UsageError("the iterable gave no batch (was it used up?)")
+    arrays = {name: spool.array() for name, spool in reading.inputs.items()}
+    first = next(iter(arrays.values()))
+    y = None if reading.outputs is None else reading.outputs.array()
+    if reading.columns:
+        y, class_names = classes_of(joined(reading.columns), class_names)
+    if y is not None and len(y) != len(first):
+        raise UsageError(f"{len(y)} labels for {len(first)} records")
+    return (first if list(arrays) == ["x"] else arrays), y, class_names
