@@ -18,7 +18,7 @@ WORDS = [NAMES[y] for y in Y]
 def need(*names):
     """Makes a test SKIPPED where one of these packages is absent."""
     for name in names:
-        if importlib.util.find_spec(name) is None:
+        if importlib.util.find_spec(name.split(".")[0]) is None:
             pytest.skip(f"SKIPPED: {name} is not installed")
     return importlib.import_module(names[0])
 
