@@ -100,10 +100,10 @@ def _of_module(module: Any, example: Any) -> Any:
                 return attempt(module, call)
             except Exception as error:  # whatever an exporter raises, or Assay about what it made
                 failed.append(error)
-    for error in failed:
-        if isinstance(error, AssayError):
-            raise error
-    new, old = (f"{type(error).__name__}: {(str(error).strip() or 'without a word').splitlines()[0]}" for error in failed)
+    for failure in failed:
+        if isinstance(failure, AssayError):
+            raise failure
+    new, old = (f"{type(why).__name__}: {(str(why).strip() or 'without a word').splitlines()[0]}" for why in failed)
     raise UsageError(
         f"torch.onnx.export does not take this {type(module).__name__}, neither with dynamo=True ({new}) nor without ({old}); "
         "export it yourself and give the file"

@@ -1,6 +1,7 @@
 """What else may be in the process: other frameworks, before and after, and any NumPy."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 
@@ -8,6 +9,11 @@ import numpy as np
 import pytest
 
 import assay
+
+# Keras looks for TensorFlow unless it is told otherwise.
+BACKENDS = [name for name in ("tensorflow", "jax", "torch") if importlib.util.find_spec(name) is not None]
+if BACKENDS:
+    os.environ.setdefault("KERAS_BACKEND", BACKENDS[0])
 
 CODE = """
 import sys

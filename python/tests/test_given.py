@@ -460,7 +460,7 @@ except assay.ModelError as error:
 
 @pytest.mark.parametrize("backend", ["tensorflow", "jax", "torch"])
 def test_models_of_keras(backend, monkeypatch):
-    need("keras", backend)
+    need(backend, "keras")
     monkeypatch.setenv("KERAS_BACKEND", backend)
     ran = subprocess.run([sys.executable, "-c", KERAS.format(backend=backend)], capture_output=True, text=True)
     assert ran.returncode == 0 and ran.stdout.endswith("all right\n"), (ran.stdout, ran.stderr[-2000:])
