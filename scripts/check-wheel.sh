@@ -19,6 +19,7 @@ if [ ${#pythons[@]} -eq 0 ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$source/scripts/wheels.sh"
 
 python3 -m venv "$work/checks"
 "$work/checks/bin/pip" install --quiet auditwheel abi3audit
@@ -28,18 +29,9 @@ for wheel in "$folder"/assay-*.whl; do
   case $wheel in *abi3*) "$work/checks/bin/abi3audit" --strict "$wheel" ;; esac
 done
 
-# tested ENVIRONMENT TEST...
-tested() {
-  local environment=$1
-  shift
-  (cd "$work" && PATH=$environment/bin:$PATH ASSAY_PROGRAM=$environment/bin/assay ASSAY_SOURCE_DIR=$source PYTHONDONTWRITEBYTECODE=1 \
-    "$environment/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$work" -c /dev/null "$@")
-}
 for python in "${pythons[@]}"; do
   version=$("$python" -c 'import platform; print(platform.python_version())')
-  tag=cp312-abi3
-  case $version in 3.11.*) tag=cp311-cp311 ;; esac
-  wheel=$(echo "$folder"/assay-*-$tag-*_"$(uname -m)".whl)
+  wheel=$(wheel_for "$folder" "$python")
   for package in numpy "${beside[@]}"; do
     environment=$work/$version-$package
     echo "== Python $version with $package"

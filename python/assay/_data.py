@@ -166,6 +166,15 @@ def _inputs(x: Any) -> dict[str, Any]:
     return {name: array_of(part, f"'{name}'") for name, part in columns.items()}
 
 
+def _refuse_bytes(arrays: dict[str, Any]) -> None:
+    for name, array in arrays.items():
+        if "uint8" in str(getattr(array, "dtype", "")):
+            raise UsageError(
+                f"{name} holds uint8, which no network takes as records; scale=1/255 makes float32 from 0 to 1 of 8-bit "
+                "pictures, astype(np.int64) makes tokens"
+            )
+
+
 def _labels(y: Any) -> Any:
     if y is None:
         return None
@@ -331,7 +340,7 @@ def data(
     Raises
     ------
     UsageError
-        For element types and shapes that are no records; convert uint8 pictures, ``x / np.float32(255)``.
+        For element types and shapes that are no records; 8-bit pictures need ``scale=1/255``.
     MismatchError
         For numbers of labels or ids that differ from that of the records.
     DataError
@@ -352,6 +361,9 @@ def data(
     prepare = _preparation(scale, layout)
     given = _taken(x, y, choice, list(class_names or []), prepare)
     arrays = _inputs(given.x)
+    if not given.prepared:
+        arrays = prepare(arrays)
+    _refuse_bytes(arrays)
     y = _labels(given.y)
     if y is not None and y.dtype.kind == "f":
         if targets is not None:
@@ -359,7 +371,7 @@ def data(
         y, targets = None, y
     return Data(
         _assay.records_of(
-            list((arrays if given.prepared else prepare(arrays)).items()),
+            list(arrays.items()),
             y,
             None if targets is None else host(targets, "targets"),
             list(map(str, ids)) if ids is not None else given.rows,

@@ -94,17 +94,19 @@ def _of_module(module: Any, example: Any) -> Any:
         )
     with _evaluating(module):
         call = _call_of(module, example)
-        failed: list[str] = []
+        failed: list[Exception] = []
         for attempt in (_by_dynamo, _by_tracing):
             try:
                 return attempt(module, call)
-            except AssayError:
-                raise
-            except Exception as error:  # whatever an exporter raises
-                failed.append(f"{type(error).__name__}: {(str(error).strip() or 'without a word').splitlines()[0]}")
+            except Exception as error:  # whatever an exporter raises, or Assay about what it made
+                failed.append(error)
+    for failure in failed:
+        if isinstance(failure, AssayError):
+            raise failure
+    new, old = (f"{type(why).__name__}: {(str(why).strip() or 'without a word').splitlines()[0]}" for why in failed)
     raise UsageError(
-        f"torch.onnx.export does not take this {type(module).__name__}, neither with dynamo=True ({failed[0]}) nor without "
-        f"({failed[1]}); export it yourself and give the file"
+        f"torch.onnx.export does not take this {type(module).__name__}, neither with dynamo=True ({new}) nor without ({old}); "
+        "export it yourself and give the file"
     )
 
 

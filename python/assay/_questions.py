@@ -385,6 +385,8 @@ def _hold_iterables(
     """What can be read once only is read here, and then used as often as it is needed."""
     for name, value in given.items():
         flag = flags[name]
+        if flag["type"] == "SPEC" and isinstance(value, (str, os.PathLike)) and os.fspath(value).endswith(".parquet"):
+            raise UsageError(f"{name}: of a table somebody has to say what is what: assay.data({os.fspath(value)!r}, label=...)")
         if flag["type"] != "SPEC" or isinstance(value, (str, os.PathLike, Data, list, Result)) or is_own(value):
             continue
         if isinstance(value, tuple):

@@ -96,8 +96,8 @@ def table_of(value: Any) -> Any:
         return None
     try:
         import pyarrow
-    except ImportError:
-        raise UsageError(f"a {type(value).__name__} is read by pyarrow, which is not installed: pip install pyarrow") from None
+    except ImportError as error:
+        raise UsageError(f"a {type(value).__name__} is read by pyarrow; pip install pyarrow ({error})") from None
     return pyarrow.table(value)
 
 
@@ -115,8 +115,8 @@ def read_parquet(path: str | os.PathLike[str]) -> Any:
             import polars
 
             return polars.read_parquet(path)
-    except ImportError:
-        raise UsageError(f"{path}: parquet files are read by pyarrow or polars; pip install pyarrow") from None
+    except ImportError as error:
+        raise UsageError(f"{path}: parquet files are read by pyarrow or polars; pip install pyarrow ({error})") from None
     except Exception as error:  # of either library
         raise DataError(f"{path}: no parquet file that can be read: {error}") from error
 

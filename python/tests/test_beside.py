@@ -1,6 +1,7 @@
 """What else may be in the process: other frameworks, before and after, and any NumPy."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 
@@ -8,6 +9,11 @@ import numpy as np
 import pytest
 
 import assay
+
+# Keras looks for TensorFlow unless it is told otherwise.
+BACKENDS = [name for name in ("tensorflow", "jax", "torch") if importlib.util.find_spec(name) is not None]
+if BACKENDS:
+    os.environ.setdefault("KERAS_BACKEND", BACKENDS[0])
 
 CODE = """
 import sys
@@ -42,6 +48,36 @@ def test_beside_another_framework(work, other, order):
     code = CODE.format(imports="import " + order.format(other=other), work=WORK[other])
     ran = subprocess.run([sys.executable, "-c", code, "net.onnx"], cwd=work, capture_output=True, text=True)
     assert ran.returncode == 0 and ran.stdout.endswith("both work\n"), (ran.returncode, ran.stderr[-2000:])
+
+
+@pytest.mark.parametrize("order", ["{others}, assay", "assay, {others}"])
+def test_beside_all_that_are_here(work, order):
+    """Threads of OpenMP, MKL and whatever else they bring are alive at once."""
+    here = [other for other in WORK if importlib.util.find_spec(other) is not None]
+    if len(here) < 2:
+        pytest.skip(f"SKIPPED: of {', '.join(WORK)} only {here} are installed")
+    work_of_all = "\n".join(WORK[other] for other in here)
+    code = CODE.format(imports="import " + order.format(others=", ".join(here)), work=work_of_all)
+    ran = subprocess.run([sys.executable, "-c", code, "net.onnx"], cwd=work, capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout.endswith("both work\n"), (ran.returncode, ran.stderr[-2000:])
+
+
+def test_in_a_notebook(work):
+    """In a kernel of its own: figures come back, a result shows itself, an error is one of Assay's."""
+    if importlib.util.find_spec("nbclient") is None or importlib.util.find_spec("ipykernel") is None:
+        pytest.skip("SKIPPED: nbclient or ipykernel is not installed")
+    import nbclient
+    import nbformat
+
+    cells = [
+        "import assay\nresult = assay.evaluate('net.onnx', 'test.npz', progress=True)",
+        "result",
+        "try:\n    assay.data(3)\nexcept assay.UsageError as error:\n    print('said:', error)",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(work)}}).execute()
+    assert "correctly" in book.cells[1].outputs[0].data["text/html"]
+    assert book.cells[2].outputs[0].text.startswith("said: ")
 
 
 WORKERS = """

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import assay
+from assay.callbacks import CoverageHistory
 
 X = np.arange(6 * 4, dtype=np.float32).reshape(6, 4) / 8  # exact in 16 bits
 Y = np.array([0, 1, 2, 0, 1, 0])
@@ -18,7 +19,7 @@ WORDS = [NAMES[y] for y in Y]
 def need(*names):
     """Makes a test SKIPPED where one of these packages is absent."""
     for name in names:
-        if importlib.util.find_spec(name) is None:
+        if importlib.util.find_spec(name.split(".")[0]) is None:
             pytest.skip(f"SKIPPED: {name} is not installed")
     return importlib.import_module(names[0])
 
@@ -167,6 +168,11 @@ def test_parquet_files_that_are_none(tmp_path):
         assay.data(tmp_path / "bad.parquet", label="kind")
 
 
+def test_a_parquet_file_in_a_question_is_answered_with_what_to_write(model):
+    with pytest.raises(assay.UsageError, match="data: .*assay.data.'t.parquet', label="):
+        assay.evaluate(model, "t.parquet")
+
+
 def test_a_dict_of_arrays_is_a_table():
     assert same(assay.data({"x": X, "kind": np.array(WORDS)}, label="kind"))
     assert set(assay.data({"a": X, "b": X, "t": Y * 0.5}, target="t").inputs) == {"a", "b"}
@@ -270,6 +276,9 @@ def test_scale_and_layout():
     floats = pixels.astype(np.float32)
     data = assay.data(floats, Y, layout="nhwc")
     assert same(data, floats.transpose(0, 3, 1, 2)) and data._records.addresses == [floats.__array_interface__["data"][0]]
+    for given in (pixels, iter([pixels]), {"a": pixels, "b": floats}):
+        with pytest.raises(assay.UsageError, match="holds uint8, .* scale=1/255"):
+            assay.data(given)
     with pytest.raises(assay.UsageError, match=r"layout='nhwc' is for records with channels; these are x \[4\]"):
         assay.data(X, layout="nhwc")
     with pytest.raises(assay.UsageError, match="'nchw' or 'nhwc'"):
@@ -376,7 +385,16 @@ def test_data_are_the_example_of_a_module():
     for data in ((x, y), assay.data(x, y), iter([(x, y)])):
         assert assay.evaluate(net, data).test_accuracy == 1
     assert assay.evaluate(net, (x, y)).arrays["outputs"].shape == (6, 3)
-    assert 0 <= assay.cover(net, x, x, criterion="nc").nc <= 1
+    history = CoverageHistory(x, x, criterion="nc")
+    history.measure(net)
+    assert history.values("nc") == [assay.cover(net, x, x, criterion="nc").nc]
+    named = {"a": x, "b": x[:, :2]}
+
+    class Sum(torch.nn.Module):
+        def forward(self, b, a):
+            return a[:, :2] + b
+
+    assert assay.evaluate(Sum(), (named, Sum()(**named).argmax(1))).test_accuracy == 1
     with pytest.raises(assay.UsageError, match=r"Linear does not take this example \(x \[1, 2\]\)"):
         assay.evaluate(net, (x[:, :2], y))
     with pytest.raises(assay.UsageError, match="load.net, example"):
@@ -442,7 +460,7 @@ except assay.ModelError as error:
 
 @pytest.mark.parametrize("backend", ["tensorflow", "jax", "torch"])
 def test_models_of_keras(backend, monkeypatch):
-    need("keras", backend)
+    need(backend, "keras")
     monkeypatch.setenv("KERAS_BACKEND", backend)
     ran = subprocess.run([sys.executable, "-c", KERAS.format(backend=backend)], capture_output=True, text=True)
     assert ran.returncode == 0 and ran.stdout.endswith("all right\n"), (ran.stdout, ran.stderr[-2000:])
