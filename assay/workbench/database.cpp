@@ -16,7 +16,7 @@
 namespace assay::workbench {
 namespace {
 
-constexpr int application = 0x41535359;  // "ASSY", in the file's header
+constexpr int own_application = 0x41535359;  // "ASSY", in the file's header
 constexpr int patience = 10000;          // milliseconds that another program may hold the file
 
 // Bytes by which a statement of a user may grow the database and temporary files.
@@ -128,7 +128,7 @@ std::string Statement::text(int column) const {
 
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
-Database::Database(const std::filesystem::path& path, int version) : path_(path), files_(path, application) {
+Database::Database(const std::filesystem::path& path, int version) : path_(path), files_(path, own_application) {
   const int code = sqlite3_open_v2(files_.name().c_str(), &handle_,
                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, files_.system());
   try {
@@ -167,10 +167,10 @@ void Database::identify(int version) {
   if (number("SELECT count(*) FROM sqlite_master") == 0) {
     // Both in one transaction, with which the file begins.
     run(fmt::format("BEGIN IMMEDIATE; PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
-                    application, version));
+                    own_application, version));
     return;
   }
-  if (number("PRAGMA application_id") != application)
+  if (number("PRAGMA application_id") != own_application)
     fail(Fault::data, "{}: a database of another program, which stays as it is; name another file",
          path_.string());
   if (!path_.empty()) judge_schema(*this);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t pixels = 3 * 32 * 32;
+constexpr std::size_t picture_bytes = 3 * 32 * 32;
 
 bool is_cifar_name(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -48,17 +48,17 @@ class CifarSource final : public Source {
     if (bytes_.empty()) fail(Fault::data, "{}: no CIFAR batches here", spec.path);
   }
 
-  std::size_t size() const override { return bytes_.size() / (label_bytes_ + pixels); }
+  std::size_t size() const override { return bytes_.size() / (label_bytes_ + picture_bytes); }
   Shape shape() const override { return {3, 32, 32}; }
   bool is_8bit() const override { return true; }
   std::optional<std::int64_t> label(std::size_t index) const override {
     // Of CIFAR-100's two labels the second is the fine one.
-    return static_cast<unsigned char>(bytes_[index * (label_bytes_ + pixels) + label_bytes_ - 1]);
+    return static_cast<unsigned char>(bytes_[index * (label_bytes_ + picture_bytes) + label_bytes_ - 1]);
   }
   void read(std::size_t index, void* out) const override {
     const auto* from = reinterpret_cast<const unsigned char*>(bytes_.data() +
-                                                              index * (label_bytes_ + pixels) + label_bytes_);
-    std::copy_n(from, pixels, static_cast<float*>(out));
+                                                              index * (label_bytes_ + picture_bytes) + label_bytes_);
+    std::copy_n(from, picture_bytes, static_cast<float*>(out));
   }
   std::string format() const override { return label_bytes_ == 1 ? "CIFAR-10 binary" : "CIFAR-100 binary"; }
 
@@ -67,7 +67,7 @@ class CifarSource final : public Source {
   void add(const fs::path& file, const std::string& batch, const std::string& where) {
     const std::string name = file.filename().string();
     const std::size_t label_bytes = name.starts_with("train.") || name.starts_with("test.") ? 2 : 1,
-                      record = label_bytes + pixels;
+                      record = label_bytes + picture_bytes;
     if (!bytes_.empty() && label_bytes != label_bytes_)
       fail(Fault::data, "{}{}: CIFAR-10 and CIFAR-100 batches side by side", where, file.string());
     label_bytes_ = label_bytes;
