@@ -17,7 +17,7 @@ namespace assay::workbench {
 namespace {
 
 constexpr int own_application = 0x41535359;  // "ASSY", in the file's header
-constexpr int patience = 10000;          // milliseconds that another program may hold the file
+constexpr int patience = 10000;              // milliseconds that another program may hold the file
 
 // Bytes by which a statement of a user may grow the database and temporary files.
 std::uint64_t room_for_users() { return std::min(std::uint64_t{1} << 30, memory_limit()); }
@@ -128,7 +128,8 @@ std::string Statement::text(int column) const {
 
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
-Database::Database(const std::filesystem::path& path, int version) : path_(path), files_(path, own_application) {
+Database::Database(const std::filesystem::path& path, int version)
+    : path_(path), files_(path, own_application) {
   const int code = sqlite3_open_v2(files_.name().c_str(), &handle_,
                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, files_.system());
   try {

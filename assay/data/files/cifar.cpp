@@ -56,8 +56,8 @@ class CifarSource final : public Source {
     return static_cast<unsigned char>(bytes_[index * (label_bytes_ + picture_bytes) + label_bytes_ - 1]);
   }
   void read(std::size_t index, void* out) const override {
-    const auto* from = reinterpret_cast<const unsigned char*>(bytes_.data() +
-                                                              index * (label_bytes_ + picture_bytes) + label_bytes_);
+    const auto* from = reinterpret_cast<const unsigned char*>(
+        bytes_.data() + index * (label_bytes_ + picture_bytes) + label_bytes_);
     std::copy_n(from, picture_bytes, static_cast<float*>(out));
   }
   std::string format() const override { return label_bytes_ == 1 ? "CIFAR-10 binary" : "CIFAR-100 binary"; }
