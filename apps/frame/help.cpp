@@ -9,7 +9,7 @@
 namespace assay::frame {
 namespace {
 
-constexpr std::size_t screen = 80, column = 11;  // characters of a line, of a title and of a name
+constexpr std::size_t screen = 80, titles = 10, names = 11;  // characters of a line and of its columns
 
 // The longest beginning that says something of its own and fits: "what a data set holds" of "what a data set
 // holds: counts, shapes".
@@ -23,13 +23,13 @@ std::string beginning(const std::string& summary, std::size_t most) {
 std::string lines_of(const HelpGroup& group, const CLI::App& root) {
   std::string text, title = group.title;
   if (group.one_line) {
-    const std::vector<std::string> names(group.commands.begin(), group.commands.end());
-    return fmt::format("{:<{}}{}\n", title, column, joined(names));
+    const std::vector<std::string> all(group.commands.begin(), group.commands.end());
+    return fmt::format("{:<{}}{}\n", title, titles, joined(all));
   }
   for (const std::string_view name : group.commands) {
     const std::string& summary = root.get_subcommand(std::string(name))->get_description();
-    text +=
-        fmt::format("{:<{}}{:<{}}{}\n", title, column, name, column, beginning(summary, screen - 2 * column));
+    text += fmt::format("{:<{}}{:<{}}{}\n", title, titles, name, names,
+                        beginning(summary, screen - titles - names));
     title.clear();
   }
   return text;

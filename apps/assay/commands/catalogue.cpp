@@ -23,7 +23,9 @@ std::vector<frame::HelpGroup> help_groups() {
           {"Break", {"attack", "explore", "retrain", "polluted"}},
           {"Explain", {"importance", "inspect", "prune"}},
           {"Report", {"report", "evidence", "verify"}},
-          {"Look up", {"criteria", "operators", "attacks", "constraints", "hypotheses", "measures"}, true}};
+          {"Look up",
+           {"criteria", "operators", "attacks", "constraints", "hypotheses", "measures", "tasks"},
+           true}};
 }
 
 }  // namespace assay::app
