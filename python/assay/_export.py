@@ -288,7 +288,8 @@ def _of_keras(model: Any, example: Any) -> Any:
         try:
             return attempt(model, example)
         except ImportError as lacking:
-            raise UnsupportedError(f"{error}. Keras can export it where a package is installed: {lacking}") from None
+            remedy = f"pip install {lacking.name} ({lacking})" if lacking.name else str(lacking)
+            raise UnsupportedError(f"{error}. Keras can export it where a package is installed: {remedy}") from None
         except Exception as other:  # of exporters
             raise UnsupportedError(f"{error}. Keras does not export it: {type(other).__name__}: {other}") from other
 
