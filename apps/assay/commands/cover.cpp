@@ -154,7 +154,7 @@ class Cover final : public Command {
     const std::string on = "on " + named(asked) + ": ";
     if (criteria("1") == criteria("2"))
       refuse_without_effect({neurons_},
-                            on + "it is how many important neurons idc takes, where idc has no m");
+                            on + "-m says how many neurons idc takes, and no idc without m is asked for");
     if (!heeded.subjects) refuse_without_effect(of_subjects_, on + "they count all layers (--count-layer)");
     if (!heeded.layers) refuse_without_effect(of_layers_, on + "they look at a subject layer (--layer)");
     if (!heeded.share) refuse_without_effect(of_share_, on + "it is for -m auto");
