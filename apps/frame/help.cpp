@@ -16,8 +16,8 @@ constexpr std::size_t screen = 80, titles = 10, names = 11;  // characters of a 
 std::string beginning(const std::string& summary, std::size_t most) {
   const std::string line = summary.substr(0, summary.find('\n'));
   if (line.size() <= most) return line;
-  const std::size_t end = line.find_last_of(",:;", most);
-  return line.substr(0, std::min(end, most));
+  const std::size_t whole = line.find_first_of(":;"), part = line.find_last_of(',', most);
+  return line.substr(0, whole <= most ? whole : std::min(part, most));
 }
 
 std::string lines_of(const HelpGroup& group, const CLI::App& root) {

@@ -95,8 +95,10 @@ void declare_common(CLI::App& app, Settings& settings) {
         fmt::format("--{} {}{}", renderer.name, kind, renderer.render_files ? "" : renderer.extension),
         settings.renderings[renderer.name], fmt::format("write the {} to {}", renderer.summary, kind));
   }
-  outputs.add("--format NAME", settings.format, "form of standard output; csv: the first table alone",
-              CLI::IsMember({"text", "json", "csv", "markdown"}));
+  outputs
+      .add("--format NAME", settings.format, "form of standard output; csv: the first table alone",
+           CLI::IsMember({"text", "json", "csv", "markdown"}))
+      ->default_str("");
   flags.add("--config FILE", settings.config,
             "read flags from FILE (default: ./assay.toml, else [tool.assay] of ./pyproject.toml)");
   flags

@@ -35,7 +35,7 @@ bool is_output_option(std::string_view name, bool learns) {
       "killing-subset", "write",   "sheet",      "ids",         "scores",   "cache",
       "quiet",          "force",   "strict",     "trust",       "config",   "journal-every",
       "plugin",         "out-dir", "checkpoint", "predictions", "heatmaps", "store",
-      "prune"};
+      "prune",          "format",  "verbose"};
   return outputs.contains(name) || (learns && name == "profile");
 }
 

@@ -41,7 +41,7 @@ TEST_F(AttackProgram, DrawsNothingWhenAskedForNothing) {
 TEST_F(AttackProgram, ExtendsCoverageByPresetsAndAttacks) {
   const Outcome outcome = assay(
       "cover --quiet --threads 1 --model net.onnx --train images-idx3-ubyte --test 'images-idx3-ubyte[:20]' "
-      "-m 2 --criterion nc --criterion kmnc "
+      "--criterion nc --criterion kmnc "
       "--extend-with 'noise,madry,noise[sigma=0.1]' --json out.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto table = json("out.json")["tables"]["extensions"];

@@ -12,8 +12,8 @@ class AuditProgram : public Program {
   Outcome audit(const std::string& more) const {
     return assay(
         "audit --quiet --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --subsets 12 "
-        "--permutations 39 --resamples 30 --orders 19 --quality 1 --count 3 " +
-        more);
+        "--permutations 39 --resamples 30 --orders 19 --quality 1 " +
+        std::string(more.find("--mutants") == std::string::npos ? "--count 3 " : "") + more);
   }
   nlohmann::json json(const std::string& name) const {
     return nlohmann::json::parse(read_file(folder / name));

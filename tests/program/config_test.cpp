@@ -106,7 +106,7 @@ const std::map<std::string, Json> flags{
     {"units", Json::array({"layer=hidden,units=0"})},
     {"layer", Json::array({"hidden"})},
     {"count-layer", {"hidden", "logits"}},
-    {"neurons", "2"},
+    {"neurons", "auto"},
     {"share", 0.75},
     {"cap", 3},
     {"profile", "net.profile"},

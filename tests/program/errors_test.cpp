@@ -43,7 +43,7 @@ TEST_F(Errors, FlagsWithoutEffectAreRefused) {
   const std::string own = "cover" + learned + "--criterion nc ",
                     surprise = "cover" + learned + "--criterion lsc ";
   for (const auto& [typed, message] : std::vector<std::pair<std::string, std::string>>{
-           {own + "-m 8", "--neurons has no effect on nc: it is how many important neurons idc takes"},
+           {own + "-m 8", "--neurons has no effect on nc: -m says how many neurons idc takes"},
            {own + "--layer hidden", "--layer has no effect on nc"},
            {surprise + "--count-layer hidden", "--count-layer has no effect on lsc"},
            {own + "--share 0.5", "--share has no effect on nc: it is for -m auto"},

@@ -13,9 +13,9 @@ class SourceMutationProgram : public Program {
  protected:
   Outcome mutate(const std::string& more, const std::string& action = "") const {
     return assay("mutate " + action +
-                 " --quiet --model net.onnx --train 'images-idx3-ubyte[:120]' --quality 1 --optimiser "
-                 "adam --learning-rate 0.01 --epochs 2 --train-batch 20 " +
-                 more);
+                 " --quiet --model net.onnx --train 'images-idx3-ubyte[:120]' --optimiser adam "
+                 "--learning-rate 0.01 --epochs 2 --train-batch 20 " +
+                 (action.empty() ? "--quality 1 " : "") + more);
   }
   // Judged by the other records.
   Outcome judged(const std::string& more) const {

@@ -15,12 +15,11 @@ class Truth : public Program {
  protected:
   Json json(const std::string& file) const { return Json::parse(read_file(folder / file)); }
   Outcome cover(const std::string& more) const {
-    const bool of_idc =
-        more.find("--criterion") == std::string::npos || more.find("idc") != std::string::npos;
+    const auto has = [&](const char* part) { return more.find(part) != std::string::npos; };
+    const bool of_idc = !has("--criterion") || has("idc"), of_subject = of_idc || has("dsc") || has("lsc");
     return assay(
-        "cover --quiet --model net.onnx --train 'images-idx3-ubyte[:100]' --test 'images-idx3-ubyte[100:]' "
-        "--layer hidden " +
-        std::string(of_idc ? "-m 2 " : "") + more);
+        "cover --quiet --model net.onnx --train 'images-idx3-ubyte[:100]' --test 'images-idx3-ubyte[100:]' " +
+        std::string(of_subject ? "--layer hidden " : "") + (of_idc && !has("[m=") ? "-m 2 " : "") + more);
   }
   static std::set<std::string> ids(const Json& document) {
     std::set<std::string> found;
@@ -363,7 +362,7 @@ TEST_F(Truth, FilesForOtherTools) {
 TEST_F(Truth, TheRatchetKnowsTheProfile) {
   ASSERT_EQ(cover("--criterion kmnc --criterion idc --json then.json").code, 0);
   const std::string now =
-      "cover --quiet --model net.onnx --test 'images-idx3-ubyte[100:]' --criterion kmnc -m 2 "
+      "cover --quiet --model net.onnx --test 'images-idx3-ubyte[100:]' --criterion kmnc "
       "--layer hidden --no-worse-than then.json --compare kmnc --worse-by 1 ";
   EXPECT_EQ(assay(now + "--train 'images-idx3-ubyte[:100]'").code, 0);
   const Outcome fewer = assay(now + "--train 'images-idx3-ubyte[:20]'");

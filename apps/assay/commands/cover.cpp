@@ -127,9 +127,9 @@ class Cover final : public Command {
       fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     set_profile();
     if (units_.given() && neurons_->count() == 0) question_.ms = "auto";
-    refuse_idle(context.settings);
     question_.accuracy = check_.declared();
     question_.conditions = gates_.conditions();
+    refuse_idle(context.settings);
     answers::CoverageAnswer answer =
         answers::cover(*session, test, question_, setting_of(context), context.progress);
     tell_effective(answer, context);
@@ -144,27 +144,33 @@ class Cover final : public Command {
  private:
   bool learns() const { return train_.given() && !reads_; }
 
-  // What none of the criteria heeds, and what is about a file or an extension that is not asked for.
+  // What is about a file or an extension that is not asked for, and what none of the criteria heeds.
   void refuse_idle(const Settings& settings) const {
+    if (question_.state.empty()) refuse_without_effect(of_state_, "without --state: no journal is kept");
+    if (question_.attacks.empty()) refuse_without_effect(of_extension_, "without --extend-with");
+    if (!settings.detailed())
+      refuse_without_effect(of_details_, "without --json, --html or -v, which show single records");
     const auto criteria = [&](const std::string& ms) {
       return coverage::asked_criteria(question_.preset, question_.criteria, ms);
     };
     const std::vector<Spec> asked = criteria(question_.ms);
-    const coverage::Heeded heeded = coverage::heeded_by(asked);
     const std::string on = "on " + named(asked) + ": ";
     if (criteria("1") == criteria("2"))
-      refuse_without_effect({neurons_},
-                            on + "it is how many important neurons idc takes, where idc has no m");
+      refuse_without_effect({neurons_}, on + "-m says how many neurons idc takes, and no idc without m is "
+                                             "asked for");
+    // Profiles and earlier results hold all settings, and are compared by them.
+    if (learns() && profile_.empty() && question_.conditions.baseline.empty())
+      refuse_idle_learning(asked, on);
+  }
+
+  void refuse_idle_learning(const std::vector<Spec>& asked, const std::string& on) const {
+    const coverage::Heeded heeded = coverage::heeded_by(asked);
     if (!heeded.subjects) refuse_without_effect(of_subjects_, on + "they count all layers (--count-layer)");
     if (!heeded.layers) refuse_without_effect(of_layers_, on + "they look at a subject layer (--layer)");
     if (!heeded.share) refuse_without_effect(of_share_, on + "it is for -m auto");
     if (!heeded.clusters)
       refuse_without_effect(of_clusters_, on + "it is for important neurons and clusters");
     if (!heeded.combinations) refuse_without_effect({reached_.option()}, on + "it is for aidc");
-    if (question_.state.empty()) refuse_without_effect(of_state_, "without --state: no journal is kept");
-    if (question_.attacks.empty()) refuse_without_effect(of_extension_, "without --extend-with");
-    if (!settings.detailed())
-      refuse_without_effect(of_details_, "without --json, --html or -v, which show single records");
   }
 
   static std::string named(const std::vector<Spec>& criteria) {
