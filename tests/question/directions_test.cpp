@@ -161,8 +161,9 @@ TEST_F(Directions, FoldersKeepWhatIsRead) {
 
 // Packs of others run commands from a list of flags: it has every flag that only measures, and no other.
 TEST_F(Directions, OnlyFlagsThatMeasureAreRepeated) {
-  const std::set<std::string> of_the_run{"config", "plugin",   "trust",  "quiet",         "force",   "strict",
-                                         "help",   "help-all", "append", "journal-every", "heatmaps"};
+  const std::set<std::string> of_the_run{"config", "plugin",        "trust",   "format", "verbose",
+                                         "quiet",  "force",         "strict",  "help",   "help-all",
+                                         "append", "journal-every", "heatmaps"};
   for (const std::string& name : evidence::repeatable_commands()) {
     const auto info = std::ranges::find(app::program().commands, name, &frame::CommandInfo::name);
     ASSERT_NE(info, app::program().commands.end());
