@@ -62,7 +62,7 @@ const std::map<std::string, FlagNames>& flags_by_command() {
     return std::map<std::string, FlagNames>{
         {"model", together({machine, network, {"data", "plan", "measure"}})},
         {"data", together({machine, {"data", "labels-of"}})},
-        {"evaluate", together({machine, network, accuracy, gates, {"data"}})},
+        {"evaluate", together({machine, network, accuracy, gates, {"data", "task"}})},
         {"importance", together({machine,
                                  network,
                                  accuracy,

@@ -153,6 +153,7 @@ def evaluate(
     expect_accuracy: float | None = ...,
     tolerance: float | None = ...,
     tolerance_above: float | None = ...,
+    task: SpecLike | None = ...,
     fail_under: str | PathLike[str] | list[str | PathLike[str]] | None = ...,
     no_worse_than: str | PathLike[str] | None = ...,
     worse_by: float | None = ...,
@@ -598,6 +599,18 @@ def inspect(
     progress: Progress = ...,
 ) -> Result: ...
 def hypotheses(
+    *,
+    name: str | PathLike[str] | None = ...,
+    force: bool = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    batch: int | None = ...,
+    device: str | PathLike[str] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    memory: float | None = ...,
+    progress: Progress = ...,
+) -> Result: ...
+def tasks(
     *,
     name: str | PathLike[str] | None = ...,
     force: bool = ...,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import importlib.util
 import inspect
 import io
@@ -255,6 +256,7 @@ def _by_tracing(module: Any, call: _Call) -> Any:
         options["dynamo"] = False
     buffer: Any = io.BytesIO()
     arguments = (*call.positional, call.named) if call.named else call.positional
+    gc.collect()  # torch 1.13 takes what is left of an earlier graph for a new one at the same address
     with _quietly(), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         torch.onnx.export(

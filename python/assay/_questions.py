@@ -324,7 +324,7 @@ def _first_record(given: Given) -> Any:
             source = _source(given[name])
             assert source is not None
             arrays = source.read([0])
-            inputs = {name: arrays[name] for name in source.inputs}
+            inputs: dict[str, Any] = {name: arrays[name] for name in source.inputs}
             return inputs if len(inputs) > 1 else next(iter(inputs.values()))
     return None
 

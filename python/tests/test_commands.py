@@ -71,6 +71,7 @@ CASES = {
     "constraints": [{}],
     "inspect": [{"model": ["net.onnx"], "data": "train.npz", "hypotheses": ["label"], "units": ["layer=conv2"]}],
     "hypotheses": [{}],
+    "tasks": [{}],
     "measures": [{}],
     "prune": [{"model": "net.onnx", "test": "test.npz", "units": ["layer=conv2,units=1+2"], "out": "pruned-{}.onnx"}],
     "retrain": [

@@ -363,7 +363,6 @@ def test_wrong_data_are_an_exception(what):
         {"y": np.arange(4)},
         {"y": np.array([-1, 0, 0, 0, 0])},
         {"y": np.array(["a"] * 5)},
-        {"y": np.zeros((5, 2), np.int64)},
         {"y": np.full(5, 10**12)},
         {"ids": ["a"]},
         {"class_names": ["a"], "y": np.arange(5)},

@@ -89,7 +89,9 @@ def table(library, columns, folder):
         if library == "pandas arrow":
             need("pyarrow")
         frame = pandas.DataFrame(columns)
-        return frame if library == "pandas" else frame.convert_dtypes(dtype_backend=library.replace("pandas ", "").replace("arrow", "pyarrow"))
+        if library == "pandas numpy_nullable":
+            return frame.convert_dtypes()
+        return frame if library == "pandas" else frame.convert_dtypes(dtype_backend="pyarrow")
     if library.startswith("polars"):
         frame = need("polars").DataFrame(columns)
         return frame.lazy() if library == "polars lazy" else frame

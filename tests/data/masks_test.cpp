@@ -29,7 +29,8 @@ Folders two_pictures(const std::string& name) {
 std::vector<float> targets(const Dataset& dataset) {
   std::vector<std::size_t> all(dataset.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  const auto read = dataset.read(all).targets.as<float>();
+  const Batch batch = dataset.read(all);
+  const auto read = batch.targets.as<float>();
   return {read.begin(), read.end()};
 }
 

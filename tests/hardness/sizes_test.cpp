@@ -249,8 +249,8 @@ TEST_F(Sizes, ALayerWithoutNeuronsIsNamed) {
     EXPECT_NE((outcome.out + outcome.err).find(words), std::string::npos)
         << command << outcome.out << outcome.err;
   };
-  for (const char* layer : {"--count-layer empty", "--layer empty"})
-    expect_words(cover + " --criterion nc " + layer, 1, "layer 'empty' has no neurons");
+  for (const char* chosen : {"nc --count-layer empty", "idc -m 1 --layer empty"})
+    expect_words(cover + " --criterion " + chosen, 1, "layer 'empty' has no neurons");
   expect_words(cover + " --criterion nc", 0, "logits");
   expect_words("model bottleneck.onnx", 0, "layer 'empty' has no neurons");
   for (const char* command : {"evaluate --data d.npz", "cover --train d.npz --test d.npz --criterion nc"})

@@ -39,13 +39,13 @@ std::string fault_of(const std::function<void()>& work) {
   return "nothing";
 }
 
-// Two rows of three positions; scores of class 0, then of class 1, then of class 2.
+// Three rows of two positions; scores of class 0, then of class 1, then of class 2.
 const std::vector<float> three_classes = {5, 0, 0, 0, 1, 1,   //
                                           0, 5, 0, 9, 1, 0,   //
                                           0, 0, 5, 0, 1, 2};  // decided: 0 1 2 1 0 2
 
 TEST(Pixels, CountsClassesAlongTheFirstAxis) {
-  const auto task = made("pixels", {.output = {3, 2, 3}, .targets = 6});
+  const auto task = made("pixels", {.output = {3, 3, 2}, .targets = 6});
   const Sums sums = judged(*task, three_classes, {0, 1, 1, 1, 2, 255});
   EXPECT_EQ(sums.items, 5U);
   EXPECT_EQ(sums.right, 3U);
@@ -65,7 +65,7 @@ TEST(Pixels, ClassesAlongTheLastAxisGiveTheSame) {
     for (std::size_t c = 0; c < 3; ++c) last[p * 3 + c] = three_classes[c * 6 + p];
   }
   const std::vector<float> labels = {0, 1, 1, 1, 2, 255};
-  const auto first = made("pixels", {.output = {3, 2, 3}, .targets = 6});
+  const auto first = made("pixels", {.output = {3, 3, 2}, .targets = 6});
   const auto back = made("pixels", {.output = {2, 3, 3}, .targets = 6});
   EXPECT_EQ(back->describe(), "pixels: 3 classes along axis 3, 6 positions, label 255 does not count");
   const Judgement a = first->judge({three_classes, labels}), b = back->judge({last, labels});
@@ -89,7 +89,7 @@ TEST(Pixels, OneScoreAPositionSaysYesOrNo) {
 TEST(Pixels, NaNIsNoClassAndWrong) {
   std::vector<float> broken = three_classes;
   broken[0] = std::numeric_limits<float>::quiet_NaN();
-  const auto task = made("pixels", {.output = {3, 2, 3}, .targets = 6});
+  const auto task = made("pixels", {.output = {3, 3, 2}, .targets = 6});
   const Judgement judgement = task->judge({broken, std::vector<float>{0, 1, 2, 1, 0, 2}});
   EXPECT_EQ(judgement.decided[0], no_class);
   EXPECT_EQ(judgement.sums.right, 5U);
@@ -111,7 +111,7 @@ TEST(Pixels, LabelsAreWholeNumbersOfClasses) {
 
 TEST(Pixels, WhatDoesNotFitIsSaid) {
   EXPECT_NE(fault_of([] {
-              made("pixels", {.output = {3, 2, 3}, .targets = 7});
+              made("pixels", {.output = {3, 3, 2}, .targets = 7});
             }).find("not a row of scores for each of 7 targets"),
             std::string::npos);
   EXPECT_NE(fault_of([] {
@@ -121,11 +121,11 @@ TEST(Pixels, WhatDoesNotFitIsSaid) {
   EXPECT_EQ(made("pixels[axis=4]", {.output = {4, 2, 2, 4}, .targets = 16})->describe(),
             "pixels: 4 classes along axis 4, 16 positions, label 255 does not count");
   EXPECT_EQ(fault_of([] {
-              made("pixels[names=a+b]", {.output = {3, 2, 3}, .targets = 6});
+              made("pixels[names=a+b]", {.output = {3, 3, 2}, .targets = 6});
             }),
             "task 'pixels': 2 names for 3 classes");
   EXPECT_NE(fault_of([] {
-              made("pixels[threshold=1]", {.output = {3, 2, 3}, .targets = 6});
+              made("pixels[threshold=1]", {.output = {3, 3, 2}, .targets = 6});
             }).find("a threshold is for one score a position"),
             std::string::npos);
 }
@@ -187,7 +187,7 @@ TEST(AveragePrecision, TakesEqualScoresTogether) {
 }
 
 TEST(Sums, AddUp) {
-  const auto task = made("pixels", {.output = {3, 2, 3}, .targets = 6});
+  const auto task = made("pixels", {.output = {3, 3, 2}, .targets = 6});
   Sums both = judged(*task, three_classes, {0, 1, 1, 1, 2, 255});
   const Sums second = judged(*task, three_classes, {0, 1, 2, 1, 0, 2});
   Sums other = second;
