@@ -58,6 +58,7 @@ class Documents : public Program {
        "net.onnx --mutant gf --mutant ns --data images-idx3-ubyte --constraint occl --iterations 5 --out "
        "explored"},
       {"hypotheses", ""},
+      {"tasks", "pixels"},
       {"importance", "--model net.onnx --data images-idx3-ubyte --heatmaps 2"},
       {"inspect", "--model net.onnx --data images-idx3-ubyte --hypotheses label --measure pearson"},
       {"measures", ""},
