@@ -4,6 +4,7 @@ import base64
 import html
 import html.parser
 import importlib
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -19,6 +20,10 @@ import assay
 from assay import _stubs
 
 PYTHON = pathlib.Path(__file__).parents[1]
+
+# pytest finds the plug-in of a wheel by itself; in a build folder it is named.
+INSTALLED = any(entry.value == "assay.pytest_plugin" for entry in importlib.metadata.entry_points(group="pytest11"))
+PLUGIN = [] if INSTALLED else ["-p", "assay.pytest_plugin"]
 
 
 def run(file, folder):
@@ -277,7 +282,7 @@ def test_accuracy(assay_results):
 """
     )
     found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "assay.pytest_plugin", "-p", "no:cacheprovider", "--assay-report", str(tmp_path / "r.html"), "--junitxml", str(tmp_path / "junit.xml"), str(tmp_path)],
+        [sys.executable, "-m", "pytest", "-q", *PLUGIN, "-p", "no:cacheprovider", "--assay-report", str(tmp_path / "r.html"), "--junitxml", str(tmp_path / "junit.xml"), str(tmp_path)],
         cwd=inside,
         capture_output=True,
         text=True,
@@ -292,7 +297,7 @@ def test_accuracy(assay_results):
 def run_pytest(folder, text, *options):
     """What pytest says of a file of tests with the plug-in."""
     (folder / "test_it.py").write_text("import assay, pytest\nfrom assay.pytest_plugin import gates\n" + text)
-    plugins = ["-p", "assay.pytest_plugin", "-p", "no:cacheprovider"]
+    plugins = [*PLUGIN, "-p", "no:cacheprovider"]
     found = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-s", *plugins, *options, "test_it.py"],
         cwd=folder,
