@@ -91,6 +91,8 @@ build_re2() {
     >"$prefix/lib/pkgconfig/re2.pc"
 }
 build_hdf5() {
+  # Its summary of a build would tell the day and the folders of the building machine.
+  cp "$sources/hdf5/src/H5build_settings.off.c.in" "$sources/hdf5/src/H5build_settings.cmake.c.in"
   with_cmake hdf5 hdf5 -DBUILD_TESTING=OFF -DHDF5_BUILD_TOOLS=OFF -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_CPP_LIB=OFF -DHDF5_BUILD_HL_LIB=OFF \
     -DHDF5_BUILD_FORTRAN=OFF -DHDF5_ENABLE_Z_LIB_SUPPORT=ON -DHDF5_ENABLE_SZIP_SUPPORT=OFF -DHDF5_ENABLE_PLUGIN_SUPPORT=OFF \
     -DHDF5_ENABLE_ROS3_VFD=OFF -DHDF5_ENABLE_HDFS=OFF -DHDF5_ENABLE_MAP_API=OFF -DHDF5_GENERATE_HEADERS=OFF
