@@ -33,7 +33,7 @@ struct MaskSize {
 };
 
 // The numbers of a mask, row by row. Throws Error{data} for a record without a mask, a mask of another size
-// that may not be resized, and one that is no picture of indices.
+// that may not be resized, and one that is not a picture of indices.
 std::vector<float> mask_of(const MaskFolder& masks, const std::string& id, const MaskSize& size);
 
 }  // namespace assay
