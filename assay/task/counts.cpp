@@ -57,9 +57,14 @@ void add_by_class(std::vector<Figure>& figures, const std::string& name, const S
   }
 }
 
+void count_record(Sums& sums) {
+  sums.records = sums.items > 0 ? 1 : 0;
+  sums.whole = sums.items > 0 && sums.right == sums.items ? 1 : 0;
+}
+
 Sums sums_of(const Judgement& judgement, std::size_t classes) {
   const bool by_class = classes <= most_counted_classes;
-  Sums sums{.records = 1, .classes = std::vector<Counts>(by_class ? classes : 0)};
+  Sums sums{.classes = std::vector<Counts>(by_class ? classes : 0)};
   for (std::size_t i = 0; i < judgement.wanted.size(); ++i) {
     const std::int64_t wanted = judgement.wanted[i], decided = judgement.decided[i];
     if (wanted < 0) continue;
@@ -72,7 +77,7 @@ Sums sums_of(const Judgement& judgement, std::size_t classes) {
     counts.matched += right ? 1 : 0;
     if (decided >= 0) ++sums.classes[static_cast<std::size_t>(decided)].decided;
   }
-  sums.whole = sums.right == sums.items ? 1 : 0;
+  count_record(sums);
   return sums;
 }
 

@@ -36,6 +36,9 @@ void add_by_class(std::vector<Figure>& figures, const std::string& name, const S
 // Of more classes than these none is counted on its own, which would take more memory than records do.
 inline constexpr std::size_t most_counted_classes = 1000;
 
+// Whether one record counts, and as all right, by its items.
+void count_record(Sums& sums);
+
 // What a record's decisions add, each of them one of so many classes.
 Sums sums_of(const Judgement& judgement, std::size_t classes);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <tuple>
 
 #include <assay/error.h>
@@ -66,12 +67,20 @@ class Judge {
     SeenBatch seen{std::vector<Seen>(records)};
     const int asked = session_.options().threads;
     const std::size_t threads = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
+    // The first record at fault is named, whichever thread comes upon one first.
+    std::vector<std::exception_ptr> faults(records);
     team_for(records, threads, [&](std::size_t r) {
       const std::size_t out = outputs.size() / records, wanted = targets.size() / records;
-      seen.records[r] = judged(batch.indices[r], {std::span(outputs).subspan(r * out, out),
-                                                  std::span(targets).subspan(r * wanted, wanted)});
-      seen.records[r].finite = finite[r] != 0;
+      try {
+        seen.records[r] = judged(batch.indices[r], {std::span(outputs).subspan(r * out, out),
+                                                    std::span(targets).subspan(r * wanted, wanted)});
+        seen.records[r].finite = finite[r] != 0;
+      } catch (const Error&) {
+        faults[r] = std::current_exception();
+      }
     });
+    const auto fault = std::ranges::find_if(faults, [](const auto& one) { return one != nullptr; });
+    if (fault != faults.end()) std::rethrow_exception(*fault);
     return seen;
   }
 

@@ -162,6 +162,7 @@ TEST(EvaluateItems, NamesTheRecordAtFault) {
   const Session session = identity({3, 2, 4});
   Array wanted = labels({5, 8}, 3, 6);
   wanted.elements<float>()[3 * 8 + 1] = 77;
+  wanted.elements<float>()[4 * 8] = 78;
   const DatasetPtr data = targeted(noise({5, 3, 2, 4}, 1), wanted);
   try {
     evaluate(session, data, *task_of(session, data), {}, silence());

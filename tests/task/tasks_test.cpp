@@ -180,6 +180,16 @@ TEST(Labels, CountLabelsAndRecords) {
             "label dog is 0.5, which is not 0 or 1; give the number of what is not known as missing=");
 }
 
+TEST(Labels, ARecordOfWhichNothingIsKnownDoesNotCount) {
+  const auto task = made("labels", {.output = {2}, .targets = 2});
+  Sums sums = judged(*task, {1, 1}, {-1, -1});
+  EXPECT_EQ(sums.records, 0U);
+  EXPECT_EQ(sums.whole, 0U);
+  sums += judged(*task, {1, 1}, {1, 1});
+  sums += judged(*task, {1, 1}, {1, 0});
+  EXPECT_DOUBLE_EQ(figure(*task, sums, "exact-match"), 1.0 / 2);
+}
+
 TEST(AveragePrecision, TakesEqualScoresTogether) {
   EXPECT_EQ(average_precision({{1.0F, false}}), std::nullopt);
   EXPECT_DOUBLE_EQ(*average_precision({{0.9F, true}, {0.8F, false}, {0.7F, true}}), (1.0 + 2.0 / 3) / 2);

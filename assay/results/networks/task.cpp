@@ -141,7 +141,7 @@ report::Document document_of(const ItemEvaluation& evaluation, const Graph& netw
     said += (i == 0 ? "" : ", ") + text_of(figures[i]);
   document.headline = fmt::format("{} on {}: {}", network.name(), data.describe(), said);
   document.facts = {{"task", "task", evaluation.task},
-                    count_fact("records", "records", evaluation.sums.records),
+                    count_fact("records", "records", data.size()),
                     count_fact("whole", "records with all items right", evaluation.sums.whole),
                     count_fact("items", "items", evaluation.sums.items),
                     count_fact("right", "right items", evaluation.sums.right)};
@@ -161,9 +161,8 @@ report::Document document_of(const ItemEvaluation& evaluation, const Graph& netw
         {"no-items", "no item counts: every label says that its item is left out",
          "another label for what does not count (option ignore or missing of the task)"});
   if (evaluation.non_finite > 0)
-    document.warnings.push_back(non_finite_records(evaluation.non_finite, evaluation.sums.records,
-                                                   evaluation.non_finite_ids,
-                                                   "; a NaN counts as a wrong answer"));
+    document.warnings.push_back(non_finite_records(
+        evaluation.non_finite, data.size(), evaluation.non_finite_ids, "; a NaN counts as a wrong answer"));
   return document;
 }
 

@@ -40,14 +40,14 @@ class Labels final : public Task {
     Judgement result{.decided = std::vector<std::int64_t>(count_),
                      .wanted = std::vector<std::int64_t>(count_),
                      .scores = {record.output.begin(), record.output.end()},
-                     .sums = {.records = 1, .classes = std::vector<Counts>(count_)}};
+                     .sums = {.classes = std::vector<Counts>(count_)}};
     for (std::size_t k = 0; k < count_; ++k) {
       const float score = record.output[k];
       result.decided[k] = std::isnan(score) ? no_class : score > threshold_ ? 1 : 0;
       result.wanted[k] = wanted(record.targets[k], k);
       count(result.decided[k], result.wanted[k], result.sums, result.sums.classes[k]);
     }
-    result.sums.whole = result.sums.right == result.sums.items ? 1 : 0;
+    count_record(result.sums);
     return result;
   }
 

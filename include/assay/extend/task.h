@@ -26,7 +26,7 @@ struct Counts {
 
 // Sums over records, of which every figure is made.
 struct Sums {
-  std::uint64_t records = 0, whole = 0;  // records, and those all of whose items are right
+  std::uint64_t records = 0, whole = 0;  // records with items that count, and those all of whose are right
   std::uint64_t items = 0, right = 0;    // items that count
   double surprise = 0;                   // sum of -ln of the probability of the true class
   std::vector<Counts> classes = {};      // by class
