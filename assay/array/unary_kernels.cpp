@@ -3,11 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "assay/array/unary_kernels.cpp"
 
-// One number at a time, SSE4, AVX2 and AVX-512, or what another processor has.
-#include <hwy/detect_targets.h>
-
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#include "assay/array/targets.h"
 
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

@@ -5,7 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "assay/engine/lanes/kernels_linear.cpp"
-#include "assay/engine/lanes/targets.h"
+#include "assay/array/targets.h"
 
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

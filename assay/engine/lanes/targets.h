@@ -1,9 +1,0 @@
-#pragma once
-
-// Which instruction sets the loops are compiled for: the oldest of x86-64, SSE4, AVX2 and AVX-512, or those
-// of another processor. To be read before hwy/foreach_target.h.
-
-#include <hwy/detect_targets.h>
-
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
