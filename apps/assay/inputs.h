@@ -64,6 +64,9 @@ class AccuracyCheck {
   std::vector<const CLI::Option*> tolerances_;
 };
 
+// --task SPEC: what the output means.
+const CLI::Option* add_task(Flags& flags, std::string& task);
+
 // What the common flags say of a whole run.
 answers::Setting setting_of(const Context& context);
 
