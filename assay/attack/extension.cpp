@@ -12,10 +12,13 @@ std::vector<Extension> extend(const Session& session, const std::shared_ptr<cons
     const std::filesystem::path file = options.folder / (names[i] + ".npz");
     extensions.push_back(
         {names[i],
-         attack_dataset(
-             session, test, attacks[i], file,
-             {.batch = options.batch, .seed = options.seed, .all = true, .journal = journal_of(file)},
-             progress),
+         attack_dataset(session, test, attacks[i], file,
+                        {.batch = options.batch,
+                         .seed = options.seed,
+                         .all = true,
+                         .journal = journal_of(file),
+                         .task = options.task},
+                        progress),
          coverage::CoverageState(profile, choices_of<coverage::CriterionInfo>(criteria), false)});
     Extension& extension = extensions.back();
     if (extension.made.stored > 0) {

@@ -16,6 +16,7 @@ struct ExtensionOptions {
   std::filesystem::path folder;  // for the attacked records
   std::size_t batch = 0;         // 0: chosen for the network
   std::uint64_t seed = 1;
+  std::shared_ptr<const task::Task> task = {};  // of records with many items
 };
 
 struct Extension {

@@ -24,7 +24,8 @@ std::vector<std::string> with_layers(const std::vector<std::string>& criteria,
   return all;
 }
 
-void require_classes(const Session& session, const Dataset& test) {
+void require_classes(const Session& session, const Dataset& test, const task::Task* task) {
+  if (task != nullptr) return;
   if (test.target_width() == 0 && class_count(session) > 0) return;
   fail(Fault::usage,
        "network '{}' gives no classes for {}, by which an audit's own mutants are killed; have mutants "
@@ -34,7 +35,7 @@ void require_classes(const Session& session, const Dataset& test) {
 
 mutation::MutationState judged_mutants(const Session& session, const DatasetPtr& test,
                                        const DrawnMutants& options, Progress& progress) {
-  require_classes(session, *test);
+  require_classes(session, *test, options.task.get());
   const mutation::Subject subject(session);
   mutation::DrawOptions draw;
   for (const std::string& text : mutation::presets().find("deepmutation").specs)
@@ -47,6 +48,7 @@ mutation::MutationState judged_mutants(const Session& session, const DatasetPtr&
   mutation::RunOptions run;
   run.quality = options.quality;
   run.batch = options.batch;
+  run.task = options.task;
   mutation::RunFigures figures;
   return mutation::run_mutants(session, planned, test, run, nullptr, figures, progress);
 }

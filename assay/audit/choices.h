@@ -2,10 +2,12 @@
 
 // What an audit looks at where nothing else is said: criteria layer by layer, and mutants of its own.
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <assay/audit_pool.h>
+#include <assay/extend/task.h>
 #include <assay/progress.h>
 
 namespace assay::audit {
@@ -19,10 +21,11 @@ struct DrawnMutants {
   double quality = 0.2;    // as in mutation::RunOptions
   std::uint64_t seed = 1;
   std::size_t batch = 0;
+  std::shared_ptr<const task::Task> task = {};  // of records with many items, one of which kills
 };
-// Throws Error{usage}, with what to do instead, where outputs are no classes: mutants drawn for an audit are
-// killed by another class.
-void require_classes(const Session& session, const Dataset& test);
+// Throws Error{usage}, with what to do instead, where outputs are no classes, of records or of items: mutants
+// drawn for an audit are killed by another class.
+void require_classes(const Session& session, const Dataset& test, const task::Task* task);
 // Mutants of the network, judged by all records of `test`. Throws as above.
 mutation::MutationState judged_mutants(const Session& session, const DatasetPtr& test,
                                        const DrawnMutants& options, Progress& progress);

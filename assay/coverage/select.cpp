@@ -11,6 +11,7 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/selection.h>
+#include "assay/coverage/item_doubts.h"
 #include "assay/support/ranks/ranks.h"
 #include "assay/support/text/text.h"
 
@@ -163,6 +164,17 @@ std::optional<Spec> criterion_of(const SelectOptions& options) {
 Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
                          const DatasetPtr& test, const SelectOptions& options, Progress& progress) {
   check_choice(options, options.beyond != nullptr);
+  const auto cut = [&](Selection selection) {
+    if (options.size > 0 && selection.records.size() > options.size) selection.records.resize(options.size);
+    return selection;
+  };
+  if (options.task && selection::doubts().contains(options.by)) {
+    const auto doubt = selection::doubts().find(options.by).score;
+    const std::vector<double> scores =
+        doubts_of_items(session, test, *options.task, doubt, options.batch, progress);
+    ranks().leave_to_first();
+    return cut(ordered(scores));
+  }
   const std::optional<Spec> criterion = criterion_of(options);
   CoverageState state(profile ? std::move(profile) : plain_profile(session),
                       criterion ? std::vector<CriterionChoice>{*criterion} : std::vector<CriterionChoice>{},
@@ -179,8 +191,7 @@ Selection select_records(const Session& session, std::shared_ptr<const Profile> 
   Selection selection = choose(state, seen, *test, options);
   selection.known = known;
   selection.apfd = apfd_of(selection.records, seen);
-  if (options.size > 0 && selection.records.size() > options.size) selection.records.resize(options.size);
-  return selection;
+  return cut(std::move(selection));
 }
 
 }  // namespace assay::coverage

@@ -11,6 +11,7 @@
 #include <assay/coverage_state.h>
 #include <assay/dataset.h>
 #include <assay/extend/spec.h>
+#include <assay/extend/task.h>
 #include <assay/profile.h>
 #include <assay/progress.h>
 #include <assay/selection.h>
@@ -30,6 +31,8 @@ struct SelectOptions {
   // Where coverage counts: what this state covers counts no more. Holds `criterion`; null: nothing is
   // covered.
   std::shared_ptr<const CoverageState> beyond = {};
+  // Of records with many items: doubt is the mean over the items that count.
+  std::shared_ptr<const task::Task> task = {};
 };
 
 // minimise: the fewest that keep all coverage; budget: `size` records that cover most; additional: all, by
@@ -52,7 +55,7 @@ struct Selection {
 };
 
 // `profile`: null for choices that need none; that of `beyond` where there is one. Throws Error{usage} for a
-// criterion without items that records cover one by one, for doubt about a network that is no classifier, and
+// criterion without items that records cover one by one, for doubt about a network that names no classes, and
 // as check_choice().
 Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
                          const DatasetPtr& test, const SelectOptions& options, Progress& progress);

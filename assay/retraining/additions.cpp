@@ -74,9 +74,13 @@ std::vector<MadeRecords> make_additions(const Session& session, const DatasetPtr
       training, Rng(options.seed, {1}).sample(training->size(), std::min(options.pool, training->size())));
   const std::vector<std::string> names = attack::names_of(attacks);
   for (std::size_t i = 0; i < attacks.size(); ++i) {
-    const attack::AttackSummary made = made_by(
-        session, pool, attacks[i], options.folder / ("training-" + names[i] + ".npz"),
-        {.batch = options.batch, .seed = options.seed, .only_successful = options.only_successful}, progress);
+    const attack::AttackSummary made =
+        made_by(session, pool, attacks[i], options.folder / ("training-" + names[i] + ".npz"),
+                {.batch = options.batch,
+                 .seed = options.seed,
+                 .only_successful = options.only_successful,
+                 .task = options.task},
+                progress);
     if (made.stored < count)
       fail(Fault::usage,
            "additions by {}: it made {} records out of {}, but {} are to be added; give a larger pool{}",
@@ -96,7 +100,7 @@ std::vector<MadeRecords> make_evaluation_sets(const Session& session, const Data
     const std::string name = "test-" + names[i];
     const attack::AttackSummary made =
         made_by(session, test, attacks[i], options.folder / (name + ".npz"),
-                {.batch = options.batch, .seed = options.seed, .all = true}, progress);
+                {.batch = options.batch, .seed = options.seed, .all = true, .task = options.task}, progress);
     all.push_back({name, made, open_dataset(made.data)});
   }
   return all;

@@ -35,6 +35,7 @@ struct MadeOptions {
   std::filesystem::path folder;  // where the records go
   std::size_t batch = 0;
   std::uint64_t seed = 1;
+  std::shared_ptr<const task::Task> task = {};  // of records with many items
 };
 
 struct MadeRecords {

@@ -10,6 +10,7 @@
 #include <assay/evaluate.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
+#include <assay/task.h>
 #include "assay/data/views.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
@@ -98,6 +99,7 @@ class Retrainer {
                       .number(static_cast<std::int64_t>(plan.seed))
                       .number(options.threads)
                       .text(options.device)
+                      .text(plan.task ? plan.task->describe() : "")
                       .hex();
   }
 
@@ -158,7 +160,8 @@ class Retrainer {
     recipe.seed = Rng(plan_.seed, {repeat, 1}).next();
     recipe.best_epoch = false;
     recipe.checkpoint.clear();
-    const Graph graph = training::train(graph_, training, nullptr, recipe, options_, progress).graph;
+    const Graph graph =
+        training::train(graph_, training, nullptr, recipe, options_, progress, nullptr, plan_.task).graph;
     bool ignored = true;
     FinishedRuns::Outcome outcome{scores(graph, name, ignored), {}};
     const std::filesystem::path file = file_of(condition, repeat);
@@ -173,8 +176,9 @@ class Retrainer {
     const Session session(graph, options_);
     std::vector<double> scores;
     for (const EvaluationSet& set : plan_.sets) {
-      const Evaluation evaluation = evaluate(
-          session, set.data, {.stage = fmt::format("{}, evaluating on {}", name, set.name)}, progress_);
+      const Evaluation evaluation =
+          task::evaluate_decisions(session, set.data, plan_.task.get(),
+                                   {.stage = fmt::format("{}, evaluating on {}", name, set.name)}, progress_);
       if (!evaluation.accuracy && !evaluation.mean_squared_error) {
         fail(Fault::mismatch,
              "{} has neither labels nor targets that fit the network: nothing can be evaluated on it",

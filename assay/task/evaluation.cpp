@@ -230,4 +230,16 @@ ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const
   return tally.result(seed);
 }
 
+Evaluation evaluate_decisions(const Session& session, const DatasetPtr& dataset, const Task* task,
+                              const WalkOptions& options, Progress& progress) {
+  if (task == nullptr) return assay::evaluate(session, dataset, options, progress);
+  const ItemEvaluation items = evaluate(session, dataset, *task, options, progress);
+  Evaluation evaluation;
+  evaluation.records = dataset->size();
+  evaluation.accuracy = share(items.sums.right, items.sums.items);
+  evaluation.non_finite = items.non_finite;
+  evaluation.non_finite_ids = items.non_finite_ids;
+  return evaluation;
+}
+
 }  // namespace assay::task

@@ -202,10 +202,14 @@ ItemRows rows_of_positions(const PositionLayout& layout, const Array& outputs, c
     counted.push_back(row);
     labels.push_back(label);
   }
-  const Array scores = outputs.reshape({-1, layout.outer, layout.classes, layout.inner})
-                           .movedim(2, 3)
-                           .reshape({-1, layout.classes});
-  return {scores.index_select(0, array::tensor(counted)), array::tensor(labels)};
+  Array scores = outputs.reshape({-1, layout.outer, layout.classes, layout.inner})
+                     .movedim(2, 3)
+                     .reshape({-1, layout.classes})
+                     .index_select(0, array::tensor(counted));
+  const bool several = layout.classes > 1;
+  constexpr float least = 1e-30F;  // so that a probability that was rounded to 0 has a logarithm
+  if (several && layout.probabilities) scores = scores.clamp_min(least).log();
+  return {scores, array::tensor(labels), layout.probabilities && !several};
 }
 
 std::optional<std::int64_t> ignored_label(const SpecOptions& options) {

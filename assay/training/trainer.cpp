@@ -64,6 +64,7 @@ Answers answers_of(const Session& session, const Array& scores, const Batch& bat
     task::ItemRows rows = task->rows(scores, batch.targets);
     answers.scores = std::move(rows.scores);
     answers.labels = std::move(rows.labels);
+    answers.probabilities = rows.probabilities;
   } else if (batch.labels.empty()) {
     answers.numbers = batch.targets.reshape(answers.scores.shape());
   } else {

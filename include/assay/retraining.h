@@ -16,6 +16,10 @@
 #include <assay/dataset.h>
 #include <assay/training.h>
 
+namespace assay::task {
+class Task;
+}
+
 namespace assay::retraining {
 
 // What repeated runs say about a mean: standard deviation and confidence interval by Student's t
@@ -55,6 +59,8 @@ struct EvaluationSet {
 };
 
 struct RetrainingPlan {
+  std::shared_ptr<const task::Task> task =
+      {};  // of records with many items: scores are shares of right items
   DatasetPtr training;
   std::vector<Condition> conditions;
   std::vector<EvaluationSet> sets;

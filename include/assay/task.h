@@ -53,6 +53,10 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
                         const WalkOptions& options, Progress& progress, std::uint64_t seed = 1);
 
+// assay::evaluate(), or with a task the share of right items as its accuracy.
+Evaluation evaluate_decisions(const Session& session, const DatasetPtr& dataset, const Task* task,
+                              const WalkOptions& options, Progress& progress);
+
 // Average precision of scores, highest first: the mean of the precision at every positive, equal scores taken
 // together (as scikit-learn's average_precision_score). Nothing without positives. O(n log n).
 std::optional<double> average_precision(std::vector<std::pair<float, bool>> scores);

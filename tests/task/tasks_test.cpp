@@ -8,15 +8,10 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include <assay/task.h>
+#include "made.h"
 
 namespace assay::task {
 namespace {
-
-std::unique_ptr<Task> made(const std::string& text, const TaskSubject& subject) {
-  const Spec spec = parse_spec("task", text);
-  const TaskInfo& info = tasks().find(spec.name);
-  return info.make(SpecOptions("task", spec, info.options), subject);
-}
 
 Sums judged(const Task& task, const std::vector<float>& output, const std::vector<float>& targets) {
   return task.judge({output, targets}).sums;

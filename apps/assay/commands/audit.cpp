@@ -25,6 +25,7 @@ class Audit final : public Command {
     flags.add_list("--layer NAME,...", question_.learn.subjects,
                    "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
                    "layer before the last with weights)");
+    add_task(flags, question_.task);
     flags.add("--mutants FILE", question_.mutants,
               "mutants that `assay mutate --state FILE` has judged by the same records (default: mutants are "
               "drawn and judged here)");

@@ -5,6 +5,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
+#include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/networks/pruning.h"
 
@@ -21,14 +22,18 @@ class Prune final : public Command {
     flags.add("--random-groups", options_.random_groups,
               "compare with so many random choices of as many units of the same layers",
               CLI::Range(0, 10'000));
+    add_task(flags, task_);
     flags.add_output("--out FILE.onnx", out_, "where the pruned network goes");
   }
 
   std::vector<Output> outputs() const override { return {{"--out", out_}}; }
 
   report::Document run(Context& context) override {
-    const DatasetPtr test = test_.open();
-    const auto session = std::make_shared<const Session>(model_.open(context, test.get()));
+    const DatasetPtr given = test_.open();
+    const auto session = std::make_shared<const Session>(model_.open(context, given.get()));
+    const answers::Decided decision = answers::decided(task_, *session, given, {});
+    const DatasetPtr& test = decision.data;
+    options_.task = decision.task;
     if (!units_.given())
       fail(Fault::usage, "which units? give --units layer=NAME,units=3+5, or from=FILE of `assay inspect`");
     const inspection::UnitsByLayer units = units_.of(session);
@@ -38,6 +43,7 @@ class Prune final : public Command {
     const Graph pruned = in_form_of_file(pruning.graph, model_.form());
     if (!out_.empty()) write_onnx(pruned, out_);
     report::Document document = results::document_of(pruning, session->graph(), units, options_.mask);
+    answers::add_task(document, decision);
     results::add_provenance(document, session->graph(), {{"test", test}});
     document.provenance.emplace_back("pruned_hash", pruned.hash());
     return document;
@@ -47,7 +53,7 @@ class Prune final : public Command {
   ModelInput model_;
   DataInput test_{"test", "records that the network is judged on before and after"};
   UnitsInput units_{"units to remove"};
-  std::string out_;
+  std::string out_, task_;
   inspection::PruneOptions options_;
 };
 

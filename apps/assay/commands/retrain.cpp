@@ -30,6 +30,7 @@ class Retrain final : public Command {
                      "finished runs are kept here; the same command goes on from them");
     flags.add_output("--out-dir FOLDER", out_, "write the first retrained network of each kind, as ONNX");
     recipe_.declare(flags);
+    add_task(flags, question_.task);
     check_.declare(flags);
     gates_.declare(flags);
   }

@@ -20,6 +20,7 @@ class Select final : public Command {
               "cover most; additional: all, by coverage they add; deepgini, entropy, margin, max-softmax: "
               "most doubtful first; lsa, dsa, mdsa: most surprising first; random",
               CLI::IsMember(coverage::selection_ways()));
+    add_task(flags, question_.task);
     criterion_option_ = flags.add("--criterion SPEC", criterion_,
                                   "criterion whose coverage counts for minimise, budget and additional");
     flags.add("--beyond STATE", question_.beyond,

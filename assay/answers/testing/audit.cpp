@@ -5,6 +5,7 @@
 #include <assay/error.h>
 #include <assay/extend/criteria.h>
 #include <assay/model.h>
+#include "assay/answers/task.h"
 #include "assay/audit/choices.h"
 #include "assay/coverage/asked.h"
 #include "assay/coverage/possible.h"
@@ -47,29 +48,34 @@ std::shared_ptr<const coverage::Profile> learned(const Session& session, const A
   coverage::LearnOptions learn = question.learn;
   for (const Spec& spec : specs_in(criteria)) learn.criteria.emplace_back(spec);
   learn.batch = learn.importance.batch = setting.batch;
-  return coverage::learned_profile(session, question.training, learn, progress);
+  const Decided decision = decided(question.task, session, question.training, {});
+  learn.importance.task = decision.task;
+  return coverage::learned_profile(session, decision.data, learn, progress);
 }
 
-void add_mutants(audit::Pool& pool, const Session& session, const AuditQuestion& question,
-                 const Setting& setting, Progress& progress) {
+void add_mutants(audit::Pool& pool, const Session& session, const Decided& decision,
+                 const AuditQuestion& question, const Setting& setting, Progress& progress) {
   if (question.mutants.empty() && question.count == 0) return;
   const mutation::MutationState state =
       question.mutants.empty()
-          ? audit::judged_mutants(session, question.test,
-                                  {question.count, question.quality, setting.seed, setting.batch}, progress)
+          ? audit::judged_mutants(
+                session, decision.data,
+                {question.count, question.quality, setting.seed, setting.batch, decision.task}, progress)
           : mutation::MutationState::read(question.mutants);
   if (state.model_hash() != session.graph().hash())
     fail(Fault::mismatch, "{} holds mutants of network '{}', not of '{}'", question.mutants, state.model(),
          session.graph().name());
-  audit::add_mutants(pool, state, question.quality, question.test);
+  audit::add_mutants(pool, state, question.quality, decision.data);
 }
 
 }  // namespace
 
 report::Document audit_criteria(const Session& session, const AuditQuestion& question, const Setting& setting,
                                 Progress& progress) {
-  const DatasetPtr& test = question.test;
-  if (question.mutants.empty() && question.count > 0) audit::require_classes(session, *test);
+  const Decided decision = decided(question.task, session, question.test, {});
+  const DatasetPtr& test = decision.data;
+  if (question.mutants.empty() && question.count > 0)
+    audit::require_classes(session, *test, decision.task.get());
   audit::AuditOptions options = audit::settled(question.options, test->size());
   options.seed = setting.seed;
   options.threads = static_cast<std::size_t>(setting.session.threads);
@@ -86,11 +92,12 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
                          learned(twin, question, criteria, setting, progress), criteria, test, pooling,
                          progress);
   }
-  add_mutants(pool, session, question, setting, progress);
+  add_mutants(pool, session, decision, question, setting, progress);
   if (!question.findings.empty()) audit::add_findings(pool, open_dataset(question.findings), test);
   const audit::Audit result = audit::audit(pool, options, progress);
   report::Document document =
       results::document_of(result, pool, fmt::format("{} on {}", session.graph().name(), test->describe()));
+  add_task(document, decision);
   results::add_warnings(document, std::move(left_out));
   results::add_provenance(document, session.graph(), {{"test", test}, {"train", question.training}});
   return document;

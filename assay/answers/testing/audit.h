@@ -15,6 +15,7 @@
 namespace assay::answers {
 
 struct AuditQuestion {
+  std::string task = {};  // spec of a task; empty: the one that network and test data have
   DatasetPtr training = {}, test = {};
   std::string preset = {};                 // criteria of it, and ...
   std::vector<std::string> criteria = {};  // ... further ones; the preset "audit" where there are neither

@@ -174,7 +174,7 @@ class Covering {
     coverage::LearnOptions learn = question_.learn;
     learn.batch = learn.importance.batch = setting_.batch;
     const Decided decision = decided(question_.task, session_, question_.training, question_.accuracy);
-    learn.importance.task = decision.task;
+    learn.importance.task = task_ = decision.task;
     if (only_preset()) keep_possible(coverage::possible_criteria(session_, decision.data, specs_, learn));
     learn.criteria = choices_of<coverage::CriterionInfo>(specs_);
     coverage::Learned learned = coverage::learn_profile(session_, decision.data, learn, progress_);
@@ -235,7 +235,7 @@ class Covering {
               report::Document& document) const {
     const std::vector<attack::Extension> extensions =
         attack::extend(session_, profile_, state.specs(), test_, attacks,
-                       {question_.made, setting_.batch, setting_.seed}, progress_);
+                       {question_.made, setting_.batch, setting_.seed, task_}, progress_);
     report::Document more = results::document_of(state, extensions);
     document.tables.insert(document.tables.begin(), std::move(more.tables.front()));
     more.tables.clear();
@@ -261,6 +261,7 @@ class Covering {
   Progress& progress_;
   std::optional<FileLock> state_lock_, profile_lock_;
   std::vector<Spec> specs_;
+  std::shared_ptr<const task::Task> task_;  // of records with many items, where a profile is learned
   std::shared_ptr<const coverage::Profile> profile_;
   report::Document learning_;  // what learning found
 };

@@ -5,6 +5,7 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/retraining.h"
 #include "assay/retraining/study.h"
@@ -70,6 +71,9 @@ report::Document retrain(const Session& session, RetrainingQuestion question, co
   report::check(question.conditions, {"retrained"});
   report::check_baseline(question.conditions, session.graph().hash(), question.test->hash());
   report::Document document;
+  const Decided decision = decided(question.task, session, question.test, question.accuracy);
+  question.test = decision.data;
+  question.training = task::prepared_for(question.task, question.training);
   add_accuracy(document, question.accuracy, session, question.test, setting, progress);
   const retraining::Study study{
       question.test,
@@ -78,16 +82,18 @@ report::Document retrain(const Session& session, RetrainingQuestion question, co
       question.layers,
       against,
       judging,
-      {question.pool, question.only_successful, question.made, setting.batch, setting.seed}};
+      {question.pool, question.only_successful, question.made, setting.batch, setting.seed, decision.task}};
   retraining::RetrainingPlan plan = std::move(question.plan);
   plan.training = question.training;
   plan.seed = setting.seed;
+  plan.task = decision.task;
   if (!question.checkpoint.empty()) plan.journal = retraining_journal(question.checkpoint);
   const retraining::Preparation prepared = retraining::prepare(session, study, std::move(plan), progress);
   add_preparation(document, study, prepared);
   const retraining::Retraining result =
       retraining::retrain(session.graph(), prepared.plan, session.options(), progress);
   add_outcome(document, prepared, result, question.conditions);
+  add_task(document, decision);
   results::add_provenance(document, session.graph(),
                           {{"data", question.training},
                            {"test", question.test},

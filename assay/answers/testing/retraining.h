@@ -16,6 +16,7 @@
 namespace assay::answers {
 
 struct RetrainingQuestion {
+  std::string task = {};  // spec of a task; empty: the one that network and test data have
   DatasetPtr training = {}, test = {};
   std::vector<std::string> added = {};  // specs of the records that are given
   std::string held_out = {};            // spec of the records to judge by; empty: a share of those given

@@ -7,6 +7,7 @@
 #include <assay/coverage.h>
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
+#include "assay/answers/task.h"
 #include "assay/coverage/asked.h"
 #include "assay/data/files/records_file.h"
 #include "assay/results/document.h"
@@ -65,6 +66,7 @@ std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
   learn.criteria = {*criterion};
   learn.subjects = question.layers;
   learn.batch = options.batch;
+  learn.importance.task = options.task;
   return coverage::learned_profile(session, question.training, learn, progress);
 }
 
@@ -72,8 +74,10 @@ std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
 
 report::Document select(const Session& session, const SelectionQuestion& question, const Setting& setting,
                         Progress& progress) {
-  const DatasetPtr& test = question.test;
+  const Decided decision = decided(question.task, session, question.test, {});
+  const DatasetPtr& test = decision.data;
   coverage::SelectOptions options = question.options;
+  options.task = decision.task;
   options.seed = setting.seed;
   options.batch = setting.batch;
   std::shared_ptr<const coverage::Profile> profile;
@@ -94,6 +98,7 @@ report::Document select(const Session& session, const SelectionQuestion& questio
                                         profile, {*coverage::criterion_of(options)}, false, {})));
   if (!question.ids.empty()) write_ids(question.ids, *test, chosen.records);
   if (!question.records.empty()) write_records(question.records, *test, chosen.records);
+  add_task(document, decision);
   results::add_provenance(document, session.graph(), {{"test", test}});
   return document;
 }

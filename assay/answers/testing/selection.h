@@ -13,6 +13,7 @@
 namespace assay::answers {
 
 struct SelectionQuestion {
+  std::string task = {};  // spec of a task; empty: the one that network and test data have
   DatasetPtr test = {};
   // Where the choice compares with training data (coverage::criterion_of()): these, or ...
   DatasetPtr training = {};

@@ -258,7 +258,8 @@ double score_of(const Evaluation& evaluation) {
 Pruning prune(const Session& session, const UnitsByLayer& units, const DatasetPtr& test,
               const PruneOptions& options, Progress& progress) {
   const auto judged = [&](const Session& one, const char* stage, Progress& told) {
-    return evaluate(one, test, {.batch = options.batch, .stage = stage}, told);
+    return task::evaluate_decisions(one, test, options.task.get(), {.batch = options.batch, .stage = stage},
+                                    told);
   };
   Pruning result{pruned(session, units, options.mask), judged(session, "before", progress), {}, {}};
   result.after = judged(Session(result.graph, session.options()), "after", progress);

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <assay/dataset.h>
 #include <assay/evaluate.h>
 #include <assay/session.h>
+#include <assay/task.h>
 
 namespace assay::inspection {
 
@@ -33,6 +35,8 @@ struct PruneOptions {
   std::size_t random_groups = 0;  // random choices of as many units of the same layers to compare with
   std::uint64_t seed = 1;
   std::size_t batch = 0;  // 0: chosen by the engine
+  std::shared_ptr<const task::Task> task =
+      {};  // of records with many items, whose share of right ones counts
 };
 
 // A network before and after.
@@ -42,7 +46,7 @@ struct Pruning {
   std::vector<double> random;  // score_of() each random choice
 };
 
-// The accuracy, or the mean squared error of a regression.
+// The accuracy (of items with a task), or the mean squared error of a regression.
 double score_of(const Evaluation& evaluation);
 
 // Prunes and judges by `test`. Throws what without_units() throws.

@@ -22,6 +22,7 @@ class Labels final : public Task {
     layout_ = {.classes = 1,
                .outer = static_cast<std::int64_t>(count_),
                .inner = 1,
+               .probabilities = subject.probabilities,
                .threshold = options.text("threshold").empty()
                                 ? (subject.probabilities ? 0.5F : 0.0F)
                                 : static_cast<float>(options.number("threshold"))};

@@ -69,8 +69,9 @@ struct Lead {
 
 // Items as rows of scores, as losses take records.
 struct ItemRows {
-  Array scores;  // [items, classes], or [items, 1] where one score says yes or no
+  Array scores;  // [items, classes], of which the softmax are probabilities, or [items, 1] for yes or no
   Array labels;  // int64 [items]
+  bool probabilities = false;  // of one score: it is a probability itself
 };
 
 // Immutable; called by several threads at a time.
