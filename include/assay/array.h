@@ -55,7 +55,7 @@ class Array {
   // The elements in order. REQUIRES dtype() == dtype_of<T>() and is_contiguous(); throws Error{internal}.
   template <typename T>
   std::span<const T> as() const;
-  // The same to be changed, by whoever made the array.
+  // The same, writable; only for the maker of the array.
   template <typename T>
   T* elements() const;
   // The only element, converted. Throws Error{internal} where there are more or fewer.
@@ -102,7 +102,7 @@ class Array {
   Array clamp(Scalar low, Scalar high) const, clamp_min(Scalar) const, clamp_max(Scalar) const,
       pow(Scalar) const;
   Array masked_fill(const Array& mask, Scalar value) const;
-  // Over axes, which stay with one element where asked for; over all without axes.
+  // Over axes, which stay with one element where requested; over all without axes.
   Array sum() const, mean() const, amax() const, amin() const, max() const, min() const, any() const,
       all() const;
   Array sum(const Shape&axes, bool keep = false) const, mean(const Shape&axes, bool keep = false) const,
@@ -127,7 +127,7 @@ class Array {
   // Gradients (array_math.h): whether they go back through this, the same numbers without, and from here on.
   bool requires_grad() const { return step_ != nullptr; }
   Array detach() const;
-  Array requires_grad_() const;  // detached, a point that gradients can be asked for
+  Array requires_grad_() const;  // detached, a point that gradients can be requested
 
   static constexpr std::int64_t from_end = std::numeric_limits<std::int64_t>::max();
 

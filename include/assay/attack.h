@@ -1,7 +1,7 @@
 #pragma once
 
 // Attacking a data set: records are chosen, attacked in batches, stored as a data set, read back and checked
-// again (docs/algorithms/attacks.md). What an attack of one's own sees is in <assay/extend/attack_problem.h>.
+// again (docs/algorithms/attacks.md). What your own attack sees is in <assay/extend/attack_problem.h>.
 
 #include <cstdint>
 #include <filesystem>
@@ -29,7 +29,7 @@ class Attack {
  public:
   static constexpr const char* kind = "attack";
   virtual ~Attack() = default;
-  // Changed inputs, in the order of the problem's records, in [0, 1]. Every record is at its own point of its
+  // Changed inputs, in the order of the problem's records, in [0, 1]. Every record has its own point and its
   // own search: the result for a record depends on the record, its random stream and the options alone, up to
   // float rounding. Records for which nothing was found come back as the search left them. A tensor shaped as
   // problem.inputs, float32 without NaN; anything else ends the analysis with an error.
@@ -64,7 +64,7 @@ Spec whole_spec(const AttackChoice& choice);
 // stands for all of its attacks. Throws Error{usage} for attacks and options that do not exist.
 std::vector<Spec> parse_attacks(const std::string& text);
 
-// Attacks that can aim have this option beside their own: the class to reach.
+// Attacks that can aim have this option in addition to their own: the class to reach.
 SpecOption target_option(const AttackInfo& info);
 
 // One record that was attacked. Distances are shares of the valid range; passes are those of the network.
@@ -85,7 +85,7 @@ struct AttackOptions {
   // Store 8-bit levels of the valid range, not float32; always so where the network takes levels.
   bool levels = false;
   std::filesystem::path journal =
-      {};  // where finished batches are kept, so that the same attack goes on from them; empty: nowhere
+      {};  // where finished batches are kept, so that the same attack continues from them; empty: nowhere
   double margin =
       0.2;  // regression: outputs that move by more than this away from their targets are a success
 };
@@ -111,14 +111,14 @@ struct AttackSummary {
 };
 
 // Writes `file` (.npz; under a temporary name, renamed). After an interruption it is as before; the journal
-// holds what was finished. A journal is left behind, also by an attack that was finished: whoever asked for
-// it removes it (Journal::remove) once nothing has to be repeated. Throws Error{mismatch} for the journal of
-// another attack.
+// holds what was finished. A journal also remains after a finished attack: the caller removes it
+// (Journal::remove) once nothing has to be repeated. Throws Error{mismatch} for the journal of another
+// attack.
 AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const AttackChoice& attack,
                              const std::filesystem::path& file, const AttackOptions& options,
                              Progress& progress);
 
-// Where an attack that makes `file` keeps what is finished: beside it.
+// Where an attack that makes `file` keeps what is finished: next to it.
 std::filesystem::path journal_of(const std::filesystem::path& file);
 
 // Attacks by name, told apart: fgsm, noise, fgsm-2.

@@ -69,8 +69,8 @@ struct Tracking {
   double spearman = 0;  // the same with Spearman's coefficient
   // Over all subsets, where size tells most: as it is, and with the size partialled out (Spearman).
   double all_tau = 0, partial = 0;
-  // Permutation p values, and their false discovery rates over all trackings that are no baseline (Benjamini
-  // and Hochberg 1995): rows of items exchanged among all records (two-sided); among those of a class (and
+  // Permutation p values, and their false discovery rates over all trackings except baselines (Benjamini and
+  // Hochberg 1995): rows of items exchanged among all records (two-sided); among those of a class (and
   // cluster), towards the sign of tau.
   double p = 1, q = 1, p_within = 1, q_within = 1;
   std::map<std::pair<std::string, std::size_t>, double> strata;  // tau by kind and size; NaN: undefined

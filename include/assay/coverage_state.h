@@ -79,7 +79,7 @@ class CoverageState {
   // Criteria of a part for a class, made when there are none.
   std::vector<std::unique_ptr<Criterion>>& criteria(CoveragePart& part, std::int64_t only_class) const;
 
-  // Brings part.ids up to date with what is covered; id_of(record) is only asked for records whose id is not
+  // Brings part.ids up to date with what is covered; id_of(record) is only called for records whose id is not
   // yet known.
   void name_records(CoveragePart& part, const std::function<std::string(std::size_t)>& id_of) const;
   // The id of a record, as far as the state knows it: its position in the data set where ids are positions,

@@ -82,7 +82,7 @@ class Dataset {
   virtual std::int64_t label(std::size_t index) const;
   // Content hash over records, labels and targets as read() delivers them, 32 hex digits. Reads everything
   // once; cached, thread-safe. Sets with the same contents have the same hash wherever they come from; views
-  // have one of their own.
+  // have another one.
   virtual std::string hash() const;
 
  protected:
@@ -98,7 +98,7 @@ class Dataset {
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
 // Opens the data set that a spec names; docs/data.md has the grammar. Examples:
-//   t10k-images-idx3-ubyte.gz                       labels are found beside it
+//   t10k-images-idx3-ubyte.gz                       labels are found next to it
 //   cifar10-jpg.tar.xz,under=test[:5000]
 //   images.tar,targets=steering.csv,scale=1/255
 //   digits:10000,seed=7                             the procedural set

@@ -84,7 +84,8 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
 // Where no class is named.
 constexpr std::int64_t no_class = -1;
 
-// How many classes the decision value tells apart, two for a single score; 0: it is no row of class scores.
+// How many classes the decision value tells apart, two for a single score; 0: it is not a row of class
+// scores.
 std::size_t class_count(const Session& session);
 // The class that a classifier's decision value, [N, classes] or [N], names for each record: the largest score
 // (the first among equals), or with a single one whether it says yes (a probability above one half, a logit

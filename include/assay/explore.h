@@ -25,9 +25,9 @@ namespace assay::explore {
 // How answers of several networks are compared.
 struct DisagreementOptions {
   bool regression = false;
-  double margin = 0.2;  // regression: outputs of two networks further apart than this differ
-  bool opposite_signs =
-      false;  // regression: only when the outputs do not all share a strict sign, too (DeepXplore, driving)
+  double margin = 0.2;          // regression: outputs of two networks further apart than this differ
+  bool opposite_signs = false;  // regression: only when the outputs do not all share a strict sign as well
+                                // (DeepXplore, driving)
 };
 
 struct SearchOptions {
@@ -77,7 +77,7 @@ struct ExploreOptions {
   double near_duplicate =
       0.01;  // root mean square difference, as a share of the range, below which two findings are one
   DatasetPtr baseline;  // what it covers counts as covered before the first seed; may be null
-  // Exploration ends after the round in which one of these is reached; 0: not asked for.
+  // Exploration ends after the round in which one of these is reached; 0: not requested.
   double goal = 0;  // coverage of all networks together
   std::size_t findings = 0;
   double seconds = 0;
@@ -121,7 +121,7 @@ struct Exploration {
 
 // Throws Error{usage} for fewer than two networks, Error{mismatch} for networks of different tasks or a
 // journal of another exploration, Error{data} without a valid range. After an interruption the journal holds
-// every outcome so far and the same call goes on with the same result. Results do not depend on threads,
+// every outcome so far and the same call continues with the same result. Results do not depend on threads,
 // width or interruptions, beyond float rounding.
 Exploration explore(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds,
                     const ExploreOptions& options, Progress& progress);

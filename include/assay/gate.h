@@ -36,7 +36,7 @@ std::string_view base_name(std::string_view criterion);
 // better. Throws Error{usage} naming what is wrong.
 Gate parse_gate(std::string_view text);
 
-// The gate with its outcome. Where several figures are asked for, the outcome is that of the worst one; where
+// The gate with its outcome. Where several figures are requested, the outcome is that of the worst one; where
 // it fails, its reason names those that fail with their figures, the worst first (at most 12).
 Gate evaluate(Gate gate, std::span<const Measurement> measurements);
 

@@ -23,8 +23,7 @@ namespace assay::mutation {
 struct PlannedMutant {
   MutantOutcome description;
   std::function<Graph()> make;
-  // A network of its own (trained), not an edit of the original's graph; known where the graphs' values
-  // differ.
+  // A separate network (trained), not an edit of the original's graph; known where the graphs' values differ.
   bool separate = false;
 };
 // One that was drawn. The subject must outlive the result. Throws as apply().

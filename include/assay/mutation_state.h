@@ -57,7 +57,7 @@ struct NearMiss {
 struct MutantOutcome {
   std::string id;  // "gf-conv2-17"
   std::string op, operator_name,
-      layer;  // the operator as it was asked for, its name, the layer; "" for the whole network
+      layer;  // the operator as it was requested, its name, the layer; "" for the whole network
   std::uint64_t seed = 0;
   std::int64_t sites = 0;        // weights or neurons or layers changed
   std::string summary, changes;  // in words; the first few changes, one by one
@@ -68,8 +68,8 @@ struct MutantOutcome {
       0;  // of its surest kill: distance beyond the other answer over the size of the values
   std::vector<NearMiss>
       nearest;  // up to `nearest_kept` records that came nearest to killing without doing so, nearest first
-  // Whether the training data kill it; a mutant that they do not kill does not count. Unknown where nobody
-  // asked.
+  // Whether the training data kill it; a mutant that they do not kill does not count. Unknown unless
+  // requested.
   std::optional<bool> killable = {};
 
   static constexpr std::size_t nearest_kept = 3;

@@ -31,7 +31,7 @@ struct Target {
 
 // Relevance of one batch.
 struct Relevance {
-  Tensors values;             // relevance with the shape of the value, for every value asked for
+  Tensors values;             // relevance with the shape of the value, for every value requested
   std::vector<double> start;  // relevance put in at the output, per record
 };
 
@@ -64,7 +64,7 @@ struct AttributionOptions {
       {};  // (node name, rule), before the composite's choice
   std::optional<Array> baseline =
       {};  // DeepLIFT and integrated gradients: reference record, zeros when absent
-  // The values that attribute() will be asked for, so that nodes before them need no rule. Empty: everything.
+  // The values that attribute() will be requested, so that nodes before them need no rule. Empty: everything.
   std::vector<ValueId> wanted = {};
 };
 

@@ -101,13 +101,13 @@ std::string shown(const Cell& cell, Column::Kind kind, int decimals);
 
 std::string to_json(const Document& document);  // docs/schema/result.schema.json
 // The inverse: to_json(read_document(text)) == text for every text that to_json gave. Throws Error{data} for
-// what is no result document of this version, is nested deeper than one can be or larger than 256 MiB.
-// `name`: for messages.
+// anything that is not a result document of this version, is nested deeper than one can be or larger than 256
+// MiB. `name`: for messages.
 Document read_document(std::string_view text, std::string_view name = "result document");
 struct ConsoleStyle {
   bool colour = false;  // ANSI colours and box drawing; off in a pipe
   int width = 100;
-  bool details = false;  // tables of detail, too, and what the result rests on
+  bool details = false;  // tables of detail as well, and what the result rests on
 };
 void print(const Document& document, std::ostream& out, const ConsoleStyle& style);
 

@@ -44,7 +44,7 @@ report::Document document_of(const coverage::CoverageState& state, const std::st
 // What learning a profile found: accuracy on the training data, records left out.
 report::Document document_of(const coverage::Learned& learned);
 
-// One measurement per figure, for gates. Criteria are named as asked for, kmnc or idc[m=6]. A criterion that
+// One measurement per figure, for gates. Criteria are named as requested, kmnc or idc[m=6]. A criterion that
 // looks at one layer only is there twice, by layer and as "all".
 std::vector<report::Measurement> measurements_of(const coverage::CoverageState& state);
 

@@ -101,7 +101,7 @@ ScoreOrder order_by_score(std::span<const double> scores);
 std::vector<std::size_t> order_random(std::size_t records, std::uint64_t seed);
 
 // How early an order of tests finds the faults: average percentage of faults detected (Rothermel et al.
-// 2001), every misclassified record being a fault of its own, as in Feng et al. 2020.
+// 2001), every misclassified record being a separate fault, as in Feng et al. 2020.
 struct Apfd {
   // 1 - (sum of the faults' 1-based places) / (faults * tests) + 1 / (2 * tests); nothing without faults or
   // tests.

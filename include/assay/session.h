@@ -59,9 +59,9 @@ class Session {
   const Graph& graph() const;
   const SessionOptions& options() const;
 
-  // Values that a batch of records gives: the graph inputs. Records with one input fit a network with one,
-  // whatever it is called; several are matched by name. Throws Error{mismatch} naming the inputs that are
-  // missing or too many, or the shapes that do not fit.
+  // Values that a batch of records gives: the graph inputs. Records with one input fit a network with one of
+  // any name; several are matched by name. Throws Error{mismatch} naming the inputs that are missing or too
+  // many, or the shapes that do not fit.
   Tensors bind(const Batch& batch) const;
   // The same for records of a network with one input.
   Tensors bind(const Array& inputs) const;
@@ -127,7 +127,7 @@ class Session {
   bool ends_in_softmax() const;
   // True when the decision value comes out of a sigmoid: a probability, to be compared with 0.5.
   bool ends_in_sigmoid() const;
-  // How a forward pass to the outputs runs, in order of computation; with `measure` timed on made-up records.
+  // How a forward pass to the outputs runs, in order of computation; with `measure` timed on sample records.
   std::vector<PlannedStretch> plan(bool measure = false) const;
   // What users should know about how this network is run: a batch size fixed in the file, for instance.
   const std::vector<std::string>& notices() const;

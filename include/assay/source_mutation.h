@@ -83,7 +83,7 @@ class TrainedStore {
   std::filesystem::path log(const std::string& key) const;
 
   // All entries by key. `verify`: reads every network and compares it with what was written. Throws Error{io}
-  // where the folder cannot be read, Error{usage} where it is no store.
+  // where the folder cannot be read, Error{usage} where it is not a store.
   std::vector<Entry> list(bool verify) const;
   // Removes an entry with all its files. Throws Error{io}.
   void remove(const std::string& key) const;
@@ -118,7 +118,7 @@ struct Trained {
 // Trains what is not in the store yet, in any order, several at a time; ranks of a launcher share the jobs
 // and the store. What goes wrong with one is its failure. Results do not depend on the number of jobs. Throws
 // Error{io} when the store cannot be written or a rank does not see what another has kept there,
-// Error{interrupted} on Ctrl-C; what was finished is kept, trainings by Assay go on from their last epoch.
+// Error{interrupted} on Ctrl-C; what was finished is kept, trainings by Assay continue from their last epoch.
 std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const TrainingPlan& plan,
                                     Progress& progress);
 

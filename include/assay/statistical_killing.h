@@ -100,7 +100,7 @@ struct TestedMutant {
 struct KillingStudy {
   std::size_t sets = 0;                                 // 1 + test sets
   std::vector<std::vector<double>> originals;           // scores by set and run
-  std::vector<TestedMutant> mutants;                    // in the order in which they were asked for
+  std::vector<TestedMutant> mutants;                    // in the order in which they were requested
   std::vector<std::vector<OperatorKilling>> operators;  // by test set
   std::vector<std::optional<double>> scores;            // by test set: mean over operators
   std::vector<NotApplicable> not_applicable;
@@ -108,15 +108,15 @@ struct KillingStudy {
 };
 
 // Scores are accuracies, or mean squared errors where the data have targets. Mutants are looked at after each
-// number of runs of the design, and trained on only where a set could still decide otherwise. All trainings
-// have seeds of their own, those of original and mutants differ. What is in the store, scores included, is
-// not done again. Throws Error{usage} as draw_mutants() and for no such part, Error{data} when the original
-// cannot be trained.
+// number of runs of the design, and trained on only where a set could still decide otherwise. Each training
+// has another seed, also those of original and mutants. What is in the store, scores included, is not done
+// again. Throws Error{usage} as draw_mutants() and for no such part, Error{data} when the original cannot be
+// trained.
 KillingStudy study_killing(const Program& program, const Subject& subject,
                            const std::vector<DatasetPtr>& tests, const StudyOptions& options,
                            const TrainingPlan& plan, Progress& progress);
 
-// Mutants whose killing records contain all killing records of another mutant that has some: whoever kills
+// Mutants whose killing records contain all killing records of another mutant that has some: all that kills
 // the other kills them (subsumption; Ammann, Delamaro and Offutt, ICST 2014). Of equal ones all but the
 // first.
 std::vector<std::size_t> redundant(const std::vector<std::vector<bool>>& kills);

@@ -45,7 +45,7 @@ struct Recipe {
 inline constexpr int trainer_version = 4;
 
 // Throws Error{usage} for a name, option or number that there is not, and for a part without effect.
-// `validated`: whether there are validation data beside those of validation_share.
+// `validated`: whether there are validation data in addition to those of validation_share.
 void check_recipe(const Recipe& recipe, bool validated);
 
 // Content hash of everything that decides the trained weights: all but the checkpoint. Defaults that are

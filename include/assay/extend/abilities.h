@@ -59,7 +59,7 @@ struct Aim {
 };
 
 // What only some criteria can do: a criterion that can derives from these too. `lack` is what a criterion
-// that does not is told, behind its name.
+// that does not is told, after its name.
 
 // Records cover items, one by one.
 class Itemised {

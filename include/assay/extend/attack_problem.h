@@ -125,10 +125,11 @@ class AttackedNetwork {
                 std::span<const Objective> objectives) const;
   // For a single objective.
   Array slope(const AttackProblem& problem, const Array& points, const Objective& objective) const;
-  // Of whatever the graph's values tell, the decision read first: scores are outputs(). Counts no query.
+  // Of any values of the graph, the decision read first: scores are outputs(). Counts no query.
   Slopes slopes(const Array& points, const HeldInputs& held, const RecordObjective& objective) const;
 
-  // [n] bool: records whose scores are what the problem wants. Scores that are not finite are no success.
+  // [n] bool: records whose scores are what the problem wants. Scores that are not finite do not count as
+  // success.
   static Array won(const AttackProblem& problem, const Array& scores);
 
  private:

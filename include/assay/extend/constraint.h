@@ -55,7 +55,7 @@ class Constraint {
     static_cast<void>(points);
     return wanted;
   }
-  // Where the search goes on from after a step.
+  // Where the search continues after a step.
   virtual Array kept(const Searches&, const Array& points) const { return points; }
   // The record that a point of the search stands for, where they differ. What leaves [0, 1] is clipped.
   virtual Array shown(const Searches&, const Array& points) const { return points; }
@@ -72,7 +72,7 @@ class Constraint {
   virtual Shrinking shrinking() const { return {}; }
   // A search is given up after more steps than this in a row without any change.
   virtual std::size_t patience() const { return 5; }
-  // [elements] bool of a record that hold whole numbers in the data's own units; undefined: none.
+  // [elements] bool of a record that hold integers in the data's own units; undefined: none.
   virtual Array integers(std::int64_t elements) const {
     static_cast<void>(elements);
     return {};

@@ -75,7 +75,7 @@ class MeasureState {
   // says how many rows they rest on. Called between blocks, only when early stopping is on.
   virtual std::vector<char> settle() = 0;
   // Freezes the hypotheses that are 0, as settle() does with those that have converged: copies of a state
-  // that see permuted behaviours end with the original. By default they go on.
+  // that see permuted behaviours end with the original. By default they continue.
   virtual void freeze(std::span<const char> /*open*/) {}
 
   // Adds what another state of the same setup and calibration has seen. Commutative and associative up to

@@ -18,7 +18,7 @@
 
 namespace assay::task {
 
-// Items of a class, or spans of items: those decided rightly, decided at all, and there in truth.
+// Items of a class, or spans of items: those decided correctly, decided at all, and there in truth.
 struct Counts {
   std::uint64_t matched = 0, decided = 0, wanted = 0;
   Counts& operator+=(const Counts& other);
@@ -68,7 +68,8 @@ class Task {
   virtual std::vector<std::string> class_names() const = 0;
   // Throws Error{data} for targets that are not labels of the task; the caller names the record.
   virtual Judgement judge(const JudgedRecord& record) const = 0;
-  // In the order in which they are reported, the first ones in the headline. Called for resampled sums, too.
+  // In the order in which they are reported, the first ones in the headline. Called for resampled sums as
+  // well.
   virtual std::vector<Figure> figures(const Sums& sums) const = 0;
   // Whether items are labels, yes or no (class 1 or 0), each with a score, so that average precision is
   // defined: item i of every record is label i, and Sums::classes counts labels.
