@@ -14,8 +14,8 @@ class RecipeOptions {
   void declare(Flags& flags);
   // What decides where they begin, which of them count and when they end.
   void declare_run(Flags& flags);
-  // `validated`: whether there are validation data beside those of --validation-share. Throws Error{usage}
-  // for names, options and numbers that there are not, and for flags without effect.
+  // `validated`: whether there are validation data in addition to those of --validation-share. Throws
+  // Error{usage} for names, options and numbers that there are not, and for flags without effect.
   training::Recipe recipe(bool validated) const;
 
  private:

@@ -27,8 +27,8 @@ struct Settings {
   std::string config;                             // assay.toml
   bool config_is_found = false;                   // in the current folder: neither named nor trusted
   bool trust = false;                             // that one may run code and write elsewhere
-  std::vector<std::string> plugins;               // files loaded beside the catalogues' own entries
-  std::string format = "text";                    // of standard output: text, json, csv, markdown
+  std::vector<std::string> plugins;  // files loaded in addition to the catalogues' built-in entries
+  std::string format = "text";       // of standard output: text, json, csv, markdown
   bool quiet = false, verbose = false, force = false, strict = false;
   std::uint64_t seed = 1;
   int threads = 0;        // 0: all
@@ -63,8 +63,8 @@ class Command {
   virtual void typed() {}
   // Which options have their values from a configuration file, before anything else is asked.
   virtual void configured(const Configured&, const Settings&) {}
-  // What run() will write besides the renderings; they are tried before it is called. Of flags that
-  // Flags::add_output() declares, and of files beside these.
+  // What run() will write in addition to the renderings; they are tried before it is called. Of flags that
+  // Flags::add_output() declares, and of files next to these.
   virtual std::vector<Output> outputs() const { return {}; }
   // What run() will read that no flag names.
   virtual std::vector<NamedPath> inputs(const Settings&) const { return {}; }
@@ -76,7 +76,7 @@ class Command {
   virtual bool shared() const { return false; }
   // Throws Error for everything a user can get wrong.
   virtual report::Document run(Context& context) = 0;
-  // Called when the result of run() stands in all files that were asked for, or is the caller's.
+  // Called when the result of run() stands in all files that were requested, or is the caller's.
   virtual void result_written() {}
 };
 

@@ -52,7 +52,7 @@ class Flags {
   Flags in_group(std::string group) const { return Flags(app_, std::move(group)); }
 
   // A flag whose value goes to `value`; `names`: "--criterion SPEC", "-m,--neurons 6,8,...", "states FILE" of
-  // what stands without dashes, "model,--model FILE" of what stands with or without; the word behind a blank
+  // what stands without dashes, "model,--model FILE" of what stands with or without; the word after a blank
   // says what a value is. A bool is a switch; a vector takes several values, one after the other.
   template <typename T>
   CLI::Option* add(const std::string& names, T& value, const std::string& help) {
@@ -67,7 +67,8 @@ class Flags {
       option->transform(CLI::Validator(to_plain_number<Value>, ""));
     return placed(option, type);
   }
-  // Its default is shown as words with blanks between them, whatever operator<< libraries bring for vectors.
+  // Its default is shown as words with blanks between them; libraries may define another operator<< for
+  // vectors.
   CLI::Option* add(const std::string& names, std::vector<std::string>& value, const std::string& help);
   // A list of specs or names, which are given one after the other, in several flags or with commas between
   // them (split_specs()).
@@ -99,7 +100,7 @@ class Flags {
   std::vector<const CLI::Option*> named(std::initializer_list<const char*> names) const;
   // All that are declared so far, but for the first `skipped` ones.
   std::vector<const CLI::Option*> all(std::size_t skipped = 0) const;
-  // What is no allowed word of the first position is meant for the second.
+  // A word that is not allowed in the first position is meant for the second.
   void skip_other_words() { app_.validate_positionals(); }
 
  private:

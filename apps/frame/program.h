@@ -47,7 +47,7 @@ struct Posed {
   std::size_t own = 0;  // the options from here on are common
 };
 
-// Flags that every command has, behind its own.
+// Flags that every command has, after those of the command.
 void declare_common(CLI::App& app, Settings& settings);
 
 // The command's document, with its name and what it rests on. `sub` has its flags and their values.

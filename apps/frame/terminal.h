@@ -13,8 +13,8 @@ namespace assay::frame {
 // `quiet` only notices.
 std::unique_ptr<Progress> make_terminal_progress(bool quiet);
 
-// One message on standard error, on lines of its own, with control characters shown rather than obeyed. A
-// stream that is closed or full is no error: there is nobody to tell.
+// One message on standard error, on separate lines, with control characters shown rather than obeyed. A
+// stream that is closed or full is not an error: no one could read it.
 void say(std::string_view message);
 
 bool is_terminal(int descriptor);

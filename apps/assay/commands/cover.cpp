@@ -96,7 +96,7 @@ class Cover final : public Command {
                                 "--drop-zeros", "--round"});
   }
 
-  // A profile on the command line that is there is read, whatever training records a file names.
+  // A profile on the command line that is there is read, even if a file names training records.
   void configured(const Configured& from_file, const Settings& settings) override {
     std::error_code code;
     reads_ = from_file.contains(train_.option()) && profile_option_->count() > 0 &&
@@ -144,7 +144,7 @@ class Cover final : public Command {
  private:
   bool learns() const { return train_.given() && !reads_; }
 
-  // What is about a file or an extension that is not asked for, and what none of the criteria heeds.
+  // What is about a file or an extension that is not requested, and what none of the criteria heeds.
   void refuse_idle(const Settings& settings) const {
     if (question_.state.empty()) refuse_without_effect(of_state_, "without --state: no journal is kept");
     if (question_.attacks.empty()) refuse_without_effect(of_extension_, "without --extend-with");
