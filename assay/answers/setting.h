@@ -1,6 +1,6 @@
 #pragma once
 
-// What holds for a whole run, whatever is asked.
+// Settings of a whole run.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #pragma once
 
 // What a test set exercises: a profile learned or read, the test set measured by it, extended by attacks
-// where that is asked for, and all of that told.
+// where that is requested, and all of that told.
 
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ struct CoverageQuestion {
   coverage::LearnOptions learn = {};
   coverage::MeasureOptions measure = {};
   bool by_class = false;
-  std::string state = {};    // where what is covered goes, with a journal beside it; empty: nowhere
+  std::string state = {};    // where what is covered goes, with a journal next to it; empty: nowhere
   bool append = false;       // to what is in it
   std::string attacks = {};  // that extend the test set, as parse_attacks() reads them
   std::string made = {};     // folder for the attacked records
