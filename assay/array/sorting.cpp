@@ -1,5 +1,5 @@
-// Elements in order, all of them or the first ones. A value and its position are taken as one whole number,
-// so that no two are equal and every way of sorting gives the same.
+// Elements in order, all of them or the first ones. A value and its position are taken as one integer, so
+// that no two are equal and every way of sorting gives the same.
 
 #include <algorithm>
 #include <bit>
