@@ -45,7 +45,7 @@ class AdversarialSet {
   std::vector<std::byte> inputs_;
 };
 
-// What is written to be read back and checked before `file` itself is written: beside it, and gone with this
+// What is written to be read back and checked before `file` itself is written: next to it, and gone with this
 // object.
 class UncheckedFile {
  public:

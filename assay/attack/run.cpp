@@ -150,7 +150,7 @@ class Run {
     const Array chosen = array::tensor(rows);
     const AttackProblem problem = all.at(chosen);
     const auto start = std::chrono::steady_clock::now();
-    // A problem of its own: whatever the attack writes into it, the records stay as they are.
+    // A separate problem: if the attack writes into it, the records stay as they are.
     const Array found = with_numbers(attack_->perturb(preparation_.network(), all.at(chosen)), problem);
     const Array points =
         in_range(given_tensor(fmt::format("attack {}: perturb()", spec_.name), found, problem.inputs));

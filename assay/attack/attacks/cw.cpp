@@ -88,7 +88,7 @@ class Searches {
     return stop;
   }
 
-  // Remembers the nearest points that are what is wanted, by the confidence asked for.
+  // Remembers the nearest points that are what is wanted, by the confidence requested.
   void note(const Array& point, const Array& distance, const Array& scores, const Array& counted) {
     const Array won = succeeds(scores).logical_and(counted);
     found_ = found_.logical_or(won);

@@ -47,7 +47,7 @@ class DeepFool final : public Attack {
 
  private:
   // The shortest way to a boundary of the linearised network, a little longer; zeros where no boundary has a
-  // slope.
+  // gradient.
   static Array to_nearest_boundary(const AttackedNetwork& network, const AttackProblem& problem,
                                    const Array& point, const Array& rivals) {
     std::vector<AttackedNetwork::Objective> objectives;

@@ -31,9 +31,9 @@ double length_of(std::span<const float> from, std::span<const float> to, Norm no
 }
 
 // The shortest change of a point within [0, 1] that brings `gap` + gradient . change to 0, or as near as the
-// range allows. An element moves by min(t * rate, what the range leaves it), rate 1 (linf) or its own slope
-// (l2); how much the gap closes is concave in t and of straight pieces, so Newton's steps from 0 meet it in
-// finitely many. O(elements) each.
+// range allows. An element moves by min(t * rate, what the range leaves it), rate 1 (linf) or its own
+// gradient (l2); how much the gap closes is concave in t and of straight pieces, so Newton's steps from 0
+// meet it in finitely many. O(elements) each.
 class Projection {
  public:
   Projection(std::span<const float> point, std::span<const float> gradient, double gap, Norm norm)

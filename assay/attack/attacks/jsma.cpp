@@ -113,7 +113,8 @@ class Jsma final : public Attack {
     keep(rest, kept);
   }
 
-  // The best pair of every record that has not won, by the slopes of the target's score and of all together.
+  // The best pair of every record that has not won, by the gradients of the target's score and of all
+  // together.
   std::vector<Pair> search(const Array& target, const Array& all, const std::vector<std::uint8_t>& admissible,
                            const std::vector<bool>& done, std::size_t threads) const {
     std::vector<Pair> pairs(done.size());
