@@ -1,6 +1,6 @@
 #pragma once
 
-// What an audit looks at where nothing else is said: criteria layer by layer, and mutants of its own.
+// What an audit looks at where nothing else is said: criteria layer by layer, and separate mutants.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace assay::audit {
 
-// Each criterion, and behind those that count all layers the same of every layer alone.
+// Each criterion, and after those that count all layers the same of every layer alone.
 std::vector<std::string> with_layers(const std::vector<std::string>& criteria,
                                      const coverage::Profile& profile);
 
@@ -20,7 +20,7 @@ struct DrawnMutants {
   std::uint64_t seed = 1;
   std::size_t batch = 0;
 };
-// Throws Error{usage}, with what to do instead, where outputs are no classes: mutants drawn for an audit are
+// Throws Error{usage}, with what to do instead, where outputs are not classes: mutants drawn for an audit are
 // killed by another class.
 void require_classes(const Session& session, const Dataset& test);
 // Mutants of the network, judged by all records of `test`. Throws as above.
