@@ -1,6 +1,6 @@
 #pragma once
 
-// What a measurement of coverage is asked for: criteria, a profile, a state to begin with.
+// The request of a measurement of coverage: criteria, a profile, a state to begin with.
 
 #include <filesystem>
 #include <memory>
@@ -29,7 +29,7 @@ struct Heeded {
 };
 Heeded heeded_by(const std::vector<Spec>& criteria);
 
-// Criteria with all their options, those that nobody gave, too.
+// Criteria with all their options, including defaults.
 std::string whole_text(const std::vector<Spec>& criteria);
 
 struct ReadProfile {
@@ -42,7 +42,7 @@ std::shared_ptr<const Profile> profile_in(const ReadProfile& read, const Session
 std::shared_ptr<const Profile> learned_profile(const Session& session, const DatasetPtr& training,
                                                const LearnOptions& options, Progress& progress);
 
-// Settings that were asked for expressly, each by its name and by what messages call it.
+// Settings that were requested explicitly, each by its name and by what messages call it.
 using SaidSettings = std::vector<std::pair<std::string, std::string>>;
 // Throws Error{mismatch} where one of them is not what the profile in `file` was learned with.
 void require_settings(const Profile& profile, const Settings& asked, const SaidSettings& said,

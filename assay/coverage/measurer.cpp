@@ -68,7 +68,7 @@ std::vector<float> probabilities_of(std::span<const double> scores, bool known) 
   return probabilities;
 }
 
-// What the rest of a run needs beside the state, column by column: there may be a million records.
+// What the rest of a run needs apart from the state, column by column: there may be a million records.
 Json saved(const std::vector<RecordFacts>& records) {
   std::vector<std::uint64_t> record;
   std::vector<std::int64_t> predicted, label;

@@ -33,7 +33,7 @@ struct MeasurePlan {
   std::span<const std::size_t> batch(std::size_t b) const {
     return std::span(records).subspan(b * step, std::min(step, records.size() - b * step));
   }
-  // The stretch of a batch: growth is noted where the next batch is of another.
+  // The block of a batch: growth is noted where the next batch is of another.
   std::size_t stretch(std::size_t b) const {
     return growth_step == 0 ? 0 : (walked + std::min(b * step, records.size())) / growth_step;
   }
@@ -53,7 +53,7 @@ struct RecordNote {
 // them.
 class Measurer {
  public:
-  // `state` is that of the journal, where one is gone on from.
+  // `state` is that of the journal, if there is one to continue.
   Measurer(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options,
            Journal* journal, const std::optional<nlohmann::json>& seen_before);
 
@@ -67,7 +67,7 @@ class Measurer {
   // passing use. Throws std::exception for what part() did not give.
   void absorb(const nlohmann::json& part, CoverageState& scratch);
 
-  // Adds the records of a later stretch.
+  // Adds the records of a later block.
   void take(Measurer& later);
 
   Observations finish(bool with_growth);

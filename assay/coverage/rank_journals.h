@@ -1,6 +1,6 @@
 #pragma once
 
-// Journals of coverage that several ranks measure: each has its own beside that of the first, which takes
+// Journals of coverage that several ranks measure: each has its own next to that of the first, which takes
 // over what others have left behind when the run is started again, by however many ranks.
 
 #include <filesystem>

@@ -38,7 +38,7 @@ struct SelectOptions {
 std::vector<std::string> selection_ways();
 bool selects_by_coverage(const std::string& by);
 // Throws Error{usage} for a number of records where the choice itself finds how many, or none where it needs
-// one, and for a state where coverage does not count; to be called before long work, too.
+// one, and for a state where coverage does not count; to be called before long work as well.
 void check_choice(const SelectOptions& options, bool beyond);
 // The criterion that a profile has to be learned for; nothing for choices that need no training data.
 std::optional<Spec> criterion_of(const SelectOptions& options);
@@ -52,8 +52,8 @@ struct Selection {
 };
 
 // `profile`: null for choices that need none; that of `beyond` where there is one. Throws Error{usage} for a
-// criterion without items that records cover one by one, for doubt about a network that is no classifier, and
-// as check_choice().
+// criterion without items that records cover one by one, for doubt about a network that is not a classifier,
+// and as check_choice().
 Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
                          const DatasetPtr& test, const SelectOptions& options, Progress& progress);
 

@@ -17,9 +17,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::json;
 
-// A run by several ranks, or one that goes on with what several ranks have left. Each rank keeps what it sees
-// by itself, by stretches of records between which growth is noted; in the end the stretches are merged in a
-// tree and put together in their order by the first rank.
+// A run by several ranks, or one that continues with what several ranks have left. Each rank keeps what it
+// sees by itself, by blocks of records between which growth is noted; in the end the blocks are merged
+// in a tree and put together in their order by the first rank.
 class SharedRun {
  public:
   SharedRun(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options,
@@ -71,7 +71,7 @@ class SharedRun {
     return *found.measurer;
   }
 
-  // Adds what a journal holds of one stretch, and its records to `done`.
+  // Adds what a journal holds of one block, and its records to `done`.
   void absorb_part(const Json& part, RecordRanges& done) {
     Measurer& there = stretch(part.at("stretch").get<std::size_t>());
     there.absorb(part, scratch_);
@@ -104,7 +104,7 @@ class SharedRun {
     return done;
   }
 
-  // Whole batches of one stretch each.
+  // Whole batches of one block each.
   std::vector<Piece> pieces(const RecordRanges& done) const {
     constexpr std::size_t pieces_per_rank = 16, most = 16;
     const std::size_t longest =
@@ -170,14 +170,14 @@ class SharedRun {
     return ranks().first() ? whole_->finish(plan_.growth_step > 0) : Observations();
   }
 
-  // Whether growth is noted behind the stretch that begins with this batch.
+  // Whether growth is noted after the block that begins with this batch.
   bool ends_in_growth(std::size_t b) const {
     const std::size_t number = plan_.stretch(b);
     while (b < plan_.batches() && plan_.stretch(b) == number) ++b;
     return plan_.stretch(b) != number;
   }
 
-  // What all ranks have of a stretch, to the first.
+  // What all ranks have of a block, to the first.
   void gather(std::size_t number) {
     ranks().gather(
         [&](std::string_view bytes) {
@@ -192,7 +192,7 @@ class SharedRun {
   const Session& session_;
   CoverageState& state_;
   DatasetPtr test_;
-  MeasureOptions options_;  // of a stretch
+  MeasureOptions options_;  // of a block
   const JournalKey& key_;
   MeasurePlan plan_;
   CoverageState scratch_;

@@ -178,7 +178,7 @@ struct Shown {
   std::vector<InputNote> inputs;
   std::vector<std::uint64_t> contents;
   std::vector<Activations> layers;
-  std::vector<std::int64_t> predicted, labels;  // empty where there are none, or nobody asks
+  std::vector<std::int64_t> predicted, labels;  // empty where there are none, or not requested
 };
 
 void to_json(Json& json, const Shown& shown) {
@@ -414,7 +414,7 @@ class Learner {
     for (std::size_t l = 0; l < columns_.size(); ++l) combine(learned_.profile.clusters[l], columns_[l]);
   }
 
-  // Activations of further records, behind those of the training records.
+  // Activations of further records, after those of the training records.
   void collect_reached(Progress& progress) {
     walk(session_, options_.reached, {.batch = options_.batch, .stage = "combinations of further records"},
          progress, [&](const Batch&, const Tensors& given) {
