@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What other systems put beside a file `x.png` is `._x.png`.
+// What other systems put next to a file `x.png` is `._x.png`.
 bool is_picture(const std::string& name) {
   if (fs::path(name).filename().string().starts_with("._")) return false;
   std::string extension = fs::path(name).extension().string();
@@ -103,7 +103,7 @@ class ImageSource final : public Source {
     return decode_picture(bytes_of(index), fmt::format("{}: {}", folder_.string(), names_[index]), options_);
   }
 
-  // Writes the elements, plane after plane; white is 255 whatever the bits.
+  // Writes the elements, plane after plane; white is 255 for any number of bits.
   template <typename Shade>
   void put(Pixels<Shade> image, std::size_t index, float* values) const {
     constexpr float unit = std::numeric_limits<Shade>::max() / 255;

@@ -146,7 +146,7 @@ void NpzFile::unpack(const NpzEntry& entry, const std::function<void(std::string
   std::array<char, 1 << 16> chunk;
   std::uint64_t total = 0;
   zip_int64_t got = file ? 1 : -1;
-  // Ends with what is really there, whatever the directory promises.
+  // Ends with the actual data, even if the directory promises more.
   while (got > 0 && total <= entry.size) {
     check_interrupt();
     got = zip_fread(file.get(), chunk.data(), chunk.size());
