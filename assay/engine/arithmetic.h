@@ -6,8 +6,8 @@
 
 namespace assay {
 
-// Multiply-adds of a record by the definition of a convolution, matrix product or recurrent cell, in whatever
-// form it is computed; 0 for other nodes and where shapes are unknown.
+// Multiply-adds of a record by the definition of a convolution, matrix product or recurrent cell, in any
+// form; 0 for other nodes and where shapes are unknown.
 double multiply_adds(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 
 // Multiply-adds of float32 that one thread makes in a nanosecond with all operands in registers: what bounds

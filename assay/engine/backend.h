@@ -1,7 +1,7 @@
 #pragma once
 
-// Back ends of the processor: each compiles stretches of a static graph (static_graph.h) into programs of its
-// own. Adding one: a class like its siblings and a line in backend.cpp.
+// Back ends of the processor: each compiles segments of a static graph (static_graph.h) into separate
+// programs. Adding one: a class like its siblings and a line in backend.cpp.
 
 #include <functional>
 #include <limits>
@@ -44,7 +44,7 @@ struct Redistribution {
 
 // Nodes that follow each other in the graph's order, all of them supported.
 struct StretchRequest {
-  const Graph* graph = nullptr;  // must outlive the stretch
+  const Graph* graph = nullptr;  // must outlive the segment
   std::vector<int> nodes;
   ShapeOf shape_of;
   std::vector<ValueId> keep;          // values to be returned whole
@@ -74,7 +74,7 @@ class Stretch {
 
   // Whether the next is there.
   virtual bool takes_objectives() const { return true; }
-  // Both in one, for a stretch whose outputs are what the objective reads; by number, with respect to
+  // Both in one, for a segment whose outputs are what the objective reads; by number, with respect to
   // constants of the sum over all records. Of back ends that differentiate.
   virtual RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
                                     std::span<const ValueId> wanted) const;
@@ -103,10 +103,10 @@ class Backend {
   virtual std::int64_t most_steps(const Graph&, const Node&) const {
     return std::numeric_limits<std::int64_t>::max();
   }
-  // Whether it reduces values with neurons on the last axis, too.
+  // Whether it reduces values with neurons on the last axis as well.
   virtual bool reduces_last_axis() const { return false; }
-  // Whether the node is a stretch of its own, which reduces nothing. Its values may have the records
-  // elsewhere than in front; its cost is that of one step.
+  // Whether the node is a separate segment, which reduces nothing. Its values may have the records elsewhere
+  // than in front; its cost is that of one step.
   virtual bool stands_alone(const Node&) const { return false; }
   virtual std::unique_ptr<Stretch> compile(StretchRequest request) const = 0;
 };
@@ -114,7 +114,7 @@ class Backend {
 // All there are in this build.
 std::span<const Backend* const> backends();
 
-// The values that a stretch reads from outside, ascending; shape arithmetic of views is not among them.
+// The values that a segment reads from outside, ascending; shape arithmetic of views is not among them.
 std::vector<ValueId> outside_inputs(const StretchRequest& request);
 
 }  // namespace assay

@@ -15,8 +15,8 @@ Array in_memory(const Array& array, DType type);
 // The same as [n, elements of a row].
 Array as_rows(const Array& array);
 
-// Positions along an axis, its rows say: some of them in the order given, and some of them put in the place
-// of others. Throws Error{usage} for positions that there are not.
+// Positions along an axis, its rows say: some of them in the order given, and some of them put instead of
+// others. Throws Error{usage} for positions that there are not.
 Array picked(const Array& array, std::span<const std::int64_t> positions, std::int64_t axis = 0);
 void put(Array into, std::span<const std::int64_t> positions, const Array& from, std::int64_t axis = 0);
 // One row, a copy without axis 0.

@@ -8,10 +8,10 @@
 namespace assay {
 namespace {
 
-// The tensors that stand for each value whose gradient is asked for: one, or one per group of records.
+// The tensors that stand for each value whose gradient is requested: one, or one per group of records.
 using Leaves = std::map<ValueId, std::vector<Array>>;
 
-// Makes the tensor a point where gradients can be asked for, cutting nothing off.
+// Makes the tensor a point where gradients can be requested, cutting nothing off.
 Array watched(const Graph& graph, ValueId id, const Array& tensor) {
   if (!is_real(tensor.dtype())) {
     fail(Fault::usage,

@@ -18,7 +18,7 @@ struct ValueInfo {
   bool floating = false;
   bool single = false;              // float32
   bool of_records = false;          // computed from what records hold, not from their shapes alone
-  bool shaped_by_content = false;   // the shape depends on what records hold: made-up ones tell nothing
+  bool shaped_by_content = false;   // the shape depends on what records hold: sample records tell nothing
   int batch_axis = -1;              // -1: does not depend on the batch, or not in a way that is understood
   std::int64_t batch_multiple = 1;  // rows per record along the batch axis
   // Whose size is a multiple of the batch's, whether records are told apart there or not. -1: none is; -2:
@@ -32,7 +32,7 @@ struct MadeUp {
   std::uint64_t seed = 1;
 };
 
-// Inputs for a batch of `rows` records. Throws Error{usage} naming the dimension that nobody knows.
+// Inputs for a batch of `rows` records. Throws Error{usage} naming the unknown dimension.
 Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows,
                    const MadeUp& made_up = {});
 
@@ -44,7 +44,7 @@ struct Footprint {
 };
 Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs);
 
-// Bytes of a record's values: of all of them, and at most at a time where each is forgotten behind its last
+// Bytes of a record's values: of all of them, and at most at a time where each is released after its last
 // reader.
 struct BatchBytes {
   double all = 0, at_a_time = 0;

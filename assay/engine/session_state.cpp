@@ -125,7 +125,7 @@ void Session::State::give_batch_axis() {
     if (!told && leads_with_records(graph)) return;  // a batch of that size
     several = with_batch_axis(graph);
   } catch (const Error& error) {
-    if (!about_inputs(error)) throw;  // made-up inputs do not suit every network
+    if (!about_inputs(error)) throw;  // sample inputs do not suit every network
     if (!told) return;
   }
   if (!several) return take_records_alone(told);
@@ -193,7 +193,7 @@ void Session::State::settle_batch() {
   }
 }
 
-// Squeeze without axes takes the records' axis away, too, where a batch is of one record.
+// Squeeze without axes takes the records' axis away as well, where a batch is of one record.
 void Session::State::settle_squeezes() {
   if (group > 0 || !probable() || std::ranges::none_of(graph.nodes(), squeezes_all)) return;
   try {

@@ -38,7 +38,7 @@ struct Session::State {
   bool together = false;
   mutable std::vector<std::string> notices;
 
-  // Found when first asked for.
+  // Found when first requested.
   mutable std::vector<ValueInfo> infos_;
   mutable std::optional<std::vector<Layer>> layers_;
   mutable std::vector<Layer> empty_layers_;  // whose activations hold nothing; none of layers_
@@ -61,7 +61,7 @@ struct Session::State {
   bool nothing_folded_from(std::span<const ValueId> constants) const;
   std::shared_ptr<const Plan> plan(const Tensors& given, const Wanted& wanted) const;
 
-  // One pass over the graph with whatever gradient mode is in force. `given` overrides constants as well.
+  // One pass over the graph in the current gradient mode. `given` overrides constants as well.
   Tensors forward(const Tensors& given, const Wanted& wanted, KernelContext& context,
                   const OnValue& on_value = {}) const;
   // The same for networks with a fixed batch size: any number of records, in groups. `on_value` sees each

@@ -225,7 +225,7 @@ void ChangedWeights::run_pictures(const Array& operand, const Array& before, int
         copy(static_cast<std::size_t>(padded + tap_slack));
     for (std::int64_t r; (r = next.fetch_add(1)) < records;) {
       const float* record = from + r * in;
-      // What is read behind the record has to be memory of the tensor's.
+      // Memory read after the record has to belong to the tensor.
       if (windows_.padded != windows_.picture || (r + 1) * in + tap_slack > operand.count()) {
         pad(record, copy.data());
         record = copy.data();

@@ -34,7 +34,7 @@ class ChangedWeights {
 
   // `operand`: [n, channels, ...]. `before`: [n, units(), ...], what these gave. Returns what they give now;
   // an undefined tensor where a number is not finite, since infinities do not add up. float32, on the
-  // processor. A record's numbers are the same whatever lies beside it.
+  // processor. A record's numbers do not depend on its neighbours.
   Array run(const Array& operand, const Array& before, int threads) const;
 
  private:

@@ -14,7 +14,7 @@ struct FoundSoftmax {
   bool logarithm = false;
 };
 
-// A softmax over rows, or its logarithm, by whatever operators it is written.
+// A softmax over rows, or its logarithm, written with any operators.
 class SoftmaxFinder {
  public:
   explicit SoftmaxFinder(const DecisionRows& rows) : rows_(rows) {}
@@ -148,7 +148,7 @@ bool computed_from(const Graph& graph, ValueId output, ValueId value) {
 }  // namespace
 
 Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
-  // Labels that stand in front of scores are whole numbers.
+  // Labels that stand in front of scores are integers.
   const auto outputs = graph.outputs();
   const auto scores =
       std::ranges::find_if(outputs, [&](ValueId id) { return infos[static_cast<std::size_t>(id)].floating; });

@@ -9,8 +9,7 @@ namespace assay {
 
 struct Decision {
   ValueId logits = no_value;
-  bool softmax =
-      false;  // logits come before a final Softmax or LogSoftmax, by whatever operators it is written
+  bool softmax = false;  // logits come before a final Softmax or LogSoftmax, written with any operators
   bool sigmoid = false;  // the decision value itself holds probabilities
 };
 

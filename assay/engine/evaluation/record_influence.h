@@ -18,14 +18,14 @@ struct RecordInfluence {
   std::string cause;             // as far as the network tells
 };
 
-// Compares each of the first three records beside the others with the same record beside copies of itself, in
-// batches of one size, so that the same sums are taken in the same order, and with the record alone, up to
-// rounding, where no operator enlarges that to steps. Nothing where they agree, where there is one record,
-// and where the network draws random numbers or does not run. Nothing is run where the operators themselves
-// keep records apart (records_stay_apart). `given`: bound records.
+// Compares each of the first three records together with the others with the same record together with copies
+// of itself, in batches of one size, so that the same sums are taken in the same order, and with the record
+// alone, up to rounding, where no operator enlarges that to steps. Nothing where they agree, where there is
+// one record, and where the network draws random numbers or does not run. Nothing is run where the operators
+// themselves keep records apart (records_stay_apart). `given`: bound records.
 std::optional<RecordInfluence> find_record_influence(const Session& session, const Tensors& given);
 
-// The same of made-up records.
+// The same of sample records.
 std::optional<RecordInfluence> find_record_influence(const Session& session);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
 // Where explanations and attacks start. A decision is often a function of scores that bends them without
-// changing their order: a softmax with a logarithm, a clip or a constant behind it, a sigmoid, a tanh. Its
+// changing their order: a softmax with a logarithm, a clip or a constant after it, a sigmoid, a tanh. Its
 // gradient vanishes where the network is sure, and may have another sign than the scores' own.
 
 #include <assay/session.h>

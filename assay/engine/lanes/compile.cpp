@@ -46,7 +46,7 @@ class Blocks {
     return best;
   }
   void give_back(int block) { free_[index(block)] = true; }
-  // Where each block begins when all are laid out from `at`, which is moved behind them.
+  // Where each block begins when all are laid out from `at`, which is moved after them.
   std::vector<std::int64_t> lay_out(std::int64_t& at) const {
     std::vector<std::int64_t> begins;
     for (const std::int64_t size : sizes_) {
@@ -230,8 +230,8 @@ void Compiler::find_slopes() {
   place_slopes();
 }
 
-// A slope takes its memory when it is first added to, and leaves it when all operations that made the value
-// have been gone back through.
+// A gradient takes its memory when it is first added to, and leaves it when all operations that made the
+// value have been gone back through.
 void Compiler::place_slopes() {
   const std::size_t slots = program_.elements.size();
   std::vector<std::size_t> made(slots, program_.operations.size());  // by which operation, the first of them

@@ -5,8 +5,8 @@
 // element of as many records as it has lanes. Offsets of elements count floats: they are multiplied by
 // `width` already.
 //
-// Every result is computed by the same operations in the same order whatever the tile, the lane and the
-// thread, so results do not depend on how records are cut into batches. NaN and infinities travel.
+// Every result is computed by the same operations in the same order for every tile, lane and thread, so
+// results do not depend on how records are cut into batches. NaN and infinities travel.
 
 #include <array>
 #include <cstdint>
@@ -93,7 +93,7 @@ void points_of_operand(const BlocksOfFour& blocks, std::span<const PieceOfWindow
 void results_of_points(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
                        const float* points, const float* bias, Finish finish, float* finite, float* result);
 
-// The way back: points[p][u][block] of the slopes of results, and [channels][rows][columns], to which is
+// The way back: points[p][u][block] of the gradients of results, and [channels][rows][columns], to which is
 // added what points[piece.at[p] + (c * count + block) * width] say.
 void points_of_slopes(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
                       const float* slopes, float* points);
@@ -112,13 +112,14 @@ struct WeightMap {
   std::int64_t stretches = 0, channels = 0, channel_step = 0, units = 0, unit_step = 0;
   std::int64_t stride = 0;  // of the result, from unit to unit
 };
-// result[u * stride + c * taps + t] = (or +=) slope * operand, summed over the places of tap t and all lanes.
+// result[u * stride + c * taps + t] = (or +=) gradient * operand, summed over the places of tap t and all
+// lanes.
 void weight_sums(const WeightMap& map, const float* operand, const float* slope, bool add, float* result);
 // The same for one position: result[u * stride + k] from `width` records of `stride` inputs each, one after
 // the other. `stride` is a multiple of `width`.
 void dense_sums(std::int64_t units, std::int64_t unit_step, std::int64_t stride, const float* rows,
                 const float* slope, bool add, float* result);
-// result[u] = (or +=) the slopes of `count` elements, `step` floats apart, summed over all lanes.
+// result[u] = (or +=) the gradients of `count` elements, `step` floats apart, summed over all lanes.
 void element_sums(std::int64_t units, std::int64_t unit_step, std::int64_t count, std::int64_t step,
                   const float* slope, bool add, float* result);
 
@@ -172,10 +173,10 @@ void apply(const UnaryFunction& function, std::int64_t elements, const float* op
 void slopes(const UnaryFunction& function, std::int64_t elements, const float* operand, const float* result,
             const float* slope_out, bool add, float* slope_in);
 
-// The same with the result over the operand in the place of the derivative; 1 where the operand is 0.
+// The same with the result over the operand instead of the derivative; 1 where the operand is 0.
 void ratio_slopes(std::int64_t elements, const float* operand, const float* result, const float* slope_out,
                   bool add, float* slope_in);
-// slope *= value / (value + epsilon sgn value), with sgn 0 = 1; 0 where that divides by 0.
+// gradient *= value / (value + epsilon sgn value), with sgn 0 = 1; 0 where that divides by 0.
 void stabilise_slopes(std::int64_t elements, float epsilon, const float* value, float* slope);
 
 enum class Binary { add, subtract, multiply, divide, maximum, minimum };
@@ -189,7 +190,7 @@ struct BinaryMap {
   bool left_constant = false, right_constant = false;
 };
 void apply(const BinaryMap& map, const float* left, const float* right, float* result);
-// Adds to the slope of the left (or else the right) operand. Of a maximum or minimum equal operands share.
+// Adds to the gradient of the left (or else the right) operand. Of a maximum or minimum equal operands share.
 void slopes(const BinaryMap& map, bool of_left, const float* left, const float* right, const float* slope_out,
             float* slope_in);
 
@@ -210,15 +211,15 @@ void multiply(const ProductMap& map, const float* left, const float* right, bool
 // Groups of neighbours with mean 0 and variance 1 each, times a scale and plus a shift of the element.
 struct NormalisationMap {
   std::int64_t groups = 0, count = 0;  // elements of a group
-  float epsilon = 0;                   // beside the variance
+  float epsilon = 0;                   // added to the variance
   std::vector<std::int32_t> scale_of;  // by element
 };
 void normalise(const NormalisationMap& map, const float* operand, const float* scale, const float* shift,
                float* result);
-// slope_in = (or +=) what the slopes of the result say of the operand.
+// slope_in = (or +=) what the gradients of the result say of the operand.
 void normalise_slopes(const NormalisationMap& map, const float* operand, const float* scale,
                       const float* slope_out, bool add, float* slope_in);
-// products = slope * the normalised operand.
+// products = gradient * the normalised operand.
 void normal_products(const NormalisationMap& map, const float* operand, const float* slope, float* products);
 
 void fill(std::int64_t elements, float value, float* target);
@@ -233,19 +234,19 @@ void softmax(const AxisMap& map, bool logarithm, const float* operand, float* re
 void softmax_slopes(const AxisMap& map, bool logarithm, const float* result, const float* slope_out,
                     float* slope_in);
 
-// Recurrent cells between the products of their gates. Gates lie behind each other, `hidden` elements each:
+// Recurrent cells between the products of their gates. Gates lie one after the other, `hidden` elements each:
 // of an LSTM input, output, forget, candidate; of a GRU update, reset, candidate; after their functions.
 // cells = forget * before + input * candidate
 void lstm_cells(std::int64_t hidden, const float* gates, const float* before, float* cells);
-// Gates become their slopes (before their functions), the slope of the cells that of the cells before.
+// Gates become their gradients (before their functions), the gradient of the cells that of the cells before.
 // `squashed` is tanh(cells), `slope` the state's.
 void lstm_slopes(std::int64_t hidden, const float* before, const float* squashed, const float* slope,
                  float* slope_of_cells, float* gates);
 // states = (1 - update) * candidate + update * before
 void gru_states(std::int64_t hidden, const float* gates, const float* before, float* states);
-// Update and candidate become their slopes; the state's slope what goes to the state before at once.
+// Update and candidate become their gradients; the state's gradient what goes to the state before at once.
 void gru_slopes(std::int64_t hidden, const float* before, float* slope, float* gates);
-// Of reset * operand, whose slope is given: the gate becomes its slope and the operand its own.
+// Of reset * operand, whose gradient is given: the gate becomes its gradient and the operand its own.
 void reset_slopes(std::int64_t hidden, const float* slope, float* operand, float* reset);
 // target += left * right
 void multiply_add(std::int64_t elements, const float* left, const float* right, float* target);
@@ -254,7 +255,7 @@ void multiply_add(std::int64_t elements, const float* left, const float* right, 
 struct ReduceMap {
   std::int64_t channels = 0, positions = 0, channel_step = 0, position_step = 0;
 };
-// Of the positions of each channel [channels]; null: nobody asks for it.
+// Of the positions of each channel [channels]; null: not requested.
 struct Reductions {
   float *mean = nullptr, *greatest = nullptr, *least = nullptr;
 };

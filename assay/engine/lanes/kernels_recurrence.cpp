@@ -1,4 +1,4 @@
-// What recurrent cells do element by element beside the functions of their gates.
+// What recurrent cells do element by element apart from the functions of their gates.
 
 #include "assay/engine/lanes/kernels.h"
 
@@ -26,11 +26,11 @@ HWY_INLINE void each_vector(std::int64_t elements, const Work& work) {
 
 HWY_INLINE Vec load(const float* from) { return hn::Load(Lanes16(), from); }
 HWY_INLINE void store(Vec value, float* to) { hn::Store(value, Lanes16(), to); }
-// slope * y * (1 - y), as of a sigmoid that is y.
+// gradient * y * (1 - y), as of a sigmoid that is y.
 HWY_INLINE Vec through_sigmoid(Vec slope, Vec y) {
   return hn::Mul(slope, hn::Mul(y, hn::Sub(hn::Set(Lanes16(), 1), y)));
 }
-// slope * (1 - y * y), as of a hyperbolic tangent that is y.
+// gradient * (1 - y * y), as of a hyperbolic tangent that is y.
 HWY_INLINE Vec through_tangent(Vec slope, Vec y) {
   return hn::Mul(slope, hn::NegMulAdd(y, y, hn::Set(Lanes16(), 1)));
 }

@@ -1,4 +1,4 @@
-// Gradients with respect to weights: products of slopes and operands, summed over positions and records.
+// Gradients with respect to weights: products of gradients and operands, summed over positions and records.
 
 #include "assay/engine/lanes/kernels.h"
 
@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Lanes16 = hn::CappedTag<float, width>;
 using Vec = hn::Vec<Lanes16>;
 
-// What stays in registers: units beside channels, or beside vectors of a dense layer's inputs.
+// What stays in registers: units by channels, or by vectors of a dense layer's inputs.
 #if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2
 constexpr int most_channels = 1, dense_units = 4;
 #else
@@ -137,7 +137,7 @@ void window_sums(const WeightMap& map, const float* operand, const float* slope,
       for (std::int64_t first = 0; first < taps; first += taps_together) {
         const std::int64_t some = taps - first < taps_together ? taps - first : taps_together;
         for (std::int64_t i = 0; i < some * each; i += lanes) hn::Store(hn::Zero(d), d, sums + i);
-        // Stretches are small, so that slopes and operands stay near while the taps pass by.
+        // Ranges are small, so that gradients and operands stay near while the taps pass by.
         for (std::int64_t s = 0; s < map.stretches; ++s) {
           for (std::int64_t t = 0; t < some; ++t) {
             const WeightTap& tap = map.taps[static_cast<std::size_t>(first + t)];

@@ -51,7 +51,7 @@ HWY_INLINE void points_along(const VecOfBlock (&x)[taps + 1], VecOfBlock (&point
 }
 
 // `row` and `column` of what the piece's first tap reads for the first of the results. `inside`: no part of
-// that is beside the picture.
+// that is outside the picture.
 template <int taps_down, int taps_across, bool inside>
 HWY_INLINE void points_of_block(const BlocksOfFour& blocks, const PieceOfWindows& piece, std::int64_t row,
                                 std::int64_t column, const float* picture, float* points) {
@@ -194,7 +194,7 @@ constexpr OfPiece<float, const float> slopes_of_pieces[3][3] = {
     {slopes_of_piece<2, 1>, slopes_of_piece<2, 2>, slopes_of_piece<2, 3>},
     {slopes_of_piece<3, 1>, slopes_of_piece<3, 2>, slopes_of_piece<3, 3>}};
 
-// The 4 x 4 points of a block's slopes.
+// The 4 x 4 points of a block's gradients.
 HWY_INLINE void points_of_slopes(const BlocksOfFour& blocks, const BlockPlace& place, std::int64_t point_step,
                                  const float* picture, float* points) {
   const LanesOfBlock d;

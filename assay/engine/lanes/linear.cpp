@@ -25,7 +25,7 @@ struct Side {
 // What a position reads: (position, weight) in order.
 using Reads = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-// Positions that read alike, each from a place of its own, are one pattern.
+// Positions that read alike, each from another position, are one pattern.
 std::vector<Pattern> patterns_of(const std::vector<Reads>& reads, const Side& in, const Side& out) {
   std::map<Reads, std::size_t> known;
   std::vector<Pattern> patterns;

@@ -11,7 +11,7 @@
 
 namespace assay::lanes {
 
-// State while a stretch is being compiled.
+// State while a segment is being compiled.
 class Compiler {
  public:
   Compiler(const StretchRequest& request, std::span<const ValueId> inputs, std::span<const ValueId> wanted);
@@ -27,7 +27,7 @@ class Compiler {
   bool differentiates() const { return differentiates_; }
   // Whether equal maxima share what comes back, though the operator gives it to the first.
   bool maxima_share() const { return request_.redistribution.has_value(); }
-  // Whether the function whose result this is passes its value over its operand in the place of its slope.
+  // Whether the function whose result this is passes its value over its operand instead of its gradient.
   bool passes_ratio(ValueId id) const;
 
   int slot(ValueId id) const { return slots_.at(id); }
@@ -98,7 +98,7 @@ bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shap
 void compile_movement(Compiler& compiler, const Node& node);
 
 // For each element of the result, the operand's element it is made of; empty: the same one. `operand` may
-// have fewer axes; axes of size 1 are stretched.
+// have fewer axes; axes of size 1 are broadcast.
 std::vector<std::int32_t> stretched(const Shape& operand, const Shape& result);
 
 bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);

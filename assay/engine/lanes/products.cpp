@@ -7,7 +7,7 @@
 namespace assay::lanes {
 namespace {
 
-// The matrices of a product: all axes but the last two, those of one operand stretched where they are 1.
+// The matrices of a product: all axes but the last two, those of one operand broadcast where they are 1.
 class Product : public Operation {
  public:
   Product(int left, int right, int result, const Shape& left_shape, const Shape& right_shape,
@@ -46,7 +46,7 @@ class Product : public Operation {
                 .right_column = width,
                 .result_row = columns * width,
                 .result_column = width};
-    // slope of left = slope of result * right, turned
+    // gradient of left = gradient of result * right, turned
     by_left_ = {.places = turned(&P::result, &P::right, &P::left),
                 .rows = rows,
                 .inner = columns,
@@ -57,7 +57,7 @@ class Product : public Operation {
                 .right_column = columns * width,
                 .result_row = inner * width,
                 .result_column = width};
-    // slope of right = left, turned, * slope of result
+    // gradient of right = left, turned, * gradient of result
     by_right_ = {.places = turned(&P::left, &P::result, &P::right),
                  .rows = inner,
                  .inner = rows,

@@ -1,6 +1,6 @@
 #pragma once
 
-// A stretch compiled for tiles: operations on slots of memory. Built once, run by many threads, each with its
+// A segment compiled for tiles: operations on slots of memory. Built once, run by many threads, each with its
 // own tile.
 
 #include <array>
@@ -32,7 +32,8 @@ class Tile {
   std::vector<float*> values_, slopes_;
 };
 
-// What happens to the slope of an operand: nobody wants it; it holds nothing yet; it holds what others added.
+// What happens to the gradient of an operand: it is not needed; it holds nothing yet; it holds what others
+// added.
 enum class Slope { unwanted, first, further };
 
 // A constant whose value comes with every run, and what an operation sums for the gradient with respect to
@@ -52,8 +53,8 @@ class Operation {
   Operation& operator=(const Operation&) = delete;
 
   virtual void forward(const Tile& tile) const = 0;
-  // Brings the slope of the result, which is complete and may be overwritten, to the operands. `slopes` has
-  // an entry for each operand.
+  // Brings the gradient of the result, which is complete and may be overwritten, to the operands. `slopes`
+  // has an entry for each operand.
   virtual void backward(const Tile& tile, std::span<const Slope> slopes) const = 0;
 
   // The same for neighbouring tiles, whose memory lies equally far apart.
@@ -103,7 +104,7 @@ struct Tapped {
 // The sums for one constant of an operation.
 struct Lesson {
   std::size_t operation = 0, which = 0;
-  std::int64_t at = -1;  // floats from the start of all sums; -1: nobody asked
+  std::int64_t at = -1;  // floats from the start of all sums; -1: not requested
 };
 
 struct Program {
@@ -112,18 +113,18 @@ struct Program {
   std::vector<std::int64_t> value_at, slope_at;  // floats from the start of a tile's memory; -1: none
   std::int64_t floats = 0, scratch = 0;          // of a tile
   std::int64_t neighbours = 1;                   // tiles that go through the operations side by side
-  std::vector<int> inputs, outputs;              // slots, as of the stretch
+  std::vector<int> inputs, outputs;              // slots, as of the segment
   std::vector<Tapped> tapped;
   std::vector<std::vector<std::size_t>> tapped_after;  // by operations done
-  std::vector<int> taps;                               // slots, as of the stretch
+  std::vector<int> taps;                               // slots, as of the segment
   std::vector<std::vector<Slope>> slopes;  // by operation and operand; of programs that differentiate
-  std::vector<Slope> seeded;               // by output: `unwanted` where no slope is needed
+  std::vector<Slope> seeded;               // by output: `unwanted` where no gradient is needed
   std::vector<Lesson> lessons;             // of all constants that come with every run
-  std::int64_t sums = 0;                   // floats of all that were asked for
+  std::int64_t sums = 0;                   // floats of all that were requested
   bool reads_values = false;               // on the way back: otherwise nothing has to go forward before
 };
 
-// `wanted`: inputs of the stretch, learned constants among them, whose gradients are asked for; none: forward
+// `wanted`: inputs of the segment, learned constants among them, whose gradients are requested; none: forward
 // only.
 Program compile(const StretchRequest& request, std::span<const ValueId> inputs,
                 std::span<const ValueId> wanted);

@@ -121,8 +121,8 @@ struct Layout {
   }
 
   // Offsets in floats. Of the k-th step that a direction takes: the state before, [hidden] (one more for the
-  // last), and what its kind of cell needs beside, [hidden]: tanh of an LSTM's cell, the state that a GRU has
-  // reset, or the product it resets. Gates are [steps][gates][hidden], by the place of the step.
+  // last), and what its kind of cell needs in addition, [hidden]: tanh of an LSTM's cell, the state that a
+  // GRU has reset, or the product it resets. Gates are [steps][gates][hidden], by the place of the step.
   struct Direction {
     std::int64_t gates = 0, states = 0, cells = 0, beside = 0;
   };
@@ -195,7 +195,7 @@ class LanesRecurrence : public Stretch {
     std::vector<Array> results, seeds;
     for (const ValueId id : wanted) results.push_back(array::zeros_like(given.at(id)));
     for (const Array& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
-    // Sums for the constants that are asked for: where each begins, -1: not asked for.
+    // Sums for the constants that are requested: where each begins, -1: not requested.
     std::array<std::int64_t, 3> begins{-1, -1, -1};
     std::int64_t all = 0;
     const auto result_of = [&](std::size_t input) -> Array* {
@@ -436,7 +436,7 @@ class LanesRecurrence : public Stretch {
     }
   }
 
-  // Gates become their slopes; the slopes of states those of the first states.
+  // Gates become their gradients; the gradients of states those of the first states.
   template <typename Asked>
   void go_back(const Batch& batch, float* memory, std::size_t d, const Asked& result_of) const {
     const Layout& layout = batch.layout;
@@ -488,7 +488,7 @@ class LanesRecurrence : public Stretch {
     const Layout::Direction& at = batch.layout.directions[d];
     const std::int64_t h = cell_.hidden, f = cell_.features, rows = cell_.gates * h, steps = batch.steps;
     const auto direction = static_cast<std::int64_t>(d);
-    // Of units from `unit` on at the k-th step: what they read, and their slope.
+    // Of units from `unit` on at the k-th step: what they read, and their gradient.
     const auto sum = [&](std::int64_t channels, std::int64_t units, const float* operand, const float* slope,
                          const auto& from, const auto& to, float* result) {
       WeightMap map{.taps = {WeightTap{.places = {}, .stretch = {0}}},

@@ -1,7 +1,7 @@
 #pragma once
 
-// LSTM, GRU and RNN in the lanes, with gradients with respect to records, states and weights. Stretches of
-// their own, since their values may have the steps in front and the records behind.
+// LSTM, GRU and RNN in the lanes, with gradients with respect to records, states and weights. Separate
+// segments, since their values may have the steps first and the records after them.
 
 #include "assay/engine/backend.h"
 

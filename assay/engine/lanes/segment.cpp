@@ -166,7 +166,7 @@ class LanesStretch : public Stretch {
     shape[0] = given.at(records_.at(0)).size(0);
     RecordGradients result{.value = array::empty(shape), .gradients = {}};
     float* const values = result.value.elements<float>();
-    // Of all neighbouring tiles: for the first number they are asked for all.
+    // Of all neighbouring tiles: for the first number they are requested all.
     const auto slopes_of = [&](std::size_t place) {
       return slopes_room().floats(row * width * program.neighbours) +
              static_cast<std::int64_t>(place) * row * width;
@@ -206,8 +206,8 @@ class LanesStretch : public Stretch {
 
  private:
   // Goes back through every tile once for each number, after going forward if that is needed; seed(tile,
-  // place among its neighbours, number, first, count) puts the slopes of the outputs in place. By number and
-  // `wanted`.
+  // place among its neighbours, number, first, count) puts the gradients of the outputs in place. By number
+  // and `wanted`.
   template <typename Seed>
   std::vector<std::vector<Array>> go_back(Compiled& compiled, bool forward, const Tensors& given,
                                           std::span<const ValueId> wanted, std::size_t numbers,
@@ -260,7 +260,7 @@ class LanesStretch : public Stretch {
     return program.elements[static_cast<std::size_t>(slot)];
   }
 
-  // Where the slope of an input is; -1: none reaches it, or it is a constant.
+  // Where the gradient of an input is; -1: none reaches it, or it is a constant.
   int slope_of(const Program& program, ValueId id) const {
     const auto record = std::ranges::find(records_, id);
     if (record == records_.end()) return -1;
@@ -349,8 +349,8 @@ class LanesStretch : public Stretch {
     });
   }
 
-  // The slopes of an output, a row for each record, or adds them to those that the output it shares its place
-  // with has left there.
+  // The gradients of an output, a row for each record, or adds them to those that the output it shares its
+  // place with has left there.
   static void put(const Program& program, const Tile& tile, std::size_t output,
                   const float* const (&rows)[width]) {
     const int slot = program.outputs[output];
@@ -381,7 +381,7 @@ class LanesStretch : public Stretch {
   }
 
   // work(tiles side by side, first record, number of records) for all records. Those of `chunk` tiles are one
-  // thread's; 0: nobody minds.
+  // thread's; 0: any.
   template <typename Work>
   void each_group(const Program& program, std::int64_t records, std::int64_t chunk, const Work& work) const {
     const auto workers = static_cast<std::int64_t>(workers_);
@@ -422,7 +422,7 @@ class LanesStretch : public Stretch {
   std::vector<ValueId> records_, inputs_;  // inputs: the records, then learned constants
   std::size_t workers_;
   mutable Compiled forward_;  // takes the values of learned constants
-  mutable std::map<std::vector<ValueId>, std::unique_ptr<Compiled>> differentiated_;  // by what is asked for
+  mutable std::map<std::vector<ValueId>, std::unique_ptr<Compiled>> differentiated_;  // by what is requested
 };
 
 class LanesBackend : public Backend {
@@ -439,7 +439,7 @@ class LanesBackend : public Backend {
     for (const ValueId id : node.outputs) {
       if (id != no_value) elements += static_cast<double>(element_count(shape_of(id)));
     }
-    return elements * static_cast<double>(2 * width * sizeof(float));  // values and slopes
+    return elements * static_cast<double>(2 * width * sizeof(float));  // values and gradients
   }
   bool learns(const Graph&, const Node& node, std::size_t) const override {
     return is_recurrent(node.op) || lanes::learns(node);

@@ -30,7 +30,7 @@ class Room {
   std::int64_t count_ = 0;
 };
 
-// The calling thread's, for the tiles of whatever it runs: nobody asks for a tile's content later.
+// The calling thread's, for the tiles of any program: no one needs a tile's content later.
 inline Room& tile_room() {
   thread_local Room room;
   return room;
@@ -43,7 +43,7 @@ void point_at_rows(T* base, std::int64_t step, std::int64_t count, T* (&rows)[wi
 }
 
 // Chunks of tiles whose sums of gradients belong together. How many there are depends on the records alone,
-// so that sums are added in the same order whatever the threads.
+// so that sums are added in the same order for any number of threads.
 inline constexpr std::int64_t most_chunks = 8;
 struct Chunks {
   Chunks(std::int64_t records, bool sums) {

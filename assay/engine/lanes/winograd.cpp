@@ -91,7 +91,7 @@ double WinogradWindows::products() const {
 }
 
 bool WinogradWindows::pays() const {
-  // What is read of a row or column: zeros beside the picture are left out by the plain loop.
+  // What is read of a row or column: zeros outside the picture are left out by the plain loop.
   const auto reads = [](const WindowAxis& axis) {
     std::int64_t count = 0;
     for (std::int64_t to = 0; to < axis.size_out; ++to) {

@@ -149,7 +149,8 @@ class RecurrentStretch : public Stretch {
     const auto threads = static_cast<std::int64_t>(workers_);
     const auto share =
         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((rows + threads - 1) / threads)));
-    // Of fewer records oneDNN sums in another order. More are no faster; long sequences take fewer at a time.
+    // Of fewer records oneDNN sums in another order. More records are not faster; long sequences take fewer
+    // at a time.
     constexpr std::int64_t fewest = 16, most = 64, room = 1 << 24;  // floats of a thread
     const std::int64_t record = steps * (layout_.features + (layout_.gates + 1) * hidden);
     const auto fitting = static_cast<std::int64_t>(
@@ -173,7 +174,7 @@ class RecurrentStretch : public Stretch {
     const float* input;
     std::int64_t steps, rows;
     std::array<const float*, 2> first;  // states, nullptr: zeros
-    float* all;                         // nullptr: not asked for
+    float* all;                         // nullptr: not requested
     std::array<float*, 2> last;
   };
   struct Prepared {

@@ -1,7 +1,7 @@
 #pragma once
 
-// LSTM, GRU and RNN by oneDNN: all steps of a direction in one primitive. A stretch of its own, since its
-// values may have the steps in front and the records behind.
+// LSTM, GRU and RNN by oneDNN: all steps of a direction in one primitive. A separate segment, since its
+// values may have the steps first and the records after them.
 
 #include "assay/engine/backend.h"
 

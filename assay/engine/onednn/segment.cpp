@@ -220,7 +220,7 @@ class OnednnBackend : public Backend {
   std::string_view name() const override { return "onednn"; }
   bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
     if (onednn::supports(graph, node, shape_of)) return true;
-    // With AVX2 its cells sum in another order in batches of another size, and are no quicker than the lanes.
+    // With AVX2 its cells sum in another order in batches of another size, and are not faster than the lanes.
     constexpr std::int64_t avx512 = 16;
     return is_usual_recurrence(graph, node) && lanes::lanes_of_vector() >= avx512;
   }

@@ -112,7 +112,7 @@ struct Interpolation {
 
   bool blurs(const Axis& axis) const { return antialias && axis.scale < 1 && mode != "nearest"; }
 
-  // Half the width of the stretched filter, in whole elements.
+  // Half the width of the widened filter, in whole elements.
   std::int64_t reach(const Axis& axis) const {
     const float half = (mode == "linear" ? 1.0F : 2.0F) / (blurs(axis) ? axis.scale : 1.0F);
     return static_cast<std::int64_t>(std::min(std::ceil(half), 1e9F));

@@ -159,7 +159,7 @@ Outputs max_unpool(const Call& call) {
       array::scatter(array::zeros({all}, x.dtype()), 0, checked_indices(index, all).flatten(), x.flatten());
   const Array result = flat.reshape(shape);
   if (!call.has(2)) return {result};
-  // A larger result is the computed one with zeros behind.
+  // A larger result is the computed one padded with zeros.
   const Ints wanted = call.integers(2);
   if (wanted.size() != shape.size())
     fail(Fault::model, "output_shape has {} axes, not {}", wanted.size(), shape.size());

@@ -78,7 +78,7 @@ const std::map<std::string_view, std::int64_t>& axis_operators() {
   return all;
 }
 
-// The graph with every axis that its nodes name one further behind, and operands aligned behind the new first
+// The graph with every axis that its nodes name one further back, and operands aligned after the new first
 // one; matrices that multiply a vector from the left multiply rows from the right. A proposal: it is compared
 // before use.
 class Shift {
@@ -120,7 +120,7 @@ class Shift {
                         std::move(attributes));
   }
 
-  // The node writes a value of the seen shape, behind the records.
+  // The node writes a value of the seen shape, after the records.
   bool as_view(Node& node) {
     Ints target = shape(node.outputs[0]);
     target.insert(target.begin(), -1);

@@ -18,7 +18,7 @@
 namespace assay {
 namespace {
 
-// Plans to be kept: compiled segments hold weights of their own, so large networks keep few.
+// Plans to be kept: compiled segments hold separate weights, so large networks keep few.
 std::size_t plans_to_keep(const Constants& constants) {
   constexpr double room = 256e6, least = 8, most = 64;
   double bytes = 1;
@@ -187,8 +187,8 @@ bool FastPath::is_here(const Tensors& given, const Request& request) const {
          (plan_for(given, request).keeps_nan || all_finite(given));
 }
 
-// Whether what gradients make a back end keep for all nodes it can run stays small beside the machine's
-// memory.
+// Whether what gradients make a back end keep for all nodes it can run stays small compared with the
+// machine's memory.
 bool FastPath::fits(const Plan& plan, const Backend& backend, const Request& request) const {
   constexpr double most_bytes = 1e9;  // of all threads
   double bytes = 0, learned = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs with the back ends of the processor: a plan whose stretches of nodes are compiled by whichever is
+// Runs with the back ends of the processor: a plan whose segments of nodes are compiled by whichever is
 // expected to be quickest, everything else with the reference computations.
 
 #include <functional>
@@ -48,19 +48,19 @@ class FastPath {
   bool reduces_in_front(ValueId id, std::size_t axis) const;
 
   // True when the run can be done here: `given` holds batches of the shapes found when probing and replaces
-  // nothing that was taken to be constant, and every value asked for is still computed.
+  // nothing that was taken to be constant, and every value requested is still computed.
   bool can_run(const Tensors& given, const Request& request) const;
 
   // REQUIRES can_run(), and that autograd records only where the request is differentiable.
   Tensors run(const Tensors& given, const Request& request) const;
 
-  // Where one stretch computes all of what the objective reads from what is given, which is wanted.
+  // Where one segment computes all of what the objective reads from what is given, which is wanted.
   // REQUIRES can_run() of a differentiable request for what is read.
   std::optional<RecordGradients> gradients(const Tensors& given, const Request& request,
                                            const RecordObjective& objective,
                                            std::span<const ValueId> wanted) const;
 
-  // How a request would be run: each stretch of nodes, as they are numbered here, in order; with `measure`
+  // How a request would be run: each segment of nodes, as they are numbered here, in order; with `measure`
   // the best time of several runs. REQUIRES can_run().
   std::vector<PlannedStretch> explain(const Tensors& given, const Request& request, bool measure) const;
   // The nodes of the session's graph that nodes are here; for those that were put in, if there are no others,

@@ -377,7 +377,7 @@ class Mover {
     const Node& node = graph_.nodes()[index(n)];
     gains_ |= is_dense(made.node.op) || is_softmax(made.node.op);
     // Values that are as they were, but for their form, have their own node, which is used where they are
-    // asked for as they were.
+    // requested as they were.
     if (made.only_named && !made.places[0].in_front()) {
       move(node.outputs[0], made.places[0], made.node.inputs[0]);
       come_back(node, node.outputs[0], n);
@@ -414,7 +414,7 @@ class Mover {
     moved_.emplace(id, RecordsInFront::Moved{front, place, shape(id)});
   }
 
-  // Computes a value as it was from its other form, by nodes that are dropped where nobody asks.
+  // Computes a value as it was from its other form, by nodes that are dropped if unused.
   void come_back(const Node& node, ValueId id, std::optional<int> in_the_place) {
     const RecordsInFront::Moved& moved = moved_.at(id);
     const WayBack back = way_back(moved.place, moved.shape);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Small whole numbers that follow from others: what networks compute of shapes before they
-// reshape, slice or expand.
+// Small integers that follow from others: what networks compute of shapes before they reshape, slice or
+// expand.
 
 #include <optional>
 #include <span>

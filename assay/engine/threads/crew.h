@@ -1,7 +1,7 @@
 #pragma once
 
-// Several pieces of work at a time, each on one thread with sessions of its own: small networks have too
-// little work for many threads.
+// Several pieces of work at a time, each on one thread with separate sessions: small networks have too little
+// work for many threads.
 
 #include <functional>
 #include <memory>
