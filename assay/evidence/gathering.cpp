@@ -179,7 +179,7 @@ std::vector<fs::path> external_data(const fs::path& network) {
   return files;
 }
 
-// Files that the text of an option names: a network with what lies beside it, a data set with its labels.
+// Files that the text of an option names: a network with what lies next to it, a data set with its labels.
 std::vector<fs::path> named_files(const std::string& text) {
   std::vector<fs::path> files;
   const auto add = [&](const fs::path& path) {
@@ -261,7 +261,7 @@ std::unique_ptr<Journal> begin_pack(const fs::path& folder, const Study& study, 
   if (finished && !begun && !replace)
     fail(Fault::usage, "{} holds an evidence pack; name another folder, or have it replaced",
          folder.string());
-  // What is gone on from keeps the results of all steps; what is replaced keeps nothing.
+  // What is continued keeps the results of all steps; what is replaced keeps nothing.
   const std::vector<PackFile> listed =
       finished && !begun ? read_manifest(folder).files : std::vector<PackFile>{};
   if (fs::exists(folder)) {

@@ -26,10 +26,10 @@ struct Subject {
 // and mutate. Throws Error{usage} for names that are none of files.
 void complete(Study& study, const GivenKeys& given, const Subject& subject);
 
-// Makes the folder. A finished pack stays, unless it is to be replaced; what an interrupted run left is gone
-// on from. As long as the journal that is returned lives, nobody else works on the pack; as long as its file
-// is there, the pack is not finished. Throws Error{usage} for a pack that stays and for a folder that holds
-// files that are none of this study, Error{io} where another run has it.
+// Makes the folder. A finished pack stays, unless it is to be replaced; what an interrupted run left is
+// continued. As long as the journal that is returned lives, no other run works on the pack; as long as its
+// file is there, the pack is not finished. Throws Error{usage} for a pack that stays and for a folder that
+// holds files that are none of this study, Error{io} where another run has it.
 std::unique_ptr<Journal> begin_pack(const std::filesystem::path& folder, const Study& study, bool replace);
 
 // To be called when all that goes with the pack is written: its signature, its archive, its result.
@@ -40,7 +40,7 @@ struct GatherOptions {
   std::filesystem::path config;  // configuration file of all steps; may be empty
   // Flags of every step that does not have them itself, without dashes; no value: a switch.
   std::vector<std::pair<std::string, std::string>> flags;
-  bool config_is_named = true;  // to the steps, too; else they find it themselves, and trust it as little
+  bool config_is_named = true;  // to the steps as well; else they find it themselves, and trust it as little
 };
 
 // Runs or collects all steps. Throws Error{mismatch} for a step that fails otherwise than by a gate or a

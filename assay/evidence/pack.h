@@ -31,7 +31,7 @@ struct PackContents {
 // The file of a step's result document in the pack.
 std::string result_file(const Step& step);
 
-// Names that are no command's and no step's: they would not say where a file is. Throws Error{usage}.
+// Names of neither commands nor steps: they would not say where a file is. Throws Error{usage}.
 void require_file_name(const std::string& name, std::string_view what);
 
 // Whether a file of this path in the pack, with /, is one that the study makes, or that a kill has left half

@@ -18,13 +18,13 @@ namespace assay::evidence {
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 NamedValues named_values(const std::vector<std::string>& typed);
 
-// Options whose values name files that are read, besides network and records.
+// Options whose values name files that are read, apart from network and records.
 const std::vector<std::string>& read_options();
 
 // Commands that only measure, and the flags with which they do: nothing else of a pack is run.
 std::vector<std::string> repeatable_commands();
 const std::set<std::string>& repeatable_flags(const std::string& command);
-// Flags of such commands that run code, or write where nobody says so: they are left out, and the step is
+// Flags of such commands that run code, or write where no flag says so: they are left out, and the step is
 // told.
 const std::set<std::string>& unrepeatable_flags();
 
@@ -32,7 +32,7 @@ const std::set<std::string>& unrepeatable_flags();
 // flags that no command of a pack has.
 std::string why_not_repeated(const std::vector<std::string>& typed, const std::string& what);
 
-// A new folder that nobody else can have prepared, gone when this is.
+// A new folder that no one else can have prepared, gone when this is.
 class FreshFolder {
  public:
   // With links to those of `inputs` that are in the folder `from`, under the names by which commands there

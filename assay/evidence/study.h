@@ -50,7 +50,7 @@ struct InputFile {
 struct Outcome {
   std::size_t requirement = 0;
   report::Gate gate;
-  std::string step, file;  // whose figure decided; empty: nobody measured it
+  std::string step, file;  // whose figure decided; empty: not measured
 };
 
 }  // namespace assay::evidence
