@@ -86,8 +86,8 @@ ASSAY_VECTORISED void levels_between(const float* points, const float* seeds, st
   for (std::size_t i = 0; i < count; ++i) to[i] = (points[i] - seeds[i]) * 255;
 }
 
-// From the seeds by so many levels towards `changes`, whole ones (std::trunc() takes no vectors). A loop of
-// its own: in one with the product, compilers that fuse it with the sum would give other bits for other
+// From the seeds by so many levels towards `changes`, whole ones (std::trunc() takes no vectors). A separate
+// loop: in one with the product, compilers that fuse it with the sum would give other bits for other
 // processors.
 ASSAY_VECTORISED void whole_changes(const float* seeds, std::size_t count, float* __restrict changes) {
   constexpr float rounding = 1e-4F;  // of a level, that float32 may have lost
@@ -336,7 +336,7 @@ class Searcher::Run {
     if (going_on.size() < size()) keep(going_on);
   }
 
-  // A record that one of the constraints forbids is no finding.
+  // A record that one of the constraints forbids is not a finding.
   void only_allowed(std::vector<bool>& differ, const Searches& searches, const Array& records) const {
     if (std::ranges::count(differ, true) == 0) return;
     const Array admitted = constraint_.admits(searches, records);
@@ -362,7 +362,7 @@ class Searcher::Run {
   }
 
   // What networks say of the records of searches from `first` on; the gradients of the joint objective there,
-  // summed over networks, become their slopes.
+  // summed over networks, become their gradients.
   Answers look(std::size_t first) {
     const Array records = rows_from(records_, first);
     Array slopes = array::zeros(records.shape());
