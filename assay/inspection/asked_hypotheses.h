@@ -19,14 +19,14 @@ std::vector<AnnotatorChoice> annotator_choices(std::span<const std::string> text
 class AskedHypotheses {
  public:
   // Throws what making an annotator throws, Error{usage} for two hypotheses of one name or a vocabulary for
-  // records that are no tokens. `options` must stay.
+  // records that are not tokens. `options` must stay.
   AskedHypotheses(DatasetPtr dataset, const std::vector<AnnotatorChoice>& choices,
                   const InspectOptions& options, const SessionOptions& session, std::size_t threads);
 
   std::size_t size() const { return annotators_.size(); }
   const std::vector<Hypothesis>& hypotheses() const { return hypotheses_; }
   std::size_t annotator_of(std::size_t hypothesis) const { return owners_[hypothesis].annotator; }
-  // Of all that behaviours depend on beside the records.
+  // Of all that behaviours depend on apart from the records.
   std::string version() const;
   // Symbols of a record of tokens, 0 for other records.
   std::size_t symbols() const { return symbols_; }

@@ -18,7 +18,7 @@ struct ProbePlan {
   std::vector<BehaviourKind> kinds;
   ModelSettings settings;
   double held_out = 0.2;
-  bool control = false;   // beside each model one of a control task
+  bool control = false;   // next to each model one of a control task
   bool coded = false;     // rows are coded before they are learned, none is held out
   bool by_class = false;  // the score is a mean over classes
 };

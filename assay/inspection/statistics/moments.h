@@ -22,8 +22,8 @@ class MomentState : public PairwiseState {
   MomentState(const MeasureSetup& setup, std::span<const BehaviourKind> kinds, double tolerance,
               bool squares = false);
 
-  // What is summed up in the place of activations and behaviours; by default they themselves. Behaviours that
-  // are NaN are left out. transform_units(), of some rows, is called from several threads at once.
+  // What is summed up instead of activations and behaviours; by default they themselves. Behaviours that are
+  // NaN are left out. transform_units(), of some rows, is called from several threads at once.
   virtual void transform_units(const float* in, std::size_t rows, double* out) const;
   virtual double transform_behaviour(std::size_t hypothesis, float value) const;
   // What must be the same in states that merge, and is kept with the sums.

@@ -1,12 +1,12 @@
 #pragma once
 
 // Earley's algorithm (1970) for all context-free grammars: ambiguous, left-recursive, with empty rules. Texts
-// that were cut out of longer ones are parsed as they are (Lang, 1988): whatever may have come before, and
+// that were cut out of longer ones are parsed as they are (Lang, 1988): anything may have come before, and
 // may follow. Time is at most cubic in the text, memory quadratic and limited.
 //
 // Of several parses one is taken: that with the fewest nodes; of these, the one whose alternative stands
 // first in the grammar, with its last part as long as possible, then the part before it, and so on. Parts
-// made for brackets and repetitions are no nodes.
+// made for brackets and repetitions are not nodes.
 
 #include <optional>
 #include <span>
@@ -75,7 +75,7 @@ class EarleyParser {
   std::vector<Dotted> dotted_;
   std::vector<std::size_t> first_;                  // of each rule: its dotted rule that begins it
   std::vector<std::vector<std::size_t>> awaiting_;  // dotted rules by the non-terminal that is next
-  std::vector<std::size_t> middles_;                // dotted rules with something before and behind the dot
+  std::vector<std::size_t> middles_;                // dotted rules with something before and after the dot
   std::vector<std::vector<bool>> ascii_;            // of each terminal
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Records as text: their characters, and values for the symbols that stretches of text touch.
+// Records as text: their characters, and values for the symbols that ranges of text touch.
 
 #include <filesystem>
 #include <span>
@@ -21,11 +21,11 @@ Characters characters_of(std::string_view text);
 constexpr char32_t no_character = 0xDC00;  // plus the byte, for bytes that are none
 
 // The lines of a file of UTF-8, without their ends. Throws Error{io}, Error{data} naming the line where it is
-// no UTF-8.
+// not UTF-8.
 std::vector<std::string> read_lines(const std::filesystem::path& path);
 std::string trimmed_line(std::string_view line);
 
-// Symbols of each record. Throws Error{usage} where records are no text ("give a vocabulary"), Error{data}
+// Symbols of each record. Throws Error{usage} where records are not text ("give a vocabulary"), Error{data}
 // where they differ in their number.
 std::size_t symbols_of(const RecordBlock& records, std::string_view annotator);
 

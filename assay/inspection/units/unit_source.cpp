@@ -99,7 +99,7 @@ struct UnitSource::Network {
     return part;
   }
 
-  // Recurrent layers whose hidden states are no value of the graph, but for the last, are given one.
+  // Recurrent layers whose hidden states are not values of the graph, except for the last, are given one.
   void name_sequences(const InspectedModel& model) {
     GraphBuilder edit(model.session->graph());
     bool edited = false;
