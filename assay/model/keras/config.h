@@ -57,8 +57,8 @@ struct KerasModel {
   std::vector<KerasRef> inputs, outputs;  // `inputs` name InputLayers
 };
 
-// `source` names the file in messages. `version` and `backend` are what the file says beside the JSON; empty:
-// taken from the JSON. Sequential models come out as a chain of calls behind an InputLayer. Throws
+// `source` names the file in messages. `version` and `backend` are what the file says apart from the JSON;
+// empty: taken from the JSON. Sequential models come out as a chain of calls after an InputLayer. Throws
 // Error{model} for anything that is not a Keras architecture, Error{unsupported} for subclassed models.
 KerasModel parse_keras_config(std::string_view json, const std::string& source,
                               const std::string& version = {}, std::string backend = {});

@@ -46,7 +46,7 @@ class Hdf5File {
 
   // Throws Error{model} when there is no such dataset or it is not numeric.
   Hdf5Dataset describe(const std::string& path) const;
-  // Reads a dataset as float32, whatever its precision in the file.
+  // Reads a dataset of any precision as float32; the precision in the file.
   Array read(const std::string& path);
 
  private:

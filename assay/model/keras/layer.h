@@ -35,7 +35,7 @@ struct KerasTensor {
   Layout layout = Layout::keras;
   Shape block;              // flattened only: [positions..., channels] before flattening
   std::string masked_by;    // the layer whose mask travels with the tensor; empty when there is none
-  ValueId mask = no_value;  // [batch, steps] int64, 1 where a step counts; none where nobody can say
+  ValueId mask = no_value;  // [batch, steps] int64, 1 where a step counts; none where unknown
   DType dtype = DType::float32;
 
   std::size_t rank() const { return shape.size(); }
@@ -82,7 +82,7 @@ class LayerBuilder {
   int keras_major() const { return graph_.major; }
   bool flips_kernels() const { return graph_.flips_kernels; }
   int keras_minor() const { return graph_.minor; }
-  // What the call says beside its tensors.
+  // What the call says apart from its tensors.
   const KerasCall& call() const { return call_; }
   const KerasTensor& pair_mask() const {
     return pair_mask_;
@@ -94,7 +94,7 @@ class LayerBuilder {
 
   // The same call with the config of a layer inside this one (Bidirectional, TimeDistributed).
   LayerBuilder inner(LayerConfig config) const;
-  // The same with nodes named "<layer><suffix>", for a part of the layer that has a result of its own.
+  // The same with nodes named "<layer><suffix>", for a part of the layer that has a separate result.
   LayerBuilder inner_named(LayerConfig config, std::string_view suffix) const;
 
   [[noreturn]] void invalid(std::string_view fault) const;                              // Error{model}

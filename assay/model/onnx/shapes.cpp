@@ -12,7 +12,7 @@ using KnownShape = std::optional<Shape>;
 
 constexpr std::int64_t most_shape_elements = std::int64_t{1} << 31;  // more are not counted
 
-// The shape that both are stretched to.
+// The shape that both are broadcast to.
 Shape stretched(Shape a, Shape b) {
   if (a.size() < b.size()) std::swap(a, b);
   for (std::size_t i = 0; i < b.size(); ++i) {

@@ -108,7 +108,7 @@ class Writer {
       const auto i = static_cast<std::size_t>(id);
       const Value& value = graph_.value(id);
       std::optional<Shape> known = is_body_ ? std::nullopt : shapes[i];
-      // Beside an axis without elements others may be longer than a declaration can say.
+      // If an axis has no elements, others may be longer than a declaration can say.
       if (known && std::ranges::find(*known, 0) != known->end()) known.reset();
       write_type(value, types[i], value.shape.empty() ? known : value.shape, *proto.add_output());
     }

@@ -385,7 +385,7 @@ void dropout_for_inference(Upgrade& u) {
   u.node.inputs.resize(2);
 }
 
-// Results of whole numbers that are held in a wider type keep to the width of their own.
+// Results of integers that are held in a wider type keep their declared width.
 void keep_own_width(Upgrade& u) {
   const auto type = u.graph.element_type(u.node.outputs[0]);
   if (!type || !is_narrow_integer(*type)) return;

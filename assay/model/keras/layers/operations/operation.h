@@ -48,7 +48,7 @@ class Operation {
   const json& argument(std::size_t place, Keys names) const;
   bool flag(std::size_t place, Keys names, bool otherwise) const;
   double number(std::size_t place, Keys names, double otherwise) const;
-  // Whole numbers, one or a list of them; a size that is not known is -1.
+  // Integers, one or a list of them; a size that is not known is -1.
   std::optional<std::vector<std::int64_t>> whole_numbers(std::size_t place, Keys names) const;
   // The one whole number of an argument; none where it is absent or a list of several.
   std::optional<std::int64_t> whole_number(std::size_t place, Keys names) const;

@@ -45,7 +45,7 @@ KerasTensors reduced(Operation& call, const char* op, KerasTensor x, const std::
   return {result};
 }
 
-// The mean of the squares of what is beside the mean, and its root.
+// The mean of the squared deviations from the mean, and its root.
 KerasTensors spread(Operation& call, bool root) {
   const KerasTensor x = call.first();
   const auto axes = call.axes(1, x);
