@@ -286,7 +286,7 @@ class Runner {
     put_text(to, found);
   }
 
-  // What one block has told of the mutants, to all ranks: where they go on with the next block.
+  // What one block has told of the mutants, to all ranks: where they continue with the next block.
   void share(std::string& taken, const std::vector<std::size_t>& turns) {
     ranks_.broadcast(taken);
     std::string_view rest = taken;
@@ -357,8 +357,8 @@ class Runner {
         close.push_back(static_cast<std::int64_t>(r));
     }
     if (!close.empty()) settle(replay, block, chunk, close, expected, verdicts, figures);
-    // Beyond the bound nothing more is noted, so that what is known of a mutant rests on the same records
-    // whatever the batches.
+    // Beyond the bound nothing more is noted, so that what is known of a mutant rests on the same records for
+    // any batches.
     std::size_t kills = before.killed.count() + found.killed.count();
     for (std::size_t r = 0; r < verdicts.size() && !is_beyond(kills); ++r) {
       const std::size_t record = places[r]->known_as;

@@ -47,7 +47,7 @@ ElementRange range_of(const Dataset& data, std::size_t channel);
 bool yes(const SpecOptions& options, const std::string& name);
 
 // Why an operator cannot act: on unlabelled data; on these and on data of one class; on unlabelled data where
-// `classes` names some; on inputs that are no numbers. Empty when it can.
+// `classes` names some; on inputs that are not numbers. Empty when it can.
 std::string needs_labels(const Program& program);
 std::string needs_classes(const Program& program);
 std::string needs_labels_for_classes(const Program& program, const SpecOptions& options);
