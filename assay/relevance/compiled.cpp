@@ -30,7 +30,7 @@ bool clips_around_zero(const Graph& graph, const Node& node) {
   return bound(1, -1) <= 0 && bound(2, 1) >= 0;
 }
 
-// How m passes a node that is no linear layer.
+// How m passes a node that is not a linear layer.
 Way way_of(const Graph& graph, const Node& node) {
   if (is_one_of(node.op, {"Abs", "Concat", "Dropout", "Flatten", "GlobalMaxPool", "Identity", "LeakyRelu",
                           "MaxPool", "Neg", "Pad", "ReduceMax", "Relu", "Reshape", "Slice", "Split",
@@ -47,7 +47,7 @@ Way way_of(const Graph& graph, const Node& node) {
   return scales ? Way::as_gradient : Way::none;
 }
 
-// Where the factor of a value is best applied: behind a ReLU that alone reads it, which lets nothing back
+// Where the factor of a value is best applied: after a ReLU that alone reads it, which lets nothing back
 // where the value is negative, so that a back end may compute both in one.
 ValueId behind_rectifier(const Graph& graph, ValueId id, ValueId start) {
   const auto readers = graph.consumers(id);

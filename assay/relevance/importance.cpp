@@ -283,7 +283,7 @@ class Analyser {
   Importance result_;
 };
 
-// What there is beside the layers themselves.
+// Values other than the layers themselves.
 Json sums_of(const Importance& importance) {
   Json json = {{"records", importance.records},
                {"used", importance.used},
