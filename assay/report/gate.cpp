@@ -97,7 +97,7 @@ std::vector<std::string_view> options_of(std::string_view criterion) {
 }
 
 // Whether `found` is `wanted` with further options, those of an option's value among them: operator=gf asks
-// for operator=gf[ratio=0.01], too.
+// for operator=gf[ratio=0.01] as well.
 bool is_variant(const std::string& wanted, const std::string& found) {
   if (base_name(wanted) != base_name(found)) return false;
   const std::vector<std::string_view> have = options_of(found);
@@ -154,8 +154,8 @@ void record(Gate& gate, const Measurement& m) {
   if (std::isfinite(m.value)) gate.value = m.value;
 }
 
-// Why no share can be compared with the threshold: a gate beyond what there is would be open, or shut,
-// whatever is measured.
+// Why no share can be compared with the threshold: a gate beyond what there is would always be open, or
+// always shut.
 std::string no_share(const Gate& gate, const Ratio& demand) {
   if (compare(demand, {false, ExactCount(1), ExactCount(1)}) > 0)
     return fmt::format("a coverage is at most 1; write {}% for per cent", gate.threshold);
