@@ -33,7 +33,7 @@ std::vector<report::Warning> training_accuracy_warnings(double accuracy, std::si
 std::vector<report::Warning> cause_warnings(const Session& session, const Dataset& data,
                                             const std::optional<double>& accuracy);
 
-// Targets that are all 0 or 1; whole numbers that are labels of a network with a single output.
+// Targets that are all 0 or 1; integers that are labels of a network with a single output.
 std::vector<report::Warning> task_warnings(const Session& session, const Dataset& data);
 
 // Sets whose classes have other names.

@@ -15,9 +15,9 @@ namespace assay::results {
 report::Document document_of(const Session& session,
                              const std::optional<std::vector<std::vector<std::size_t>>>& dead = {});
 
-// Adds a table of how a forward pass runs, stretch by stretch: which back end, how many microseconds a record
+// Adds a table of how a forward pass runs, segment by segment: which back end, how many microseconds a record
 // is expected to take on one thread and, when `measured`, takes with the session's threads (best of several
-// runs of made-up records), and which share that is of what these threads could multiply, measured now.
+// runs of sample records), and which share that is of what these threads could multiply, measured now.
 // Convolutions that take fewer products than their definition may show more than all.
 void add_plan(report::Document& document, const Session& session, bool measured);
 

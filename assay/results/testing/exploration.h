@@ -25,7 +25,7 @@ struct ExplorationResult {
 report::Document document_of(const ExplorationResult& result, const explore::ExploreOptions& options);
 
 // Before, after and difference of up to `count` findings as pictures in the folder, the most different
-// answers first met first; none where records are no pictures.
+// answers first met first; none where records are not pictures.
 std::vector<report::Picture> draw_findings(const ExplorationResult& result, std::size_t count,
                                            const std::filesystem::path& folder);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Mutants of training programs as result documents: what there is beside that of all mutants.
+// Mutants of training programs as result documents: what there is in addition to that of all mutants.
 
 #include <span>
 #include <string>
@@ -29,8 +29,8 @@ struct ComparedTests {
 };
 report::Table compared_table(std::span<const ComparedTests> tests);
 
-// Mutants that whoever kills another mutant kills as well: they ask nothing of a test set that the other does
-// not.
+// Mutants that are killed by all that kills another mutant: they ask nothing of a test set that the other
+// does not.
 report::Table redundant_table(const mutation::MutationState& state, const mutation::MutationScore& score);
 
 // The entries of a store.
