@@ -23,7 +23,7 @@ struct SsimOptions {
 class Ssim {
  public:
   // `shape`: [channels, height, width]. `range`: dynamic range L of the elements, one or one per channel.
-  // Throws Error{usage} for options that make no sense, records that are no pictures or smaller than the
+  // Throws Error{usage} for options that make no sense, records that are not pictures or smaller than the
   // window.
   Ssim(const Shape& shape, const ValidRange& range, const SsimOptions& options);
 
