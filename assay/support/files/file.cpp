@@ -67,7 +67,7 @@ bool is_temporary_name(std::string_view name) {
          std::string_view::npos;
 }
 
-// Removes temporary files that nobody holds any more, once for each folder: their process was killed.
+// Removes temporary files that no process holds any more, once for each folder: their process was killed.
 void clean(const fs::path& folder) {
   static std::mutex mutex;
   static std::set<fs::path> cleaned;

@@ -1,4 +1,4 @@
-// Ranks of an MPI launcher. The only source that knows MPI: a module of its own, which the program loads when
+// Ranks of an MPI launcher. The only source that knows MPI: a separate module, which the program loads when
 // it was started by a launcher, so that the program needs no MPI elsewhere.
 
 #include <mpi.h>

@@ -44,7 +44,7 @@ class Ranks {
   std::size_t rank() const { return rank_; }
   std::size_t size() const { return size_; }
   bool first() const { return rank_ == 0; }
-  // Nobody else works on what follows.
+  // Only this rank works on what follows.
   bool alone() const { return size_ == 1 || left_alone_; }
   // Ranks on this machine, this one included.
   std::size_t on_this_machine() const;
