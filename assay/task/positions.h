@@ -36,7 +36,7 @@ PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
 Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& record,
                           std::optional<std::int64_t> ignored, bool surprises);
 
-// The option `ignore`: a whole number, or empty for none. Throws Error{usage} for anything else.
+// The option `ignore`: an integer, or empty for none. Throws Error{usage} for anything else.
 std::optional<std::int64_t> ignored_label(const SpecOptions& options);
 // The option `names` ("sky+road"), or numbers. Throws Error{usage} where there are not as many as classes.
 std::vector<std::string> names_of_classes(const SpecOptions& options, std::size_t classes);
