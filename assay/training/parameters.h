@@ -1,7 +1,7 @@
 #pragma once
 
 // The trainable weights of a network: one array for all of them, so that a step of an optimiser is a few
-// operations whatever their number, with a view of it for each.
+// operations for any number of them, with a view of it for each.
 
 #include <memory>
 #include <vector>

@@ -16,7 +16,7 @@
 namespace assay::training {
 namespace {
 
-// Results that do not change when their operands change a little, or that are whole numbers.
+// Results that do not change when their operands change a little, or that are integers.
 bool stops_gradients(const Node& node) {
   static const std::set<std::string_view> flat{"Round", "Floor",   "Ceil",
                                                "Sign",  "Hardmax", "NonMaxSuppression"};
