@@ -280,7 +280,7 @@ int disconnect(sqlite3_vtab* table) {
   return SQLITE_OK;
 }
 
-// Conditions that choose what is computed are asked for, as pairs of column and comparison in idxStr.
+// Conditions that choose what is computed are requested, as pairs of column and comparison in idxStr.
 int best_index(sqlite3_vtab*, sqlite3_index_info* info) {
   std::string plan;
   double rows = 1e9;

@@ -1,7 +1,7 @@
 #pragma once
 
 // SQLite, as the workbench uses it: values are cells of result documents, errors are assay::Error, and SQL
-// that users wrote runs under rules of its own.
+// that users wrote runs under separate rules.
 
 #include <cstdint>
 #include <filesystem>
@@ -63,7 +63,7 @@ class Statement {
 class Database {
  public:
   // Opens or makes the file; an empty path is a database in memory. Throws Error{data} for a file that is not
-  // a database of Assay's, is damaged, or holds what Assay does not make, and for a journal beside it that
+  // a database of Assay's, is damaged, or holds what Assay does not make, and for a journal next to it that
   // Assay did not write; Error{mismatch} for one of a newer version, Error{io} when the file system refuses.
   explicit Database(const std::filesystem::path& path, int version);
   ~Database();
@@ -84,8 +84,8 @@ class Database {
   // Relations that only the workbench itself writes.
   void keep_from_users(std::set<std::string> relations) { own_ = std::move(relations); }
   const std::set<std::string>& own() const { return own_; }
-  // While one lives, statements are those of users: they read everything, write relations of their own, and
-  // reach nothing outside of this database.
+  // While one lives, statements are those of users: they read everything, write separate relations, and reach
+  // nothing outside of this database.
   class UserRules {
    public:
     explicit UserRules(Database& database);

@@ -59,7 +59,7 @@ Inspected make_scores(Database& database, const OpenWorld& world, const Plan& pl
                       const std::string& query, Progress& progress);
 // The same relation without rows.
 void make_empty_scores(Database& database, const std::string& scores);
-// Keeps the scores of an inspection that no query asked for, in the place of those that had the same key.
+// Keeps the scores of an inspection that no query asked for, instead of those that had the same key.
 void keep_inspection(Database& database, const std::string& data, const inspection::Inspection& seen,
                      const std::vector<inspection::UnitGroup>& groups, const std::string& key);
 // The inspection that a database has kept under this key; 0 for none.
