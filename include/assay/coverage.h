@@ -62,7 +62,7 @@ struct MeasureOptions {
   bool remember_items = false;    // ids of covered items are kept per record, for choosing tests
 };
 
-// What one record did.
+// Facts of one record.
 struct RecordFacts {
   std::size_t record = 0;
   std::int64_t predicted = -1, label = -1;  // -1: none
@@ -77,7 +77,7 @@ struct GrowthPoint {
   std::vector<double> values;  // per criterion, all layers (the first layer for criteria that do not add up)
 };
 
-// What is only known while the records pass by.
+// Facts that are only known while the records are read.
 struct Observations {
   std::vector<RecordFacts> records;  // in the order walked, if remembered
   std::vector<GrowthPoint> growth;

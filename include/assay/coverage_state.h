@@ -82,8 +82,8 @@ class CoverageState {
   // Brings part.ids up to date with what is covered; id_of(record) is only called for records whose id is not
   // yet known.
   void name_records(CoveragePart& part, const std::function<std::string(std::size_t)>& id_of) const;
-  // The id of a record, as far as the state knows it: its position in the data set where ids are positions,
-  // or where the state holds several data sets and it is not known of which the record is.
+  // The id of a record as far as the state knows it. It is the position in the data set if ids are positions,
+  // or if the state holds several data sets and does not know which one the record is from.
   std::string record_name(std::size_t record) const;
 
   // Adds all that `other` has seen. Throws Error{mismatch} for a state of another network, profile or

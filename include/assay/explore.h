@@ -2,7 +2,7 @@
 
 // Differential exploration of a data set: seeds in rounds, gradient ascent of DeepXplore's joint objective
 // from many seeds at once (Pei et al., SOSP 2017, algorithm 1; docs/algorithms/exploration.md), findings
-// confirmed, made small, told apart and kept.
+// confirmed, shrunk, made unique and stored.
 
 #include <cstdint>
 #include <filesystem>
@@ -22,7 +22,7 @@
 
 namespace assay::explore {
 
-// How answers of several networks are compared.
+// How decisions of several networks are compared.
 struct DisagreementOptions {
   bool regression = false;
   double margin = 0.2;          // regression: outputs of two networks further apart than this differ

@@ -50,7 +50,7 @@ struct Vocabulary {
 // Error{data}.
 Vocabulary read_vocabulary(const std::string& spec, const std::string& padding);
 
-// What a row is where units and a hypothesis have different positions.
+// The rows, if units and a hypothesis have different positions.
 struct AlignOptions {
   // hypothesis: where the hypothesis has values; units are interpolated between the centres of their
   // receptive fields. units: where the units have; hypotheses are taken from there. record: one row a record.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Running mutants of a network on a data set, and what the data set is worth against them (Ma et al.,
+// Running mutants of a network on a data set, and the scores of the data set against them (Ma et al.,
 // DeepMutation, ISSRE 2018; docs/mutation.md).
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace assay::mutation {
 
-// A mutant to be run: who it is (without results), and how its network is made when its turn comes.
+// A mutant to be run: its identity (without results), and how its network is made when it is needed.
 struct PlannedMutant {
   MutantOutcome description;
   std::function<Graph()> make;
@@ -30,7 +30,7 @@ struct PlannedMutant {
 PlannedMutant planned(const Subject& subject, const Mutant& mutant);
 
 struct RunOptions {
-  // Regression: a mutant answers otherwise when its output is further away than this.
+  // Regression: a mutant decides differently when its output is further away than this.
   std::optional<double> margin = {};
   double quality = 0.2;     // a mutant that gets a greater share of T' wrong is not run to the end
   bool naive = false;       // no shortcut: the whole mutant for each record

@@ -1,7 +1,7 @@
 #pragma once
 
-// What has been found out about mutants: which record kills which. States of the same network can be combined
-// in any order with the same result: over other mutants (shards), other records (more tests), or both.
+// Results about mutants: which record kills which. States of the same network can be combined in any order
+// with the same result: over other mutants (shards), other records (more tests), or both.
 
 #include <array>
 #include <compare>

@@ -2,7 +2,7 @@
 
 // What is learned once from the training set and reused for every test set: ranges of all neurons, the
 // important neurons of the subject layers with the clusters of their activations, traces for surprise. A
-// profile knows the network and data it came from and is refused for any other network.
+// profile knows its network and data and is refused for any other network.
 
 #include <algorithm>
 #include <filesystem>
@@ -79,7 +79,7 @@ struct LayerTraces {
   mutable std::map<std::string, std::shared_ptr<const void>> derived_;
 };
 
-// The elements of the records that a network was given, where they are numbers: to tell other preprocessing.
+// Statistics of input elements, if they are numbers: to detect other preprocessing.
 struct InputSummary {
   std::size_t records = 0;  // 0: none, or records of tokens
   double low = 0, high = 0, mean = 0;

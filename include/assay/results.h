@@ -28,7 +28,7 @@ report::Document document_of(const Evaluation& evaluation, const Graph& network,
 report::Document document_of(const relevance::Importance& importance, const Session& session,
                              const relevance::ImportanceOptions& options, double share, std::size_t top);
 
-// What is told beyond the figures.
+// Facts beyond the figures.
 struct CoverageDetails {
   const Dataset* test = nullptr;  // walked last: tells ids and pictures of its records; null: no records
   const coverage::Observations* seen = nullptr;  // of that walk, with `test`: neurons, histograms, growth and

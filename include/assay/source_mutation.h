@@ -1,6 +1,6 @@
 #pragma once
 
-// Mutants of training programs: drawing and making them, training them, and keeping what was trained (Ma et
+// Mutants of training programs: drawing and making them, training them, and storing trained networks (Ma et
 // al., DeepMutation, ISSRE 2018; Humbatova et al., DeepCrime, ISSTA 2021; docs/source-mutation.md).
 
 #include <cstdint>
@@ -43,7 +43,7 @@ Program in_memory(Program program, std::uint64_t most = std::uint64_t{1} << 30);
 // once.
 std::string hash_of(const Program& program);
 
-// What a trained network makes of a data set.
+// Scores of a trained network on a data set.
 struct TrainedScore {
   double value = 0;              // accuracy, or the mean squared error of a regression
   std::vector<bool> right = {};  // by record; empty for a regression
@@ -51,7 +51,7 @@ struct TrainedScore {
 };
 
 // Trained networks in a folder, each under the hash of what it was trained from. Several processes may use
-// one store. Files are complete or not there; what is damaged counts as not there.
+// one store. Files are complete or absent; damaged files count as absent.
 class TrainedStore {
  public:
   enum class Status { trained, failed, unfinished, damaged };

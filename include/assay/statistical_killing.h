@@ -74,8 +74,8 @@ struct OperatorKilling {
 };
 
 struct StudyOptions {
-  // An operator whose spec leaves its searched option (ProgramFault::option) open is sought over its range,
-  // or tried with all its values; one that gives it is one mutant a place.
+  // If an operator's spec does not set its searched option (ProgramFault::option), the option is searched
+  // over its range, or tried with all its values. If the spec sets it, there is one mutant a place.
   std::vector<OperatorChoice> operators;
   std::vector<std::string> places = {};  // that may be mutated; empty: all
   KillDesign design = {};                // higher_is_better follows from the test sets
@@ -116,8 +116,8 @@ KillingStudy study_killing(const Program& program, const Subject& subject,
                            const std::vector<DatasetPtr>& tests, const StudyOptions& options,
                            const TrainingPlan& plan, Progress& progress);
 
-// Mutants whose killing records contain all killing records of another mutant that has some: all that kills
-// the other kills them (subsumption; Ammann, Delamaro and Offutt, ICST 2014). Of equal ones all but the
+// Mutants whose killing records contain all killing records of another mutant that has some: killing the
+// other always kills them (subsumption; Ammann, Delamaro and Offutt, ICST 2014). Of equal ones all but the
 // first.
 std::vector<std::size_t> redundant(const std::vector<std::vector<bool>>& kills);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Evaluating networks that decide more than once a record: a class for every pixel or token, several labels.
+// Evaluating networks with several decisions a record: a class for every pixel or token, several labels.
 
 #include <cstdint>
 #include <map>
@@ -34,8 +34,8 @@ struct ItemEvaluation {
   std::vector<std::string> non_finite_ids;  // the first few
 };
 
-// What a task of this network and these data can be told from. Throws Error{mismatch} where the network does
-// not hold its records along axis 0.
+// The facts from which a task of this network and these data is inferred. Throws Error{mismatch} if the
+// network does not hold its records along axis 0.
 TaskSubject subject_of(const Session& session, const Dataset& dataset);
 
 // The same records, as the task that `spec` names needs them: of classes and binary with integer targets as

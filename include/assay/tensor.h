@@ -1,6 +1,6 @@
 #pragma once
 
-// What runs of a network take and give.
+// Inputs and results of runs of a network.
 
 #include <functional>
 #include <map>

@@ -41,7 +41,7 @@ struct Recipe {
   std::filesystem::path checkpoint = {};  // written after each epoch; resumed from when present; empty: none
 };
 
-// Rises when the same recipe may give other weights than before.
+// Increased whenever the same recipe may give other weights than before.
 inline constexpr int trainer_version = 4;
 
 // Throws Error{usage} for a name, option or number that there is not, and for a part without effect.

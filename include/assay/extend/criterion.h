@@ -1,8 +1,8 @@
 #pragma once
 
 // A coverage criterion turns the activations of a test set into covered and coverable items, or into a
-// measure. Every criterion can observe, merge, give its result, and be saved; what only some can do is
-// separate.
+// measure. Every criterion can observe, merge, give its result, and be saved; optional abilities are in
+// abilities.h.
 //
 // observe() may be called with the batches in any order and split in any way; merge() is commutative and
 // associative, and a fresh criterion is its identity: a test set may be split over threads, machines and time

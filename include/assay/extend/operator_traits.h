@@ -52,7 +52,7 @@ constexpr Trait operator|(Trait a, Trait b) {
   return static_cast<Trait>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-// What values are never below and never above.
+// Bounds of values.
 struct ValueRange {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
   friend bool operator==(const ValueRange&, const ValueRange&) = default;
@@ -94,7 +94,7 @@ bool is_activation(std::string_view op);   // softmax included
 bool is_elementwise(std::string_view op);  // activations but softmax, functions, arithmetic, pass_through
 bool is_sigmoid(std::string_view op);      // gives a probability for each element: rises from 0 to 1
 
-// Between what the results of an activation function lie; everywhere for other nodes. Bounds are tight.
+// Bounds of the results of an activation function; infinite for other nodes. Bounds are tight.
 ValueRange range_of(const Graph& graph, const Node& node);
 
 }  // namespace assay
