@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// The array itself where it is contiguous and of this type, a copy otherwise; without gradients.
+// The array itself if it is contiguous and of this type, otherwise a copy; without gradients.
 Array in_memory(const Array& array, DType type);
 
 // The same as [n, elements of a row].

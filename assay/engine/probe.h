@@ -1,6 +1,6 @@
 #pragma once
 
-// What a graph's values look like: found from tiny batches, by rules or by running them, and comparing.
+// Shapes and batch axes of a graph's values, found by rules or by running tiny batches and comparing.
 
 #include <span>
 #include <vector>
@@ -26,7 +26,7 @@ struct ValueInfo {
   int varying_axis = -1;
 };
 
-// Made-up numbers: reproducible ones in [0, 1), and integers below `integers`.
+// Sample input: reproducible numbers in [0, 1), and integers below `integers`.
 struct MadeUp {
   std::int64_t integers = 1;  // zeros, which are valid as indices
   std::uint64_t seed = 1;
@@ -36,8 +36,8 @@ struct MadeUp {
 Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows,
                    const MadeUp& made_up = {});
 
-// Every value's shape and kind of elements for these inputs: by rules where they tell all (shape_rules.h), by
-// running the whole graph otherwise.
+// Every value's shape and kind of elements for these inputs: by rules (shape_rules.h) if all nodes have one,
+// otherwise by running the whole graph.
 struct Footprint {
   std::vector<Shape> shapes;
   std::vector<bool> computed, floating, single;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a Session holds; private to the engine.
+// State of a Session; private to the engine.
 
 #include <array>
 #include <map>
@@ -19,7 +19,7 @@ namespace assay {
 // Ids given, wanted and visited.
 using PlanKey = std::array<std::vector<ValueId>, 3>;
 
-// What one run is to compute. `visited`: values that on_value must see but that are not returned.
+// The request of one run. `visited`: values that on_value must see but that are not returned.
 struct Wanted {
   std::span<const ValueId> values;
   std::span<const ValueId> visited = {};
@@ -53,9 +53,9 @@ struct Session::State {
   // Throws Error{usage} where the selector names a layer whose activations hold nothing.
   void refuse_empty_layer(std::string_view selector) const;
   const Decision& decision() const;
-  // What runs the request with back ends, where this session may use them; otherwise nullptr.
+  // The fast path for the request, if this session may use back ends and they can run it; otherwise nullptr.
   const FastPath* fast(const Tensors& given, const FastPath::Request& request) const;
-  // Whether back ends, where this session may use them, reduce a layer's value whose records are elsewhere.
+  // Whether back ends reduce a layer's value whose batch axis is not the first, if this session may use them.
   bool reduces_in_front(const Layer& layer) const;
   // Whether no constant was computed from these.
   bool nothing_folded_from(std::span<const ValueId> constants) const;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What values mean to the rows of scores that a network gives, one row a record: which of them are the same
+// Properties of values with respect to the rows of scores of a network, one row a record: which are the same
 // for all classes of a record, which for all records, and which nodes change nothing.
 
 #include <optional>

@@ -17,7 +17,7 @@ namespace assay::lanes {
 
 inline constexpr std::int64_t width = 16;  // records of a tile
 
-// Windows: positions of the result that read the operand at the same places relative to their own.
+// Windows: positions of the result that read the operand at the same offsets.
 struct WindowTap {
   std::int32_t offset = 0;  // from the position's place in the operand
   std::int32_t weight = 0;  // which weight of the kernel
@@ -39,7 +39,8 @@ struct LinearMap {
   std::vector<Pattern> patterns;
   std::int64_t outer = 1, outer_step = 0, inner = 0, units = 0, unit_step = 0;
 };
-// Which weights the loop reads, in order. `weight(unit, k)` tells for k = c * inner + tap.weight.
+// The order in which the loop reads weights. `weight(unit, k)` gives the weight for k = c * inner +
+// tap.weight.
 inline constexpr std::int64_t unit_block = 8;
 template <typename Weight>
 std::vector<std::int32_t> packed(std::int64_t units, std::int64_t count, const Weight& weight) {
@@ -102,7 +103,7 @@ void slopes_of_points(const BlocksOfFour& blocks, std::span<const PieceOfWindows
 // finite[lane] becomes other than 0 where one of the elements is not.
 void note_finite(std::int64_t elements, const float* values, float* finite);
 
-// What the gradient with respect to a weight sums: where its tap meets operand and result.
+// The sums for the gradient with respect to a weight: where its tap meets operand and result.
 struct WeightTap {
   std::vector<WindowPlace> places;
   std::vector<std::int32_t> stretch;  // of places: where each begins, and the end
@@ -268,7 +269,7 @@ void from_lanes(const float* tile, std::int64_t elements, std::int64_t count, fl
 
 // Floats of a vector of the instruction set in use.
 std::int64_t lanes_of_vector();
-// So many rounds of products of registers, as many as can overlap; returns how many products these are.
+// That many rounds of products of registers, as many as can overlap; returns the number of products.
 std::int64_t multiply_in_registers(std::int64_t rounds);
 
 }  // namespace assay::lanes

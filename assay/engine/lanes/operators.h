@@ -66,7 +66,7 @@ class Compiler {
 
 bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_convolution(Compiler& compiler, const Node& node);
-// How many products a convolution takes, or what counts as much.
+// Products of a convolution, or the equivalent cost.
 double products_of_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 bool supports_transposed(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_transposed(Compiler& compiler, const Node& node);

@@ -32,12 +32,10 @@ class Tile {
   std::vector<float*> values_, slopes_;
 };
 
-// What happens to the gradient of an operand: it is not needed; it holds nothing yet; it holds what others
-// added.
+// State of the gradient of an operand: not needed; to be written for the first time; to be added to.
 enum class Slope { unwanted, first, further };
 
-// A constant whose value comes with every run, and what an operation sums for the gradient with respect to
-// it.
+// A constant whose value comes with every run, and the sums of an operation for its gradient.
 struct Learned {
   ValueId constant = no_value;
   float factor = 1;              // what the operation multiplies it with
@@ -91,7 +89,7 @@ class Operation {
   int result_;
 };
 
-// A value that is reduced as soon as so many operations are done, once for all that is asked of it.
+// A value that is reduced after that many operations, once for all its taps.
 struct Tapped {
   std::size_t after = 0;
   int slot = 0;

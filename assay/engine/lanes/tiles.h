@@ -57,7 +57,7 @@ struct Chunks {
   bool begins(std::int64_t first) const { return first / width % tiles_each == 0; }
 };
 
-// At most `most` of `all`, about as many each time; 1 where there are none.
+// `all` shared out into nearly equal parts of at most `most`; 1 if there are none.
 inline std::int64_t shared_out(std::int64_t all, std::int64_t most) {
   if (all <= 0) return 1;
   const std::int64_t times = (all + most - 1) / most;

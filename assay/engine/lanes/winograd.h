@@ -18,7 +18,7 @@
 
 namespace assay::lanes {
 
-// What a convolution reads along an axis; `zeros` stand in front of the operand.
+// The window of a convolution along an axis; `zeros` precede the operand.
 struct WindowAxis {
   std::int64_t size = 0, size_out = 0, kernel = 0, stride = 1, zeros = 0;
 };
@@ -31,7 +31,7 @@ struct WinogradWindows {
   std::int64_t blocks() const { return ((axes[0].size_out + 1) / 2) * ((axes[1].size_out + 1) / 2); }
   std::int64_t elements_in() const { return channels * axes[0].size * axes[1].size; }
   std::int64_t elements_out() const { return units * axes[0].size_out * axes[1].size_out; }
-  // What they cost, counted in products, and whether that is less than what it is without.
+  // Cost in products, and whether it is less than that of the plain loop.
   double products() const;
   bool pays() const;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs with the back ends of the processor: a plan whose segments of nodes are compiled by whichever is
-// expected to be quickest, everything else with the reference computations.
+// Runs with the back ends of the processor: a plan whose segments of nodes are compiled by the back end with
+// the least expected cost; everything else runs in the reference.
 
 #include <functional>
 #include <map>
@@ -21,9 +21,8 @@ namespace assay {
 
 class FastPath {
  public:
-  // What one run is to compute. `visited` values are handed to on_value, which may put another tensor in
-  // their place; `tapped` ones, reduced to [n, channels], to on_matrix. `differentiable`: for autograd to go
-  // back through.
+  // The request of one run. `visited` values are passed to on_value, which may replace the array; `tapped`
+  // ones, reduced to [n, channels], to on_matrix. `differentiable`: autograd will go back through the run.
   struct Request {
     std::span<const ValueId> wanted, visited = {};
     std::span<const ReducedValue> tapped = {};
@@ -39,7 +38,7 @@ class FastPath {
   FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads,
            std::string engine);
 
-  // The same with records in front wherever that is possible; nullptr where nothing gains by it. It takes
+  // The same with the batch axis first wherever that is possible; nullptr if it has no advantage. It takes
   // requests that neither train nor go back through values that have another form there.
   std::unique_ptr<const FastPath> with_records_in_front() const;
 
@@ -47,15 +46,15 @@ class FastPath {
   // `axis`.
   bool reduces_in_front(ValueId id, std::size_t axis) const;
 
-  // True when the run can be done here: `given` holds batches of the shapes found when probing and replaces
-  // nothing that was taken to be constant, and every value requested is still computed.
+  // True when the run can be done here: `given` holds batches of the expected shapes and replaces no folded
+  // constant, and every requested value is still computed.
   bool can_run(const Tensors& given, const Request& request) const;
 
   // REQUIRES can_run(), and that autograd records only where the request is differentiable.
   Tensors run(const Tensors& given, const Request& request) const;
 
-  // Where one segment computes all of what the objective reads from what is given, which is wanted.
-  // REQUIRES can_run() of a differentiable request for what is read.
+  // If one segment computes everything that the objective reads from the given values, which must be wanted.
+  // REQUIRES can_run() of a differentiable request for the values read.
   std::optional<RecordGradients> gradients(const Tensors& given, const Request& request,
                                            const RecordObjective& objective,
                                            std::span<const ValueId> wanted) const;

@@ -19,7 +19,7 @@ class Part {
   Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueId, Shape>& given,
        std::span<const ValueId> wanted, SessionOptions options);
 
-  // What `wanted` are, all of them.
+  // Computes all of `wanted`.
   Tensors run(const Tensors& given) const;
 
  private:

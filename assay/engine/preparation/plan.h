@@ -1,6 +1,6 @@
 #pragma once
 
-// What has to run to get some values from others, and when each value may be forgotten.
+// The nodes that have to run to get some values from others, and when each value may be released.
 
 #include <span>
 #include <vector>

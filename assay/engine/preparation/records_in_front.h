@@ -38,7 +38,7 @@ struct RecordsInFront {
 // Nothing where no product of matrices gains by it. `graph`: static (static_graph.h).
 std::optional<RecordsInFront> bring_records_in_front(const Graph& graph, std::span<const ValueInfo> infos);
 
-// A value as it was, from its other form.
+// A value in its original form, from its batch-major form.
 Array as_it_was(const Array& front, const RecordsInFront::Moved& moved);
 
 }  // namespace assay

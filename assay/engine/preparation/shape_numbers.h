@@ -1,7 +1,7 @@
 #pragma once
 
-// Whole and other numbers that a network computes from the shapes of its values, as exporters write them:
-// most are the same for every batch, and what reads them may as well read constants.
+// Numbers that a network computes from the shapes of its values, as exporters write them. Most are the same
+// for every batch, so their readers can read constants.
 
 #include <map>
 #include <span>

@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// What a Shape node gives for an operand of that shape.
+// Result of a Shape node for an operand of that shape.
 Array dimensions(const Node& node, const Shape& shape);
 
 // The node's only result where its operands (undefined: absent) and its result are numbers of int64 without
