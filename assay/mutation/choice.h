@@ -1,6 +1,6 @@
 #pragma once
 
-// Which mutants are meant: operators of a preset and others, and a part of what was drawn.
+// The choice of mutants: operators of a preset and others, and a part of the drawn mutants.
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a mutant computes otherwise than the original: found by comparing the two graphs, independent of the
+// The difference between a mutant and the original, found by comparing the two graphs, independent of the
 // operator that made the edit.
 
 #include <functional>

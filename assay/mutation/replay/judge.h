@@ -1,7 +1,7 @@
 #pragma once
 
-// When a mutant answers otherwise than the original: another class, or a regression value further away than a
-// margin.
+// When a mutant decides differently than the original: another class, or a regression value further away than
+// a margin.
 
 #include <optional>
 #include <vector>
@@ -18,9 +18,9 @@ class Judge {
   struct Verdict {
     bool killed = false;
     bool finite = true;  // false: the mutant's decision holds a NaN or infinity, which kills
-    // Distance from the other answer, in units of the decision value: the expected class's score less the
-    // best other, or the margin less the deviation. Negative when killed; its size beside `scale` says how
-    // sure the verdict is.
+    // Distance from the other decision, in units of the decision value: the expected class's score less the
+    // best other, or the margin less the deviation. Negative when killed; relative to `scale` its size shows
+    // how clear the verdict is.
     double slack = 0;
     double scale = 0;   // largest magnitude among the values compared
     double change = 0;  // largest difference between the mutant's decision values and the original's

@@ -1,6 +1,6 @@
 #pragma once
 
-// What operators of the levels structure and recipe have in common.
+// Common parts of operators of the levels structure and recipe.
 
 #include <functional>
 #include <string>
