@@ -1,7 +1,7 @@
 #pragma once
 
-// What has nothing to do with the bytes that a reader or an analysis looks at: somebody wants the program to
-// end, or the machine has no more memory, threads or room.
+// Errors that do not come from the bytes that a reader or an analysis looks at: a request to end the program,
+// or no more memory, threads or capacity.
 
 namespace assay {
 

@@ -33,7 +33,7 @@ struct ProcessResult {
 // when this program was interrupted meanwhile.
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
-// What it is when no process can be started, by errno: no more processes or memory, or something about the
+// The fault when no process can be started, by errno: no more processes or memory, or something about the
 // file.
 Fault fault_of_start(int reason);
 

@@ -29,8 +29,7 @@ void require_kept(std::string_view name, const std::filesystem::path& path);
 // Error{io}, and Error{resources} beyond `limit` bytes.
 void read_in_parts(const std::filesystem::path& path, Streams streams, std::uint64_t limit,
                    const std::function<void(std::string_view)>& take);
-// What is read once, from a file, a pipe or a terminal. Throws Error{resources} beyond the limit on memory as
-// well.
+// Reads once, from a file, a pipe or a terminal. Throws Error{resources} beyond the limit on memory as well.
 std::string read_stream(const std::filesystem::path& path, std::uint64_t limit);
 // The first bytes of a file, at most `count`.
 std::string read_start(const std::filesystem::path& path, std::size_t count);

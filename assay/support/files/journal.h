@@ -1,7 +1,7 @@
 #pragma once
 
-// What a long run has finished so far, in a file, so that the same run continues from there after Ctrl-C, a
-// kill, a loss of power or a full disk. Every loop of Assay that can be continued keeps its results here.
+// A file of finished work of a long run, from which the same run continues after Ctrl-C, a kill, a loss of
+// power or a full disk. Every loop of Assay that can be continued keeps its results here.
 //
 // A journal belongs to one piece of work, which its key describes: everything that its entries depend on
 // (content hashes of networks and data, options, seed). It is never used for other work, unless there is no

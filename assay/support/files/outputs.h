@@ -1,7 +1,7 @@
 #pragma once
 
-// What a run will write, tried before its work begins: an output that cannot be written is found out at
-// once, not after hours, and nothing that the run reads is overwritten.
+// Outputs of a run, checked before its work begins: a path that cannot be written is reported at once, not
+// after hours, and nothing that the run reads is overwritten.
 
 #include <filesystem>
 #include <functional>
@@ -39,8 +39,8 @@ bool are_one_name(const std::filesystem::path& folder, const std::string& a, con
 void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPath>& inputs,
                    const SameNames& same = are_one_name);
 
-// What took long to make is not replaced by accident: throws Error{mismatch} where `path` is a file that
-// holds something, and `belongs` throws or says no.
+// Protects expensive files: throws Error{mismatch} if `path` is a file with contents, and `belongs` throws or
+// returns false.
 void check_replaced(const std::filesystem::path& path, std::string_view what,
                     const std::function<bool()>& belongs);
 

@@ -135,8 +135,8 @@ class SharedLoop {
   SharedLoop(Ranks& ranks, std::size_t count, Take take, Order order = Order::of_pieces);
   // A piece for this rank to do; nothing when all are handed out. Safe from several threads.
   std::optional<std::size_t> next();
-  // What came out of a piece. On the first rank, take() is called for all that can be taken by now. Safe from
-  // several threads, by one of which take() is called at a time.
+  // Delivers the result of a piece. On the first rank, take() is called for all results that can be taken by
+  // now. Safe from several threads; only one at a time calls take().
   void give(std::size_t piece, std::string bytes);
   // No more pieces for this rank, which has failed.
   void stop();
