@@ -1,6 +1,6 @@
 #pragma once
 
-// The objectives that attacks climb: the greater, the nearer to what the problem wants.
+// The objectives that attacks climb: greater means nearer to the goal of the problem.
 
 #include <assay/extend/attack_problem.h>
 
