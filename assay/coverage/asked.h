@@ -19,7 +19,7 @@ namespace assay::coverage {
 std::vector<Spec> asked_criteria(const std::string& preset, const std::vector<std::string>& texts,
                                  const std::string& ms);
 
-// Which choices about learning matter to some of the criteria.
+// Which options of learning affect some of the criteria.
 struct Heeded {
   bool subjects = false;      // layers of idc and the surprise criteria
   bool layers = false;        // layers of criteria that count all
@@ -36,7 +36,7 @@ struct ReadProfile {
   std::filesystem::path file;
   bool carried_over = false;  // it is that of another form of this network
 };
-// Throws Error{mismatch} where it is not that of this network.
+// Throws Error{mismatch} if the profile is of another network.
 std::shared_ptr<const Profile> profile_in(const ReadProfile& read, const Session& session);
 
 std::shared_ptr<const Profile> learned_profile(const Session& session, const DatasetPtr& training,
@@ -48,13 +48,13 @@ using SaidSettings = std::vector<std::pair<std::string, std::string>>;
 void require_settings(const Profile& profile, const Settings& asked, const SaidSettings& said,
                       const std::filesystem::path& file);
 
-// A fresh state; or, to add to, the one in the file where there is one. Throws Error{mismatch} where that
-// holds other criteria.
+// A fresh state; or, to continue, the one in the file if there is one. Throws Error{mismatch} if that has
+// other criteria.
 CoverageState begin_state(const std::shared_ptr<const Profile>& profile, const std::vector<Spec>& criteria,
                           bool by_class, const std::filesystem::path& add_to);
 
-// The share of the data set's labelled records that the network named right while the state was measured;
-// nothing where there are none.
+// The share of the data set's labelled records that the network classified correctly while the state was
+// measured; nothing if there are none.
 std::optional<double> accuracy_on(const CoverageState& state, const Dataset& data);
 
 }  // namespace assay::coverage

@@ -27,7 +27,7 @@ struct SelectOptions {
   std::size_t size = 0;                           // records to choose; 0: all of the order
   std::uint64_t seed = 1;                         // of "random"
   std::size_t batch = 0;
-  // Where coverage counts: what this state covers counts no more. Holds `criterion`; null: nothing is
+  // If coverage counts: items that this state covers do not count. Holds `criterion`; null: nothing is
   // covered.
   std::shared_ptr<const CoverageState> beyond = {};
 };

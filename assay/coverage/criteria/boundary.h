@@ -1,6 +1,6 @@
 #pragma once
 
-// What criteria share that count activations beyond bounds of each neuron's own: corner regions beyond the
+// Common parts of criteria that count activations beyond bounds of each neuron: corner regions beyond the
 // training range (nbc, snac), activations above a quantile (qnc).
 
 #include <functional>
