@@ -1,6 +1,6 @@
 #pragma once
 
-// What a data set contains, for people: one streaming pass.
+// The contents of a data set, for people: one streaming pass.
 
 #include <string>
 #include <vector>

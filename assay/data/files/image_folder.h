@@ -1,6 +1,6 @@
 #pragma once
 
-// A data set as folders of pictures, one a class: what trainers outside of Assay read.
+// A data set as folders of pictures, one a class: a form that external trainers read.
 
 #include <filesystem>
 
