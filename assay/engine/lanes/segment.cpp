@@ -16,7 +16,7 @@
 namespace assay::lanes {
 namespace {
 
-// What an objective reads of a tile and says.
+// The rows of a tile that an objective reads, and the gradients it returns for them.
 Room& elements_room() {
   thread_local Room room;
   return room;
@@ -205,9 +205,9 @@ class LanesStretch : public Stretch {
   }
 
  private:
-  // Goes back through every tile once for each number, after going forward if that is needed; seed(tile,
-  // place among its neighbours, number, first, count) puts the gradients of the outputs in place. By number
-  // and `wanted`.
+  // Goes back through every tile once for each number, after going forward if that is needed. seed(tile, its
+  // index among its neighbours, number, first, count) writes the gradients of the outputs. Returns them by
+  // number and `wanted`.
   template <typename Seed>
   std::vector<std::vector<Array>> go_back(Compiled& compiled, bool forward, const Tensors& given,
                                           std::span<const ValueId> wanted, std::size_t numbers,
@@ -300,7 +300,7 @@ class LanesStretch : public Stretch {
     for (const Lesson& lesson : program.lessons) {
       if (lesson.at < 0) continue;
       const Learned& learned = learned_of(program, lesson);
-      // What several operations learn from belongs to one thread.
+      // A constant that several operations read has its gradient summed by one thread.
       const std::size_t all = learned.to.size(), step = learned.unique ? piece : all;
       for (std::size_t begin = 0; begin < all; begin += step)
         pieces.push_back({&lesson, begin, std::min(begin + step, all)});
@@ -362,7 +362,7 @@ class LanesStretch : public Stretch {
     add_to(size, more.get(), tile.slope(slot));
   }
 
-  // Slopes of records that are missing from a tile are 0, so that they add nothing to sums.
+  // Gradients of records that are missing from a tile are 0, so that they add nothing to sums.
   static void load_seeds(const Program& program, const Tile& tile, const std::vector<Array>& seeds,
                          std::int64_t first, std::int64_t count) {
     for (std::size_t o = 0; o < seeds.size(); ++o) {
