@@ -1,7 +1,7 @@
 #pragma once
 
-// What an inspection has seen so far: the states of all measures over all groups. States of parts of a data
-// set merge; a state can be written, read and continued.
+// The state of an inspection: the states of all measures over all groups. States of parts of a data set
+// merge; a state can be written, read and continued.
 
 #include <filesystem>
 #include <memory>
@@ -30,7 +30,7 @@ struct StatePair {
   bool open() const;
 };
 
-// What states of measures are made for.
+// The subject of the states of measures.
 struct StateOptions {
   double confidence = 0.95, tolerance = 0;
   std::size_t permutations = 0, bootstrap = 0;
@@ -45,7 +45,7 @@ class InspectionState {
   InspectionState(Facts facts, std::vector<Hypothesis> hypotheses, std::vector<MeasureChoice> measures,
                   StateOptions options);
 
-  // Measures that begin with nothing seen. `facts` needs all but its counts.
+  // Fresh measures. `facts` needs all but its counts.
   void add_pair(StatePair pair);
   std::vector<StatePair>& pairs() { return pairs_; }
   const Facts& facts() const { return facts_; }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which records probes are judged on, and how.
+// The held-out records of probes, and how probes are judged on them.
 
 #include <cstdint>
 #include <string>

@@ -29,16 +29,16 @@ struct ParseNode {
   std::size_t nonterminal;                         // has a name
   std::size_t begin, end;                          // characters
   bool begins_before = false, ends_after = false;  // of the text: cut there
-  // False for one that is in this parse, or in another as simple, but not in all of these, because what would
-  // tell was cut off.
+  // False for a node that is in this parse, or in another of equal size, but not in all of these, because the
+  // deciding text was cut off.
   bool certain = true;
 };
 
 struct Parse {
   std::vector<ParseNode> nodes;
   bool ambiguous = false;
-  // Of a text cut on its left: non-terminals (named or not) that may be the uppermost node, above which are
-  // others that nothing is seen of.
+  // For a text cut on its left: non-terminals (named or not) that may be the uppermost visible node; nothing
+  // is seen of the nodes above it.
   std::vector<std::size_t> tops = {};
   bool top_begins_before = false;
 };

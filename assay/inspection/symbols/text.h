@@ -12,7 +12,7 @@
 
 namespace assay::inspection {
 
-// UTF-8 taken apart. A byte that belongs to no character is one by itself, that no text names.
+// Splits UTF-8 into characters. An invalid byte is a separate character that matches no text.
 struct Characters {
   std::vector<char32_t> codes;
   std::vector<std::size_t> begins;  // [codes + 1], in bytes

@@ -15,7 +15,7 @@ Tensors decision_slopes(const Session& session, const Tensors& given, std::span<
                         bool outputs = false);
 
 // A network in which a recurrent layer is one cell a step, so that the decision can be differentiated by
-// every hidden state, with all that later states make of it.
+// every hidden state, including its effect through later states.
 struct Unrolled {
   Graph graph;
   std::vector<std::vector<ValueId>> states;  // [directions][steps], each [1, records, hidden]
