@@ -1,6 +1,6 @@
 #pragma once
 
-// Files of other kinds that are given as networks: what they are, and how to come to one that is read.
+// Files of other kinds given as networks: what they are, and how to convert them.
 
 #include <filesystem>
 #include <string>

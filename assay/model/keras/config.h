@@ -24,7 +24,7 @@ struct KerasRef {
 
 struct KerasCall {
   std::vector<KerasRef> inputs;  // those named query, value, key and initial_state follow the others
-  // Of the inputs in front, where the call names them; in Keras 3 an input may be named to have none.
+  // Names of the first inputs, if the call names them; in Keras 3 an input may be named to have none.
   std::vector<std::optional<KerasRef>> masks;
   std::vector<bool> masks_named;
   std::optional<KerasRef> pair_mask;  // attention_mask

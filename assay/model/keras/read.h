@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads Keras models. What comes out is a Graph with ONNX semantics whose results equal Keras's to float
-// rounding; docs/keras.md has the layers, their limits and how channels-last becomes channels-first.
+// Reads Keras models into a Graph with ONNX semantics whose results equal Keras's to float rounding;
+// docs/keras.md has the layers, their limits and how channels-last becomes channels-first.
 
 #include <cstdint>
 #include <filesystem>

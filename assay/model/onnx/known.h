@@ -1,6 +1,6 @@
 #pragma once
 
-// Small integers and truth values that constants and declared shapes settle: conditions, counts and
+// Small integers and truth values that follow from constants and declared shapes: conditions, counts and
 // positions.
 
 #include <map>

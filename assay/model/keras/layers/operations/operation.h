@@ -1,7 +1,6 @@
 #pragma once
 
-// What the translation of one operation has at hand: its arguments, wherever they stand, and a place to put
-// nodes.
+// The tools for translating one operation: its arguments, in any position, and a place for nodes.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -35,7 +34,7 @@ struct Operand {
   DType dtype() const { return constant ? array.dtype() : tensor.dtype; }
 };
 
-// One call of one operation, with its arguments wherever they stand: by place, by name, or in the config.
+// One call of one operation, with its arguments: by position, by name, or in the config.
 class Operation {
  public:
   Operation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
