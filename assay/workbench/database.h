@@ -49,7 +49,7 @@ class Statement {
   Cell value(int column) const;  // blobs are shown as x'hex'
   std::string text(int column) const;
   std::int64_t integer(int column) const;
-  // Where the statement ends that was prepared; the rest of the text was not looked at.
+  // End of the prepared statement; the rest of the text was not looked at.
   bool has_more() const { return has_more_; }
 
  private:
@@ -117,8 +117,8 @@ class Database {
   std::string refusal_;  // why the last statement was refused by the rules; empty where it was not
 };
 
-// All or nothing of what is written while it lives: rolled back unless commit() was called. The outermost
-// keeps other writers out from its beginning on; others may stand inside it.
+// A transaction: rolled back unless commit() was called. The outermost keeps other writers out from its
+// beginning; others may be nested in it.
 class Transaction {
  public:
   explicit Transaction(Database& database);

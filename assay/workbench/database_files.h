@@ -32,7 +32,7 @@ class DatabaseFiles {
   void limit_growth(std::optional<std::uint64_t> bytes);
   // Whether a write was refused because of that limit; asking forgets it.
   bool outgrown();
-  // Why SQLite was refused a journal; empty where it was not.
+  // Why SQLite was refused a journal; empty if it was not.
   const std::string& refusal() const;
 
  private:

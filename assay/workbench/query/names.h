@@ -1,6 +1,6 @@
 #pragma once
 
-// Which relations of FROM the parts of an INSPECT query speak of.
+// The relations of FROM that the parts of an INSPECT query refer to.
 
 #include <optional>
 #include <set>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What an INSPECT query asks for: FROM, WHERE and GROUP BY evaluated by SQLite, and the statement that is
-// left to SQLite once the scores are there (docs/inspect-sql.md says which parts go where).
+// The plan of an INSPECT query: FROM, WHERE and GROUP BY evaluated by SQLite, and the statement for SQLite
+// once the scores exist (docs/inspect-sql.md says which parts go where).
 
 #include <cstdint>
 #include <map>

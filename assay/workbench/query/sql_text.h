@@ -27,7 +27,7 @@ struct TokenRange {
   bool empty() const { return first >= last; }
 };
 
-// Text that remembers where its bytes stood in what the user wrote, through replacements.
+// Text that remembers the original position of its bytes through replacements.
 class SqlText {
  public:
   // Throws Error{usage} with line and column for strings and names that do not end, parentheses that do not
