@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a result goes: files in their forms, and standard output in one.
+// Outputs of a result: files in their forms, and one form on standard output.
 
 #include <assay/report.h>
 #include "apps/frame/command.h"

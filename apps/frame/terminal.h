@@ -1,6 +1,6 @@
 #pragma once
 
-// What the person at the keyboard sees while work goes on, always on standard error.
+// Progress and messages for the person at the keyboard, always on standard error.
 
 #include <memory>
 #include <string_view>
