@@ -1,7 +1,7 @@
 #pragma once
 
-// What the units of networks have learned: an inspection, kept in the database of the workbench where there
-// is one, verified and looked at closely; and questions to that database.
+// What the units of networks have learned: an inspection, kept in the database of the workbench if there is
+// one, verified, with close-ups; and questions to that database.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Inputs that break a network: attacks one after the other, each into a separate file, and what they came to.
+// Inputs that break a network: attacks one after the other, each into a separate file, and their results.
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a test set exercises: a profile learned or read, the test set measured by it, extended by attacks
-// where that is requested, and all of that told.
+// What a test set exercises: a profile learned or read, the test set measured by it, extended by attacks on
+// request, and the document of all that.
 
 #include <string>
 #include <vector>
@@ -34,7 +34,7 @@ struct CoverageQuestion {
   report::Conditions conditions = {};
 };
 
-// What was open in the question is told as it came out.
+// Options that the question left open, with the values found.
 struct CoverageAnswer {
   report::Document document;
   coverage::Settings settings;  // of the profile
