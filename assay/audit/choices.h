@@ -1,6 +1,6 @@
 #pragma once
 
-// What an audit looks at where nothing else is said: criteria layer by layer, and separate mutants.
+// Defaults of an audit: criteria layer by layer, and its mutants.
 
 #include <string>
 #include <vector>

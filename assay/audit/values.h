@@ -1,7 +1,6 @@
 #pragma once
 
-// What subsets are worth by a measurement, quickly and for many of them: the number of different items, or
-// the sum of scores.
+// Values of subsets by a measurement, for many of them: the number of different items, or the sum of scores.
 
 #include <cstdint>
 #include <memory>
