@@ -1,6 +1,6 @@
 #pragma once
 
-// The list of a pack's files with their SHA-256, which is what is signed.
+// The list of a pack's files with their SHA-256; this list is signed.
 
 #include <filesystem>
 #include <string>
@@ -50,8 +50,8 @@ void write_manifest(const Manifest& manifest, const std::filesystem::path& pack)
 // the pack and for files and steps that occur twice.
 Manifest read_manifest(const std::filesystem::path& pack);
 
-// What is not as the manifest says: "changed: results/cover.json", "missing: ...", "not listed: ...", and
-// that the pack is not finished.
+// Differences from the manifest: "changed: results/cover.json", "missing: ...", "not listed: ...", and that
+// the pack is not finished.
 std::vector<std::string> differences(const Manifest& manifest, const std::filesystem::path& pack);
 
 }  // namespace assay::evidence

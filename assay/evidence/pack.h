@@ -1,7 +1,7 @@
 #pragma once
 
-// An evidence pack: one folder with what was asked, what was run, on what, with what, and what was found,
-// that somebody else can check (docs/evidence.md).
+// An evidence pack: one folder with the request, the commands, their inputs, the tools and the findings, that
+// others can check (docs/evidence.md).
 
 #include <filesystem>
 #include <map>
@@ -41,7 +41,7 @@ bool is_part_of_pack(const std::string& path, const Study& study);
 // The manifest of a pack, without its files.
 Manifest manifest_of(const PackContents& contents);
 
-// What is made of results and studies, by path: page, traceability, bill of materials and headings; and the
+// Files made from results and studies, by path: page, traceability, bill of materials and headings; and the
 // reports, which list the other `files` of the pack.
 std::map<std::string, std::string> made_files(const PackContents& contents,
                                               std::span<const Outcome> outcomes);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Commands of a pack that are run again: which may, and the folder in which they run.
+// Commands of a pack that are run again: which are allowed, and the folder in which they run.
 
 #include <filesystem>
 #include <set>
@@ -13,8 +13,8 @@
 
 namespace assay::evidence {
 
-// What stands in a command after its first word: names of flags without dashes (of -m as well), "" of what
-// stands without one, and values, "" of none.
+// The arguments of a command after its first word: names of flags without dashes (of -m as well), "" for
+// positions, and values, "" for none.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 NamedValues named_values(const std::vector<std::string>& typed);
 
@@ -52,7 +52,8 @@ class FreshFolder {
   std::filesystem::path path_, work_;
 };
 
-// What the commands of steps read, by their flags, and the inputs lack: each as the command names it.
+// Files that the commands of steps read, by their flags, and that the inputs lack: each as the command names
+// it.
 std::vector<std::string> unlisted_inputs(std::span<const std::vector<std::string>> commands,
                                          std::span<const InputFile> inputs,
                                          const std::filesystem::path& from);

@@ -16,7 +16,7 @@ void check_study(const Study& study);
 // without a measurement fails.
 std::vector<Outcome> outcomes_of(const Study& study, std::span<const StepResult> results);
 
-// Steps one of whose own gates has failed.
+// Steps with a failed gate.
 std::vector<std::string> steps_with_failed_gates(std::span<const StepResult> results);
 
 // Whether all gates of a requirement hold.
