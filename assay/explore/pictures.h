@@ -1,6 +1,6 @@
 #pragma once
 
-// What constraints on pictures share.
+// Common parts of constraints on pictures.
 
 #include <string>
 #include <utility>
