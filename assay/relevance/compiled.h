@@ -6,9 +6,9 @@
 //   epsilon sgn z_j)
 //
 // which is the gradient with a factor at every linear layer's output (Ancona et al., ICLR 2018, proposition
-// 1). What is passed on unchanged is the gradient where a function is linear on both sides of 0; others that
-// are 0 at 0 pass m y / x. So forward pass, start and way back happen tile by tile, and nothing in between is
-// stored.
+// 1). Passing relevance on unchanged is the gradient if a function is linear on both sides of 0; other
+// functions that are 0 at 0 pass m y / x. So forward pass, start and backward pass happen batch block by
+// batch block, and nothing in between is stored.
 
 #include <memory>
 #include <span>
@@ -22,7 +22,7 @@ namespace assay::relevance {
 
 class CompiledRelevance {
  public:
-  // What a node on the way does with relevance.
+  // How a node on the way passes relevance.
   struct Passing {
     int node = -1;
     bool part_of_unit = false;  // of a linear unit, or its first node
