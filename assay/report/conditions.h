@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run has to come to: gates, and an earlier result that nothing may be worse than.
+// Conditions on a run: gates, and an earlier result that nothing may be worse than.
 
 #include <span>
 #include <string>
