@@ -1,7 +1,7 @@
 #pragma once
 
-// What makes figures doubtful, found from data that an analysis has at hand anyway, each with its likely
-// cause (docs/warnings.md).
+// Reasons to doubt figures, found from data that an analysis has anyway, each with its likely cause
+// (docs/warnings.md).
 
 #include <vector>
 
@@ -35,7 +35,7 @@ std::vector<report::Warning> left_out_warnings(const coverage::PossibleCriteria&
 std::vector<report::Warning> data_warnings(const coverage::Profile& profile,
                                            const coverage::Observations& seen, const Dataset& test);
 
-// Relevance that is nothing, or does not arrive.
+// Relevance that is zero, or does not arrive.
 std::vector<report::Warning> importance_warnings(const relevance::Importance& importance);
 
 // Records with a NaN or an infinity: what they count for, and that they cover and count for nothing.

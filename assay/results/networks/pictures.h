@@ -1,6 +1,6 @@
 #pragma once
 
-// Records as pictures for a result document: what decides in them, and how they were changed.
+// Records as pictures for a result document: heat maps of decisions, and changes of records.
 
 #include <filesystem>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What attacks did, as a result document and pictures.
+// Attacks as result documents and pictures.
 
 #include <filesystem>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an exploration found, as a result document and pictures.
+// Explorations as result documents and pictures.
 
 #include <filesystem>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace assay::results {
 
-// Everything there is to tell of one.
+// All rows about one.
 struct ExplorationResult {
   const std::vector<explore::ExploredNetwork>& networks;
   const Dataset& seeds;

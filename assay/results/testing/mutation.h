@@ -1,6 +1,6 @@
 #pragma once
 
-// What mutants say about a test set, as a result document.
+// Mutants of a test set as result documents.
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether retraining helped, as a result document.
+// Retraining as result documents.
 
 #include <string>
 #include <vector>
