@@ -1,6 +1,6 @@
 #pragma once
 
-// The records that retraining adds and is judged by: those that are given, and those that attacks make.
+// The records that retraining adds and is judged by: given ones, and those made by attacks.
 
 #include <cstdint>
 #include <filesystem>
