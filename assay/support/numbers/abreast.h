@@ -1,7 +1,7 @@
 #pragma once
 
-// Sums and extremes of many numbers, several side by side in vector registers, so that none waits for the one
-// before. The order is the same on every processor.
+// Sums and extremes of many numbers by SIMD, in several chains, so that none waits for the one before. The
+// order is the same on every processor.
 
 #include <span>
 
