@@ -1,6 +1,6 @@
 #pragma once
 
-// The words of a recipe, taken apart.
+// The parts of a recipe, parsed.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-// train() with what the user says about single constants.
+// train() with the user's choices about single constants.
 
 #include <assay/training.h>
 #include "assay/training/weights.h"
