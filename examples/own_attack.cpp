@@ -1,4 +1,4 @@
-// An attack of one's own on a data set: one step along the sign of the gradient of the score that is to fall.
+// A custom attack on a data set: one step along the sign of the gradient of the score that is to fall.
 #include <assay/array_math.h>
 #include <assay/attack.h>
 #include <assay/training.h>
