@@ -517,10 +517,10 @@ void sum_of_taps(const std::vector<WeightedTap<T>>& taps, T start, const T* from
 // Sum of a[i] * b[i]: short ranges in lanes of T, those in double.
 template <typename T>
 double product_of_runs(const T* a, const T* b, std::int64_t count) {
-  constexpr std::int64_t stretch = 1024;
+  constexpr std::int64_t range = 1024;
   double sum = 0;
-  for (std::int64_t begin = 0; begin < count; begin += stretch) {
-    const std::int64_t end = std::min(count, begin + stretch);
+  for (std::int64_t begin = 0; begin < count; begin += range) {
+    const std::int64_t end = std::min(count, begin + range);
     T sums[tap_lanes] = {};
     std::int64_t i = begin;
     for (; i + tap_lanes <= end; i += tap_lanes) {

@@ -34,7 +34,7 @@ struct MeasurePlan {
     return std::span(records).subspan(b * step, std::min(step, records.size() - b * step));
   }
   // The block of a batch: growth is noted where the next batch is of another.
-  std::size_t stretch(std::size_t b) const {
+  std::size_t block(std::size_t b) const {
     return growth_step == 0 ? 0 : (walked + std::min(b * step, records.size())) / growth_step;
   }
 

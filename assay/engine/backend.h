@@ -43,7 +43,7 @@ struct Redistribution {
 };
 
 // Nodes that follow each other in the graph's order, all of them supported.
-struct StretchRequest {
+struct SegmentRequest {
   const Graph* graph = nullptr;  // must outlive the segment
   std::vector<int> nodes;
   ShapeOf shape_of;
@@ -55,9 +55,9 @@ struct StretchRequest {
 };
 
 // Immutable; may be run from one thread at a time.
-class Stretch {
+class Segment {
  public:
-  virtual ~Stretch() = default;
+  virtual ~Segment() = default;
 
   // Values from outside that the nodes read (of constants only the learned ones), and the values that run()
   // returns.
@@ -97,7 +97,7 @@ class Backend {
   virtual bool learns(const Graph& graph, const Node& node, std::size_t input) const;
   // Bytes that gradients with respect to so many elements of learned constants take, for all threads.
   virtual double learned_bytes(double elements) const;
-  // Whether Stretch::gradients() is implemented, and whether NaN and infinities always travel.
+  // Whether Segment::gradients() is implemented, and whether NaN and infinities always travel.
   virtual bool differentiates() const = 0;
   virtual bool keeps_nan() const = 0;
   // Of a recurrent node: the greatest length of its sequences. REQUIRES supports().
@@ -109,13 +109,13 @@ class Backend {
   // Whether the node is a separate segment, which reduces nothing. The batch axis of its values may be
   // another than the first; its cost is that of one step.
   virtual bool stands_alone(const Node&) const { return false; }
-  virtual std::unique_ptr<Stretch> compile(StretchRequest request) const = 0;
+  virtual std::unique_ptr<Segment> compile(SegmentRequest request) const = 0;
 };
 
 // All back ends of this build.
 std::span<const Backend* const> backends();
 
 // The values that a segment reads from outside, ascending; shape arithmetic of views is not among them.
-std::vector<ValueId> outside_inputs(const StretchRequest& request);
+std::vector<ValueId> outside_inputs(const SegmentRequest& request);
 
 }  // namespace assay

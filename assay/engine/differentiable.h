@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// As Stretch::run() without taps; gradients go back through the outputs. Only the inputs are kept for that.
-Tensors run_differentiably(const std::shared_ptr<const Stretch>& stretch, const Tensors& inputs);
+// As Segment::run() without taps; gradients go back through the outputs. Only the inputs are kept for that.
+Tensors run_differentiably(const std::shared_ptr<const Segment>& segment, const Tensors& inputs);
 
 }  // namespace assay

@@ -66,7 +66,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
   const std::string& engine = session.options().engine;
   if (passed.empty() || session.group() > 0) return nullptr;
   std::unique_ptr<CompiledRelevance> made(new CompiledRelevance(session, start, wanted));
-  StretchRequest request{.graph = &graph,
+  SegmentRequest request{.graph = &graph,
                          .nodes = {},
                          .shape_of = [&session](ValueId id) -> const Shape& { return session.shape(id); },
                          .keep = {start.value()},
@@ -113,8 +113,8 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
     });
     constexpr double most_bytes = 1e9;  // of all threads
     if (!supported || bytes * request.threads > most_bytes) continue;
-    made->stretch_ = backend->compile(std::move(request));
-    const auto inputs = made->stretch_->inputs();
+    made->segment_ = backend->compile(std::move(request));
+    const auto inputs = made->segment_->inputs();
     if (std::ranges::find(inputs, wanted) == inputs.end() || !std::ranges::all_of(inputs, plain))
       return nullptr;
     return made;
@@ -135,7 +135,7 @@ double CompiledRelevance::put_in(std::span<const float> elements, std::int64_t t
 
 Relevance CompiledRelevance::attribute(const Tensors& values, const Target& target) const {
   Tensors inputs;
-  for (const ValueId id : stretch_->inputs()) inputs.emplace(id, values.at(id));
+  for (const ValueId id : segment_->inputs()) inputs.emplace(id, values.at(id));
   const auto records = static_cast<std::size_t>(inputs.at(wanted_).size(0));
   start_.check(target, records, element_count(session_.shape(start_.value())));
   Relevance result{.values = {}, .start = std::vector<double>(records, 0.0)};
@@ -147,7 +147,7 @@ Relevance CompiledRelevance::attribute(const Tensors& values, const Target& targ
             target.classes.empty() ? start_.decided(elements) : target.classes[record];
         if (of_record != Target::no_class) result.start[record] = put_in(elements, of_record, slopes);
       }};
-  const RecordGradients found = stretch_->gradients(inputs, chosen, std::span(&wanted_, 1));
+  const RecordGradients found = segment_->gradients(inputs, chosen, std::span(&wanted_, 1));
   result.values[wanted_] = found.gradients[0].at(wanted_) * inputs.at(wanted_);
   return result;
 }

@@ -36,7 +36,7 @@ class CompiledRelevance {
                                                        ValueId wanted, std::span<const Passing> passed);
 
   // The values that attribute() reads.
-  std::span<const ValueId> reads() const { return stretch_->inputs(); }
+  std::span<const ValueId> reads() const { return segment_->inputs(); }
   // `values`: all of them, float32.
   Relevance attribute(const Tensors& values, const Target& target) const;
 
@@ -49,7 +49,7 @@ class CompiledRelevance {
   const Session& session_;
   Start start_;
   ValueId wanted_;
-  std::unique_ptr<const Stretch> stretch_;
+  std::unique_ptr<const Segment> segment_;
 };
 
 }  // namespace assay::relevance

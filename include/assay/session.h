@@ -43,7 +43,7 @@ struct Tap {
 std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 
 // Nodes that run together. For a record: nanoseconds expected on one thread (0: unknown), and measured.
-struct PlannedStretch {
+struct PlannedSegment {
   std::string engine;  // "lanes", "onednn" or "reference"
   std::vector<int> nodes;
   double nanoseconds = 0, measured = 0, multiply_adds = 0;  // by the operators' definitions
@@ -128,7 +128,7 @@ class Session {
   // True when the decision value comes out of a sigmoid: a probability, to be compared with 0.5.
   bool ends_in_sigmoid() const;
   // How a forward pass to the outputs runs, in order of computation; with `measure` timed on sample records.
-  std::vector<PlannedStretch> plan(bool measure = false) const;
+  std::vector<PlannedSegment> plan(bool measure = false) const;
   // What users should know about how this network is run: a batch size fixed in the file, for instance.
   const std::vector<std::string>& notices() const;
 

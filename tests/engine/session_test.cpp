@@ -202,12 +202,12 @@ TEST_P(EveryNetwork, BatchSizeAndThreadsDoNotChangeResults) {
   }
 }
 
-// Every node that multiplies is in one stretch, by the name that the network has for it.
+// Every node that multiplies is in one segment, by the name that the network has for it.
 TEST_P(EveryNetwork, PlansWhatRunsItsNodes) {
   const Session session(c.graph()), reference(c.graph(), {.engine = "reference"});
   std::vector<int> nodes;
   double products = 0;
-  for (const PlannedStretch& part : session.plan()) {
+  for (const PlannedSegment& part : session.plan()) {
     nodes.insert(nodes.end(), part.nodes.begin(), part.nodes.end());
     products += part.multiply_adds;
   }
@@ -223,7 +223,7 @@ TEST_P(EveryNetwork, PlansWhatRunsItsNodes) {
 // Networks that carry records elsewhere for a while run on back ends as others do.
 TEST(Session, RecordsComeToTheFrontForBackEnds) {
   for (const Graph& graph : {test::sequence_first(), test::windowed()}) {
-    for (const PlannedStretch& part : Session(graph, {.engine = "lanes"}).plan()) {
+    for (const PlannedSegment& part : Session(graph, {.engine = "lanes"}).plan()) {
       for (const int n : part.nodes) {
         const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
         if (is_weighted(node.op)) {

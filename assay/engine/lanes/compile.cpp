@@ -63,7 +63,7 @@ class Blocks {
 
 }  // namespace
 
-Compiler::Compiler(const StretchRequest& request, std::span<const ValueId> inputs,
+Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> inputs,
                    std::span<const ValueId> wanted)
     : request_(request),
       graph_(*request.graph),
@@ -297,7 +297,7 @@ Program Compiler::compile() {
   return std::move(program_);
 }
 
-Program compile(const StretchRequest& request, std::span<const ValueId> inputs,
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs,
                 std::span<const ValueId> wanted) {
   Compiler compiler(request, inputs, wanted);
   return compiler.compile();

@@ -185,14 +185,14 @@ void add_pair(Compiler& compiler, Binary kind, int operand, const Shape& shape, 
               int result) {
   BinaryMap map{
       .kind = kind, .elements = element_count(shape), .left_at = {}, .right_at = {}, .right_constant = true};
-  map.right_at = stretched(constant.shape(), shape);
+  map.right_at = broadcast_elements(constant.shape(), shape);
   compiler.add(std::make_unique<Pair>(std::vector<int>{operand}, result, std::move(map), floats(constant),
                                       Ints{element_count(shape)}));
 }
 
 }  // namespace
 
-std::vector<std::int32_t> stretched(const Shape& operand, const Shape& result) {
+std::vector<std::int32_t> broadcast_elements(const Shape& operand, const Shape& result) {
   if (operand == result) return {};
   std::vector<std::int32_t> from;
   const std::size_t missing = result.size() - operand.size();
@@ -250,7 +250,7 @@ void compile_binary(Compiler& compiler, const Node& node) {
     const ValueId id = node.inputs[i];
     const bool is_constant = graph.is_constant(id);
     const Shape shape = is_constant ? graph.constant(id).shape() : compiler.shape(id);
-    (i == 0 ? map.left_at : map.right_at) = stretched(shape, result);
+    (i == 0 ? map.left_at : map.right_at) = broadcast_elements(shape, result);
     if (is_constant) {
       constant = floats(graph.constant(id));
       if (compiler.is_learned(id)) learned = id;

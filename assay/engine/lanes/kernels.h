@@ -106,11 +106,11 @@ void note_finite(std::int64_t elements, const float* values, float* finite);
 // The sums for the gradient with respect to a weight: where its tap meets operand and result.
 struct WeightTap {
   std::vector<WindowPlace> places;
-  std::vector<std::int32_t> stretch;  // of places: where each begins, and the end
+  std::vector<std::int32_t> ranges;  // of places: where each begins, and the end
 };
 struct WeightMap {
   std::vector<WeightTap> taps;  // by weight of the kernel
-  std::int64_t stretches = 0, channels = 0, channel_step = 0, units = 0, unit_step = 0;
+  std::int64_t ranges = 0, channels = 0, channel_step = 0, units = 0, unit_step = 0;
   std::int64_t stride = 0;  // of the result, from unit to unit
 };
 // result[u * stride + c * taps + t] = (or +=) gradient * operand, summed over the places of tap t and all

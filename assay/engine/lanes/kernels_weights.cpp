@@ -138,11 +138,11 @@ void window_sums(const WeightMap& map, const float* operand, const float* slope,
         const std::int64_t some = taps - first < taps_together ? taps - first : taps_together;
         for (std::int64_t i = 0; i < some * each; i += lanes) hn::Store(hn::Zero(d), d, sums + i);
         // Ranges are small, so that gradients and operands stay near while the taps pass by.
-        for (std::int64_t s = 0; s < map.stretches; ++s) {
+        for (std::int64_t s = 0; s < map.ranges; ++s) {
           for (std::int64_t t = 0; t < some; ++t) {
             const WeightTap& tap = map.taps[static_cast<std::size_t>(first + t)];
             const WindowPlace* const places = tap.places.data();
-            const std::int32_t* const at = tap.stretch.data() + s;
+            const std::int32_t* const at = tap.ranges.data() + s;
             if (at[0] < at[1]) work(task, places + at[0], places + at[1], sums + t * each);
           }
         }

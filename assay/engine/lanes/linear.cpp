@@ -117,16 +117,16 @@ LinearMap map_of(const std::vector<Reads>& reads, std::int64_t kernel, const Sid
 // Where every tap meets operand and result.
 WeightMap weight_map_of(const std::vector<Reads>& reads, std::int64_t kernel, const Side& in,
                         const Side& out) {
-  constexpr std::size_t stretch = 32;  // positions of the result
+  constexpr std::size_t range = 32;  // positions of the result
   WeightMap map{.taps = std::vector<WeightTap>(static_cast<std::size_t>(kernel)),
-                .stretches = 0,
+                .ranges = 0,
                 .channels = in.channels,
                 .channel_step = in.channel_step * width,
                 .units = out.channels,
                 .unit_step = out.channel_step * width,
                 .stride = in.channels * kernel};
   const auto mark = [&] {
-    for (WeightTap& tap : map.taps) tap.stretch.push_back(static_cast<std::int32_t>(tap.places.size()));
+    for (WeightTap& tap : map.taps) tap.ranges.push_back(static_cast<std::int32_t>(tap.places.size()));
   };
   mark();
   for (std::size_t to = 0; to < reads.size(); ++to) {
@@ -135,8 +135,8 @@ WeightMap weight_map_of(const std::vector<Reads>& reads, std::int64_t kernel, co
           {place32(from * in.position_step * width),
            place32(static_cast<std::int64_t>(to) * out.position_step * width)});
     }
-    if ((to + 1) % stretch != 0 && to + 1 != reads.size()) continue;
-    ++map.stretches;
+    if ((to + 1) % range != 0 && to + 1 != reads.size()) continue;
+    ++map.ranges;
     mark();
   }
   return map;

@@ -273,8 +273,8 @@ void compile_choice(Compiler& compiler, const Node& node) {
   const ValueId computed = node.inputs[3 - number];
   const Array& condition = graph.constant(node.inputs[0]);
   const Shape result = compiler.shape(node.outputs[0]), operand = compiler.shape(computed);
-  const std::vector<std::int32_t> truth = stretched(condition.shape(), result),
-                                  from = stretched(operand, result);
+  const std::vector<std::int32_t> truth = broadcast_elements(condition.shape(), result),
+                                  from = broadcast_elements(operand, result);
   const auto at = [](const std::vector<std::int32_t>& list, std::int64_t i) {
     return list.empty() ? i : list[static_cast<std::size_t>(i)];
   };

@@ -14,7 +14,7 @@ namespace assay::lanes {
 // State while a segment is being compiled.
 class Compiler {
  public:
-  Compiler(const StretchRequest& request, std::span<const ValueId> inputs, std::span<const ValueId> wanted);
+  Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::span<const ValueId> wanted);
   Program compile();
 
   const Graph& graph() const { return graph_; }
@@ -52,7 +52,7 @@ class Compiler {
   void find_neighbours();
   void find_lessons();
 
-  const StretchRequest& request_;
+  const SegmentRequest& request_;
   const Graph& graph_;
   bool differentiates_ = false;
   Program program_;
@@ -99,7 +99,7 @@ void compile_movement(Compiler& compiler, const Node& node);
 
 // For each element of the result, the operand's element it is made of; empty: the same one. `operand` may
 // have fewer axes; axes of size 1 are broadcast.
-std::vector<std::int32_t> stretched(const Shape& operand, const Shape& result);
+std::vector<std::int32_t> broadcast_elements(const Shape& operand, const Shape& result);
 
 bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 bool learns(const Node& node);  // from constants that come with every run

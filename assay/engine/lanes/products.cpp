@@ -19,8 +19,8 @@ class Product : public Operation {
     const std::int64_t rows = result_shape[rank - 2], columns = result_shape[rank - 1],
                        inner = left_shape[rank - 1];
     const auto outer = [&](const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); };
-    const std::vector<std::int32_t> of_left = stretched(outer(left_shape), outer(result_shape)),
-                                    of_right = stretched(outer(right_shape), outer(result_shape));
+    const std::vector<std::int32_t> of_left = broadcast_elements(outer(left_shape), outer(result_shape)),
+                                    of_right = broadcast_elements(outer(right_shape), outer(result_shape));
     const std::int64_t matrices = element_count(outer(result_shape));
     std::vector<ProductPlace> places;
     for (std::int64_t m = 0; m < matrices; ++m) {

@@ -124,7 +124,7 @@ struct Program {
 
 // `wanted`: inputs of the segment, learned constants among them, whose gradients are requested; none: forward
 // only.
-Program compile(const StretchRequest& request, std::span<const ValueId> inputs,
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs,
                 std::span<const ValueId> wanted);
 
 }  // namespace assay::lanes

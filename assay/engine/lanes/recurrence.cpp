@@ -140,9 +140,9 @@ std::int64_t place_of(bool backwards, std::int64_t steps, std::int64_t k) {
 constexpr std::int64_t most_floats = std::int64_t{1} << 25;   // of a tile
 constexpr std::int64_t most_weights = std::int64_t{1} << 22;  // they are held in four orders
 
-class LanesRecurrence : public Stretch {
+class LanesRecurrence : public Segment {
  public:
-  explicit LanesRecurrence(StretchRequest request)
+  explicit LanesRecurrence(SegmentRequest request)
       : request_(std::move(request)),
         node_(request_.graph->nodes()[static_cast<std::size_t>(request_.nodes.at(0))]),
         cell_(*request_.graph, node_),
@@ -491,8 +491,8 @@ class LanesRecurrence : public Stretch {
     // Of units from `unit` on at the k-th step: what they read, and their gradient.
     const auto sum = [&](std::int64_t channels, std::int64_t units, const float* operand, const float* slope,
                          const auto& from, const auto& to, float* result) {
-      WeightMap map{.taps = {WeightTap{.places = {}, .stretch = {0}}},
-                    .stretches = 0,
+      WeightMap map{.taps = {WeightTap{.places = {}, .ranges = {0}}},
+                    .ranges = 0,
                     .channels = channels,
                     .channel_step = width,
                     .units = units,
@@ -503,8 +503,8 @@ class LanesRecurrence : public Stretch {
         map.taps[0].places.push_back(
             {static_cast<std::int32_t>(from(k) * width), static_cast<std::int32_t>(to(k) * width)});
         if ((k + 1) % together != 0 && k + 1 != steps) continue;
-        map.taps[0].stretch.push_back(static_cast<std::int32_t>(k + 1));
-        ++map.stretches;
+        map.taps[0].ranges.push_back(static_cast<std::int32_t>(k + 1));
+        ++map.ranges;
       }
       weight_sums(map, operand, slope, add, result);
     };
@@ -562,7 +562,7 @@ class LanesRecurrence : public Stretch {
     }
   }
 
-  StretchRequest request_;
+  SegmentRequest request_;
   const Node& node_;
   RecurrentNode cell_;
   std::size_t workers_;
@@ -596,7 +596,7 @@ std::int64_t most_steps(const Graph& graph, const Node& node) {
   return most_floats / std::max<std::int64_t>(Layout(cell, 1).floats, 1);
 }
 
-std::unique_ptr<Stretch> compile_recurrence(StretchRequest request) {
+std::unique_ptr<Segment> compile_recurrence(SegmentRequest request) {
   return std::make_unique<LanesRecurrence>(std::move(request));
 }
 

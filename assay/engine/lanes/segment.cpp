@@ -93,9 +93,9 @@ void run_backward(const Program& program, std::span<const Tile> tiles, bool add,
   }
 }
 
-class LanesStretch : public Stretch {
+class LanesSegment : public Segment {
  public:
-  explicit LanesStretch(StretchRequest request)
+  explicit LanesSegment(SegmentRequest request)
       : request_(std::move(request)),
         records_(outside_inputs(request_)),
         inputs_(records_),
@@ -418,7 +418,7 @@ class LanesStretch : public Stretch {
     return *entry;
   }
 
-  StretchRequest request_;
+  SegmentRequest request_;
   std::vector<ValueId> records_, inputs_;  // inputs: the records, then learned constants
   std::size_t workers_;
   mutable Compiled forward_;  // takes the values of learned constants
@@ -454,10 +454,10 @@ class LanesBackend : public Backend {
   bool differentiates() const override { return true; }
   bool keeps_nan() const override { return true; }
   bool reduces_last_axis() const override { return true; }
-  std::unique_ptr<Stretch> compile(StretchRequest request) const override {
+  std::unique_ptr<Segment> compile(SegmentRequest request) const override {
     const Node& first = request.graph->nodes()[static_cast<std::size_t>(request.nodes.at(0))];
     if (is_recurrent(first.op)) return compile_recurrence(std::move(request));
-    return std::make_unique<LanesStretch>(std::move(request));
+    return std::make_unique<LanesSegment>(std::move(request));
   }
 };
 

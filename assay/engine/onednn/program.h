@@ -47,6 +47,6 @@ struct Program {
   std::vector<Reduced> taps;          // as of the segment
 };
 
-Program compile(const StretchRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
 
 }  // namespace assay::onednn

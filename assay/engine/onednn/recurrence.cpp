@@ -105,9 +105,9 @@ struct CellWorker {
   std::unordered_map<int, dnnl::memory> arguments;
 };
 
-class RecurrentStretch : public Stretch {
+class RecurrentSegment : public Segment {
  public:
-  explicit RecurrentStretch(StretchRequest request)
+  explicit RecurrentSegment(SegmentRequest request)
       : request_(std::move(request)),
         node_(request_.graph->nodes()[static_cast<std::size_t>(request_.nodes.at(0))]),
         layout_(*request_.graph, node_),
@@ -260,7 +260,7 @@ class RecurrentStretch : public Stretch {
         copy(floats(worker.after[k]) + r * hidden, job.last[k] + state_at(begin + r) * hidden, hidden);
   }
 
-  StretchRequest request_;
+  SegmentRequest request_;
   const Node& node_;
   RecurrentNode layout_;
   std::vector<ValueId> inputs_;
@@ -278,8 +278,8 @@ double recurrence_cost(const Graph& graph, const Node& node) {
                     products_rate;
 }
 
-std::unique_ptr<Stretch> compile_recurrence(StretchRequest request) {
-  return std::make_unique<RecurrentStretch>(std::move(request));
+std::unique_ptr<Segment> compile_recurrence(SegmentRequest request) {
+  return std::make_unique<RecurrentSegment>(std::move(request));
 }
 
 }  // namespace assay::onednn

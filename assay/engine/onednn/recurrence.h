@@ -9,6 +9,6 @@ namespace assay::onednn {
 
 // Nanoseconds for a record and step on one thread.
 double recurrence_cost(const Graph& graph, const Node& node);
-std::unique_ptr<Stretch> compile_recurrence(StretchRequest request);
+std::unique_ptr<Segment> compile_recurrence(SegmentRequest request);
 
 }  // namespace assay::onednn

@@ -113,9 +113,9 @@ std::int64_t choose_rows(const Graph& graph, std::span<const int> nodes, const S
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(rows)));
 }
 
-class Segment : public Stretch {
+class OneDnnSegment : public Segment {
  public:
-  explicit Segment(StretchRequest request)
+  explicit OneDnnSegment(SegmentRequest request)
       : request_(std::move(request)),
         inputs_(outside_inputs(request_)),
         rows_(choose_rows(*request_.graph, request_.nodes, request_.shape_of)),
@@ -143,7 +143,7 @@ class Segment : public Stretch {
     return entry;
   }
 
-  StretchRequest request_;
+  SegmentRequest request_;
   std::vector<ValueId> inputs_;
   std::int64_t rows_;
   std::size_t workers_;
@@ -151,7 +151,7 @@ class Segment : public Stretch {
   mutable std::map<std::int64_t, Compiled> compiled_;              // by rows
 };
 
-void Segment::run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const {
+void OneDnnSegment::run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const {
   std::vector<Array> inputs;
   for (const ValueId id : inputs_) inputs.push_back(given.at(id).contiguous());
   const std::int64_t rows = inputs.at(0).size(0);
@@ -231,10 +231,10 @@ class OnednnBackend : public Backend {
   bool differentiates() const override { return false; }
   bool keeps_nan() const override { return false; }  // its maxima may drop one
   bool stands_alone(const Node& node) const override { return is_recurrent(node.op); }
-  std::unique_ptr<Stretch> compile(StretchRequest request) const override {
+  std::unique_ptr<Segment> compile(SegmentRequest request) const override {
     const Node& first = request.graph->nodes()[static_cast<std::size_t>(request.nodes.at(0))];
     if (stands_alone(first)) return compile_recurrence(std::move(request));
-    return std::make_unique<Segment>(std::move(request));
+    return std::make_unique<OneDnnSegment>(std::move(request));
   }
 };
 

@@ -126,14 +126,14 @@ struct Interpolation {
 
   std::vector<float> weights(float fraction, const Axis& axis) const {
     if (mode == "nearest") return {1};
-    if (blurs(axis)) return stretched(fraction, axis);
+    if (blurs(axis)) return widened(fraction, axis);
     if (mode == "linear") return {1 - fraction, fraction};
     const auto four = cubic(fraction, cubic_a);
     return {four.begin(), four.end()};
   }
 
   // The filter over as many input elements as one output element stands for, with the sum 1.
-  std::vector<float> stretched(float fraction, const Axis& axis) const {
+  std::vector<float> widened(float fraction, const Axis& axis) const {
     std::vector<float> values;
     float total = 0;
     for (std::size_t t = 0; t < taps(axis); ++t) {

@@ -274,7 +274,7 @@ FastPath::Part FastPath::make_part(const Plan& plan, std::size_t begin, std::siz
                                    const Backend& backend, const Request& request) const {
   const std::span nodes(plan.nodes.data() + begin, end - begin);
   const std::span later(plan.nodes.data() + end, plan.nodes.size() - end);
-  StretchRequest asked_for{.graph = &graph_,
+  SegmentRequest asked_for{.graph = &graph_,
                            .nodes = {nodes.begin(), nodes.end()},
                            .shape_of = shape_of_,
                            .keep = {},
@@ -356,18 +356,18 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
 
 void FastPath::run_part(const Part& part, std::vector<Array>& values, const Request& request) const {
   Tensors inputs, outputs;
-  for (const ValueId id : part.stretch->inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
+  for (const ValueId id : part.segment->inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
   if (request.differentiable) {
-    outputs = run_differentiably(part.stretch, inputs);
+    outputs = run_differentiably(part.segment, inputs);
   } else {
-    const std::int64_t rows = inputs.at(part.stretch->inputs()[0]).size(0);
+    const std::int64_t rows = inputs.at(part.segment->inputs()[0]).size(0);
     std::vector<Array> matrices;
     std::vector<float*> tapped;
     for (const ReducedValue& tap : part.taps) {
       matrices.push_back(array::empty({rows, tap.columns(shape_of_(tap.value))}));
       tapped.push_back(matrices.back().elements<float>());
     }
-    part.stretch->run(inputs, outputs, tapped);
+    part.segment->run(inputs, outputs, tapped);
     for (std::size_t i = 0; i < matrices.size(); ++i) request.on_matrix(part.taps[i], matrices[i]);
   }
   for (auto& [id, tensor] : outputs) {
@@ -420,18 +420,18 @@ std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const R
   const FastPlan& fast = plan_for(given, request);
   if (fast.parts.size() != 1 || fast.parts[0].end - fast.parts[0].begin != fast.plan.nodes.size())
     return std::nullopt;
-  const Stretch& stretch = *fast.parts[0].stretch;
-  if (!stretch.takes_objectives()) return std::nullopt;
+  const Segment& segment = *fast.parts[0].segment;
+  if (!segment.takes_objectives()) return std::nullopt;
   Tensors inputs;
-  for (const ValueId id : stretch.inputs()) {
+  for (const ValueId id : segment.inputs()) {
     if (!given.contains(id)) return std::nullopt;
     inputs.emplace(id, given.at(id));
   }
   const bool known =
       std::ranges::all_of(wanted, [&](ValueId id) { return inputs.contains(id); }) &&
-      std::ranges::all_of(objective.read, [&](ValueId id) { return contains(stretch.outputs(), id); });
+      std::ranges::all_of(objective.read, [&](ValueId id) { return contains(segment.outputs(), id); });
   if (!known || objective.numbers == 0) return std::nullopt;
-  return stretch.gradients(inputs, objective, wanted);
+  return segment.gradients(inputs, objective, wanted);
 }
 
 Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Request& request,
@@ -461,11 +461,11 @@ Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Requ
   return results;
 }
 
-std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Request& request,
+std::vector<PlannedSegment> FastPath::explain(const Tensors& given, const Request& request,
                                               bool measure) const {
   const Translated here = translated(request);
   const FastPlan& fast = plan_for(given, here.request);
-  std::vector<PlannedStretch> planned;
+  std::vector<PlannedSegment> planned;
   auto next = fast.parts.begin();
   for (std::size_t step = 0; step < fast.plan.nodes.size(); ++step) {
     while (next != fast.parts.end() && next->end <= step) ++next;

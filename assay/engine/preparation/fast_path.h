@@ -61,7 +61,7 @@ class FastPath {
 
   // How a request would be run: each segment of nodes, as they are numbered here, in order; with `measure`
   // the best time of several runs. REQUIRES can_run().
-  std::vector<PlannedStretch> explain(const Tensors& given, const Request& request, bool measure) const;
+  std::vector<PlannedSegment> explain(const Tensors& given, const Request& request, bool measure) const;
   // The nodes of the session's graph that nodes are here; for those that were put in, if there are no others,
   // what they are put in for.
   std::vector<int> nodes_in(const Graph& session, std::span<const int> nodes) const;
@@ -73,7 +73,7 @@ class FastPath {
     const Backend* backend = nullptr;
     std::vector<ReducedValue> taps;
     std::vector<ValueId> whole;  // tapped, but not reduced by the back end
-    std::shared_ptr<const Stretch> stretch;
+    std::shared_ptr<const Segment> segment;
   };
   struct FastPlan {
     Plan plan;

@@ -330,10 +330,10 @@ class Mover {
         if (rank(id) != axes) return false;
         continue;
       }
-      const auto stretched = beside(graph_.constant(id), place, axes);
-      if (!stretched) return false;
-      if (*stretched != graph_.constant(id).shape())
-        made.node.inputs[i] = builder_.constant({}, graph_.constant(id).reshape(*stretched));
+      const auto aligned = beside(graph_.constant(id), place, axes);
+      if (!aligned) return false;
+      if (*aligned != graph_.constant(id).shape())
+        made.node.inputs[i] = builder_.constant({}, graph_.constant(id).reshape(*aligned));
     }
     return true;
   }

@@ -286,9 +286,9 @@ TEST(Lanes, FactorsAndWhatIsTakenAwayAreLearned) {
   Network net(lanes_backend(), {4, 6}, 19);
   const ValueId row = net.add("ReduceMean", {net.input, net.integers({1})}, {{"keepdims", std::int64_t{1}}});
   const ValueId scaled = net.add("Mul", {net.input, net.constant({6})});
-  const ValueId stretched =
+  const ValueId broadcast =
       net.add("Mul", {net.constant({4, 1}), net.add("Sub", {row, net.constant({4, 6})})});
-  net.expect_agreement({net.add("Sub", {net.constant({1, 4, 1}), scaled}), stretched});
+  net.expect_agreement({net.add("Sub", {net.constant({1, 4, 1}), scaled}), broadcast});
 }
 
 // Sizes below, at and beyond those of a block, and operands with one matrix for several.
@@ -327,7 +327,7 @@ TEST(Lanes, NormalisationsByOwnStatisticsAgree) {
   }
 }
 
-// A layer of a transformer is one stretch, from the dense layers of its heads to its second normalisation.
+// A layer of a transformer is one segment, from the dense layers of its heads to its second normalisation.
 TEST(Lanes, AttentionAgrees) {
   constexpr std::int64_t positions = 5, units = 12, heads = 3;
   Network net(lanes_backend(), {positions, units}, 19);
@@ -563,7 +563,7 @@ TEST(Lanes, SessionsRunWhatTheLanesCannotWithTheKernels) {
     const Session lanes(graph, {.threads = 2, .engine = "lanes"}),
         kernels(graph, {.threads = 2, .engine = "reference"});
     bool used = false;
-    for (const PlannedStretch& part : lanes.plan()) used |= part.engine == "lanes";
+    for (const PlannedSegment& part : lanes.plan()) used |= part.engine == "lanes";
     EXPECT_TRUE(used) << graph.name();
     Shape shape = graph.value(graph.inputs()[0]).shape;
     shape[0] = 23;

@@ -243,11 +243,11 @@ void eye_of_held_type(Upgrade& u) { type_attribute(u, "dtype"); }
 
 // The second operand began at axis `axis` of the first, else ended with it.
 void align_second_operand(Upgrade& u) {
-  const bool stretches = u.node.integer("broadcast", 0) != 0;
+  const bool broadcasts = u.node.integer("broadcast", 0) != 0;
   const auto axis = u.node.has("axis") ? std::optional(u.node.integer("axis", 0)) : std::nullopt;
   u.node.attributes.erase("broadcast");
   u.node.attributes.erase("axis");
-  if (!stretches || !axis || !u.has_input(0) || !u.has_input(1)) return;
+  if (!broadcasts || !axis || !u.has_input(0) || !u.has_input(1)) return;
   const auto rank = u.graph.rank(u.node.inputs[0]), second = u.graph.rank(u.node.inputs[1]);
   if (!rank || !second) {
     fail(Fault::unsupported, "{}: its operands' numbers of axes are not known, which attribute 'axis' needs",
