@@ -4,7 +4,7 @@
 
 #include "assay/data/content.h"
 #include "assay/engine/threads/team.h"
-#include "assay/support/numbers/abreast.h"
+#include "assay/support/numbers/simd_sums.h"
 
 namespace assay::coverage {
 BatchNotes notes_of(const Batch& batch, std::size_t threads) {
@@ -21,7 +21,7 @@ BatchNotes notes_of(const Batch& batch, std::size_t threads) {
       if (size > 0) {
         const auto record = values.subspan(r * size, size);
         const auto [low, high] = extremes(record);
-        notes.inputs[r] = {low, high, sum_abreast(record) / static_cast<double>(size)};
+        notes.inputs[r] = {low, high, simd_sum(record) / static_cast<double>(size)};
       }
       notes.contents[r] = content_of(batch, r)[0];
     }

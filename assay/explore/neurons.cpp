@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <numeric>
 
-#include "assay/support/numbers/abreast.h"
+#include "assay/support/numbers/simd_sums.h"
 #include "assay/support/numbers/vectorised.h"
 
 namespace assay::explore {
 namespace {
 
-constexpr std::size_t abreast = 32;  // sums, say, that go side by side in vector registers
+constexpr std::size_t chains = 32;  // sums, say, that go side by side in vector registers
 
 ASSAY_VECTORISED float sum_of(const float* elements, std::size_t count) {
-  float side[abreast] = {};
+  float side[chains] = {};
   std::size_t i = 0;
-  for (; i + abreast <= count; i += abreast) {
-    for (std::size_t s = 0; s < abreast; ++s) side[s] += elements[i + s];
+  for (; i + chains <= count; i += chains) {
+    for (std::size_t s = 0; s < chains; ++s) side[s] += elements[i + s];
   }
   for (; i < count; ++i) side[0] += elements[i];
   float all = 0;

@@ -18,7 +18,7 @@
 #include "assay/explore/disagreement.h"
 #include "assay/explore/neurons.h"
 #include "assay/explore/shrink.h"
-#include "assay/support/numbers/abreast.h"
+#include "assay/support/numbers/simd_sums.h"
 #include "assay/support/numbers/vectorised.h"
 
 namespace assay::explore {

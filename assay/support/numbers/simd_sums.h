@@ -8,10 +8,10 @@
 namespace assay {
 
 // In float64: each of 32 sums over every 32nd number, then these.
-double sum_abreast(std::span<const float> numbers);
+double simd_sum(std::span<const float> numbers);
 
 // The same of the squares of what lies between each number and `about`.
-double squares_abreast(std::span<const float> numbers, double about);
+double simd_squares(std::span<const float> numbers, double about);
 
 // The least and the greatest; infinities where there are no numbers.
 struct Extremes {
