@@ -12,7 +12,7 @@
 #include <assay/inspection.h>
 #include "assay/data/given.h"
 #include "assay/data/portions.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 #include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/state.h"
 #include "assay/inspection/symbols/alignment.h"
@@ -474,7 +474,7 @@ class Pass {
     rows.units.resize(count * per_record * width);
     rows.behaviours.resize(count * per_record * columns);
     std::vector<char> kept(count * per_record, 1);  // 0: not finite, 2: padding
-    team_for(count, threads_, [&](std::size_t r) {
+    workers_for(count, threads_, [&](std::size_t r) {
       const std::span<const char> padding = std::span(chunk.padding).subspan(r * symbols, symbols);
       const std::span<float> own(rows.units.data() + r * per_record * width, per_record * width);
       alignment.units({values.elements<float>() + r * positions * width, positions * width}, width, padding,

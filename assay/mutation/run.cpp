@@ -12,7 +12,7 @@
 #include "assay/data/given.h"
 #include "assay/data/portions.h"
 #include "assay/engine/elements.h"
-#include "assay/engine/threads/crew.h"
+#include "assay/engine/threads/session_pool.h"
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
 #include "assay/mutation/replay/replay.h"
@@ -246,7 +246,7 @@ class Runner {
     for (const PlannedMutant& mutant : mutants_) positions_.push_back(state_.add(mutant.description));
     Stage stage(progress, "running mutants", turns.size() * blocks,
                 blocks > 1 ? "partial runs of mutants" : "mutants");
-    Crew crew({&session_});
+    SessionPool pool({&session_});
     for (std::size_t begin = 0; begin < needed.size(); begin += size) {
       const std::span part = std::span(needed).subspan(begin, std::min(size, needed.size() - begin));
       Block block(session_);
@@ -260,7 +260,7 @@ class Runner {
             stage.advance(1, fmt::format("{} killed", killed()));
           },
           SharedLoop::Order::as_they_come);
-      crew.run(crew.size(), [&](const Crew::Sessions& worker, std::size_t) {
+      pool.run(pool.size(), [&](const SessionPool::Sessions& worker, std::size_t) {
         try {
           while (const auto turn = loop.next())
             loop.give(*turn, run_mutant(*worker[0], turns[*turn], block, part, batch));

@@ -14,7 +14,7 @@
 #include "assay/attack/objective.h"
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/elements.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
 
 namespace assay::attack {
@@ -123,9 +123,9 @@ class Jsma final : public Attack {
     const float *const targets = target.elements<float>(), *const sums = all.elements<float>();
     // Above that a record takes longer than it takes threads to meet: most searches are those of the few
     // records that are left.
-    constexpr std::size_t worth_a_team = 1 << 12;
+    constexpr std::size_t worth_workers = 1 << 12;
     std::atomic<std::size_t> next{0};
-    run_team(pairs.size() * features > worth_a_team ? threads : 1, [&](std::size_t) {
+    run_workers(pairs.size() * features > worth_workers ? threads : 1, [&](std::size_t) {
       std::vector<float> a(features), b(features);
       for (std::size_t row; (row = next.fetch_add(1)) < pairs.size();) {
         if (done[row]) continue;

@@ -20,7 +20,7 @@
 #include "assay/coverage/settings.h"
 #include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
 
 namespace assay::coverage {
@@ -355,8 +355,8 @@ class Learner {
         learned_.non_finite_ids.push_back(training_->id(shown.indices[r]));
       }
     }
-    team_for(statistics_.size(), threads_,
-             [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
+    workers_for(statistics_.size(), threads_,
+                [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
     for (std::size_t c = 0; c < columns_.size(); ++c)
       collect(learned_.profile.clusters[c], shown.layers[position(learned_.profile.clusters[c].layer)],
               usable, columns_[c]);

@@ -11,7 +11,7 @@
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/lanes/recurrence.h"
 #include "assay/engine/lanes/tiles.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 
 namespace assay::lanes {
 namespace {
@@ -278,7 +278,7 @@ class LanesSegment : public Segment {
     const std::vector<Lesson>& lessons = compiled.program.lessons;
     if (lessons.empty()) return;
     std::atomic<std::size_t> next{0};
-    run_team(workers_, [&](std::size_t) {
+    run_workers(workers_, [&](std::size_t) {
       for (std::size_t l; (l = next.fetch_add(1)) < lessons.size();) {
         Operation& operation = *compiled.program.operations[lessons[l].operation];
         const Array value = given.at(operation.learned()[lessons[l].which].constant).contiguous();
@@ -321,7 +321,7 @@ class LanesSegment : public Segment {
       }
     };
     if (!shares_constants(program)) {
-      run_team(workers_, [&](std::size_t) {
+      run_workers(workers_, [&](std::size_t) {
         for (std::size_t p; (p = next.fetch_add(1)) < pieces.size();) add(pieces[p]);
       });
     } else {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "assay/engine/lanes/kernels.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 #include "assay/support/memory.h"
 
 namespace assay::lanes {
@@ -72,7 +72,7 @@ void each_tile(std::size_t workers, std::int64_t floats, std::int64_t records, s
                std::int64_t neighbours, const Prepare& prepare, const Work& work) {
   std::atomic<std::int64_t> next{0};
   const std::int64_t step = together * width, part = shared_out(together, neighbours) * width;
-  run_team(workers, [&](std::size_t) {
+  run_workers(workers, [&](std::size_t) {
     const auto tiles = prepare(tile_room().floats(floats));
     for (std::int64_t begin; (begin = next.fetch_add(step)) < records;) {
       const std::int64_t end = std::min(begin + step, records);

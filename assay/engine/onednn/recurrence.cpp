@@ -13,7 +13,7 @@
 #include "assay/engine/onednn/primitives.h"
 #include "assay/engine/parameters.h"
 #include "assay/engine/recurrent_cell.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 
 namespace assay::onednn {
 namespace {
@@ -158,7 +158,7 @@ class RecurrentSegment : public Segment {
     const std::int64_t chunk = std::clamp(share, fewest, fitting), chunks = (rows + chunk - 1) / chunk;
     const Prepared& prepared = at(steps, chunk);
     std::atomic<std::int64_t> next{0};
-    run_team(workers_, [&](std::size_t w) {
+    run_workers(workers_, [&](std::size_t w) {
       for (std::int64_t i; (i = next.fetch_add(1)) < chunks;) {
         for (std::int64_t d = 0; d < directions; ++d) {
           const auto index = static_cast<std::size_t>(d);
@@ -186,7 +186,7 @@ class RecurrentSegment : public Segment {
     const auto [entry, fresh] = prepared_.try_emplace({steps, chunk});
     if (!fresh) return entry->second;
     // oneDNN plans for the threads of the thread that compiles: one.
-    run_team(1, [&](std::size_t) {
+    run_workers(1, [&](std::size_t) {
       for (std::size_t d = 0; d < weights_.size(); ++d)
         entry->second.directions.push_back(compiled(weights_[d], layout_.backwards[d], steps, chunk));
     });

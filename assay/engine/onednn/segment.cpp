@@ -17,7 +17,7 @@
 #include "assay/engine/onednn/recurrence.h"
 #include "assay/engine/onednn/reduce.h"
 #include "assay/engine/recurrent_cell.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 
 namespace assay::onednn {
 namespace {
@@ -137,7 +137,7 @@ class OneDnnSegment : public Segment {
     if (it != compiled_.end()) return it->second;
     Compiled& entry = compiled_[chunk];
     // oneDNN plans for the threads of the thread that compiles: one.
-    run_team(1, [&](std::size_t) { entry.program = compile(request_, inputs_, chunk); });
+    run_workers(1, [&](std::size_t) { entry.program = compile(request_, inputs_, chunk); });
     for (std::size_t w = 0; w < workers_; ++w)
       entry.workers.push_back(std::make_unique<Worker>(entry.program));
     return entry;
@@ -204,7 +204,7 @@ void OneDnnSegment::run(const Tensors& given, Tensors& results, std::span<float*
   std::atomic<std::int64_t> next{0};
   Compiled* rest =
       left > 0 ? &at(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(left)))) : nullptr;
-  run_team(workers_, [&](std::size_t w) {
+  run_workers(workers_, [&](std::size_t w) {
     for (std::int64_t i; (i = next.fetch_add(1)) <= whole;) {
       if (i < whole) {
         run_chunk(*full.workers[w], i * chunk, chunk, chunk);
