@@ -197,7 +197,7 @@ void Session::State::settle_batch() {
 void Session::State::settle_squeezes() {
   if (group > 0 || !probable() || std::ranges::none_of(graph.nodes(), squeezes_all)) return;
   try {
-    const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, 2));
+    const SampleShapes seen = sample_shapes(graph, constants, tiny_batch(graph, shapes, 2));
     graph = with_squeezed_axes(graph, seen);
     constants = Constants(graph, memory_limit());
   } catch (const Error& error) {
@@ -237,7 +237,7 @@ void Session::State::free_the_batch() {
     notices.clear();
     return;
   }
-  const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, batch));
+  const SampleShapes seen = sample_shapes(graph, constants, tiny_batch(graph, shapes, batch));
   std::optional<Graph> freed = free_batch(graph, constants, seen, batch);
   if (!freed) return;
   Constants freed_constants(*freed, memory_limit());
@@ -258,11 +258,11 @@ std::vector<ValueInfo> Session::State::probe() const {
          graph.name());
   }
   const auto seen = [&](std::int64_t rows) {
-    return footprint(graph, constants, tiny_batch(graph, shapes, rows));
+    return sample_shapes(graph, constants, tiny_batch(graph, shapes, rows));
   };
   try {
     if (group > 0) return find_records(graph, constants, shapes, group);
-    std::vector<ValueInfo> found = compare_footprints(graph, seen(2), seen(3));
+    std::vector<ValueInfo> found = compare_sample_shapes(graph, seen(2), seen(3));
     discard_reordered(graph, constants, shapes, found);
     return found;
   } catch (const Error& error) {

@@ -12,7 +12,7 @@
 #include "assay/engine/execute.h"
 #include "assay/engine/preparation/constants.h"
 #include "assay/engine/preparation/fast_path.h"
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

@@ -3,7 +3,7 @@
 // Where a network decides: its first output, before a final softmax.
 
 #include "assay/engine/evaluation/rows.h"
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

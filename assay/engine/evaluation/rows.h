@@ -7,7 +7,7 @@
 #include <span>
 
 #include "assay/engine/preparation/value_bounds.h"
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <assay/extend/operator_traits.h>
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

@@ -15,7 +15,7 @@
 #include "assay/engine/backend.h"
 #include "assay/engine/execute.h"
 #include "assay/engine/preparation/records_in_front.h"
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

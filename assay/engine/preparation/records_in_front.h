@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include <assay/tensor.h>
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

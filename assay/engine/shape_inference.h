@@ -27,22 +27,22 @@ struct ValueInfo {
 };
 
 // Sample input: reproducible numbers in [0, 1), and integers below `integers`.
-struct MadeUp {
+struct SampleInput {
   std::int64_t integers = 1;  // zeros, which are valid as indices
   std::uint64_t seed = 1;
 };
 
 // Inputs for a batch of `rows` records. Throws Error{usage} naming the unknown dimension.
 Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows,
-                   const MadeUp& made_up = {});
+                   const SampleInput& made_up = {});
 
 // Every value's shape and kind of elements for these inputs: by rules (shape_rules.h) if all nodes have one,
 // otherwise by running the whole graph.
-struct Footprint {
+struct SampleShapes {
   std::vector<Shape> shapes;
   std::vector<bool> computed, floating, single;
 };
-Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs);
+SampleShapes sample_shapes(const Graph& graph, const Constants& constants, const Tensors& inputs);
 
 // Bytes of a record's values: of all of them, and at most at a time where each is released after its last
 // reader.
@@ -51,9 +51,10 @@ struct BatchBytes {
 };
 BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos);
 
-// Compares the footprints of a batch of 2 and a batch of 3. Where the network may put records into another
+// Compares the sample_shapes of a batch of 2 and a batch of 3. Where the network may put records into another
 // order, values whose records cannot be told are then found by experiment.
-std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& two, const Footprint& three);
+std::vector<ValueInfo> compare_sample_shapes(const Graph& graph, const SampleShapes& two,
+                                             const SampleShapes& three);
 void discard_reordered(const Graph& graph, const Constants& constants, const RecordShapes& known,
                        std::vector<ValueInfo>& infos);
 

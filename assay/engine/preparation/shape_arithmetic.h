@@ -16,6 +16,6 @@ Array dimensions(const Node& node, const Shape& shape);
 // The node's only result where its operands (undefined: absent) and its result are numbers of int64 without
 // an axis or along one, at most 64, as its kernel gives it. Nothing where no rule is known for the operator,
 // or the node is not as it should be: its kernel then tells, or says what is wrong.
-std::optional<Array> whole_result(const Node& node, std::span<const Array> operands);
+std::optional<Array> integer_result(const Node& node, std::span<const Array> operands);
 
 }  // namespace assay
