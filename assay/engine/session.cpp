@@ -152,7 +152,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
       at_the_end.push_back(id);
     } else if (const auto axis = reduced_axis(*tap.layer, tap.reduction)) {
       tapped.push_back({id, tap.reduction, *axis, tap.whole});
-    } else if (tap.reduction != Reduction::every_position && state_->reduces_in_front(*tap.layer)) {
+    } else if (tap.reduction != Reduction::every_position && state_->reduces_batch_major(*tap.layer)) {
       elsewhere.push_back(
           {id, tap.reduction, static_cast<std::size_t>(tap.layer->neuron_axes[0]), tap.whole});
     } else {

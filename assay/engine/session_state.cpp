@@ -317,7 +317,7 @@ void Session::State::settle_back_ends() const {
   const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
   try {
     fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads, options.engine);
-    in_front_ = fast_->with_records_in_front();
+    in_front_ = fast_->as_batch_major();
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;  // otherwise its shapes stay unknown
   }
@@ -330,11 +330,11 @@ const FastPath* Session::State::fast(const Tensors& given, const FastPath::Reque
   return fast_ && fast_->can_run(given, request) ? fast_.get() : nullptr;
 }
 
-bool Session::State::reduces_in_front(const Layer& layer) const {
+bool Session::State::reduces_batch_major(const Layer& layer) const {
   if (!may_use_back_ends() || layer.neuron_axes.size() != 1) return false;
   settle_back_ends();
   return in_front_ &&
-         in_front_->reduces_in_front(layer.value, static_cast<std::size_t>(layer.neuron_axes[0]));
+         in_front_->reduces_batch_major(layer.value, static_cast<std::size_t>(layer.neuron_axes[0]));
 }
 
 // Whether the shapes of all inputs are known.

@@ -56,7 +56,7 @@ struct Session::State {
   // The fast path for the request, if this session may use back ends and they can run it; otherwise nullptr.
   const FastPath* fast(const Tensors& given, const FastPath::Request& request) const;
   // Whether back ends reduce a layer's value whose batch axis is not the first, if this session may use them.
-  bool reduces_in_front(const Layer& layer) const;
+  bool reduces_batch_major(const Layer& layer) const;
   // Whether no constant was computed from these.
   bool nothing_folded_from(std::span<const ValueId> constants) const;
   std::shared_ptr<const Plan> plan(const Tensors& given, const Wanted& wanted) const;

@@ -364,11 +364,11 @@ TEST_P(EveryNetwork, GradientsOfNumbersThatReadSeveralValues) {
     for (const ValueId id : layer_values(session)) {
       if (id != read[0] && id != by && session.record_axis(id).axis >= 0) read.push_back(id);
     }
-    const auto records_in_front = [&](const Array& value, ValueId id) {
+    const auto batch_major = [&](const Array& value, ValueId id) {
       return value.movedim(session.record_axis(id).axis, 0).reshape({19, -1});
     };
     const Tensors values = session.run(given, read);
-    const auto size = static_cast<std::size_t>(records_in_front(values.at(read[0]), read[0]).size(1));
+    const auto size = static_cast<std::size_t>(batch_major(values.at(read[0]), read[0]).size(1));
     const RecordGradients found = session.gradients(
         given,
         {.read = read,
@@ -384,8 +384,7 @@ TEST_P(EveryNetwork, GradientsOfNumbersThatReadSeveralValues) {
     const Array places = array::arange(1, 20, DType::float32).unsqueeze(1);
     const auto squares = [&](const Tensors& all) {
       Array sum = array::zeros({});
-      for (const ValueId id : read)
-        sum = sum + (records_in_front(all.at(id), id).square() * places).sum() / 2;
+      for (const ValueId id : read) sum = sum + (batch_major(all.at(id), id).square() * places).sum() / 2;
       return sum;
     };
     const auto decision = [&](const Tensors& all) { return all.at(read[0]).sum(); };

@@ -100,8 +100,8 @@ FastPath::FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::
   }
 }
 
-std::unique_ptr<const FastPath> FastPath::with_records_in_front() const {
-  std::optional<RecordsInFront> other = bring_records_in_front(graph_, infos_);
+std::unique_ptr<const FastPath> FastPath::as_batch_major() const {
+  std::optional<BatchMajor> other = make_batch_major(graph_, infos_);
   if (!other) return nullptr;
   std::unique_ptr<FastPath> made(
       new FastPath(std::move(other->graph), std::move(other->infos), threads_, engine_));
@@ -129,7 +129,7 @@ ReducedValue FastPath::translated(ReducedValue tap) const {
   return tap;
 }
 
-bool FastPath::reduces_in_front(ValueId id, std::size_t axis) const {
+bool FastPath::reduces_batch_major(ValueId id, std::size_t axis) const {
   const auto moved = moved_.find(id);
   return moved != moved_.end() && axis + 1 == moved->second.shape.size() &&
          static_cast<int>(axis) != moved->second.place.axis && graph_.producer(moved->second.front) >= 0;

@@ -14,7 +14,7 @@
 #include <assay/session.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/preparation/records_in_front.h"
+#include "assay/engine/preparation/batch_major.h"
 #include "assay/engine/shape_inference.h"
 
 namespace assay {
@@ -40,11 +40,11 @@ class FastPath {
 
   // The same with the batch axis first wherever that is possible; nullptr if it has no advantage. It takes
   // requests that neither train nor go back through values that have another form there.
-  std::unique_ptr<const FastPath> with_records_in_front() const;
+  std::unique_ptr<const FastPath> as_batch_major() const;
 
   // Whether a value that has another form here is reduced to neurons as it is computed. Its neurons lie along
   // `axis`.
-  bool reduces_in_front(ValueId id, std::size_t axis) const;
+  bool reduces_batch_major(ValueId id, std::size_t axis) const;
 
   // True when the run can be done here: `given` holds batches of the expected shapes and replaces no folded
   // constant, and every requested value is still computed.
@@ -116,8 +116,8 @@ class FastPath {
   std::vector<Shape>
       shapes_;  // of float32 values with the batch in front, for one record; empty for all others
   ShapeOf shape_of_;
-  std::set<ValueId> folded_;  // what nodes read that became constants here, or fell away
-  std::map<ValueId, RecordsInFront::Moved> moved_;  // values that have another form here
+  std::set<ValueId> folded_;                    // what nodes read that became constants here, or fell away
+  std::map<ValueId, BatchMajor::Moved> moved_;  // values that have another form here
   std::map<std::string, std::string> extra_;
   int threads_;
   std::string engine_;
