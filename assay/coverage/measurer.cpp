@@ -7,7 +7,7 @@
 
 #include <assay/extend/abilities.h>
 #include <assay/selection.h>
-#include "assay/coverage/finite.h"
+#include "assay/coverage/usable_records.h"
 #include "assay/data/portions.h"
 #include "assay/engine/elements.h"
 #include "assay/engine/threads/workers.h"

@@ -13,7 +13,7 @@
 #include "assay/data/given.h"
 #include "assay/data/portions.h"
 #include "assay/engine/threads/workers.h"
-#include "assay/inspection/asked_hypotheses.h"
+#include "assay/inspection/requested_hypotheses.h"
 #include "assay/inspection/state.h"
 #include "assay/inspection/symbols/alignment.h"
 #include "assay/inspection/symbols/text_records.h"
@@ -122,7 +122,7 @@ class Pass {
     Batch batch;
     std::vector<char> padding;  // [records, symbols], or empty
     std::vector<Array> units;   // by group; undefined for those that are not open
-    AskedHypotheses::Values behaviours;
+    RequestedHypotheses::Values behaviours;
     std::size_t size() const { return batch.indices.size(); }
   };
   struct Place {
@@ -558,7 +558,7 @@ class Pass {
   const InspectOptions& options_;
   Progress& progress_;
   std::size_t threads_;
-  AskedHypotheses annotations_;
+  RequestedHypotheses annotations_;
   std::vector<UnitSource> sources_;  // one per network
   std::vector<std::size_t> own_;     // groups in the order of the sources
   std::vector<Place> places_;        // of each group

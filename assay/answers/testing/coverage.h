@@ -10,7 +10,7 @@
 #include <assay/report.h>
 #include "assay/answers/accuracy.h"
 #include "assay/answers/setting.h"
-#include "assay/coverage/asked.h"
+#include "assay/coverage/request.h"
 #include "assay/report/conditions.h"
 
 namespace assay::answers {

@@ -7,7 +7,7 @@
 #include <assay/coverage.h>
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
-#include "assay/coverage/asked.h"
+#include "assay/coverage/request.h"
 #include "assay/data/files/records_file.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/selection.h"

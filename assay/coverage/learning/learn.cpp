@@ -13,11 +13,11 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
-#include "assay/coverage/finite.h"
 #include "assay/coverage/inputs_seen.h"
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/coverage/learning/quantiles.h"
 #include "assay/coverage/settings.h"
+#include "assay/coverage/usable_records.h"
 #include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/engine/threads/workers.h"
