@@ -228,7 +228,7 @@ struct CommandLine {
   std::string shell = "bash", folder = ".";
 };
 
-// What is wrong with the arguments, with what might have been meant.
+// The error in the arguments, with suggestions.
 [[noreturn]] void fail_to_parse(const CommandLine& line, const Words& words, const CLI::ParseError& error,
                                 const std::vector<std::string>& arguments) {
   const CLI::App* const sub = line.chosen();
@@ -314,7 +314,7 @@ int failed(Fault fault, const std::string& message) {
   return exit_code(fault);
 }
 
-// What the system said to a call of the standard library.
+// The system's error for a call of the standard library.
 Error error_of(const std::system_error& error) {
   const bool memory = error.code() == std::errc::not_enough_memory,
              threads = error.code() == std::errc::resource_unavailable_try_again;

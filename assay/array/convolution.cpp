@@ -159,7 +159,7 @@ void each_tap_line(const ConvolutionPlan& plan, std::int64_t tap, std::int64_t b
   }
 }
 
-// What one tap meets in a plane of the image, zeros outside of it.
+// The elements of a plane of the image under one tap, zeros outside of it.
 template <typename T>
 void fill_columns(const ConvolutionPlan& plan, const T* plane, std::int64_t tap, std::int64_t begin,
                   std::int64_t end, T* to) {

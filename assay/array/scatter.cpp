@@ -109,7 +109,7 @@ void extreme_at(Array& whole, std::int64_t axis, const Array& positions, const A
   });
 }
 
-// What is written into an array, and where: values in the shape of the positions.
+// The values to write into an array, and where: in the shape of the positions.
 struct Written {
   Array a, positions, values;
   std::int64_t axis;

@@ -66,7 +66,7 @@ void order_first(std::vector<Ranked>& ranked, std::int64_t count) {
   std::sort(ranked.begin(), ranked.begin() + count);
 }
 
-// What is sorted: rows of `size` elements, of which the first `count` are kept, each `inner` elements apart.
+// The rows to sort: `size` elements, of which the first `count` are kept, each `inner` elements apart.
 struct SortedRows {
   std::int64_t outer, size, inner, count;
   bool descending;

@@ -20,7 +20,7 @@
 namespace assay::attack {
 namespace {
 
-// What attacks climb: of regression the decision value itself.
+// The output that attacks change: for regression the decision value itself.
 DecisionScores climbed(const Session& session, bool regression) {
   return regression ? DecisionScores{.value = session.logits()} : scores_of(session);
 }

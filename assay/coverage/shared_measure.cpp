@@ -177,7 +177,7 @@ class SharedRun {
     return plan_.block(b) != number;
   }
 
-  // What all ranks have of a block, to the first.
+  // Sends all parts of a block to the first rank.
   void gather(std::size_t number) {
     ranks().gather(
         [&](std::string_view bytes) {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What other systems put next to a file `x.png` is `._x.png`.
+// Companion files of other systems for `x.png` are `._x.png`.
 bool is_picture(const std::string& name) {
   if (fs::path(name).filename().string().starts_with("._")) return false;
   std::string extension = fs::path(name).extension().string();
@@ -130,7 +130,7 @@ class ImageSource final : public Source {
           exif_orientation(archive_ ? archive_->read(i) : read_head(folder_ / names_[i], longest_head)) != 1;
   }
 
-  // What is transparent and what is stored sideways.
+  // Options for transparent parts and for orientation.
   void choose_colours(const DataSpec& spec) {
     const std::string orientation = spec.text("orientation", "stored");
     if (orientation != "stored" && orientation != "exif")

@@ -25,7 +25,7 @@ Array joined(const std::vector<Array>& pieces, int axis, std::int64_t length) {
   return axis < 0 ? pieces[0] : array::cat(pieces, axis).narrow(axis, 0, length);
 }
 
-// What a value holds for each record, and the way back to its shape.
+// The elements of a value for each record, and the way back to its shape.
 class OfRecords {
  public:
   OfRecords(const Array& value, const Session::RecordAxis& where)

@@ -63,7 +63,7 @@ bool about_inputs(const Error& error) {
          error.fault() == Fault::mismatch;
 }
 
-// What groups of as many records give must be of one shape.
+// Results of groups of as many records must have one shape.
 void require_joinable(const Graph& graph, ValueId id, std::span<const Array> groups) {
   for (const Array& one : groups) {
     if (one.shape() == groups[0].shape()) continue;

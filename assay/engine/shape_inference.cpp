@@ -88,7 +88,7 @@ void discard_interleaved(const Graph& graph, std::vector<ValueInfo>& infos) {
   }
 }
 
-// What comes from the inputs, but for sizes of what does.
+// Values that depend on the inputs, not only on their sizes.
 void mark_of_records(const Graph& graph, std::vector<ValueInfo>& infos) {
   const auto info = [&](ValueId id) -> ValueInfo& { return infos[static_cast<std::size_t>(id)]; };
   for (const ValueId id : graph.inputs()) info(id).of_records = input_form(graph, id, {}).batch_axis >= 0;
@@ -184,7 +184,7 @@ class ByRules {
   }
 
  private:
-  // What the value holds, where it is constant or known from shapes.
+  // The elements of the value, if it is constant or known from shapes.
   const Array* known(ValueId id) const {
     if (constants_.has(id)) return &constants_.values()[static_cast<std::size_t>(id)];
     const auto found = numbers_.find(id);

@@ -136,7 +136,7 @@ void compare_hashes(const report::Document& then, const report::Document& now, F
     result.different.emplace_back("hashes: they are of another network or of other records");
 }
 
-// What a result has lost since it was made.
+// Parts that a result has lost since it was made.
 void compare_absent(const report::Document& then, const report::Document& now, FigureComparison& result) {
   for (const report::Fact& fact : now.facts) {
     if (!is_of_the_run(fact.id) &&

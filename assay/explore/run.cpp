@@ -209,7 +209,7 @@ class Explorer {
          progress, [&](const Batch& given, const Tensors&) { guide_.add(given); });
   }
 
-  // What tells this exploration from all others.
+  // Identity of this exploration.
   JournalKey key() const {
     const SearchOptions& search = options_.search;
     Hasher graphs, profiles, constraints;
@@ -268,7 +268,7 @@ class Explorer {
           fmt::format("going on from {}: {} searches are done", options_.journal.string(), known_.size()));
   }
 
-  // What was noted of a search, unless this pass has to make it.
+  // The outcome of a search from the journal, unless this pass has to make it.
   std::optional<SearchOutcome> known(std::size_t pass, std::size_t seed, const Array& like) const {
     const auto at = known_.find({pass, seed});
     if (at == known_.end()) return std::nullopt;
@@ -481,7 +481,7 @@ class Explorer {
     }
   }
 
-  // What every network says, and how far the records are from their seeds.
+  // Decisions of every network, and distances of the records from their seeds.
   void describe(std::span<Finding> findings, const Array& points, const Array& seeds) const {
     std::vector<Array> scores;
     for (const auto& network : networks_) {

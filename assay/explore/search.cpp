@@ -159,7 +159,7 @@ class Searcher::Run {
   }
 
  private:
-  // What is known of one search under way.
+  // State of one search.
   struct Row {
     std::size_t seed = 0, target = 0, still = 0, idle = 0;
     float nearest = std::numeric_limits<float>::infinity();  // how near to a disagreement the search has come
@@ -168,7 +168,7 @@ class Searcher::Run {
     std::vector<std::optional<std::vector<coverage::Aim>>> aims;  // per network, once chosen
     std::vector<ByNeuron<float>> relevance;                       // per network, where the choice asks for it
   };
-  // What the objective reads of a network.
+  // The values of a network that the objective reads.
   struct Read {
     std::vector<ValueId> values;      // the decision, then those of layers
     std::vector<std::size_t> begins;  // where each begins among a record's elements

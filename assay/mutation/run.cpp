@@ -303,8 +303,8 @@ class Runner {
     while (const auto next = reader.next()) block.add(session_.bind(*next));
   }
 
-  // What was found of a mutant, for take_found(); empty for nothing. Called by several threads, for each
-  // mutant by one.
+  // The results of a mutant, for take_found(); empty for nothing. Called by several threads, for each mutant
+  // by one.
   std::string run_mutant(const Session& session, std::size_t index, Block& block,
                          std::span<const Place* const> part, std::size_t batch) {
     const std::size_t position = positions_[index];

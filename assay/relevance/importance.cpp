@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
 
-// What is found about a batch.
+// Results of a batch.
 struct Found {
   std::vector<std::size_t> indices;
   std::vector<std::uint8_t> finite;             // per record

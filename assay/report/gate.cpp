@@ -108,7 +108,8 @@ bool is_variant(const std::string& wanted, const std::string& found) {
   });
 }
 
-// What a gate's name asks for: the figure of this very name, or else all variants of the criterion.
+// The figures that a gate's name means: the figure of exactly this name, otherwise all variants of the
+// criterion.
 std::vector<const Measurement*> of_criterion(const std::string& wanted,
                                              std::span<const Measurement> measurements) {
   std::vector<const Measurement*> exact, variants;

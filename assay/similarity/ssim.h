@@ -19,7 +19,7 @@ struct SsimOptions {
   double k1 = 0.01, k2 = 0.03;      // above 0
 };
 
-// What the similarity of pictures of one shape rests on. Thread-safe.
+// Precomputed parts of the similarity of pictures of one shape. Thread-safe.
 class Ssim {
  public:
   // `shape`: [channels, height, width]. `range`: dynamic range L of the elements, one or one per channel.

@@ -23,7 +23,7 @@ constexpr std::size_t most_ids = 10;  // of records that are named
 
 using Confusions = std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t>;
 
-// What is kept of a record.
+// Facts kept of a record.
 struct Seen {
   std::size_t index = 0;
   bool finite = true;

@@ -184,7 +184,7 @@ class Trainer {
              batch.indices.size());
   }
 
-  // What a batch says.
+  // Results of a batch.
   struct Pass {
     Array scores;  // [records, outputs]
     double loss = 0;

@@ -24,7 +24,7 @@ bool rearranges(std::string_view op) {
 // Operators whose results are elements of their first input, or of all inputs.
 bool moves(std::string_view op) { return rearranges(op) || (is_movement(op) && op != "Where"); }
 
-// What a node reads, where that follows from constants alone by moving their elements.
+// The constant that a node reads, possibly through nodes that move elements of constants.
 struct Source {
   std::vector<ValueId> constants;  // of float32, with at least one axis
   Shape shape;                     // as the node reads it

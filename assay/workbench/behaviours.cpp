@@ -22,7 +22,7 @@ enum Column { did_column, position_column, symbol_column, mid_column, uid_column
 constexpr std::size_t room_for_values = std::size_t{1} << 22;
 constexpr std::size_t most_records_at_once = 256;
 
-// What conditions leave, as far as they were handed over.
+// The choices left by conditions, as far as they were handed over.
 struct Choice {
   struct Bound {
     int op;

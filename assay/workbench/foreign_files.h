@@ -17,8 +17,8 @@ inline constexpr std::size_t journal_sector = 512, journal_mark_at = 64;
 
 std::filesystem::path journal_beside(const std::filesystem::path& database);
 
-// What Assay writes into a journal that it begins: the numbers that the database and the journal have in the
-// file system, which the maker of a foreign file cannot know.
+// The mark that Assay writes into a new journal: the numbers of the database and the journal in the file
+// system, which the maker of a foreign file cannot know.
 std::string journal_mark(const std::filesystem::path& database, ino_t journal);
 
 // Why the journal next to a database is not one that Assay wrote for it, or wrote for several databases;

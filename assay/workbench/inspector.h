@@ -28,7 +28,7 @@ struct OpenWorld {
   double seconds = 0;  // that a question may take; 0: as many as it takes
 };
 
-// What is handed to the inspector for a plan.
+// The arguments of the inspector for a plan.
 struct Work {
   std::vector<inspection::InspectedModel> models;
   std::vector<inspection::UnitGroup> groups;

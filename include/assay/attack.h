@@ -93,7 +93,7 @@ struct AttackOptions {
 // The ending of a search without any gradient, for example where functions saturate.
 inline constexpr std::string_view no_gradient = "every gradient was 0";
 
-// What one attack did. Success, distances and predictions are those of the records as read back from the
+// Summary of one attack. Success, distances and predictions are those of the records as read back from the
 // file; distances are shares of the valid range, means over the successful records.
 struct AttackSummary {
   Spec spec;  // with all options

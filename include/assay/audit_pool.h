@@ -50,7 +50,7 @@ struct Pool {
   std::size_t records() const { return classes.size(); }
 };
 
-// What a pool is made from.
+// Options of a pool.
 struct PoolOptions {
   std::size_t clusters = 0;          // 0: two for each class, at most 40
   std::optional<double> noise = {};  // criteria measured again on records with so much Gaussian noise

@@ -93,7 +93,7 @@ class CoverageState {
   // All parts of a context ("all": of every context) and class (every_class: of every class) together.
   std::unique_ptr<Criterion> total(std::size_t criterion, const std::string& context = "all",
                                    std::int64_t only_class = every_class) const;
-  // What that has found, as result_of().
+  // Its results, as result_of().
   std::vector<Coverage> result(std::size_t criterion, const std::string& context = "all",
                                std::int64_t only_class = every_class) const;
   std::vector<std::string> contexts() const;
@@ -106,7 +106,7 @@ class CoverageState {
   nlohmann::json save() const;
   void load(const nlohmann::json& json);
 
-  // What save() gives as CBOR with a checksum, written under a temporary name and renamed.
+  // Writes save() as CBOR with a checksum, under a temporary name, and renames.
   void write(const std::filesystem::path& path) const;
   // Criteria are found in the catalogue by name: add those that were given as objects to it before. Throws
   // Error{io} or Error{data}. With a profile, criteria can observe more records; throws

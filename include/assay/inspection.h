@@ -19,8 +19,8 @@
 
 namespace assay::inspection {
 
-// What a unit does at a symbol: its activation, its change since the symbol before (0 at the first), or the
-// derivative of the greatest logit with respect to it.
+// The behaviour of a unit at a symbol: its activation, its change since the symbol before (0 at the first),
+// or the derivative of the greatest logit with respect to it.
 enum class UnitBehaviour { activation, change, gradient };
 
 struct InspectedModel {

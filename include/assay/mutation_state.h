@@ -74,7 +74,7 @@ struct MutantOutcome {
 
   static constexpr std::size_t nearest_kept = 3;
   void note_miss(NearMiss miss);
-  // What makes two mutants of one network the same: operator, layer and seed.
+  // Identity of a mutant within a network: operator, layer and seed.
   std::string key() const;
 };
 

@@ -144,7 +144,7 @@ class Cover final : public Command {
  private:
   bool learns() const { return train_.given() && !reads_; }
 
-  // What is about a file or an extension that is not requested, and what none of the criteria heeds.
+  // Options about a file or an extension that was not requested, and options that no criterion uses.
   void refuse_idle(const Settings& settings) const {
     if (question_.state.empty()) refuse_without_effect(of_state_, "without --state: no journal is kept");
     if (question_.attacks.empty()) refuse_without_effect(of_extension_, "without --extend-with");
@@ -204,7 +204,7 @@ class Cover final : public Command {
     return name;
   }
 
-  // What the command line leaves open, as it came out.
+  // Options that the command line left open, with the values found.
   void tell_effective(const answers::CoverageAnswer& answer, Context& context) const {
     for (const CLI::Option* option : learning_) {
       const auto known = answer.settings.find(profile_setting(*option));

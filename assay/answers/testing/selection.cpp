@@ -53,7 +53,7 @@ Spec criterion_beyond(const SelectionQuestion& question, const coverage::Coverag
        question.options.criterion.text(), joined(names));
 }
 
-// What the choice compares with; null for choices that need no training data.
+// The data that the choice compares with; null for choices that need no training data.
 std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
                                                      const SelectionQuestion& question,
                                                      const coverage::SelectOptions& options,

@@ -57,7 +57,7 @@ LogitRatio logit_ratio(std::span<const float> scores, std::size_t label, std::op
   return ratio;
 }
 
-// What is climbed in one run: its value, and its direction for the network.
+// The objective of one run: its value, and its direction for the network.
 class Climbed {
  public:
   // `aims`: a class for each record, or none.
@@ -142,7 +142,7 @@ class Apgd final : public Attack {
   }
 
  private:
-  // What is known at a point.
+  // Values at a point.
   struct Known {
     Array point, gradient;
     std::vector<double> value;

@@ -172,7 +172,7 @@ std::string describe_importance(const Session& session, std::span<const Layer> l
   return text;
 }
 
-// What a batch of training records shows.
+// Statistics of a batch of training records.
 struct Shown {
   std::vector<std::size_t> indices;
   std::vector<InputNote> inputs;

@@ -103,7 +103,7 @@ class StoredZip {
     return text;
   }
 
-  // What headers at the entry and in the directory have in common.
+  // Common fields of headers at the entry and in the directory.
   static std::string head(const Entry& entry, std::optional<std::size_t> extra = std::nullopt) {
     const std::uint64_t size = std::min(entry.size, most);
     return number(version, 2) + number(0, 2 + 2 + 2) + number(first_of_1980, 2) + number(entry.sum, 4) +

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-// What a softmax over rows is computed from, and whether its logarithm is meant.
+// The operand of a softmax over rows, and whether its logarithm is taken.
 struct FoundSoftmax {
   ValueId scores = no_value;
   bool logarithm = false;
@@ -123,7 +123,7 @@ bool is_probability(const Graph& graph, ValueId output) {
   return bounds.low >= -rounding && bounds.high <= 1 + rounding;
 }
 
-// What may stand between a decision value and its output.
+// Operators that may stand between a decision value and its output.
 bool leads_to_output(const Node& node) {
   return is_elementwise(node.op) || is_softmax(node.op) || is_reduction(node.op) || is_movement(node.op);
 }

@@ -22,7 +22,7 @@ struct Side {
   std::int64_t channels = 0, channel_step = 0, position_step = 1;
 };
 
-// What a position reads: (position, weight) in order.
+// The reads of a position: (position, weight) in order.
 using Reads = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 // Positions that read alike, each from another position, are one pattern.
@@ -59,7 +59,7 @@ void each_index(const Ints& sizes, const Visit& visit) {
   }
 }
 
-// What every position of a convolution's result reads inside its operand's picture.
+// The elements that every position of a convolution's result reads inside its operand's picture.
 std::vector<Reads> window_reads(const SlidingWindow& window, const Ints& in, const Ints& out) {
   std::vector<Reads> reads(static_cast<std::size_t>(element_count(out)));
   each_index(out, [&](const Ints& at, std::int64_t place) {
@@ -396,7 +396,7 @@ std::vector<float> bias_of(const Graph& graph, const Node& node, std::int64_t un
   return std::vector<float>(static_cast<std::size_t>(units), 0.0F);
 }
 
-// What a convolution and its transpose have in common.
+// Common parts of a convolution and its transpose.
 Linear::Parts parts_between(const Node& node, const Shape& input, const Shape& output, const Ints& kernel) {
   Linear::Parts parts;
   parts.groups = node.integer("group", 1);
@@ -429,7 +429,7 @@ bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_
   if (has_bias && !is_float_constant(graph, node, 2)) return false;
   const Shape& kernel = graph.constant(node.inputs[1]).shape();
   if (kernel.size() != input.size()) return false;
-  // What every position reads is written down.
+  // The reads of all positions are listed; at most this many.
   constexpr std::int64_t most_reads = std::int64_t{1} << 22;
   const std::int64_t positions = std::max(element_count(spatial(input)), element_count(spatial(output)));
   return positions * element_count(spatial(kernel)) <= most_reads;

@@ -1,5 +1,5 @@
-// What only moves elements: views, concatenation, transposition, slices, splits, padding, places of an axis,
-// choices between an operand and a number.
+// Operators that only move elements: views, concatenation, transposition, slices, splits, padding, positions
+// of an axis, choices between an operand and a number.
 
 #include <algorithm>
 #include <cstring>

@@ -32,7 +32,7 @@ class Weights {
   std::vector<float> values_;
 };
 
-// What gates [begin, end) read of the state before, and the way back.
+// The products of gates [begin, end) with the previous state, and the way back.
 struct RecurrentPart {
   std::int64_t begin, end;
   Weights forward, backward;
@@ -94,7 +94,7 @@ struct DirectionWeights {
   std::vector<RecurrentPart> parts;
 };
 
-// What depends on the number of steps: a tile's memory and the loops over all steps.
+// Everything that depends on the number of steps: the memory of a batch block and the loops over all steps.
 struct Layout {
   Layout(const RecurrentNode& cell, std::int64_t all_steps) : steps(all_steps) {
     const std::int64_t h = cell.hidden, f = cell.features, g = cell.gates * h;
@@ -241,7 +241,7 @@ class LanesRecurrence : public Segment {
   }
 
  private:
-  // What a call is given.
+  // Arguments of a call.
   struct Batch {
     Batch(const LanesRecurrence& of, const Tensors& given)
         : cell(of.cell_),

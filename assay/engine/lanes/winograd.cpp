@@ -30,7 +30,7 @@ std::vector<Piece> pieces_of(const WindowAxis& axis) {
   return pieces;
 }
 
-// What each point of a piece multiplies: sums of its taps.
+// The weights of each point of a piece: sums of its taps.
 using Taps = std::array<double, 3>;
 std::array<double, 4> sums_of_taps(const Taps& g, int taps) {
   if (taps == 1) return {g[0], g[0]};
@@ -91,7 +91,7 @@ double WinogradWindows::products() const {
 }
 
 bool WinogradWindows::pays() const {
-  // What is read of a row or column: zeros outside the picture are left out by the plain loop.
+  // The elements read of a row or column; the plain loop leaves out zeros outside the picture.
   const auto reads = [](const WindowAxis& axis) {
     std::int64_t count = 0;
     for (std::int64_t to = 0; to < axis.size_out; ++to) {

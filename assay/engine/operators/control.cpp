@@ -91,7 +91,7 @@ bool is_true(const Array& condition) {
   return condition.detach().to(DType::float64).item<double>() != 0;
 }
 
-// What rounds give one after another, along a new axis.
+// The results of rounds, one after another, along a new axis.
 class Rounds {
  public:
   Rounds(std::int64_t axis, bool backward) : axis_(axis), backward_(backward) {}

@@ -31,7 +31,7 @@ Shape front_shape(const Shape& shape, const RecordPlace& place) {
   return front;
 }
 
-// What an axis becomes that is not that of the records.
+// The new number of an axis that is not that of the records.
 std::int64_t front_axis(const RecordPlace& place, std::int64_t axis) {
   if (axis < place.axis) return axis + 1;
   return axis + (place.rows_before > 1 ? 1 : 0) + (place.rows_behind > 1 ? 1 : 0);
@@ -124,7 +124,7 @@ class Mover {
     return builder_.constant({}, Array::of<std::int64_t>({std::ssize(numbers)}, numbers));
   }
 
-  // What a node becomes, and where its results have their records.
+  // The new form of a node, and the position of records in its results.
   struct Made {
     Node node;
     std::vector<RecordPlace> places;  // by output

@@ -314,7 +314,7 @@ FastPath::FastPlan FastPath::make_plan_for(const Tensors& given, const Request& 
   for (const ReducedValue& tap : request.tapped) visited.push_back(tap.value);
   FastPlan fast{make_plan(graph_, available, request.wanted, visited), {}};
   const std::vector<const Backend*> chosen = choose(fast.plan, request);
-  // What on_value may exchange has to leave a part before others read it.
+  // Values that on_value may replace have to leave a part before others read them.
   const auto cut_after = [&](std::size_t step) {
     return request.differentiable &&
            std::ranges::any_of(node(fast.plan.nodes[step]).outputs,

@@ -53,7 +53,7 @@ bool is_static(const Shape& shape) {
   return std::ranges::none_of(shape, [](auto dim) { return dim < 0; });
 }
 
-// What to tell someone whose records have another shape than the network's input.
+// A hint for records whose shape differs from the network's input.
 std::string shape_hint(const Shape& record, const Shape& wanted) {
   if (record.size() >= 3 && record.size() == wanted.size()) {
     Shape turned = record;

@@ -33,7 +33,7 @@ bool stays_small(const Node& node) {
   }
 }
 
-// What a Shape node gives; undefined where that is not known.
+// The result of a Shape node; undefined if unknown.
 Array shape_of(const Node& node, const ValueInfo& info, std::int64_t records) {
   if (!info.computed || info.shaped_by_content || info.varying_axis < -1) return {};
   Shape shape = info.shape;

@@ -98,7 +98,7 @@ Graph make_static(const Graph& graph, const Constants& constants, std::span<cons
   for (const auto& [id, number] : numbers_of_shapes(graph, constants, infos))
     known[static_cast<std::size_t>(id)] = number;
   const Graph made = Maker(graph, known, infos).make();
-  // What was computed from these numbers and constants, a mask say, is constant as well.
+  // Values computed from these numbers and constants, for example a mask, are constant as well.
   const Constants folded(made, std::uint64_t{1} << 62);
   std::vector<ValueInfo> all(infos.begin(), infos.end());
   all.resize(made.values().size());

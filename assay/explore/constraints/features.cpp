@@ -17,7 +17,7 @@
 namespace assay::explore {
 namespace {
 
-// What a table says, position by position.
+// The rules of a table, position by position.
 struct FeatureTable {
   std::vector<std::int64_t> grow, fall, whole;  // positions
   std::vector<std::pair<std::int64_t, std::pair<double, double>>> ranges;

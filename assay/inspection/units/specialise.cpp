@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t records_together = 256;
 
-// What units are to do in each record.
+// The target behaviour of units in each record.
 struct Behaviour {
   std::size_t positions = 1;
   std::vector<float> values;  // [records, positions]; NaN: anything

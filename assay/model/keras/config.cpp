@@ -65,7 +65,7 @@ KerasRef reference(const json& item) {
   return {item[0].get<std::string>(), item[1].get<std::int64_t>(), item[2].get<std::int64_t>()};
 }
 
-// What Keras 2 writes where a tensor of a call is a constant.
+// Keras 2's form of a constant in place of a tensor of a call.
 bool is_constant(const json& item) {
   return item.is_array() && item.size() >= 3 && item[0] == "_CONSTANT_VALUE";
 }

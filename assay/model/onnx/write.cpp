@@ -173,7 +173,7 @@ class Writer {
     }
   }
 
-  // What bodies capture are names to them, and no inputs of the node.
+  // Captured values are names in bodies, not inputs of the node.
   static void write_bodies(const Node& node, const std::vector<std::string>& bodies, onnx::NodeProto& proto) {
     if (node.has("batched")) {
       fail(Fault::unsupported, "{}: a Scan of operator set 8 over a batch cannot be written",

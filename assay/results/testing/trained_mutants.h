@@ -17,12 +17,11 @@ report::Document document_of(const mutation::Program& program, const mutation::S
                              std::span<const mutation::Mutant> mutants,
                              std::span<const mutation::NotApplicable> not_applicable);
 
-// What became of the trainings: how many are new, which failed and why. `mutants` and `trained` belong
-// together.
+// Results of the trainings: how many are new, which failed and why. `mutants` and `trained` belong together.
 report::Document document_of(std::span<const mutation::Mutant> mutants,
                              std::span<const mutation::Trained> trained);
 
-// What one test set is worth, beside others.
+// The scores of one test set, compared with others.
 struct ComparedTests {
   std::string name;
   mutation::MutationScore score;

@@ -150,7 +150,7 @@ void require_room_in(const fs::path& folder, const fs::path& named) {
   ::close(trial.descriptor);
 }
 
-// What write_file() writes to.
+// The destination of write_file().
 class OutputBuffer final : public std::streambuf {
  public:
   explicit OutputBuffer(const fs::path& path) : path_(path), place_(written_place(path)), buffer_(1 << 16) {

@@ -163,7 +163,7 @@ class OutputCheck {
   }
 
   void require_apart(const Placed& a, const Placed& b) const {
-    // What one flag writes is made to lie next to each other.
+    // Outputs of one flag do not conflict with each other.
     if (a.output.name == b.output.name || takes_several(b.place)) return;
     const bool together = a.is_folder() && b.is_folder() ? share_folder(a, b)
                           : a.is_folder()                ? is_member(b, a)

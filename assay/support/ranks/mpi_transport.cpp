@@ -95,7 +95,7 @@ class MpiTransport final : public Transport {
     MPI_Request request = MPI_REQUEST_NULL;
     std::string bytes;
   };
-  // What one rank is sending.
+  // A message arriving from one rank.
   struct Coming {
     std::deque<std::unique_ptr<Part>> parts;  // in their order; the last ones may not be here yet
     std::string bytes;                        // of the message that is not whole

@@ -94,8 +94,8 @@ class AttackedNetwork {
   // The graph input that attacks change.
   ValueId input() const { return input_; }
 
-  // What the network takes, of any number of records [n, record...]. `held`: the further inputs of the same
-  // records, where there are any.
+  // The network's inputs for any number of records [n, record...]. `held`: the further inputs of the same
+  // records, if there are any.
   Tensors bind(const Array& points, const HeldInputs& held = {}) const;
   // The further inputs of bound records.
   HeldInputs held_of(const Tensors& given) const;

@@ -14,7 +14,7 @@
 
 namespace assay::coverage {
 
-// What a criterion is made from.
+// The setup of a criterion.
 struct CriterionSetup {
   const Profile& profile;
   const Spec& spec;

@@ -63,8 +63,8 @@ class Criterion {
   virtual bool wants_extremes() const { return false; }
 };
 
-// What a criterion has found. Throws Error{usage}, which calls it `name`, where result() gives no row, or
-// counts that are not integers.
+// The results of a criterion. Throws Error{usage}, which calls it `name`, if result() gives no row, or counts
+// that are not integers.
 std::vector<Coverage> result_of(const Criterion& criterion, const std::string& name);
 
 // The "all" of layers whose counts add up.

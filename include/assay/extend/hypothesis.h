@@ -58,11 +58,11 @@ class Annotator {
   // Changes whenever behaviours may: a hash of everything they depend on apart from the records (the text of
   // the grammar, the contents of the file). Empty: never cached.
   virtual std::string version() const = 0;
-  // What users should know about records annotated so far: "3 records do not parse".
+  // A notice about the records annotated so far: "3 records do not parse".
   virtual std::vector<std::string> notices() const { return {}; }
 };
 
-// What an annotator is made from.
+// The setup of an annotator.
 struct AnnotatorSetup {
   const Spec& spec;
   const SpecOptions& options;

@@ -48,7 +48,7 @@ struct Scores {
   std::vector<Score> groups;  // [hypotheses]; empty where groups have none
 };
 
-// What a state is made for.
+// The subject of a state.
 struct MeasureSetup {
   const SpecOptions& options;
   std::size_t units = 0;
@@ -58,7 +58,7 @@ struct MeasureSetup {
   std::uint64_t seed = 1;
 };
 
-// What has been seen of one group so far. Not thread-safe.
+// The state of one group so far. Not thread-safe.
 class MeasureState {
  public:
   virtual ~MeasureState() = default;

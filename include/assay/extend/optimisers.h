@@ -46,7 +46,7 @@ struct Answers {
   Array numbers;               // [records, outputs]
   bool probabilities = false;  // the scores come out of a sigmoid
 
-  // What users read, [records, outputs]: probabilities of classes, or the scores of a regression.
+  // The values that users read, [records, outputs]: probabilities of classes, or the scores of a regression.
   Array output() const;
   // The same for the truth: one-hot rows of classes (the label itself for one output), or the numbers.
   Array target() const;
@@ -73,7 +73,7 @@ struct FreshWeight {
   std::int64_t fan_in = 1, fan_out = 1;
 };
 
-// What kernels begin with. Everything else begins as with "keras" unless "pytorch" is named.
+// Initial kernels. Everything else begins as with "keras" unless "pytorch" is named.
 struct InitialiserInfo {
   std::string name, summary, paper;
   std::vector<SpecOption> options;

@@ -76,7 +76,7 @@ class Task {
   virtual bool ranks() const { return false; }
 };
 
-// What is known before a record is read.
+// Facts known before a record is read.
 struct TaskSubject {
   Shape output;                // of a record's decision value, without the batch axis
   std::size_t targets = 0;     // of a record

@@ -11,7 +11,7 @@
 namespace assay::keras {
 namespace {
 
-// What differs between the cells. `order[i]` is Keras's number of the gate that ONNX has at place i.
+// The differences between the cells. `order[i]` is Keras's number of the gate that ONNX has at position i.
 struct Cell {
   std::string_view class_name, op;
   std::vector<int> order;

@@ -395,7 +395,7 @@ void keep_own_width(Upgrade& u) {
   u.nodes_behind.back().attributes["to"] = std::int64_t{*type};
 }
 
-// What exports of Keras under JAX keep of TensorFlow: 1 - erf(x).
+// The operator that exports of Keras under JAX keep of TensorFlow: 1 - erf(x).
 void erfc_by_erf(Upgrade& u) {
   if (!u.has_input(0)) fail(Fault::model, "{}: input 0 is missing", u.node.describe());
   const ValueId erf = u.before("erf", "Erf", {u.node.inputs[0]});
