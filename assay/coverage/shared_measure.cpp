@@ -46,7 +46,7 @@ class SharedRun {
   }
 
  private:
-  struct RecordBlock {
+  struct MeasuredBlock {
     std::unique_ptr<CoverageState> state;
     std::unique_ptr<Measurer> measurer;
   };
@@ -62,7 +62,7 @@ class SharedRun {
   }
 
   Measurer& block(std::size_t number) {
-    RecordBlock& found = blocks_[number];
+    MeasuredBlock& found = blocks_[number];
     if (!found.measurer) {
       found.state = std::make_unique<CoverageState>(fresh());
       found.measurer =
@@ -198,7 +198,7 @@ class SharedRun {
   CoverageState scratch_;
   Json base_ = Json::object();       // of the journal of a single process, which this run goes on from
   std::unique_ptr<Measurer> whole_;  // on the first rank
-  std::map<std::size_t, RecordBlock> blocks_;
+  std::map<std::size_t, MeasuredBlock> blocks_;
 };
 
 }  // namespace

@@ -175,7 +175,7 @@ class GrammarAnnotator final : public Annotator {
     float& last = behaviours.row(r, forms.signal)[behaviours.symbols(r, end - 1, end).first];
     if (last == 0) last = std::numeric_limits<float>::quiet_NaN();
   }
-  static void forget(const Forms& forms, TextBehaviours::Range range, std::size_t r,
+  static void forget(const Forms& forms, TextBehaviours::SymbolRange range, std::size_t r,
                      TextBehaviours& behaviours) {
     const float unknown = std::numeric_limits<float>::quiet_NaN();
     for (std::size_t k = range.first; k < range.last; ++k) {
@@ -187,7 +187,7 @@ class GrammarAnnotator final : public Annotator {
 
   static void deeper(std::size_t depth, std::size_t begin, std::size_t end, std::size_t r,
                      TextBehaviours& behaviours) {
-    const TextBehaviours::Range range = behaviours.symbols(r, begin, end);
+    const TextBehaviours::SymbolRange range = behaviours.symbols(r, begin, end);
     for (std::size_t k = range.first; k < range.last; ++k) behaviours.row(r, depth)[k] += 1;
   }
 

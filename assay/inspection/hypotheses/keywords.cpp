@@ -75,7 +75,7 @@ class Keywords final : public Annotator {
 
   // No letter, digit or underscore touches it; or it is what one symbol of several characters says.
   static bool is_whole(const std::string& text, std::size_t begin, std::size_t end,
-                       TextBehaviours::Range range, const RecordText& record) {
+                       TextBehaviours::SymbolRange range, const RecordText& record) {
     if (end - begin > 1 && range.last == range.first + 1 && record.begins[range.first] == begin &&
         record.begins[range.last] == end)
       return true;

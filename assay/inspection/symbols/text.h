@@ -37,10 +37,10 @@ class TextBehaviours {
   // The symbols of a hypothesis on a record.
   std::span<float> row(std::size_t record, std::size_t hypothesis);
   // Positions [first, last) of the symbols that the bytes [begin, end) touch.
-  struct Range {
+  struct SymbolRange {
     std::size_t first, last;
   };
-  Range symbols(std::size_t record, std::size_t begin, std::size_t end) const;
+  SymbolRange symbols(std::size_t record, std::size_t begin, std::size_t end) const;
   bool is_padding(std::size_t record, std::size_t symbol) const;
   // Gives all symbols but padding of these bytes a value.
   void mark(std::size_t record, std::size_t hypothesis, std::size_t begin, std::size_t end, float value = 1);
