@@ -21,7 +21,7 @@ class OutputsOfRows {
 
   // Adds the gradients of all objectives, one after the other, to zeros.
   void differentiate(std::span<const AttackedNetwork::Objective> objectives, std::size_t row,
-                     std::span<const float> outputs, std::span<float> slopes) const;
+                     std::span<const float> outputs, std::span<float> gradients) const;
 
  private:
   // How "yes" changes with output i.

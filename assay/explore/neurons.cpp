@@ -97,7 +97,7 @@ std::vector<float> RecordNeurons::activations(std::span<const float> elements) c
 }
 
 void RecordNeurons::lift(std::span<const float> elements, std::size_t neuron, float factor,
-                         std::span<float> slopes) const {
+                         std::span<float> gradients) const {
   const float extreme = averages() ? 0 : activation(elements, neuron);
   const auto each = [&](const auto& take) {
     for (const std::uint32_t begin : starts_of(neuron)) {
@@ -108,7 +108,7 @@ void RecordNeurons::lift(std::span<const float> elements, std::size_t neuron, fl
   };
   std::size_t sharing = 0;
   each([&](std::size_t) { ++sharing; });
-  each([&](std::size_t e) { slopes[e] += factor / static_cast<float>(sharing); });
+  each([&](std::size_t e) { gradients[e] += factor / static_cast<float>(sharing); });
 }
 
 }  // namespace assay::explore

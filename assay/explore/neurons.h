@@ -22,7 +22,8 @@ class RecordNeurons {
   std::vector<float> activations(std::span<const float> elements) const;
   // Adds to the gradients of elements how they change a neuron's activation, times `factor`. Elements that
   // are the least or the greatest together share.
-  void lift(std::span<const float> elements, std::size_t neuron, float factor, std::span<float> slopes) const;
+  void lift(std::span<const float> elements, std::size_t neuron, float factor,
+            std::span<float> gradients) const;
 
  private:
   std::span<const std::uint32_t> starts_of(std::size_t neuron) const {

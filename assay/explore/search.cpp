@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t target_stream = 0x7a67, choice_stream = 0xc401;
 constexpr std::size_t most_waiting = 32;  // found and not yet shrunk
-constexpr double least_slope =
+constexpr double least_gradient =
     1e-5;  // added to the root mean square by which a gradient is divided, as published
 
 template <typename T>
@@ -54,15 +54,16 @@ std::size_t elements_in_row(const Array& tensor) {
 }
 
 // Each row over its root mean square.
-Array normalised(const Array& slopes) {
-  Array result = slopes.clone();
-  const std::size_t width = elements_in_row(slopes);
+Array normalised(const Array& gradients) {
+  Array result = gradients.clone();
+  const std::size_t width = elements_in_row(gradients);
   const std::span<float> all = elements(result);
   for (std::size_t begin = 0; begin < all.size(); begin += width) {
     double squares = 0;
-    for (const float slope : all.subspan(begin, width)) squares += static_cast<double>(slope) * slope;
-    const auto size = static_cast<float>(std::sqrt(squares / static_cast<double>(width)) + least_slope);
-    for (float& slope : all.subspan(begin, width)) slope /= size;
+    for (const float gradient : all.subspan(begin, width))
+      squares += static_cast<double>(gradient) * gradient;
+    const auto size = static_cast<float>(std::sqrt(squares / static_cast<double>(width)) + least_gradient);
+    for (float& gradient : all.subspan(begin, width)) gradient /= size;
   }
   return result;
 }
@@ -305,7 +306,7 @@ class Searcher::Run {
 
   // One iteration of every search.
   void step() {
-    const Array wanted = constraint_.direction(searches_, points_, normalised(slopes_));
+    const Array wanted = constraint_.direction(searches_, points_, normalised(gradients_));
     Array points = constraint_.kept(searches_, moved(points_, wanted, options_.step));
     if (!constraint_.on_a_line()) points = clipped(points);
     const Array records = record_of(searches_, points), before = records_;
@@ -351,7 +352,7 @@ class Searcher::Run {
     rows_ = std::move(rows);
     searches_.keys = chosen(searches_.keys, going_on);
     searches_.iterations = chosen(searches_.iterations, going_on);
-    for (Array* tensor : {&searches_.seeds, &points_, &records_, &slopes_})
+    for (Array* tensor : {&searches_.seeds, &points_, &records_, &gradients_})
       *tensor = picked(*tensor, going_on);
   }
 
@@ -365,34 +366,34 @@ class Searcher::Run {
   // summed over networks, become their gradients.
   Answers look(std::size_t first) {
     const Array records = rows_from(records_, first);
-    Array slopes = array::zeros(records.shape());
+    Array gradients = array::zeros(records.shape());
     std::vector<Array> scores;
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       const auto climb_at = [&](std::size_t row, std::span<const float> elements,
-                                std::span<float> slopes_at) {
-        if (first + row < size()) climb(k, first + row, elements, slopes_at);
+                                std::span<float> gradients_at) {
+        if (first + row < size()) climb(k, first + row, elements, gradients_at);
       };
-      const auto found = networks_[k]->slopes(
-          records, {}, {.read = objectives_[k].values, .numbers = 1, .slopes = climb_at});
-      slopes = slopes + in_memory(found.gradients[0], DType::float32);
+      const auto found = networks_[k]->gradients(
+          records, {}, {.read = objectives_[k].values, .numbers = 1, .gradients = climb_at});
+      gradients = gradients + in_memory(found.gradients[0], DType::float32);
       scores.push_back(scores_of(*networks_[k], found.scores));
     }
-    const Array parts[] = {slopes_, slopes};
-    slopes_ = first == 0 ? slopes : array::cat(parts);
+    const Array parts[] = {gradients_, gradients};
+    gradients_ = first == 0 ? gradients : array::cat(parts);
     return compare(scores, options_.disagreement);
   }
 
   Read read_of(std::size_t k) const {
     const attack::AttackedNetwork& network = *networks_[k];
     const Session& session = network.session();
-    Read read{
-        .values = {network.decision()},
-        .begins = {0},
-        .layers = {},
-        .outputs = {network, {}},
-        .disagreement = [this, k](std::size_t row, std::span<const float> scores, std::span<float> slopes) {
-          disagree(k, rows_[row], scores, slopes);
-        }};
+    Read read{.values = {network.decision()},
+              .begins = {0},
+              .layers = {},
+              .outputs = {network, {}},
+              .disagreement = [this, k](std::size_t row, std::span<const float> scores,
+                                        std::span<float> gradients) {
+                disagree(k, rows_[row], scores, gradients);
+              }};
     if (!guided()) return read;
     const coverage::Profile& profile = guide_.profile(k);
     auto end = static_cast<std::size_t>(element_count(session.shape(network.decision())));
@@ -409,14 +410,14 @@ class Searcher::Run {
   }
 
   // Adds how the joint objective of a search changes with what is read of network k for its record.
-  void climb(std::size_t k, std::size_t i, std::span<const float> elements, std::span<float> slopes) {
+  void climb(std::size_t k, std::size_t i, std::span<const float> elements, std::span<float> gradients) {
     const Read& read = objectives_[k];
     const std::size_t outputs = read.values.size() > 1 ? read.begins[1] : elements.size();
     if (networks_[k]->regression()) {
-      for (float& slope : slopes.first(outputs)) slope += weight(k, rows_[i]);
+      for (float& gradient : gradients.first(outputs)) gradient += weight(k, rows_[i]);
     } else {
       read.outputs.differentiate(std::span(&read.disagreement, 1), i, elements.first(outputs),
-                                 slopes.first(outputs));
+                                 gradients.first(outputs));
     }
     if (!guided()) return;
     std::optional<std::vector<coverage::Aim>>& aims = rows_[i].aims[k];
@@ -432,15 +433,16 @@ class Searcher::Run {
                                                 : -1;
       neurons.lift(of_layer, aim.neuron,
                    static_cast<float>(way * options_.lambda2 / static_cast<double>(aims->size())),
-                   slopes.subspan(read.begins[value], neurons.elements()));
+                   gradients.subspan(read.begins[value], neurons.elements()));
     }
   }
 
   // F_k[c], or -lambda1 F_k[c] where the network is the target.
-  void disagree(std::size_t k, const Row& row, std::span<const float> scores, std::span<float> slopes) const {
+  void disagree(std::size_t k, const Row& row, std::span<const float> scores,
+                std::span<float> gradients) const {
     const auto label = static_cast<std::size_t>(row.label);
     if (!options_.probability) {
-      slopes[label] += weight(k, row);
+      gradients[label] += weight(k, row);
       return;
     }
     const float greatest = std::ranges::max(scores);
@@ -448,7 +450,7 @@ class Searcher::Run {
     for (const float score : scores) sum += std::exp(score - greatest);
     const auto probability = [&](std::size_t c) { return std::exp(scores[c] - greatest) / sum; };
     for (std::size_t c = 0; c < scores.size(); ++c)
-      slopes[c] += weight(k, row) * probability(label) * ((c == label ? 1.0F : 0.0F) - probability(c));
+      gradients[c] += weight(k, row) * probability(label) * ((c == label ? 1.0F : 0.0F) - probability(c));
   }
 
   float weight(std::size_t k, const Row& row) const {
@@ -518,7 +520,7 @@ class Searcher::Run {
   std::vector<Row> rows_;
   Searches searches_;
   // [n, record...]: where searches are, the records these stand for, and the gradient there.
-  Array points_, records_, slopes_;
+  Array points_, records_, gradients_;
   std::vector<Waiting> waiting_;
 };
 

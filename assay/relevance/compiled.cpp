@@ -123,13 +123,13 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
 }
 
 double CompiledRelevance::put_in(std::span<const float> elements, std::int64_t target,
-                                 std::span<float> slopes) const {
+                                 std::span<float> gradients) const {
   if (!start_.single()) {
-    slopes[static_cast<std::size_t>(target)] = 1;
+    gradients[static_cast<std::size_t>(target)] = 1;
     return double{elements[static_cast<std::size_t>(target)]};
   }
   const double weight = target == 1 ? 0.5 : -0.5, relevance = weight * (elements[0] - start_.threshold());
-  slopes[0] = static_cast<float>(elements[0] == 0 ? weight : relevance / elements[0]);
+  gradients[0] = static_cast<float>(elements[0] == 0 ? weight : relevance / elements[0]);
   return relevance;
 }
 
@@ -142,10 +142,10 @@ Relevance CompiledRelevance::attribute(const Tensors& values, const Target& targ
   const RecordObjective chosen{
       .read = {start_.value()},
       .numbers = 1,
-      .slopes = [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
+      .gradients = [&](std::size_t record, std::span<const float> elements, std::span<float> gradients) {
         const std::int64_t of_record =
             target.classes.empty() ? start_.decided(elements) : target.classes[record];
-        if (of_record != Target::no_class) result.start[record] = put_in(elements, of_record, slopes);
+        if (of_record != Target::no_class) result.start[record] = put_in(elements, of_record, gradients);
       }};
   const RecordGradients found = segment_->gradients(inputs, chosen, std::span(&wanted_, 1));
   result.values[wanted_] = found.gradients[0].at(wanted_) * inputs.at(wanted_);

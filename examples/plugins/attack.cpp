@@ -17,15 +17,15 @@ class MarginStep final : public attack::Attack {
   Array perturb(const attack::AttackedNetwork& network, const attack::AttackProblem& problem) const override {
     // The gradient of the margin with respect to each score.
     const auto margin = [labels = attack::numbers(problem.labels)](
-                            std::size_t row, std::span<const float> scores, std::span<float> slopes) {
+                            std::size_t row, std::span<const float> scores, std::span<float> gradients) {
       const auto own = static_cast<std::size_t>(labels[row]);
       std::size_t next = own == 0 ? 1 : 0;
       for (std::size_t c = 0; c < scores.size(); ++c)
         if (c != own && scores[c] > scores[next]) next = c;
-      slopes[own] = 1;
-      slopes[next] = -1;
+      gradients[own] = 1;
+      gradients[next] = -1;
     };
-    const Array gradient = network.slope(problem, problem.inputs, margin);
+    const Array gradient = network.gradient(problem, problem.inputs, margin);
     return (problem.inputs - eps_ * gradient.sign()).clamp(0, 1);
   }
 

@@ -306,7 +306,7 @@ TEST(Session, GradientsOfNumbersOfRecordsAreThoseOfTheirSum) {
     const RecordObjective objective{
         .read = {output},
         .numbers = 2,
-        .slopes = [](std::size_t, std::span<const float> elements, std::span<float> slopes) {
+        .gradients = [](std::size_t, std::span<const float> elements, std::span<float> slopes) {
           for (std::size_t i = 0; i < elements.size(); ++i) {
             slopes[i] += elements[i];
             slopes[elements.size() + i] += 1;
@@ -341,7 +341,7 @@ TEST(Session, GradientsOfNumbersOfRecordsAreThoseOfTheirSum) {
     EXPECT_GT(by_input(given, objective).abs().max().item<float>(), 0);
     EXPECT_THROW(session.gradients(given, objective, std::span(&middle, 1)), Error);
     RecordObjective fails = objective;
-    fails.slopes = [](std::size_t, std::span<const float>, std::span<float>) {
+    fails.gradients = [](std::size_t, std::span<const float>, std::span<float>) {
       throw std::runtime_error("no");
     };
     EXPECT_THROW(by_input(given, fails), std::runtime_error);
@@ -373,7 +373,7 @@ TEST_P(EveryNetwork, GradientsOfNumbersThatReadSeveralValues) {
         given,
         {.read = read,
          .numbers = 2,
-         .slopes =
+         .gradients =
              [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
                for (std::size_t i = 0; i < elements.size(); ++i)
                  slopes[i] += elements[i] * static_cast<float>(record + 1);

@@ -88,13 +88,13 @@ class Jsma final : public Attack {
   void advance(const AttackedNetwork& network, Search& rest, const Array& result) const {
     const AttackedNetwork::Objective objectives[] = {
         score_of(array::tensor(rest.goals)),
-        [](std::size_t, std::span<const float>, std::span<float> slopes) {
-          for (float& slope : slopes) slope += 1;
+        [](std::size_t, std::span<const float>, std::span<float> gradients) {
+          for (float& gradient : gradients) gradient += 1;
         }};
-    const auto slopes = network.slopes(rest.problem, rest.points, objectives);
-    const std::vector<bool> won = truths_of(AttackedNetwork::won(rest.problem, slopes.scores));
+    const auto found = network.gradients(rest.problem, rest.points, objectives);
+    const std::vector<bool> won = truths_of(AttackedNetwork::won(rest.problem, found.scores));
     const std::vector<Pair> pairs =
-        search(in_memory(slopes.gradients[0], DType::float32), in_memory(slopes.gradients[1], DType::float32),
+        search(in_memory(found.gradients[0], DType::float32), in_memory(found.gradients[1], DType::float32),
                rest.admissible, won, threads_of(network.session()));
     std::vector<std::int64_t> kept;
     const std::size_t features = rest.features();

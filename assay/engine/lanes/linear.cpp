@@ -274,23 +274,23 @@ class Linear : public Operation {
     }
   }
 
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    backward_all({&tile, 1}, slopes);
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+    backward_all({&tile, 1}, gradients);
   }
 
-  void backward_all(std::span<const Tile> tiles, std::span<const Slope> slopes) const override {
+  void backward_all(std::span<const Tile> tiles, std::span<const GradientState> gradients) const override {
     for (const Tile& tile : tiles) {
       if (finish_ != Finish::rectify) break;
-      float* const slope = tile.slope(result());
-      lanes::slopes({.kind = Unary::rectify}, elements_out_, tile.value(result()), tile.value(result()),
-                    slope, false, slope);
+      float* const gradient = tile.gradient(result());
+      lanes::gradients({.kind = Unary::rectify}, elements_out_, tile.value(result()), tile.value(result()),
+                       gradient, false, gradient);
     }
-    if (slopes[0] == Slope::unwanted) return;
+    if (gradients[0] == GradientState::unwanted) return;
     const Tile& tile = tiles[0];
     for (std::int64_t g = 0; g < groups_; ++g) {
-      backward_.run(g, tile.slope(result()) + g * group_out_, nullptr, Finish::none,
-                    slopes[0] == Slope::further, tile.scratch(), tile.slope(operand()) + g * group_in_,
-                    neighbours(tiles));
+      backward_.run(g, tile.gradient(result()) + g * group_out_, nullptr, Finish::none,
+                    gradients[0] == GradientState::further, tile.scratch(),
+                    tile.gradient(operand()) + g * group_in_, neighbours(tiles));
     }
   }
 
@@ -307,9 +307,9 @@ class Linear : public Operation {
   }
 
   void learn(const Tile& tile, std::size_t i, bool add, float* sums) const override {
-    const float* const slope = tile.slope(result());
+    const float* const gradient = tile.gradient(result());
     for (std::int64_t g = 0; g < groups_; ++g) {
-      const float* const of_group = slope + g * group_out_;
+      const float* const of_group = gradient + g * group_out_;
       if (learned_[i].constant == bias_constant_) {
         element_sums(forward_.map().units, forward_.map().unit_step, positions_, position_step_, of_group,
                      add, sums + g * forward_.map().units);

@@ -46,13 +46,13 @@ class Move : public Operation {
     }
   }
 
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      if (slopes[i] == Slope::unwanted) continue;
-      float* const to = tile.slope(operand(i));
-      if (slopes[i] == Slope::first) fill(elements_in_[i], 0, to);
+      if (gradients[i] == GradientState::unwanted) continue;
+      float* const to = tile.gradient(operand(i));
+      if (gradients[i] == GradientState::first) fill(elements_in_[i], 0, to);
       for (const Run& run : runs_[i])
-        add_to(run.count, tile.slope(result()) + run.to * width, to + run.from * width);
+        add_to(run.count, tile.gradient(result()) + run.to * width, to + run.from * width);
     }
   }
 

@@ -47,8 +47,8 @@ class Compiler {
   std::vector<int> reduced_slots() const;
   void stabilise();
   void place_values();
-  void find_slopes();
-  void place_slopes();
+  void find_gradients();
+  void place_gradients();
   void find_neighbours();
   void find_lessons();
 

@@ -73,15 +73,15 @@ class Product : public Operation {
   void forward(const Tile& tile) const override {
     multiply(forward_, tile.value(operand(0)), tile.value(operand(1)), false, tile.value(result()));
   }
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    const float* const slope = tile.slope(result());
-    if (slopes[0] != Slope::unwanted) {
-      if (slopes[0] == Slope::first) fill(left_elements_, 0, tile.slope(operand(0)));
-      multiply(by_left_, slope, tile.value(operand(1)), true, tile.slope(operand(0)));
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+    const float* const gradient = tile.gradient(result());
+    if (gradients[0] != GradientState::unwanted) {
+      if (gradients[0] == GradientState::first) fill(left_elements_, 0, tile.gradient(operand(0)));
+      multiply(by_left_, gradient, tile.value(operand(1)), true, tile.gradient(operand(0)));
     }
-    if (slopes[1] != Slope::unwanted) {
-      if (slopes[1] == Slope::first) fill(right_elements_, 0, tile.slope(operand(1)));
-      multiply(by_right_, tile.value(operand(0)), slope, true, tile.slope(operand(1)));
+    if (gradients[1] != GradientState::unwanted) {
+      if (gradients[1] == GradientState::first) fill(right_elements_, 0, tile.gradient(operand(1)));
+      multiply(by_right_, tile.value(operand(0)), gradient, true, tile.gradient(operand(1)));
     }
   }
 

@@ -23,17 +23,17 @@ class Tile {
   // [elements][width] floats.
   float* value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }
   // The gradient with respect to the value; of programs that differentiate.
-  float* slope(int slot) const { return slopes_[static_cast<std::size_t>(slot)]; }
+  float* gradient(int slot) const { return gradients_[static_cast<std::size_t>(slot)]; }
   // Room for what an operation needs for the time of one call.
   float* scratch() const { return scratch_; }
 
  private:
   float* scratch_;
-  std::vector<float*> values_, slopes_;
+  std::vector<float*> values_, gradients_;
 };
 
 // State of the gradient of an operand: not needed; to be written for the first time; to be added to.
-enum class Slope { unwanted, first, further };
+enum class GradientState { unwanted, first, further };
 
 // A constant whose value comes with every run, and the sums of an operation for its gradient.
 struct Learned {
@@ -51,16 +51,16 @@ class Operation {
   Operation& operator=(const Operation&) = delete;
 
   virtual void forward(const Tile& tile) const = 0;
-  // Brings the gradient of the result, which is complete and may be overwritten, to the operands. `slopes`
+  // Brings the gradient of the result, which is complete and may be overwritten, to the operands. `gradients`
   // has an entry for each operand.
-  virtual void backward(const Tile& tile, std::span<const Slope> slopes) const = 0;
+  virtual void backward(const Tile& tile, std::span<const GradientState> gradients) const = 0;
 
   // The same for neighbouring tiles, whose memory lies equally far apart.
   virtual void forward_all(std::span<const Tile> tiles) const {
     for (const Tile& tile : tiles) forward(tile);
   }
-  virtual void backward_all(std::span<const Tile> tiles, std::span<const Slope> slopes) const {
-    for (const Tile& tile : tiles) backward(tile, slopes);
+  virtual void backward_all(std::span<const Tile> tiles, std::span<const GradientState> gradients) const {
+    for (const Tile& tile : tiles) backward(tile, gradients);
   }
   // Whether these read weights once for all of them.
   virtual bool reads_weights_once() const { return false; }
@@ -107,19 +107,20 @@ struct Lesson {
 
 struct Program {
   std::vector<std::unique_ptr<Operation>> operations;
-  std::vector<std::int64_t> elements;            // of each slot, for a record
-  std::vector<std::int64_t> value_at, slope_at;  // floats from the start of a tile's memory; -1: none
-  std::int64_t floats = 0, scratch = 0;          // of a tile
-  std::int64_t neighbours = 1;                   // tiles that go through the operations side by side
-  std::vector<int> inputs, outputs;              // slots, as of the segment
+  std::vector<std::int64_t> elements;               // of each slot, for a record
+  std::vector<std::int64_t> value_at, gradient_at;  // floats from the start of a tile's memory; -1: none
+  std::int64_t floats = 0, scratch = 0;             // of a tile
+  std::int64_t neighbours = 1;                      // tiles that go through the operations side by side
+  std::vector<int> inputs, outputs;                 // slots, as of the segment
   std::vector<Tapped> tapped;
   std::vector<std::vector<std::size_t>> tapped_after;  // by operations done
   std::vector<int> taps;                               // slots, as of the segment
-  std::vector<std::vector<Slope>> slopes;  // by operation and operand; of programs that differentiate
-  std::vector<Slope> seeded;               // by output: `unwanted` where no gradient is needed
-  std::vector<Lesson> lessons;             // of all constants that come with every run
-  std::int64_t sums = 0;                   // floats of all that were requested
-  bool reads_values = false;               // on the way back: otherwise nothing has to go forward before
+  std::vector<std::vector<GradientState>>
+      gradients;                      // by operation and operand; of programs that differentiate
+  std::vector<GradientState> seeded;  // by output: `unwanted` where no gradient is needed
+  std::vector<Lesson> lessons;        // of all constants that come with every run
+  std::int64_t sums = 0;              // floats of all that were requested
+  bool reads_values = false;          // on the way back: otherwise nothing has to go forward before
 };
 
 // `wanted`: inputs of the segment, learned constants among them, whose gradients are requested; none: forward

@@ -21,7 +21,7 @@ Room& elements_room() {
   thread_local Room room;
   return room;
 }
-Room& slopes_room() {
+Room& gradients_room() {
   thread_local Room room;
   return room;
 }
@@ -79,11 +79,11 @@ void run_forward(const Program& program, std::span<const Tile> tiles) {
 void run_backward(const Program& program, std::span<const Tile> tiles, bool add, float* sums) {
   auto lesson = program.lessons.rbegin();
   for (std::size_t i = program.operations.size(); i-- > 0;) {
-    if (!program.slopes[i].empty()) program.operations[i]->backward_all(tiles, program.slopes[i]);
+    if (!program.gradients[i].empty()) program.operations[i]->backward_all(tiles, program.gradients[i]);
     for (; lesson != program.lessons.rend() && lesson->operation == i; ++lesson) {
       if (lesson->at < 0) continue;
       float* const to = sums + lesson->at;
-      if (program.slopes[i].empty()) {
+      if (program.gradients[i].empty()) {
         std::fill_n(to, program.operations[i]->learned()[lesson->which].to.size(), 0.0F);
       } else {
         for (std::size_t t = 0; t < tiles.size(); ++t)
@@ -139,7 +139,8 @@ class LanesSegment : public Segment {
   std::vector<Array> gradients(const Tensors& given, std::span<const Array> of_outputs,
                                std::span<const ValueId> wanted) const override {
     std::vector<Array> seeds;
-    for (const Array& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
+    for (const Array& gradient : of_outputs)
+      seeds.push_back(gradient.defined() ? gradient.contiguous() : gradient);
     Compiled& compiled = differentiated(wanted);
     return std::move(
         go_back(compiled, compiled.program.reads_values, given, wanted, 1,
@@ -167,8 +168,8 @@ class LanesSegment : public Segment {
     RecordGradients result{.value = array::empty(shape), .gradients = {}};
     float* const values = result.value.elements<float>();
     // Of all neighbouring tiles: for the first number they are requested all.
-    const auto slopes_of = [&](std::size_t place) {
-      return slopes_room().floats(row * width * program.neighbours) +
+    const auto gradients_of = [&](std::size_t place) {
+      return gradients_room().floats(row * width * program.neighbours) +
              static_cast<std::int64_t>(place) * row * width;
     };
     const auto ask = [&](const Tile& tile, std::size_t place, std::int64_t first, std::int64_t count) {
@@ -178,22 +179,24 @@ class LanesSegment : public Segment {
         point_at_rows(read + begins[o], all, count, rows);
         from_lanes(tile.value(program.outputs[o]), elements(program, program.outputs[o]), count, rows);
       }
-      float* const slopes = slopes_of(place);
-      std::fill_n(slopes, row * width, 0.0F);  // also of records that are missing: they add nothing to sums
+      float* const gradients = gradients_of(place);
+      std::fill_n(gradients, row * width,
+                  0.0F);  // also of records that are missing: they add nothing to sums
       for (std::int64_t r = 0; r < count; ++r) {
         std::copy_n(read + r * all, size, values + (first + r) * size);
-        objective.slopes(static_cast<std::size_t>(first + r), {read + r * all, static_cast<std::size_t>(all)},
-                         {slopes + r * row, static_cast<std::size_t>(row)});
+        objective.gradients(static_cast<std::size_t>(first + r),
+                            {read + r * all, static_cast<std::size_t>(all)},
+                            {gradients + r * row, static_cast<std::size_t>(row)});
       }
-      return slopes;
+      return gradients;
     };
     const auto found = go_back(
         compiled, true, given, wanted, objective.numbers,
         [&](const Tile& tile, std::size_t place, std::size_t n, std::int64_t first, std::int64_t count) {
-          const float* const slopes = n == 0 ? ask(tile, place, first, count) : slopes_of(place);
+          const float* const gradients = n == 0 ? ask(tile, place, first, count) : gradients_of(place);
           for (std::size_t o = 0; o < begins.size(); ++o) {
             const float* rows[width];
-            point_at_rows(slopes + static_cast<std::int64_t>(n) * all + begins[o], row, width, rows);
+            point_at_rows(gradients + static_cast<std::int64_t>(n) * all + begins[o], row, width, rows);
             put(program, tile, o, rows);
           }
         });
@@ -216,7 +219,7 @@ class LanesSegment : public Segment {
     const std::vector<Array> inputs = contiguous(given);
     const std::int64_t records = inputs.at(0).size(0);
     std::vector<int> slots;
-    for (const ValueId id : wanted) slots.push_back(slope_of(program, id));
+    for (const ValueId id : wanted) slots.push_back(gradient_of(program, id));
     std::vector<std::vector<Array>> results(numbers);
     for (std::vector<Array>& of_number : results) {
       for (std::size_t w = 0; w < wanted.size(); ++w) {
@@ -245,7 +248,7 @@ class LanesSegment : public Segment {
                    each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
                      for (std::size_t w = 0; w < slots.size(); ++w) {
                        if (slots[w] >= 0)
-                         store(tile.slope(slots[w]), elements(program, slots[w]), at, some,
+                         store(tile.gradient(slots[w]), elements(program, slots[w]), at, some,
                                results[n][w].elements<float>());
                      }
                    });
@@ -261,11 +264,11 @@ class LanesSegment : public Segment {
   }
 
   // Where the gradient of an input is; -1: none reaches it, or it is a constant.
-  int slope_of(const Program& program, ValueId id) const {
+  int gradient_of(const Program& program, ValueId id) const {
     const auto record = std::ranges::find(records_, id);
     if (record == records_.end()) return -1;
     const int slot = program.inputs[static_cast<std::size_t>(record - records_.begin())];
-    return program.slope_at[static_cast<std::size_t>(slot)] < 0 ? -1 : slot;
+    return program.gradient_at[static_cast<std::size_t>(slot)] < 0 ? -1 : slot;
   }
 
   std::vector<Array> contiguous(const Tensors& given) const {
@@ -355,11 +358,11 @@ class LanesSegment : public Segment {
                   const float* const (&rows)[width]) {
     const int slot = program.outputs[output];
     const std::int64_t size = elements(program, slot);
-    if (program.seeded[output] == Slope::first) to_lanes(rows, size, tile.slope(slot));
-    if (program.seeded[output] != Slope::further) return;
+    if (program.seeded[output] == GradientState::first) to_lanes(rows, size, tile.gradient(slot));
+    if (program.seeded[output] != GradientState::further) return;
     const auto more = allocate_floats(static_cast<std::size_t>(size * width));
     to_lanes(rows, size, more.get());
-    add_to(size, more.get(), tile.slope(slot));
+    add_to(size, more.get(), tile.gradient(slot));
   }
 
   // Gradients of records that are missing from a tile are 0, so that they add nothing to sums.
@@ -369,7 +372,7 @@ class LanesSegment : public Segment {
       const int slot = program.outputs[o];
       const std::int64_t size = elements(program, slot);
       if (!seeds[o].defined()) {
-        if (program.seeded[o] == Slope::first) fill(size, 0, tile.slope(slot));
+        if (program.seeded[o] == GradientState::first) fill(size, 0, tile.gradient(slot));
         continue;
       }
       const std::vector<float> none(count < width ? static_cast<std::size_t>(size) : 0);
@@ -470,7 +473,7 @@ Tile::Tile(const Program& program, float* memory, float* scratch) : scratch_(scr
     return result;
   };
   values_ = pointers(program.value_at);
-  slopes_ = pointers(program.slope_at);
+  gradients_ = pointers(program.gradient_at);
 }
 
 const Backend& backend() {

@@ -225,9 +225,9 @@ void Winograd::run(const float* operand, const float* bias, Finish finish, float
       multiply(strip, scratch, sums);
       results_of_points(of, windows_.units, strip.result_step, sums, bias, finish, finite, result);
     } else {
-      points_of_slopes(of, windows_.units, strip.result_step, operand, sums);
+      points_of_gradients(of, windows_.units, strip.result_step, operand, sums);
       multiply(strip, sums, scratch);
-      slopes_of_points(of, strip.pieces, windows_.channels, scratch, result);
+      gradients_of_points(of, strip.pieces, windows_.channels, scratch, result);
     }
   }
   if (way_ == Way::back) note_finite(made(), result, finite);

@@ -11,8 +11,8 @@ namespace assay::inspection {
 
 // Derivative of the score of the class that each record is given, with respect to these values; with
 // `outputs` (of regression) that of its greatest output.
-Tensors decision_slopes(const Session& session, const Tensors& given, std::span<const ValueId> values,
-                        bool outputs = false);
+Tensors decision_gradients(const Session& session, const Tensors& given, std::span<const ValueId> values,
+                           bool outputs = false);
 
 // A network in which a recurrent layer is one cell a step, so that the decision can be differentiated by
 // every hidden state, including its effect through later states.

@@ -114,19 +114,20 @@ class AttackedNetwork {
   // A number of each record, to be differentiated: given the record's row in the problem and its scores, adds
   // to zeros how the number changes with each score. Called by several threads at a time.
   using Objective =
-      std::function<void(std::size_t row, std::span<const float> scores, std::span<float> slopes)>;
-  struct Slopes {
+      std::function<void(std::size_t row, std::span<const float> scores, std::span<float> gradients)>;
+  struct ScoreGradients {
     Array scores;                  // [n, classes]
     std::vector<Array> gradients;  // one per objective, shaped as the points, of each record's own number
   };
   // One forward pass and as many backward passes as objectives. Gradients that are not finite count as 0: an
   // attack does not move along them.
-  Slopes slopes(const AttackProblem& problem, const Array& points,
-                std::span<const Objective> objectives) const;
+  ScoreGradients gradients(const AttackProblem& problem, const Array& points,
+                           std::span<const Objective> objectives) const;
   // For a single objective.
-  Array slope(const AttackProblem& problem, const Array& points, const Objective& objective) const;
+  Array gradient(const AttackProblem& problem, const Array& points, const Objective& objective) const;
   // Of any values of the graph, the decision read first: scores are outputs(). Counts no query.
-  Slopes slopes(const Array& points, const HeldInputs& held, const RecordObjective& objective) const;
+  ScoreGradients gradients(const Array& points, const HeldInputs& held,
+                           const RecordObjective& objective) const;
 
   // [n] bool: records whose scores reach the goal of the problem; scores that are not finite never do.
   static Array won(const AttackProblem& problem, const Array& scores);

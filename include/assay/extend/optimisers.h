@@ -61,7 +61,7 @@ struct LossInfo {
   // gradient with respect to each score. With it training keeps records in cache; without, autograd goes
   // back.
   std::function<double(std::span<const float> scores, std::size_t label, double factor,
-                       std::span<float> slopes)>
+                       std::span<float> gradients)>
       of_record = {};
 };
 Catalogue<LossInfo>& losses();

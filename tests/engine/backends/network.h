@@ -187,14 +187,14 @@ class Network {
         given(segment),
         {.read = read,
          .numbers = 2,
-         .slopes =
-             [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
+         .gradients =
+             [&](std::size_t record, std::span<const float> elements, std::span<float> gradients) {
                ASSERT_EQ(elements.size(), size);
-               ASSERT_EQ(slopes.size(), 2 * size);
+               ASSERT_EQ(gradients.size(), 2 * size);
                const float* const of_record = all.elements<float>() + record * size;
                for (std::size_t i = 0; i < size; ++i) {
-                 slopes[i] += of_record[i];
-                 slopes[size + i] -= of_record[i];
+                 gradients[i] += of_record[i];
+                 gradients[size + i] -= of_record[i];
                }
              }},
         std::span(&input, 1));
