@@ -60,6 +60,14 @@ DatasetPtr DataInput::open() const {
   return open_dataset(spec_);
 }
 
+const CLI::Option* add_task(Flags& flags, std::string& task) {
+  return flags.add(
+      "--task SPEC", task,
+      "what the output means: classes, binary, regression, or of many decisions a record pixels, tokens, "
+      "labels, with options as pixels[ignore=0] (default: the one that output and labels fit; see `assay "
+      "tasks`)");
+}
+
 void AccuracyCheck::declare(Flags& flags) {
   flags
       .add("--expect-accuracy", expected_,

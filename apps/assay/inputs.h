@@ -64,6 +64,9 @@ class AccuracyCheck {
   std::vector<const CLI::Option*> tolerances_;
 };
 
+// --task SPEC: what the output means.
+const CLI::Option* add_task(Flags& flags, std::string& task);
+
 // Settings of a whole run from the common flags.
 answers::Setting setting_of(const Context& context);
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <assay/dataset.h>
+#include <assay/extend/task.h>
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 
@@ -66,7 +67,8 @@ JournalKey journal_key(const Session& session, const Dataset& dataset, const Spe
       .add("seed", options.seed)
       .add("choice of records", options.all ? "all" : "correct")
       .add("storage", options.levels ? "levels" : "float32")
-      .add("margin", options.margin);
+      .add("margin", options.margin)
+      .add("task", options.task ? options.task->describe() : "");
 }
 
 std::string to_bytes(const AttackedBatch& batch) { return assay::to_bytes(to_json(batch)); }

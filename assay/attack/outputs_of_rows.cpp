@@ -5,32 +5,12 @@
 #include "assay/engine/elements.h"
 
 namespace assay::attack {
-namespace {
-
-Array on_host(const Array& tensor) { return tensor.defined() ? in_memory(tensor, DType::float32) : tensor; }
-
-float at(const Array& tensor, std::size_t row, std::size_t i, std::size_t size) {
-  return tensor.elements<float>()[row * size + i];
-}
-
-}  // namespace
 
 OutputsOfRows::OutputsOfRows(const AttackedNetwork& network, const AttackProblem& problem)
-    : regression_(network.regression()),
-      zero_(network.threshold()),
-      margin_(static_cast<float>(problem.margin)),
-      reference_(on_host(problem.reference)),
-      direction_(on_host(problem.direction)) {}
-
-float OutputsOfRows::along(std::size_t row, std::size_t i, std::size_t size) const {
-  return regression_ ? at(direction_, row, i, size) : 1.0F;
-}
+    : threshold_(network.threshold()), change_(problem.change), places_(problem.places) {}
 
 std::array<float, 2> OutputsOfRows::scores(std::size_t row, std::span<const float> outputs) const {
-  const std::size_t size = outputs.size();
-  float yes = regression_ ? -margin_ : -zero_;
-  for (std::size_t i = 0; i < size; ++i)
-    yes += along(row, i, size) * (outputs[i] - (regression_ ? at(reference_, row, i, size) : 0.0F));
+  const float yes = change_ ? change_->beyond(places_[row], outputs) : outputs[0] - threshold_;
   return {yes * -0.5F, yes * 0.5F};
 }
 
@@ -46,8 +26,11 @@ void OutputsOfRows::differentiate(std::span<const AttackedNetwork::Objective> ob
   for (std::size_t o = 0; o < objectives.size(); ++o) {
     float of_scores[2] = {};
     objectives[o](row, of_classes, of_scores);
-    for (std::size_t i = 0; i < size; ++i)
-      gradients[o * size + i] += along(row, i, size) * (of_scores[1] - of_scores[0]) * 0.5F;
+    const float weight = (of_scores[1] - of_scores[0]) * 0.5F;
+    if (change_)
+      change_->differentiate(places_[row], outputs, weight, gradients.subspan(o * size, size));
+    else
+      gradients[o] += weight;
   }
 }
 

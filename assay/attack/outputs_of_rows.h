@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,7 +17,7 @@ class OutputsOfRows {
   OutputsOfRows(const AttackedNetwork& network, const AttackProblem& problem);
 
   // For a network whose outputs are not scores of classes: those of "no" and of "yes".
-  bool of_two_classes(std::size_t outputs) const { return regression_ || outputs == 1; }
+  bool of_two_classes(std::size_t outputs) const { return change_ != nullptr || outputs == 1; }
   std::array<float, 2> scores(std::size_t row, std::span<const float> outputs) const;
 
   // Adds the gradients of all objectives, one after the other, to zeros.
@@ -24,12 +25,9 @@ class OutputsOfRows {
                      std::span<const float> outputs, std::span<float> gradients) const;
 
  private:
-  // How "yes" changes with output i.
-  float along(std::size_t row, std::size_t i, std::size_t size) const;
-
-  bool regression_;
-  float zero_, margin_;
-  Array reference_, direction_;
+  float threshold_;
+  std::shared_ptr<const OutputChange> change_;
+  std::vector<std::size_t> places_;
 };
 
 // The first of each record's greatest scores [n, classes]; a NaN counts as the greatest.

@@ -9,6 +9,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
+#include "assay/attack/changes.h"
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/elements.h"
 #include "assay/engine/evaluation/evaluator.h"
@@ -118,10 +119,7 @@ AttackProblem Preparation::problem(const Batch& batch) const {
   }
   problem.log = std::make_shared<AttackLog>(batch.indices.size());
   const Array outputs = network_.outputs(given);
-  if (network_.regression()) {
-    problem.reference = outputs;
-    set_direction(problem, batch);
-  }
+  problem.change = change(outputs, batch);
   problem.scores = network_.scores_of(problem, outputs);
   problem.labels = array::tensor(decisions(problem.scores));
   problem.targets = targets(problem);
@@ -150,25 +148,11 @@ Array Preparation::in_units(const Batch& batch) const {
   return units;
 }
 
-// Away from the target, where there is one and the output differs from it; otherwise up.
-void Preparation::set_direction(AttackProblem& problem, const Batch& batch) const {
-  problem.margin = options_.margin;
-  const Array outputs = in_memory(problem.reference, DType::float32),
-              wanted = in_memory(batch.targets, DType::float32), direction = array::empty(outputs.shape());
-  const auto size = static_cast<std::size_t>(outputs.size(1));
-  const bool known = wanted.count() == outputs.count();
-  for (std::size_t row = 0; row < batch.indices.size(); ++row) {
-    const std::span<float> to(direction.elements<float>() + row * size, size);
-    double length = 0;
-    for (std::size_t i = 0; known && i < size; ++i) {
-      to[i] = elements_of_row(outputs, row, size)[i] - elements_of_row(wanted, row, size)[i];
-      length += static_cast<double>(to[i]) * to[i];
-    }
-    length = std::sqrt(length);
-    for (float& one : to)
-      one = static_cast<float>(length > 1e-6 ? one / length : 1 / std::sqrt(static_cast<double>(size)));
-  }
-  problem.direction = direction;
+std::shared_ptr<const OutputChange> Preparation::change(const Array& outputs, const Batch& batch) const {
+  if (options_.task)
+    return items_changed(options_.task, task::right_items(*options_.task, outputs, batch, dataset_),
+                         options_.margin);
+  return network_.regression() ? moved_away(outputs, batch.targets, options_.margin) : nullptr;
 }
 
 Array Preparation::targets(const AttackProblem& problem) const {

@@ -3,6 +3,7 @@
 // From records of a data set to the problem that an attack is given, and back.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,10 @@ bool takes_levels(const Session& session, ValueId input);
 
 struct PreparationOptions {
   std::uint64_t seed = 1;
-  double margin = 0.2;          // regression: an output that moves by more than this is a success
-  std::string target = "none";  // see target_option()
+  // Regression: an output that moves by more than this is a success; of items, this share of them.
+  double margin = 0.2;
+  std::string target = "none";                  // see target_option()
+  std::shared_ptr<const task::Task> task = {};  // of records with many items
 };
 
 // Of two records, in shares of the valid range; l0: elements that differ by more than rounding.
@@ -52,7 +55,7 @@ class Preparation {
   // The records of a batch in units of the valid range. Throws as problem().
   Array in_units(const Batch& batch) const;
   Array targets(const AttackProblem& problem) const;
-  void set_direction(AttackProblem& problem, const Batch& batch) const;
+  std::shared_ptr<const OutputChange> change(const Array& outputs, const Batch& batch) const;
 
   const Dataset& dataset_;
   PreparationOptions options_;

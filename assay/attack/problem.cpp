@@ -14,9 +14,7 @@ AttackProblem AttackProblem::at(const Array& rows) const {
   const auto pick = [&](Array& tensor) {
     if (tensor.defined()) tensor = picked(tensor, chosen);
   };
-  for (Array* tensor :
-       {&part.inputs, &part.labels, &part.scores, &part.targets, &part.reference, &part.direction})
-    pick(*tensor);
+  for (Array* tensor : {&part.inputs, &part.labels, &part.scores, &part.targets}) pick(*tensor);
   for (auto& [id, tensor] : part.held) pick(tensor);
   part.keys.clear();
   part.places.clear();

@@ -12,6 +12,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include <assay/extend/constraint.h>
+#include <assay/extend/task.h>
 #include "assay/attack/preparation.h"
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/data/given.h"
@@ -168,10 +169,11 @@ class Explorer {
     };
     const auto classes = [&](const ExploredNetwork& of) { return std::max<std::int64_t>(2, numbers(of)); };
     const auto targets = static_cast<std::int64_t>(dataset_->target_width());
-    if (targets > 0 && numbers(network) != targets)
+    const bool items = options_.search.disagreement.task != nullptr;
+    if (targets > 0 && !items && numbers(network) != targets)
       fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
            network.name, numbers(network), targets);
-    if (targets == 0 && classes(network) != classes(first))
+    if ((targets == 0 || items) && classes(network) != classes(first))
       fail(Fault::mismatch,
            "network '{}' gives {} numbers a record, '{}' {}; only networks for the same task can be compared "
            "(networks of regression are with targets= of the data)",
@@ -246,6 +248,7 @@ class Explorer {
         .add("use of shrinking", search.shrink)
         .add("seed", search.seed)
         .add("margin", search.disagreement.margin)
+        .add("task", search.disagreement.task ? search.disagreement.task->describe() : "")
         .add("use of opposite signs", search.disagreement.opposite_signs)
         .add("bound of near-duplicates", options_.near_duplicate);
   }
@@ -511,10 +514,18 @@ class Explorer {
     }
   }
 
-  // Classes; for regression which networks say more than the median one, and that by the margin.
+  // Classes, of records or items; for regression which networks say more than the median one, and that by the
+  // margin.
   std::vector<std::int64_t> answers_of(const Finding& finding) const {
     if (!finding.classes.empty()) return finding.classes;
     std::vector<std::int64_t> steps;
+    if (const auto& task = options_.search.disagreement.task) {
+      for (const auto& outputs : finding.outputs) {
+        const std::vector<std::int64_t> decided = task->decide(outputs);
+        steps.insert(steps.end(), decided.begin(), decided.end());
+      }
+      return steps;
+    }
     for (const auto& outputs : finding.outputs) {
       for (const float value : outputs)
         steps.push_back(static_cast<std::int64_t>(

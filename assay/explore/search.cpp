@@ -20,6 +20,7 @@
 #include "assay/explore/shrink.h"
 #include "assay/support/numbers/simd_sums.h"
 #include "assay/support/numbers/vectorised.h"
+#include "assay/task/standing.h"
 
 namespace assay::explore {
 namespace {
@@ -165,7 +166,8 @@ class Searcher::Run {
     std::size_t seed = 0, target = 0, still = 0, idle = 0;
     float nearest = std::numeric_limits<float>::infinity();  // how near to a disagreement the search has come
     std::int64_t label = 0;
-    float direction = 1;  // regression: whether the target is pushed up (-1) or down (1)
+    std::vector<std::int64_t> items;  // classes of those that all networks decide alike on the seed
+    float direction = 1;              // regression: whether the target is pushed up (-1) or down (1)
     std::vector<std::optional<std::vector<coverage::Aim>>> aims;  // per network, once chosen
     std::vector<ByNeuron<float>> relevance;                       // per network, where the choice asks for it
   };
@@ -265,6 +267,10 @@ class Searcher::Run {
                      : Rng(options_.seed, {seeds_.keys[seed], target_stream}).below(networks_.size());
     if (!answers.classes.empty()) {
       row.label = answers.class_of(0, i);
+      return row;
+    }
+    if (!answers.items.empty()) {
+      row.items = agreed_items(answers, i);
       return row;
     }
     // Regression: away from the rest, on the side where the target already is.
@@ -413,7 +419,9 @@ class Searcher::Run {
   void climb(std::size_t k, std::size_t i, std::span<const float> elements, std::span<float> gradients) {
     const Read& read = objectives_[k];
     const std::size_t outputs = read.values.size() > 1 ? read.begins[1] : elements.size();
-    if (networks_[k]->regression()) {
+    if (!rows_[i].items.empty()) {
+      climb_items(k, rows_[i], elements.first(outputs), gradients);
+    } else if (networks_[k]->regression()) {
       for (float& gradient : gradients.first(outputs)) gradient += weight(k, rows_[i]);
     } else {
       read.outputs.differentiate(std::span(&read.disagreement, 1), i, elements.first(outputs),
@@ -435,6 +443,24 @@ class Searcher::Run {
                    static_cast<float>(way * options_.lambda2 / static_cast<double>(aims->size())),
                    gradients.subspan(read.begins[value], neurons.elements()));
     }
+  }
+
+  // The mean score of the items that the network still decides as all did on the seed, weighted alike.
+  void climb_items(std::size_t k, const Row& row, std::span<const float> outputs,
+                   std::span<float> gradients) const {
+    const task::Task& task = *options_.disagreement.task;
+    std::vector<std::int64_t> held = row.items;
+    const std::vector<task::Lead> leads = task.leads(outputs, held);
+    float count = 0;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (held[i] == no_class) continue;
+      if (leads[i].holds)
+        ++count;
+      else
+        held[i] = no_class;
+    }
+    const std::vector<float> weights = task::item_scores(leads, held, outputs.size()).weights;
+    for (std::size_t e = 0; e < weights.size(); ++e) gradients[e] += weight(k, row) * weights[e] / count;
   }
 
   // F_k[c], or -lambda1 F_k[c] where the network is the target.

@@ -19,6 +19,7 @@
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/ranks/shared_journal.h"
+#include "assay/task/standing.h"
 
 namespace assay::mutation {
 namespace {
@@ -42,12 +43,13 @@ class Runner {
         dataset_(std::move(dataset)),
         options_(options),
         figures_(figures),
-        judge_(session, options.margin),
-        state_(session.graph().hash(), session.graph().name(), options.margin ? 1 : classes(),
-               options.margin) {}
+        judge_(session, options.margin, options.task),
+        state_(session.graph().hash(), session.graph().name(), classifies() ? classes() : 1,
+               options.task ? options.margin.value_or(0) : options.margin,
+               options.task ? options.task->describe() : "") {}
 
   MutationState run(const MutationState* earlier, Progress& progress) {
-    if (!options_.margin && dataset_->target_width() > 0) {
+    if (classifies() && dataset_->target_width() > 0) {
       fail(Fault::usage,
            "the records have regression targets: a margin is needed, by which a mutant's output has to "
            "differ to be killed");
@@ -68,6 +70,8 @@ class Runner {
     std::int64_t expected = 0;
   };
 
+  bool classifies() const { return !options_.margin && !options_.task; }
+
   std::size_t classes() const {
     const std::size_t count = class_count(session_);
     if (count == 0)
@@ -82,22 +86,24 @@ class Runner {
   void survey(Progress& progress) {
     const ValueId decision = session_.logits();
     RecordKeys keys;
-    const bool labelled = !options_.margin && dataset_->has_labels();
+    const bool labelled = classifies() && dataset_->has_labels();
     state_.class_names = dataset_->class_names();
     walk(session_, dataset_, {.batch = options_.batch, .stage = "running the original"}, progress,
          [&](const Batch& batch, const Tensors& given) {
            const Array decisions = session_.run(given, std::span(&decision, 1)).at(decision);
            require_rows(session_, decisions, batch.indices.size());
            const std::vector<std::int64_t> predicted =
-               options_.margin ? std::vector<std::int64_t>()
-                               : predicted_classes(session_, decisions, batch.indices.size());
-           const auto verdicts = judge_.judge(decisions, decisions, predicted);
+               classifies() ? predicted_classes(session_, decisions, batch.indices.size())
+                            : std::vector<std::int64_t>();
+           const task::RightItems items = right_items(decisions, batch);
+           const auto verdicts = judge_.judge(decisions, decisions, predicted, items);
            for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-             const std::int64_t expected = options_.margin ? 0 : std::max<std::int64_t>(predicted[r], 0);
-             const bool right = !labelled || batch.labels[r] == expected;
+             const std::int64_t expected = classifies() ? std::max<std::int64_t>(predicted[r], 0) : 0;
+             const bool right =
+                 options_.task ? has_items(items[r]) : !labelled || batch.labels[r] == expected;
              figures_.non_finite += !verdicts[r].finite;
              figures_.wrong += verdicts[r].finite && !right;
-             figures_.unlabelled += !options_.margin && !labelled;
+             figures_.unlabelled += classifies() && !labelled;
              const bool judged = verdicts[r].finite && right;
              const std::size_t known_as = state_.add(
                  MutationRecord{keys.next(batch, r), dataset_->id(batch.indices[r]), expected, judged});
@@ -108,14 +114,27 @@ class Runner {
     figures_.judged = places_.size();
     if (places_.empty())
       fail(Fault::data,
-           "network '{}' classifies none of the {} records as labelled, so there is nothing to judge mutants "
+           "network '{}' {} of the {} records as labelled, so there is nothing to judge mutants "
            "by; check labels and preprocessing",
-           session_.graph().name(), figures_.records);
+           session_.graph().name(), options_.task ? "decides no item of any" : "classifies none",
+           figures_.records);
+  }
+
+  // Of tasks of items; otherwise empty.
+  task::RightItems right_items(const Array& decisions, const Batch& batch) const {
+    return options_.task ? task::right_items(*options_.task, decisions, batch, *dataset_)
+                         : task::RightItems();
+  }
+
+  static bool has_items(const Judge::Items& items) {
+    return std::ranges::any_of(items, [](std::int64_t c) { return c != no_class; });
   }
 
   // Results for the same mutants and records of the same network.
   void reuse(const MutationState& earlier) {
-    if (earlier.model_hash() != state_.model_hash() || earlier.margin() != state_.margin()) return;
+    if (earlier.model_hash() != state_.model_hash() || earlier.margin() != state_.margin() ||
+        earlier.task() != state_.task())
+      return;
     MutationState known = earlier;
     std::map<RecordKey, const MutationRecord*> here;
     std::set<std::string> wanted;
@@ -149,7 +168,8 @@ class Runner {
     return JournalKey("mutation run")
         .add("network", state_.model_hash())
         .add("set of records", records.hex())
-        .add("margin", options_.margin ? fmt::to_string(*options_.margin) : "none");
+        .add("margin", state_.margin() ? fmt::to_string(*state_.margin()) : "none")
+        .add("task", state_.task());
   }
 
   void open_journal(Progress& progress) {
@@ -300,7 +320,12 @@ class Runner {
     std::vector<std::size_t> records;
     for (const Place* place : part) records.push_back(place->record);
     BatchReader reader(dataset_, records_at_once(*dataset_, batch), records);
-    while (const auto next = reader.next()) block.add(session_.bind(*next));
+    items_.clear();
+    while (const auto next = reader.next()) {
+      block.add(session_.bind(*next));
+      if (options_.task)
+        items_.push_back(right_items(block.value(block.chunks() - 1, session_.logits()), *next));
+    }
   }
 
   // The results of a mutant, for take_found(); empty for nothing. Called by several threads, for each mutant
@@ -347,7 +372,8 @@ class Runner {
     const Array& original = block.value(chunk, session_.logits());
     std::vector<std::int64_t> expected;
     for (const Place* place : places) expected.push_back(place->expected);
-    std::vector<Judge::Verdict> verdicts = judge_.judge(original, answer.decisions, expected);
+    std::vector<Judge::Verdict> verdicts =
+        judge_.judge(original, answer.decisions, expected, items_of(chunk));
     const auto untouched = [&](std::size_t r) { return !answer.untouched.empty() && answer.untouched[r]; };
     // Scores may be what two large numbers leave: their rounding is that of what changed.
     std::vector<std::int64_t> close;
@@ -387,11 +413,20 @@ class Runner {
               const std::vector<std::int64_t>& expected, std::vector<Judge::Verdict>& verdicts,
               RunFigures& figures) const {
     std::vector<std::int64_t> some;
-    for (const std::int64_t r : rows) some.push_back(expected[static_cast<std::size_t>(r)]);
+    task::RightItems items;
+    for (const std::int64_t r : rows) {
+      some.push_back(expected[static_cast<std::size_t>(r)]);
+      if (options_.task) items.push_back(items_of(chunk)[static_cast<std::size_t>(r)]);
+    }
     const Array& original = block.value(chunk, session_.logits());
-    const auto exact = judge_.judge(picked(original, rows), replay.exact(block, chunk, rows), some);
+    const auto exact = judge_.judge(picked(original, rows), replay.exact(block, chunk, rows), some, items);
     for (std::size_t i = 0; i < rows.size(); ++i) verdicts[static_cast<std::size_t>(rows[i])] = exact[i];
     figures.settled += rows.size();
+  }
+
+  // Of the records of a chunk of the block; empty where a record is one decision.
+  std::span<const Judge::Items> items_of(std::size_t chunk) const {
+    return items_.empty() ? std::span<const Judge::Items>() : items_[chunk];
   }
 
   const Session& session_;
@@ -402,7 +437,8 @@ class Runner {
   Judge judge_;
   MutationState state_;
   std::vector<Place> places_;
-  Ranks& ranks_ = assay::ranks();  // other threads have none
+  std::vector<task::RightItems> items_;  // by chunk of the block
+  Ranks& ranks_ = assay::ranks();        // other threads have none
   std::optional<SharedJournal> journal_;
   std::vector<std::size_t> positions_;  // of the mutants in the state
 };

@@ -135,6 +135,11 @@ void MutationState::merge(const MutationState& other) {
   if (other.model_hash_ != model_hash_)
     fail(Fault::mismatch, "results of mutating '{}' cannot be added to those of '{}': the networks differ",
          other.model_, model_);
+  if (other.task_ != task_)
+    fail(Fault::mismatch,
+         "results for network '{}' were judged by different tasks ({} and {}) and cannot be put together",
+         model_, task_.empty() ? "one decision a record" : task_,
+         other.task_.empty() ? "one decision a record" : other.task_);
   if (other.margin_ != margin_)
     fail(Fault::mismatch,
          "results for network '{}' were judged by different margins and cannot be put together", model_);

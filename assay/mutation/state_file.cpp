@@ -95,6 +95,7 @@ void MutationState::write(const std::filesystem::path& path) const {
                {"mutants", Json::array()},
                {"not_applicable", Json::array()}};
   json["margin"] = margin_ ? Json(*margin_) : Json();
+  if (!task_.empty()) json["task"] = task_;
   for (const MutationRecord& record : sorted.records_) json["records"].push_back(record_to_json(record));
   for (const MutantOutcome& mutant : sorted.mutants_) json["mutants"].push_back(mutant_to_json(mutant));
   for (const NotApplicable& entry : sorted.not_applicable)
@@ -115,7 +116,8 @@ MutationState MutationState::read(const std::filesystem::path& path) {
       throw std::runtime_error(fmt::format("it has {} classes, not 1 to {}", classes, most_classes));
     MutationState state(
         json.at("model_hash").get<std::string>(), json.at("model").get<std::string>(), classes,
-        json.at("margin").is_null() ? std::nullopt : std::optional(json.at("margin").get<double>()));
+        json.at("margin").is_null() ? std::nullopt : std::optional(json.at("margin").get<double>()),
+        json.value("task", ""));
     state.class_names = json.at("class_names").get<std::vector<std::string>>();
     for (const Json& entry : json.at("records")) {
       const MutationRecord record = record_from(entry);

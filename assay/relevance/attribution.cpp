@@ -49,8 +49,9 @@ class InGroups final : public Attribution {
     for (const auto& [id, tensor] : inputs) {
       if (const int axis = axis_of(id); axis >= 0) records = std::max(records, tensor.size(axis));
     }
-    if (!target.classes.empty() && std::ssize(target.classes) != records)
-      fail(Fault::usage, "{} classes are given for {} records", target.classes.size(), records);
+    if (const auto targets = std::max(std::ssize(target.classes), std::ssize(target.weights));
+        targets != 0 && targets != records)
+      fail(Fault::usage, "{} targets are given for {} records", targets, records);
     Relevance result;
     std::map<ValueId, std::vector<Array>> pieces;
     for (std::int64_t begin = 0; begin == 0 || begin < records; begin += group) {
@@ -90,6 +91,10 @@ class InGroups final : public Attribution {
   }
   Target part_of(const Target& target, std::int64_t begin, std::int64_t rows) const {
     Target part;
+    part.threshold = target.threshold;
+    for (std::int64_t i = 0; !target.weights.empty() && i < session_.group(); ++i)
+      part.weights.push_back(i < rows ? target.weights[static_cast<std::size_t>(begin + i)]
+                                      : std::vector<float>());
     for (std::int64_t i = 0; !target.classes.empty() && i < session_.group(); ++i)
       part.classes.push_back(i < rows ? target.classes[static_cast<std::size_t>(begin + i)]
                                       : Target::no_class);

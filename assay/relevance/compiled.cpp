@@ -122,14 +122,18 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
   return nullptr;
 }
 
-double CompiledRelevance::put_in(std::span<const float> elements, std::int64_t target,
+double CompiledRelevance::put_in(std::span<const float> elements, const Target& target, std::size_t record,
                                  std::span<float> gradients) const {
-  if (!start_.single()) {
-    gradients[static_cast<std::size_t>(target)] = 1;
-    return double{elements[static_cast<std::size_t>(target)]};
+  start_.add_weights(elements, target, record, gradients);
+  const double threshold = start_.threshold(target);
+  double relevance = 0;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const double weight = gradients[i];
+    if (weight == 0) continue;  // the element may be infinite
+    relevance += weight * (elements[i] - threshold);
+    if (threshold != 0 && elements[i] != 0)
+      gradients[i] = static_cast<float>(weight * (elements[i] - threshold) / elements[i]);
   }
-  const double weight = target == 1 ? 0.5 : -0.5, relevance = weight * (elements[0] - start_.threshold());
-  gradients[0] = static_cast<float>(elements[0] == 0 ? weight : relevance / elements[0]);
   return relevance;
 }
 
@@ -143,9 +147,7 @@ Relevance CompiledRelevance::attribute(const Tensors& values, const Target& targ
       .read = {start_.value()},
       .numbers = 1,
       .gradients = [&](std::size_t record, std::span<const float> elements, std::span<float> gradients) {
-        const std::int64_t of_record =
-            target.classes.empty() ? start_.decided(elements) : target.classes[record];
-        if (of_record != Target::no_class) result.start[record] = put_in(elements, of_record, gradients);
+        result.start[record] = put_in(elements, target, record, gradients);
       }};
   const RecordGradients found = segment_->gradients(inputs, chosen, std::span(&wanted_, 1));
   result.values[wanted_] = found.gradients[0].at(wanted_) * inputs.at(wanted_);

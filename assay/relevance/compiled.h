@@ -43,8 +43,9 @@ class CompiledRelevance {
  private:
   CompiledRelevance(const Session& session, const Start& start, ValueId wanted)
       : session_(session), start_(start), wanted_(wanted) {}
-  // Sets `gradients` of the explained element to relevance over value, and returns the relevance put in.
-  double put_in(std::span<const float> elements, std::int64_t target, std::span<float> gradients) const;
+  // Sets `gradients` of the explained elements to relevance over value, and returns the relevance put in.
+  double put_in(std::span<const float> elements, const Target& target, std::size_t record,
+                std::span<float> gradients) const;
 
   const Session& session_;
   Start start_;

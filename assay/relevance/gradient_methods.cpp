@@ -22,13 +22,13 @@ Tensors explained_gradients(const Session& session, const Start& start, const Te
     Array scores = values.at(read);
     if (at.axis >= 0) scores = scores.movedim(at.axis, 0);
     scores = scores.reshape({scores.size(0) / std::max<std::int64_t>(1, at.rows), -1});
-    return start.explained(scores, start.weights(scores.detach(), target)).sum();
+    return start.explained(scores, start.weights(scores.detach(), target), target).sum();
   };
   return session.gradients(given, std::span(&read, 1), objective, wanted);
 }
 
 std::vector<double> explained_values(const Start& start, const Array& values, const Target& target) {
-  return per_record(start.explained(values, start.weights(values, target)));
+  return per_record(start.explained(values, start.weights(values, target), target));
 }
 
 std::vector<ValueId> with(std::span<const ValueId> wanted, ValueId more) {

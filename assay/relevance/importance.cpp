@@ -13,6 +13,7 @@
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
 #include "assay/engine/shared_walk.h"
+#include "assay/task/standing.h"
 
 namespace assay::relevance {
 namespace {
@@ -133,9 +134,10 @@ class Analyser {
     reads_ = attribution_->reads(wanted_);
     if (std::ranges::find(reads_, session.logits()) == reads_.end()) reads_.push_back(session.logits());
     if (!regresses_) classes_ = std::max(dataset.class_count(), class_count(session_));
+    const std::size_t known = options.task ? options.task->class_names().size() : classes_;
     if (options.only_class &&
-        (*options.only_class < 0 || static_cast<std::size_t>(*options.only_class) >= classes_)) {
-      fail(Fault::usage, "class {} does not exist; there are {} classes", *options.only_class, classes_);
+        (*options.only_class < 0 || static_cast<std::size_t>(*options.only_class) >= known)) {
+      fail(Fault::usage, "class {} does not exist; there are {} classes", *options.only_class, known);
     }
     for (const Layer& layer : layers) sums_.emplace_back(layer, classes_);
     if (dataset.has_labels()) {
@@ -153,6 +155,7 @@ class Analyser {
     found.indices = batch.indices;
     found.finite = finite_rows(logits, batch.indices.size());
     found.labels = batch.labels;
+    if (options_.task) return look_at_items(batch, values, std::move(found));
     if (regresses_)
       found.squared_error = squared_error_of(batch, logits);
     else
@@ -180,7 +183,7 @@ class Analyser {
     const auto records = static_cast<double>(std::max<std::size_t>(1, result_.records));
     if (dataset_.has_labels() && !regresses_ && result_.records > 0)
       evaluation.accuracy = static_cast<double>(correct_) / records;
-    if (regresses_ && result_.records > 0) {
+    if (regresses_ && !options_.task && result_.records > 0) {
       evaluation.mean_squared_error =
           squared_error_ / (records * static_cast<double>(dataset_.target_width()));
     }
@@ -193,6 +196,28 @@ class Analyser {
   }
 
  private:
+  // The scores of the items that are decided correctly, together.
+  Found look_at_items(const Batch& batch, const Tensors& values, Found found) const {
+    const Array logits = as_rows(in_memory(values.at(session_.logits()), DType::float32));
+    const auto width = static_cast<std::size_t>(logits.size(1));
+    task::RightItems items = task::right_items(*options_.task, logits, batch, dataset_);
+    Target target;
+    for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+      target.weights.emplace_back();
+      if (found.finite[r] == 0) continue;
+      if (options_.only_class) task::keep_class(*options_.task, *options_.only_class, items[r]);
+      const std::span<const float> output(logits.elements<float>() + r * width, width);
+      task::ItemScores scores = task::item_scores(options_.task->leads(output, items[r]), items[r], width);
+      if (scores.weights.empty()) continue;
+      target.weights.back() = std::move(scores.weights);
+      target.threshold = scores.threshold;
+      found.kept.push_back(static_cast<std::int64_t>(r));
+      found.rows.push_back(0);
+    }
+    if (!found.kept.empty()) explain(values, target, found);
+    return found;
+  }
+
   // No relevance anywhere is no ranking.
   void require_relevance(const LayerImportance& layer) const {
     if (std::ranges::any_of(layer.absolute, [](double sum) { return sum != 0; })) return;

@@ -263,13 +263,12 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
   if (const CompiledRelevance* compiled = compiled_for(wanted)) return compiled->attribute(values, target);
 
   const Array& scores = values.at(start_.value());
-  const Array weights = start_.weights(scores, target), start = start_.explained(scores, weights);
+  const Array weights = start_.weights(scores, target), start = start_.explained(scores, weights, target);
   Relevance result{.values = {}, .start = per_record(start)};
   Flow flow(session_.graph());
   flow.add(start_.value(), start);
   Way way{values, {}};
-  if (const Array negative = weights.lt(0); negative.any().item<bool>())
-    way.negative = negative.reshape({-1});
+  if (const Array negative = weights.lt(0); negative.any().item<bool>()) way.negative = negative;
   const std::vector<int> nodes = route_->nodes_to(wanted);
   for (std::size_t i = nodes.size(); i-- > 0;) {
     pass(nodes[i], way, flow);
@@ -306,9 +305,7 @@ Array Lrp::through_unit(int n, const Way& way, const Array& arriving) const {
   if (step.left_out.defined()) output = output - step.left_out;
   const bool mirrored = n == deciding_unit_ && way.negative.defined() && !step.epsilon;
   if (!mirrored) return step.rule->redistribute(step.unit->map, input, output, arriving);
-  std::vector<std::int64_t> shape(static_cast<std::size_t>(arriving.rank()), 1);
-  shape[0] = arriving.size(0);
-  const Array negative = way.negative.reshape(shape), none = array::zeros({}, arriving.dtype());
+  const Array negative = way.negative.reshape(arriving.shape()), none = array::zeros({}, arriving.dtype());
   const LinearMap opposite = step.unit->map.with([](const Array& numbers) { return numbers.neg(); });
   return step.rule->redistribute(step.unit->map, input, output, array::where(negative, none, arriving)) +
          step.rule->redistribute(opposite, input, output.neg(), array::where(negative, arriving, none));

@@ -2,6 +2,7 @@
 
 #include <assay/array_math.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <assay/error.h>
@@ -22,19 +23,24 @@ std::int64_t Start::decided(std::span<const float> elements) const {
 }
 
 void Start::check(const Target& target, std::size_t records, std::int64_t elements) const {
-  if (target.classes.empty()) return;
-  if (target.classes.size() != records)
-    fail(Fault::usage, "{} classes are given for {} records", target.classes.size(), records);
+  const std::size_t given = std::max(target.classes.size(), target.weights.size());
+  if (given != 0 && given != records)
+    fail(Fault::usage, "{} {} are given for {} records", given,
+         target.weights.empty() ? "classes" : "rows of weights", records);
   const std::int64_t count = single() ? 2 : elements;
   for (const std::int64_t c : target.classes) {
     if (c != Target::no_class && (c < 0 || c >= count))
       fail(Fault::usage, "class {} does not exist; the network has {} {}", c, count,
            single() ? "classes" : "outputs");
   }
+  for (const std::vector<float>& row : target.weights) {
+    if (!row.empty() && std::ssize(row) != elements)
+      fail(Fault::usage, "{} weights are given for {} outputs", row.size(), elements);
+  }
 }
 
 Target Start::settled(const Array& values, const Target& target) const {
-  if (!target.classes.empty()) return target;
+  if (!target.classes.empty() || !target.weights.empty()) return target;
   const Array host = in_memory(values, DType::float32);
   const auto records = static_cast<std::size_t>(host.size(0));
   const std::size_t width =
@@ -45,24 +51,38 @@ Target Start::settled(const Array& values, const Target& target) const {
   return found;
 }
 
-Array Start::weights(const Array& values, const Target& target) const {
-  const auto records = static_cast<std::size_t>(values.size(0));
-  const std::int64_t width = records == 0 ? 0 : values.count() / values.size(0);
-  check(target, records, width);
-  const Target fixed = settled(values, target);
-  Array host = array::zeros({values.size(0), width}, DType::float32);
-  for (std::size_t r = 0; r < records; ++r) {
-    const std::int64_t c = fixed.classes[r];
-    if (c == Target::no_class) continue;
-    float* const row = host.elements<float>() + static_cast<std::int64_t>(r) * width;
-    row[single() ? 0 : c] = !single() ? 1.0F : c == 1 ? 0.5F : -0.5F;
+void Start::add_weights(std::span<const float> elements, const Target& target, std::size_t record,
+                        std::span<float> weights) const {
+  if (!target.weights.empty()) {
+    std::ranges::copy(target.weights[record], weights.begin());
+    return;
   }
-  return host.to(values.dtype()).reshape(values.shape());
+  const std::int64_t c = target.classes.empty() ? decided(elements) : target.classes[record];
+  if (c == Target::no_class) return;
+  if (single())
+    weights[0] = c == 1 ? 0.5F : -0.5F;
+  else
+    weights[static_cast<std::size_t>(c)] = 1;
 }
 
-Array Start::explained(const Array& values, const Array& weights) const {
+Array Start::weights(const Array& values, const Target& target) const {
+  const auto records = static_cast<std::size_t>(values.size(0));
+  const std::int64_t elements = records == 0 ? 0 : values.count() / values.size(0);
+  check(target, records, elements);
+  const auto width = static_cast<std::size_t>(elements);
+  const Array weights = array::zeros({values.size(0), elements}, DType::float32),
+              host = target.classes.empty() && target.weights.empty() ? in_memory(values, DType::float32)
+                                                                      : weights;
+  for (std::size_t r = 0; r < records; ++r)
+    add_weights({host.elements<float>() + r * width, width}, target, r,
+                {weights.elements<float>() + r * width, width});
+  return weights.to(values.dtype()).reshape(values.shape());
+}
+
+Array Start::explained(const Array& values, const Array& weights, const Target& target) const {
   // Elements that are not explained may be infinite.
-  return array::where(weights.ne(0), (values - threshold()) * weights, array::zeros({}, values.dtype()));
+  return array::where(weights.ne(0), (values - threshold(target)) * weights,
+                      array::zeros({}, values.dtype()));
 }
 
 std::vector<double> per_record(const Array& relevance) {

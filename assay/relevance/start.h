@@ -27,10 +27,15 @@ class Start {
   // `target`, or the classes that `values` of the start name.
   Target settled(const Array& values, const Target& target) const;
   // Gradient of the explained number with respect to each element of `values` [n, ...]: 1 at the target's, 0
-  // elsewhere; of a single number a half, below 0 for class 0. Throws as check().
+  // elsewhere; of a single number a half, below 0 for class 0; the target's own weights. Throws as check().
   Array weights(const Array& values, const Target& target) const;
+  // The same of one record, added to zeros.
+  void add_weights(std::span<const float> elements, const Target& target, std::size_t record,
+                   std::span<float> weights) const;
   // The explained numbers, in the shape of `values`.
-  Array explained(const Array& values, const Array& weights) const;
+  Array explained(const Array& values, const Array& weights, const Target& target) const;
+  // The threshold of an element.
+  double threshold(const Target& target) const { return single() ? threshold() : double{target.threshold}; }
 
  private:
   DecisionScores scores_;

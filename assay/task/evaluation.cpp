@@ -15,6 +15,7 @@
 #include "assay/support/threads.h"
 #include "assay/task/counts.h"
 #include "assay/task/intervals.h"
+#include "assay/task/standing.h"
 
 namespace assay::task {
 namespace {
@@ -86,13 +87,9 @@ class Judge {
 
  private:
   Seen judged(std::size_t index, const JudgedRecord& record) const {
-    try {
-      Seen seen = seen_of(task_, task_.judge(record));
-      seen.index = index;
-      return seen;
-    } catch (const Error& error) {
-      throw Error(error.fault(), fmt::format("record '{}': {}", dataset_.id(index), error.what()));
-    }
+    Seen seen = seen_of(task_, judged_record(task_, record, dataset_, index));
+    seen.index = index;
+    return seen;
   }
 
   const Session& session_;

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/engine/elements.h"
 #include "assay/task/counts.h"
 
 namespace assay::task {
@@ -27,7 +29,8 @@ class Scores {
   void go_to(std::int64_t position) {
     first_ = position / layout_.inner * layout_.inner * layout_.classes + position % layout_.inner;
   }
-  float of(std::int64_t c) const { return output_[static_cast<std::size_t>(first_ + c * step_)]; }
+  std::int64_t place(std::int64_t c) const { return first_ + c * step_; }
+  float of(std::int64_t c) const { return output_[static_cast<std::size_t>(place(c))]; }
 
   std::int64_t decided() const {
     if (layout_.classes == 1) return std::isnan(of(0)) ? no_class : of(0) > layout_.threshold ? 1 : 0;
@@ -37,6 +40,27 @@ class Scores {
       if (of(c) > of(best)) best = c;
     }
     return best;
+  }
+
+  Lead lead(std::int64_t c) const {
+    const std::int64_t named = decided();
+    Lead lead{.holds = named == c};
+    if (layout_.classes == 1) {
+      lead.threshold = layout_.threshold;
+      (c == 1 ? lead.own : lead.rival) = place(0);
+      lead.value = c == 1 ? of(0) - layout_.threshold : layout_.threshold - of(0);
+      lead.scale = std::max(std::abs(of(0)), std::abs(layout_.threshold));
+      return lead;
+    }
+    std::int64_t rival = c == 0 ? 1 : 0;
+    for (std::int64_t other = rival; other < layout_.classes; ++other) {
+      if (other != c && of(other) > of(rival)) rival = other;
+    }
+    lead.own = place(c);
+    lead.rival = place(rival);
+    lead.value = named == no_class ? std::numeric_limits<float>::quiet_NaN() : of(c) - of(rival);
+    lead.scale = std::max(std::abs(of(c)), std::abs(of(rival)));
+    return lead;
   }
 
   // -ln of the probability of a class.
@@ -129,22 +153,59 @@ PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
 
 Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& record,
                           std::optional<std::int64_t> ignored, bool surprises) {
-  const auto positions = static_cast<std::size_t>(layout.positions());
-  Judgement result{.decided = std::vector<std::int64_t>(positions),
-                   .wanted = std::vector<std::int64_t>(positions)};
+  Judgement result{.decided = decided_positions(layout, record.output),
+                   .wanted = std::vector<std::int64_t>(static_cast<std::size_t>(layout.positions()))};
   double surprise = 0;
   Scores scores(layout, record.output);
   for (std::int64_t p = 0; p < layout.positions(); ++p) {
     const auto i = static_cast<std::size_t>(p);
-    scores.go_to(p);
     result.wanted[i] = label_at(layout, record.targets[i], ignored, p);
-    result.decided[i] = scores.decided();
-    if (surprises && result.wanted[i] >= 0 && result.decided[i] >= 0)
-      surprise += scores.surprise(result.wanted[i]);
+    if (!surprises || result.wanted[i] < 0 || result.decided[i] < 0) continue;
+    scores.go_to(p);
+    surprise += scores.surprise(result.wanted[i]);
   }
   result.sums = sums_of(result, layout.named());
   result.sums.surprise = surprise;
   return result;
+}
+
+std::vector<std::int64_t> decided_positions(const PositionLayout& layout, std::span<const float> output) {
+  std::vector<std::int64_t> decided(static_cast<std::size_t>(layout.positions()));
+  Scores scores(layout, output);
+  for (std::size_t p = 0; p < decided.size(); ++p) {
+    scores.go_to(static_cast<std::int64_t>(p));
+    decided[p] = scores.decided();
+  }
+  return decided;
+}
+
+std::vector<Lead> leads_of_positions(const PositionLayout& layout, std::span<const float> output,
+                                     std::span<const std::int64_t> classes) {
+  std::vector<Lead> leads(classes.size());
+  Scores scores(layout, output);
+  for (std::size_t p = 0; p < classes.size(); ++p) {
+    if (classes[p] < 0) continue;
+    scores.go_to(static_cast<std::int64_t>(p));
+    leads[p] = scores.lead(classes[p]);
+  }
+  return leads;
+}
+
+ItemRows rows_of_positions(const PositionLayout& layout, const Array& outputs, const Array& targets,
+                           std::optional<std::int64_t> ignored) {
+  std::vector<std::int64_t> counted, labels;
+  const std::vector<float> wanted = floats_of(targets);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    const std::int64_t label = label_at(layout, wanted[i], ignored, row % layout.positions());
+    if (label == no_class) continue;
+    counted.push_back(row);
+    labels.push_back(label);
+  }
+  const Array scores = outputs.reshape({-1, layout.outer, layout.classes, layout.inner})
+                           .movedim(2, 3)
+                           .reshape({-1, layout.classes});
+  return {scores.index_select(0, array::tensor(counted)), array::tensor(labels)};
 }
 
 std::optional<std::int64_t> ignored_label(const SpecOptions& options) {

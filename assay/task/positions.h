@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,16 @@ PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
 // `surprises` Sums::surprise is summed. Throws Error{data} for a label that is not a class.
 Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& record,
                           std::optional<std::int64_t> ignored, bool surprises);
+
+// Decisions for each position (Task::decide()).
+std::vector<std::int64_t> decided_positions(const PositionLayout& layout, std::span<const float> output);
+// Leads of the positions (Task::leads()).
+std::vector<Lead> leads_of_positions(const PositionLayout& layout, std::span<const float> output,
+                                     std::span<const std::int64_t> classes);
+
+// The positions that count as rows (Task::rows()).
+ItemRows rows_of_positions(const PositionLayout& layout, const Array& outputs, const Array& targets,
+                           std::optional<std::int64_t> ignored);
 
 // The option `ignore`: an integer, or empty for none. Throws Error{usage} for anything else.
 std::optional<std::int64_t> ignored_label(const SpecOptions& options);

@@ -11,6 +11,7 @@
 #include <assay/evaluate.h>
 #include <assay/extend/optimisers.h>
 #include <assay/extend/random.h>
+#include <assay/extend/task.h>
 #include <assay/model.h>
 #include "assay/data/given.h"
 #include "assay/data/views.h"
@@ -48,7 +49,8 @@ void check_fit(const Session& session, const Dataset& data, const LossInfo& loss
   }
 }
 
-Answers answers_of(const Session& session, const Array& scores, const Batch& batch) {
+// What a batch says: of each record, or with a task of each item.
+Answers answers_of(const Session& session, const Array& scores, const Batch& batch, const task::Task* task) {
   require_rows(session, scores, batch.indices.size());
   if (!is_real(scores.dtype()))
     fail(Fault::unsupported,
@@ -58,7 +60,11 @@ Answers answers_of(const Session& session, const Array& scores, const Batch& bat
                   .labels = {},
                   .numbers = {},
                   .probabilities = session.ends_in_sigmoid()};
-  if (batch.labels.empty()) {
+  if (task != nullptr) {
+    task::ItemRows rows = task->rows(scores, batch.targets);
+    answers.scores = std::move(rows.scores);
+    answers.labels = std::move(rows.labels);
+  } else if (batch.labels.empty()) {
     answers.numbers = batch.targets.reshape(answers.scores.shape());
   } else {
     const auto count = static_cast<std::int64_t>(batch.labels.size());
@@ -67,25 +73,25 @@ Answers answers_of(const Session& session, const Array& scores, const Batch& bat
   return answers;
 }
 
-std::size_t correct_of(const Session& session, const Array& scores, const Batch& batch) {
-  const std::vector<std::int64_t> predicted = predicted_classes(session, scores, batch.indices.size());
-  std::size_t correct = 0;
-  for (std::size_t i = 0; i < predicted.size(); ++i) correct += predicted[i] == batch.labels[i] ? 1 : 0;
-  return correct;
-}
-
-// Sums over the records of an epoch.
+// Sums over the records, or items, of an epoch.
 struct Sums {
   double loss = 0;
-  std::size_t correct = 0, records = 0;
+  std::size_t correct = 0, counted = 0;
 
-  void add(double mean_loss, std::size_t right, std::size_t count) {
-    loss += mean_loss * static_cast<double>(count);
-    correct += right;
-    records += count;
+  // `labels`: int64 [n] of the rows of scores; undefined for regression.
+  void add(const Session& session, double mean_loss, const Array& scores, const Array& labels) {
+    const auto rows = static_cast<std::size_t>(scores.size(0));
+    loss += mean_loss * static_cast<double>(rows);
+    counted += rows;
+    if (!labels.defined() || rows == 0) return;
+    const std::vector<std::int64_t> predicted = predicted_classes(session, scores, rows);
+    for (std::size_t i = 0; i < rows; ++i)
+      correct += predicted[i] == labels.elements<std::int64_t>()[i] ? 1 : 0;
   }
-  double mean_loss() const { return loss / static_cast<double>(records); }
-  double accuracy() const { return static_cast<double>(correct) / static_cast<double>(records); }
+  double mean_loss() const { return loss / static_cast<double>(std::max<std::size_t>(1, counted)); }
+  double accuracy() const {
+    return static_cast<double>(correct) / static_cast<double>(std::max<std::size_t>(1, counted));
+  }
 };
 
 // Fresh weights, but for what is frozen.
@@ -102,7 +108,7 @@ class Trainer {
  public:
   Trainer(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
           const ConstantChoice& choice, const SessionOptions& options, Progress& progress,
-          const AuxiliaryLoss* auxiliary)
+          const AuxiliaryLoss* auxiliary, std::shared_ptr<const task::Task> task)
       : graph_(begun(graph, recipe, choice)),
         training_(std::move(training)),
         validation_(std::move(validation)),
@@ -110,16 +116,18 @@ class Trainer {
         options_(options),
         progress_(progress),
         auxiliary_(auxiliary),
+        task_(std::move(task)),
         session_(graph_, options),
         loss_(chosen_loss(recipe)),
         outputs_(element_count(session_.shape(session_.logits()))),
         parameters_(graph_, recipe, choice),
         constants_(parameters_.leaves()) {
-    check_fit(session_, *training_, loss_.info, "training");
-    if (validation_) check_fit(session_, *validation_, loss_.info, "validation");
+    if (!task_) check_fit(session_, *training_, loss_.info, "training");
+    if (validation_ && !task_) check_fit(session_, *validation_, loss_.info, "validation");
     Hasher fingerprint;
     fingerprint.text(graph_.hash()).text(training_->hash()).text(steps_hash(recipe_));
     if (auxiliary_ != nullptr) fingerprint.text(auxiliary_->version);
+    if (task_) fingerprint.text(task_->describe());
     for (const std::string& name : choice.also) fingerprint.text("also").text(name);
     for (const std::string& name : choice.frozen) fingerprint.text("frozen").text(name);
     at_.fingerprint = fingerprint.hex();
@@ -138,10 +146,13 @@ class Trainer {
     }
     const bool choose = recipe_.best_epoch && validation_;
     return {trained(choose ? at_.best : constants_), at_.history,
-            choose ? at_.best_epoch : at_.history.size() - 1, stopped && at_.history.size() < recipe_.epochs};
+            choose ? at_.best_epoch : at_.history.size() - 1, stopped && at_.history.size() < recipe_.epochs,
+            classifies()};
   }
 
  private:
+  bool classifies() const { return task_ != nullptr || training_->has_labels(); }
+
   bool ran_out() const {
     return recipe_.patience && patience_ran_out(at_.history, *recipe_.patience, recipe_.min_delta);
   }
@@ -157,20 +168,19 @@ class Trainer {
     Sums sums;
     while (auto batch = reader.next()) {
       step(*batch, dropout, number, sums);
-      stage.advance(batch->indices.size(), training_->has_labels()
-                                               ? fmt::format("loss {:.4f} accuracy {:.2f} %",
-                                                             sums.mean_loss(), 100 * sums.accuracy())
-                                               : fmt::format("loss {:.5f}", sums.mean_loss()));
+      stage.advance(batch->indices.size(), classifies() ? fmt::format("loss {:.4f} accuracy {:.2f} %",
+                                                                      sums.mean_loss(), 100 * sums.accuracy())
+                                                        : fmt::format("loss {:.5f}", sums.mean_loss()));
     }
-    EpochResult result{sums.mean_loss(), training_->has_labels() ? sums.accuracy() : 0, {}, {}};
+    EpochResult result{sums.mean_loss(), classifies() ? sums.accuracy() : 0, {}, {}};
     if (validation_) validate(result);
     return result;
   }
 
   // One batch: forward, backward, update.
   void step(const Batch& batch, Rng& dropout, std::size_t epoch, Sums& sums) {
-    const bool alone =
-        auxiliary_ == nullptr && loss_.info.of_record && outputs_ > 1 && !session_.ends_in_sigmoid();
+    const bool alone = auxiliary_ == nullptr && !task_ && loss_.info.of_record && outputs_ > 1 &&
+                       !session_.ends_in_sigmoid();
     const Pass pass = alone ? by_record(batch, dropout) : by_batch(batch, dropout);
     const double value = pass.loss + parameters_.penalty();
     if (!std::isfinite(value)) {
@@ -180,13 +190,12 @@ class Trainer {
            epoch + 1);
     }
     parameters_.step(pass.gradients);
-    sums.add(value, batch.labels.empty() ? 0 : correct_of(session_, pass.scores, batch),
-             batch.indices.size());
+    sums.add(session_, value, pass.scores, pass.labels);
   }
 
   // Results of a batch.
   struct Pass {
-    Array scores;  // [records, outputs]
+    Array scores, labels;  // [records or items, outputs]; labels undefined for regression
     double loss = 0;
     std::vector<Array> gradients;  // as the leaves of the parameters
   };
@@ -196,13 +205,14 @@ class Trainer {
     if (auxiliary_ != nullptr)
       wanted.insert(wanted.end(), auxiliary_->values.begin(), auxiliary_->values.end());
     const Tensors values = session_.trace(session_.bind(batch), wanted, true, &dropout, &constants_);
-    const Answers answers = answers_of(session_, values.at(wanted[0]), batch);
+    const Answers answers = answers_of(session_, values.at(wanted[0]), batch, task_.get());
     Array loss = loss_.info.value(answers, loss_.options);
     if (auxiliary_ != nullptr)
       loss = (1 - auxiliary_->weight) * loss + auxiliary_->weight * auxiliary_->value(batch, values);
     std::vector<Array> leaves;
     for (const auto& [id, leaf] : parameters_.leaves()) leaves.push_back(leaf);
-    return {answers.scores.detach(), loss.item<double>(), array::gradients(std::span(&loss, 1), leaves)};
+    return {answers.scores.detach(), answers.labels, loss.item<double>(),
+            array::gradients(std::span(&loss, 1), leaves)};
   }
 
   // Where the loss is a sum over records.
@@ -221,6 +231,7 @@ class Trainer {
                        leaves, &dropout, constants_);
     require_rows(session_, found.value, losses.size());
     Pass pass{found.value.reshape({found.value.size(0), -1}),
+              array::tensor(batch.labels),
               std::accumulate(losses.begin(), losses.end(), 0.0) / count,
               {}};
     for (const ValueId id : leaves) pass.gradients.push_back(found.gradients[0].at(id));
@@ -234,12 +245,12 @@ class Trainer {
     Sums sums;
     walk(session, validation_, {}, silence(), [&](const Batch& batch, const Tensors& inputs) {
       const Answers answers =
-          answers_of(session, session.run(inputs, std::span(&logits, 1)).at(logits), batch);
-      sums.add(loss_.info.value(answers, loss_.options).item<double>(),
-               batch.labels.empty() ? 0 : correct_of(session, answers.scores, batch), batch.indices.size());
+          answers_of(session, session.run(inputs, std::span(&logits, 1)).at(logits), batch, task_.get());
+      sums.add(session, loss_.info.value(answers, loss_.options).item<double>(), answers.scores,
+               answers.labels);
     });
     result.validation_loss = sums.mean_loss() + parameters_.penalty();
-    if (validation_->has_labels()) result.validation_accuracy = sums.accuracy();
+    if (classifies()) result.validation_accuracy = sums.accuracy();
   }
 
   void remember_best() {
@@ -283,6 +294,7 @@ class Trainer {
   SessionOptions options_;
   Progress& progress_;
   const AuxiliaryLoss* auxiliary_;
+  std::shared_ptr<const task::Task> task_;
   Session session_;
   Chosen<LossInfo> loss_;
   std::int64_t outputs_;  // of a record
@@ -308,20 +320,22 @@ std::pair<DatasetPtr, DatasetPtr> divided(const DatasetPtr& data, double share) 
 
 TrainingResult train_chosen(const Graph& graph, DatasetPtr training, DatasetPtr validation,
                             const Recipe& recipe, const ConstantChoice& choice, const SessionOptions& options,
-                            Progress& progress, const AuxiliaryLoss* auxiliary) {
+                            Progress& progress, const AuxiliaryLoss* auxiliary,
+                            std::shared_ptr<const task::Task> task) {
   given_data(training);
   check_recipe(recipe, validation != nullptr);
   if (recipe.validation_share > 0)
     std::tie(training, validation) = divided(training, recipe.validation_share);
   return Trainer(graph, std::move(training), std::move(validation), recipe, choice, options, progress,
-                 auxiliary)
+                 auxiliary, std::move(task))
       .run();
 }
 
 TrainingResult train(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
-                     const SessionOptions& options, Progress& progress, const AuxiliaryLoss* auxiliary) {
+                     const SessionOptions& options, Progress& progress, const AuxiliaryLoss* auxiliary,
+                     std::shared_ptr<const task::Task> task) {
   return train_chosen(graph, std::move(training), std::move(validation), recipe, {}, options, progress,
-                      auxiliary);
+                      auxiliary, std::move(task));
 }
 
 }  // namespace assay::training

@@ -11,6 +11,7 @@ namespace assay::training {
 // for names that there are not.
 TrainingResult train_chosen(const Graph& graph, DatasetPtr training, DatasetPtr validation,
                             const Recipe& recipe, const ConstantChoice& choice, const SessionOptions& options,
-                            Progress& progress, const AuxiliaryLoss* auxiliary = nullptr);
+                            Progress& progress, const AuxiliaryLoss* auxiliary = nullptr,
+                            std::shared_ptr<const task::Task> task = {});
 
 }  // namespace assay::training

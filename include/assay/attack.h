@@ -19,6 +19,10 @@
 #include <assay/progress.h>
 #include <assay/session.h>
 
+namespace assay::task {
+class Task;
+}
+
 namespace assay::attack {
 
 class AttackedNetwork;
@@ -86,8 +90,10 @@ struct AttackOptions {
   bool levels = false;
   std::filesystem::path journal =
       {};  // where finished batches are kept, so that the same attack continues from them; empty: nowhere
-  double margin =
-      0.2;  // regression: outputs that move by more than this away from their targets are a success
+  // Regression: outputs that move by more than this away from their targets are a success. Records with many
+  // items: this share, in [0, 1), of the correctly decided items has to be decided differently.
+  double margin = 0.2;
+  std::shared_ptr<const task::Task> task = {};  // decides if records have many items
 };
 
 // The ending of a search without any gradient, for example where functions saturate.

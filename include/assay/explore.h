@@ -20,12 +20,19 @@
 #include <assay/progress.h>
 #include <assay/session.h>
 
+namespace assay::task {
+class Task;
+}
+
 namespace assay::explore {
 
 // How decisions of several networks are compared.
 struct DisagreementOptions {
-  bool regression = false;
-  double margin = 0.2;          // regression: outputs of two networks further apart than this differ
+  bool regression = false;  // or records of many items: outputs are not the scores of classes
+  // Regression: outputs of two networks further apart than this differ. Records with many items: two networks
+  // decide more than this share of the items differently.
+  double margin = 0.2;
+  std::shared_ptr<const task::Task> task = {};  // decides if records have many items
   bool opposite_signs = false;  // regression: only when the outputs do not all share a strict sign as well
                                 // (DeepXplore, driving)
 };
@@ -90,12 +97,12 @@ struct Finding {
   std::size_t pass = 0, round = 0;
   bool differing = false;  // networks disagreed on the seed itself; nothing was changed
   std::size_t iterations = 0, target = 0;
-  Array point;                              // [record...] in units of the valid range
-  std::vector<std::int64_t> classes;        // that each network names; empty for regression
-  std::vector<std::vector<float>> outputs;  // scores or values of each network
-  std::optional<std::int64_t> majority;     // see majority()
-  std::optional<std::vector<float>> median;
-  double l0 = 0, l2 = 0, linf = 0, l1 = 0;           // from the seed, in units of the valid range
+  Array point;                               // [record...] in units of the valid range
+  std::vector<std::int64_t> classes;         // that each network names; empty for regression
+  std::vector<std::vector<float>> outputs;   // scores or values of each network
+  std::optional<std::int64_t> majority;      // see majority()
+  std::optional<std::vector<float>> median;  // of outputs; of items the class that most networks decide
+  double l0 = 0, l2 = 0, linf = 0, l1 = 0;   // from the seed, in units of the valid range
   std::vector<std::optional<std::uint64_t>> gained;  // items that it is the first to cover, by network
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@
 #include <assay/progress.h>
 #include <assay/selection.h>
 #include <assay/session.h>
+
+namespace assay::task {
+class Task;
+}
 
 namespace assay::mutation {
 
@@ -30,7 +35,12 @@ struct PlannedMutant {
 PlannedMutant planned(const Subject& subject, const Mutant& mutant);
 
 struct RunOptions {
-  // Regression: a mutant decides differently when its output is further away than this.
+  // Decides if a record has many items (null: the output is scores of classes, or numbers with a margin). T'
+  // is then the records with items that the original decides correctly.
+  std::shared_ptr<const task::Task> task = {};
+  // A mutant decides differently when its output is further away than this (regression), or when it decides
+  // differently more than this share of the items that the original decides correctly (tasks of items;
+  // absent: 0).
   std::optional<double> margin = {};
   double quality = 0.2;     // a mutant that gets a greater share of T' wrong is not run to the end
   bool naive = false;       // no shortcut: the whole mutant for each record

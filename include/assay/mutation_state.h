@@ -80,12 +80,19 @@ struct MutantOutcome {
 
 class MutationState {
  public:
-  MutationState(std::string model_hash, std::string model, std::size_t classes, std::optional<double> margin)
-      : model_hash_(std::move(model_hash)), model_(std::move(model)), classes_(classes), margin_(margin) {}
+  // `task`: what decided (Task::describe()) where a record has many items; empty: one decision a record.
+  MutationState(std::string model_hash, std::string model, std::size_t classes, std::optional<double> margin,
+                std::string task = {})
+      : model_hash_(std::move(model_hash)),
+        model_(std::move(model)),
+        task_(std::move(task)),
+        classes_(classes),
+        margin_(margin) {}
 
   const std::string& model_hash() const { return model_hash_; }
   const std::string& model() const { return model_; }
-  std::size_t classes() const { return classes_; }  // 1 for regression
+  std::size_t classes() const { return classes_; }  // 1 for regression and for tasks of items
+  const std::string& task() const { return task_; }
   const std::optional<double>& margin() const { return margin_; }
 
   const std::vector<MutationRecord>& records() const { return records_; }
@@ -110,8 +117,8 @@ class MutationState {
   void keep_mutants(const std::vector<bool>& keep);
 
   // Adds all that `other` knows; positions of what is here stay. Throws Error{mismatch} for a state of
-  // another network or margin, when both know an outcome and differ, or when one knows what the training data
-  // kill and the other does not.
+  // another network, task or margin, when both know an outcome and differ, or when one knows what the
+  // training data kill and the other does not.
   void merge(const MutationState& other);
   // Records and mutants in the order of their keys: states with the same content become equal.
   void sort();
@@ -125,7 +132,7 @@ class MutationState {
   void reorder(
       const std::vector<std::size_t>& records);  // new order as old positions; those not named are dropped
 
-  std::string model_hash_, model_;
+  std::string model_hash_, model_, task_;
   std::size_t classes_;
   std::optional<double> margin_;
   std::vector<MutationRecord> records_;

@@ -18,6 +18,10 @@
 #include <assay/progress.h>
 #include <assay/session.h>
 
+namespace assay::task {
+class Task;
+}
+
 namespace assay::relevance {
 
 // What to explain for each record of a batch: the score of one class, before functions that keep the order of
@@ -27,6 +31,11 @@ struct Target {
   // Per record; `no_class` leaves a record out (its relevance is 0). Empty: the class that is named.
   static constexpr std::int64_t no_class = -1;
   std::vector<std::int64_t> classes;
+  // In place of classes, where AttributionOptions::outputs: by record a weight for each element of the
+  // decision value. The sum of weight * (element - threshold) is explained, such as the scores of many items;
+  // no weights leave a record out.
+  std::vector<std::vector<float>> weights = {};
+  float threshold = 0;
 };
 
 // Relevance of one batch.
@@ -98,9 +107,14 @@ struct ImportanceOptions {
   bool absolute = false;    // sum absolute values (signed sums can cancel)
   std::optional<std::int64_t> only_class = {};
   std::size_t batch = 0;
+  // What decides where records have many items: explained is the sum of the scores of the items that a
+  // record's network decides correctly (of `only_class` alone, where it is given), of yes or no half the
+  // distance from the threshold.
+  std::shared_ptr<const task::Task> task = {};
 };
 
-// Relevance of one layer's neurons summed over the correctly classified records (all records for regression).
+// Relevance of one layer's neurons summed over the correctly classified records (all records for regression,
+// those with items that are decided correctly for tasks of items).
 struct LayerImportance {
   Layer layer;
   std::vector<double> relevance;  // [neurons], the ranking criterion (signed or absolute as asked)

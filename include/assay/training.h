@@ -16,6 +16,10 @@
 #include <assay/progress.h>
 #include <assay/session.h>
 
+namespace assay::task {
+class Task;
+}
+
 namespace assay::training {
 
 struct Recipe {
@@ -65,6 +69,7 @@ struct TrainingResult {
   std::vector<EpochResult> epochs;
   std::size_t best_epoch = 0;  // index into epochs of the weights returned
   bool stopped_early = false;  // patience ran out before the last epoch
+  bool classifies = false;     // whether epochs have an accuracy: of records, or of items
 };
 
 // A second term of the loss, from values inside the network: (1 - weight) * loss + weight * value.
@@ -76,11 +81,12 @@ struct AuxiliaryLoss {
 };
 
 // `auxiliary`: null for none; losses of epochs are the whole loss then, those of validation the task's.
-// Deterministic for a recipe on one thread count. Throws Error{mismatch} when data do not fit graph or loss,
-// Error{data} when the loss becomes non-finite (naming the epoch and the likely remedy).
+// `task`: of records with many items, of which losses and accuracies are then means over items; null: one
+// decision a record. Deterministic for a recipe on one thread count. Throws Error{mismatch} when data do not
+// fit graph or loss, Error{data} when the loss becomes non-finite (naming the epoch and the likely remedy).
 TrainingResult train(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
                      const SessionOptions& options, Progress& progress,
-                     const AuxiliaryLoss* auxiliary = nullptr);
+                     const AuxiliaryLoss* auxiliary = nullptr, std::shared_ptr<const task::Task> task = {});
 
 // Fresh weights for every trainable constant: `initialiser` as in a Recipe. Throws Error{usage} for names,
 // options and layers that there are not, Error{mismatch} for a kernel that cannot be filled so.

@@ -32,8 +32,10 @@ class AttackCommand final : public Command {
               CLI::Range(0, 1000));
     margin_ =
         flags.add("--margin", question_.options.margin,
-                  "regression: an output that moves by more than this away from its target is a success",
-                  CLI::PositiveNumber);
+                  "regression: an output that moves by more than this away from its target is a success; of "
+                  "records with many items: this share of them, decided otherwise",
+                  CLI::NonNegativeNumber);
+    add_task(flags, question_.task);
     check_.declare(flags);
   }
 
@@ -48,7 +50,8 @@ class AttackCommand final : public Command {
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     if (data->target_width() == 0)
-      refuse_without_effect({margin_}, "on classes: it is for regression (targets= of --data)");
+      refuse_without_effect({margin_},
+                            "on classes: it is for regression and tasks of many items (targets= of --data)");
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
     answers::AttackAnswer answer =

@@ -50,6 +50,7 @@ class Cover final : public Command {
     flags.add("--absolute", question_.learn.importance.absolute, "rank neurons by absolute relevance");
     flags.add("--normalised", question_.learn.importance.normalised,
               "divide each record's relevance by its decision value");
+    task_ = add_task(flags, question_.task);
     flags.add("--clusterer NAME", clusterer_, "what clusters the activations of important neurons");
     flags.add("--min-k", question_.learn.clusters.min_k, "fewest clusters tried", CLI::Range(1, 200));
     flags.add("--max-k", question_.learn.clusters.max_k, "most clusters tried", CLI::Range(1, 200));
@@ -92,8 +93,8 @@ class Cover final : public Command {
     of_subjects_ = flags.named({"--layer"});
     of_layers_ = flags.named({"--count-layer"});
     of_share_ = flags.named({"--share", "--cap"});
-    of_clusters_ = flags.named({"--method", "--absolute", "--normalised", "--clusterer", "--min-k", "--max-k",
-                                "--drop-zeros", "--round"});
+    of_clusters_ = flags.named({"--method", "--task", "--absolute", "--normalised", "--clusterer", "--min-k",
+                                "--max-k", "--drop-zeros", "--round"});
   }
 
   // A profile on the command line that is there is read, even if a file names training records.
@@ -146,6 +147,7 @@ class Cover final : public Command {
 
   // Options about a file or an extension that was not requested, and options that no criterion uses.
   void refuse_idle(const Settings& settings) const {
+    if (!learns()) refuse_without_effect({task_}, "without --train: the profile says what importance is of");
     if (question_.state.empty()) refuse_without_effect(of_state_, "without --state: no journal is kept");
     if (question_.attacks.empty()) refuse_without_effect(of_extension_, "without --extend-with");
     if (!settings.detailed())
@@ -216,6 +218,7 @@ class Cover final : public Command {
     context.effective["neurons"] = {};  // now part of the criteria
   }
 
+  const CLI::Option* task_ = nullptr;
   std::vector<const CLI::Option*> learning_;  // flags about learning
   std::vector<const CLI::Option*> of_subjects_, of_layers_, of_share_, of_clusters_, of_state_, of_details_,
       of_extension_;

@@ -4,6 +4,7 @@
 
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/inputs.h"
 #include "apps/assay/networks.h"
 #include "assay/answers/testing/exploration.h"
 
@@ -42,8 +43,12 @@ class Explore final : public Command {
               CLI::NonNegativeNumber);
     probability_ = flags.add("--probability", question_.options.search.probability,
                              "climb probabilities after the softmax, not the scores before it");
-    margin_ = flags.add("--margin", question_.options.search.disagreement.margin,
-                        "regression: outputs further apart than this disagree", CLI::PositiveNumber);
+    margin_ = flags.add(
+        "--margin", question_.options.search.disagreement.margin,
+        "regression: outputs further apart than this disagree; of records with many items: networks "
+        "that decide more than this share of them differently",
+        CLI::NonNegativeNumber);
+    add_task(flags, question_.task);
     opposite_signs_ = flags.add("--opposite-signs", question_.options.search.disagreement.opposite_signs,
                                 "regression: only when the outputs do not all have one sign, too");
     only_correct_ = flags.add("--only-correct", question_.options.only_correct,
@@ -109,8 +114,9 @@ class Explore final : public Command {
     if (seeds.target_width() > 0) {
       frame::refuse_without_effect({only_correct_, probability_}, "for regression: it is for classes");
     } else {
-      frame::refuse_without_effect({margin_, opposite_signs_},
-                                   "on classes: it is for regression (targets= of --data)");
+      frame::refuse_without_effect(
+          {margin_, opposite_signs_},
+          "on classes: it is for regression and tasks of many items (targets= of --data)");
       if (!seeds.has_labels())
         frame::refuse_without_effect(
             {only_correct_}, "without labels: --data say no classes that the first network could name");

@@ -21,6 +21,7 @@ class ImportanceCommand final : public Command {
     model_.declare(flags, true);
     data_.declare(flags, true);
     check_.declare(flags);
+    add_task(flags, question_.task);
     flags.add_list(
         "--layer NAME,...", question_.layers,
         "layer by name or number, may be repeated (default: the layer before the last with weights)");
@@ -35,7 +36,9 @@ class ImportanceCommand final : public Command {
     flags.add("--absolute", question_.options.absolute, "rank by absolute relevance");
     flags.add("--normalised", question_.options.normalised,
               "divide each record's relevance by its decision value");
-    flags.add("--class", class_, "only records of this class number", CLI::NonNegativeNumber)
+    flags
+        .add("--class", class_, "only records (of tasks of items: only items) of this class number",
+             CLI::NonNegativeNumber)
         ->default_str("");
     flags.add("--share", question_.share,
               "smallest m: neurons that hold this share of the absolute relevance", CLI::Range(0.0, 1.0));

@@ -49,9 +49,12 @@ class Mutate final : public Command {
     flags.add_output("--out FILE.onnx", question_.out, "with export: where the mutant goes");
     flags.add("--quality", question_.score.quality,
               "leave out mutants that get more than this share of T' wrong; 1: none", CLI::Range(0.0, 1.0));
-    flags.add("--margin FLOAT", question_.run.margin,
-              "regression: a mutant is killed where its output differs by more than this",
-              CLI::PositiveNumber);
+    flags.add(
+        "--margin FLOAT", question_.run.margin,
+        "regression: a mutant is killed where its output differs by more than this; of records with many "
+        "items: where it decides more than this share of them otherwise (default of these: 0)",
+        CLI::NonNegativeNumber);
+    edits_.push_back(add_task(flags, question_.task));
     flags.add_output("--state FILE", question_.state,
                      "keep results in FILE: what is known there for this network is not run again, and an "
                      "interrupted run goes on from FILE.journal");
@@ -68,8 +71,8 @@ class Mutate final : public Command {
     source_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
-    judging_ = flags.named({"--matrix", "--killing-subset", "--fail-under", "--no-worse-than", "--quality",
-                            "--margin", "--state", "--keep", "--naive", "--expect-accuracy"});
+    judging_ = flags.named({"--task", "--matrix", "--killing-subset", "--fail-under", "--no-worse-than",
+                            "--quality", "--margin", "--state", "--keep", "--naive", "--expect-accuracy"});
     drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
   }
 

@@ -40,6 +40,7 @@ class Train final : public Command {
     flags.add("--padding SYMBOL", question_.padding, "symbol or token that fills records up; it is left out");
     options_.declare(flags);
     options_.declare_run(flags);
+    add_task(flags, question_.task);
     flags
         .add_list(
             "--also-train NAME,...", question_.constants.also,

@@ -5,6 +5,7 @@
 
 #include <assay/error.h>
 #include <assay/task.h>
+#include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/networks/evaluation.h"
@@ -36,11 +37,6 @@ std::vector<std::string> measured_by(const task::Task& task) {
 report::Document evaluate_items(const Session& session, const DatasetPtr& data, const task::Task& task,
                                 const EvaluationQuestion& question, const Setting& setting,
                                 Progress& progress) {
-  if (question.accuracy)
-    fail(Fault::usage,
-         "an expected accuracy is that of one class a record, and the task is {}; give a condition on one of "
-         "its figures",
-         task.describe());
   report::check(question.conditions, measured_by(task));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
   const task::ItemEvaluation evaluation = task::evaluate(session, data, task, walk, progress);
@@ -59,10 +55,9 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
 
 report::Document evaluate(const Session& session, const DatasetPtr& given, const EvaluationQuestion& question,
                           const Setting& setting, Progress& progress) {
-  const DatasetPtr data = task::prepared_for(question.task, given);
+  const auto [data, task] = decided(question.task, session, given, question.accuracy);
   report::check_baseline(question.conditions, session.graph().hash(), data->hash());
-  if (const auto task = task::task_of(session, data, question.task))
-    return evaluate_items(session, data, *task, question, setting, progress);
+  if (task) return evaluate_items(session, data, *task, question, setting, progress);
   report::check(question.conditions, measured_on(*data));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
   Predictions predictions;

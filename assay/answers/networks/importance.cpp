@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/networks/pictures.h"
@@ -25,10 +26,13 @@ void add_heat_maps(report::Document& document, const Session& session, const Dat
 
 }  // namespace
 
-report::Document find_importance(const Session& session, const DatasetPtr& data,
+report::Document find_importance(const Session& session, const DatasetPtr& given,
                                  const ImportanceQuestion& question, const Setting& setting,
                                  Progress& progress) {
+  const Decided decision = decided(question.task, session, given, question.accuracy);
+  const DatasetPtr& data = decision.data;
   relevance::ImportanceOptions options = question.options;
+  options.task = decision.task;
   options.batch = setting.batch;
   options.attribution.range = data->valid_range();
   std::vector<Layer> layers;
@@ -40,6 +44,7 @@ report::Document find_importance(const Session& session, const DatasetPtr& data,
   check_accuracy(question.accuracy, session, data, importance.evaluation);
   report::Document document =
       results::document_of(importance, session, options, question.share, question.top);
+  add_task(document, decision);
   if (question.heat_maps > 0) add_heat_maps(document, session, *data, question, options, setting);
   results::add_warnings(document, results::evaluation_warnings(session, *data, importance.evaluation));
   results::add_provenance(document, session.graph(), {{"data", data}});

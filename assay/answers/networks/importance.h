@@ -13,6 +13,7 @@
 namespace assay::answers {
 
 struct ImportanceQuestion {
+  std::string task = {};                 // spec of a task; empty: the one that network and data have
   std::vector<std::string> layers = {};  // selectors; none: the layer before the last with weights
   double share = 0.9;                    // of the relevance, which the fewest neurons are told to hold
   std::size_t top = 12;                  // neurons listed of each layer

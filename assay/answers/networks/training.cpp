@@ -7,6 +7,7 @@
 #include <assay/model.h>
 #include <assay/results.h>
 #include "assay/answers/networks/network.h"
+#include "assay/answers/task.h"
 #include "assay/inspection/requested_hypotheses.h"
 #include "assay/inspection/units/specialise.h"
 #include "assay/results/label_warnings.h"
@@ -52,7 +53,9 @@ std::vector<report::Warning> training_warnings(const training::TrainingResult& r
 }  // namespace
 
 report::Document train(const TrainingQuestion& question, const Setting& setting, Progress& progress) {
-  const DatasetPtr &data = question.data, &validation = question.validation;
+  const DatasetPtr data = task::prepared_for(question.task, question.data),
+                   validation = question.validation ? task::prepared_for(question.task, question.validation)
+                                                    : question.validation;
   training::Recipe recipe = question.recipe;
   recipe.seed = setting.seed;
   auto [graph, form] =
@@ -69,9 +72,10 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
     graph = std::move(made.graph);
     auxiliary = std::move(made.loss);
   }
+  const Decided decision = decided(question.task, Session(graph, session), data, {});
   training::TrainingResult result =
       training::train_chosen(graph, data, validation, recipe, question.constants, session, progress,
-                             wanted.empty() ? nullptr : &auxiliary);
+                             wanted.empty() ? nullptr : &auxiliary, decision.task);
   std::vector<report::Warning> warnings = training_warnings(result, session, *data, recipe, validation.get());
   for (report::Warning& warning : results::influence_warnings(Session(graph, session), data.get()))
     warnings.push_back(std::move(warning));
@@ -79,6 +83,7 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
   write_onnx(result.graph, question.out);
   report::Document document = results::document_of(result, recipe, *data, validation.get());
   document.headline += "; written to " + question.out;
+  add_task(document, decision);
   results::add_trained_constants(document, graph, recipe, question.constants);
   if (!wanted.empty()) document.tables.push_back(results::specialised_table(wanted));
   results::add_warnings(document, warnings);

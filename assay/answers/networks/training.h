@@ -17,6 +17,7 @@ struct TrainingQuestion {
   std::string architecture = {};  // as training::build_architecture() reads it; empty: the network in ...
   std::string model = {};         // ... this file
   AdaptOptions adaptation = {};
+  std::string task = {};  // spec of a task; empty: the one that network and data have
   training::Recipe recipe = {};
   training::ConstantChoice constants = {};
   DatasetPtr data = {}, validation = {};      // validation may be null

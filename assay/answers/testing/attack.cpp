@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/attack.h"
 #include "assay/support/ranks/ranks.h"
@@ -52,13 +53,17 @@ std::vector<Output> outputs_of(const std::string& attacks, const std::string& fo
   return outputs_of(attack::parse_attacks(attacks), folder, name);
 }
 
-AttackAnswer attack(const Session& session, const DatasetPtr& data, const AttackQuestion& question,
+AttackAnswer attack(const Session& session, const DatasetPtr& given, const AttackQuestion& question,
                     const Setting& setting, Progress& progress) {
+  const Decided decision = decided(question.task, session, given, question.accuracy);
+  const DatasetPtr& data = decision.data;
   const std::vector<Spec> attacks = asked_attacks(question);
   const std::vector<fs::path> files = files_of(attacks, question.folder);
   attack::AttackOptions options = question.options;
   options.batch = setting.batch;
   options.seed = setting.seed;
+  options.task = decision.task;
+  require_share(options.margin, decision);
   report::Document document;
   add_accuracy(document, question.accuracy, session, data, setting, progress);
   std::vector<attack::AttackSummary> summaries;
@@ -69,6 +74,7 @@ AttackAnswer attack(const Session& session, const DatasetPtr& data, const Attack
   ranks().leave_to_first();
   for (const attack::AttackSummary& summary : summaries) fs::remove(attack::journal_of(summary.file));
   results::append(document, results::document_of(summaries, options, session.graph(), *data));
+  add_task(document, decision, options.margin);
   for (const attack::AttackSummary& summary : summaries) {
     for (report::Picture& picture :
          results::draw_attacked(summary, *data, question.pictures, question.folder))

@@ -15,6 +15,7 @@
 namespace assay::answers {
 
 struct AttackQuestion {
+  std::string task = {};                  // spec of a task; empty: the one that network and data have
   std::string preset = {};                // attacks of it, and ...
   std::vector<std::string> attacks = {};  // ... further ones
   std::string folder = {};                // for the attacked records

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/answers/task.h"
 #include "assay/attack/extension.h"
 #include "assay/coverage/possible.h"
 #include "assay/coverage/rank_journals.h"
@@ -172,10 +173,12 @@ class Covering {
       fail(Fault::usage, "a profile is carried over where one is read; leave out the training records");
     coverage::LearnOptions learn = question_.learn;
     learn.batch = learn.importance.batch = setting_.batch;
-    if (only_preset())
-      keep_possible(coverage::possible_criteria(session_, question_.training, specs_, learn));
+    const Decided decision = decided(question_.task, session_, question_.training, question_.accuracy);
+    learn.importance.task = decision.task;
+    if (only_preset()) keep_possible(coverage::possible_criteria(session_, decision.data, specs_, learn));
     learn.criteria = choices_of<coverage::CriterionInfo>(specs_);
-    coverage::Learned learned = coverage::learn_profile(session_, question_.training, learn, progress_);
+    coverage::Learned learned = coverage::learn_profile(session_, decision.data, learn, progress_);
+    add_task(learning_, decision);
     results::append(learning_, results::document_of(learned));
     if (const auto accuracy = learned.importance.evaluation.accuracy)
       results::add_warnings(learning_, results::training_accuracy_warnings(

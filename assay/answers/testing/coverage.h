@@ -18,6 +18,8 @@ namespace assay::answers {
 struct CoverageQuestion {
   std::string preset = {};  // criteria of it, and further ones; idc for each of `ms` where there are neither
   std::vector<std::string> criteria = {};
+  std::string task =
+      {};  // spec, of what importance explains; empty: the one that network and training data have
   std::string ms = "6,8,10,12";
   DatasetPtr training = {};            // from which the profile is learned; null: it is read
   coverage::ReadProfile profile = {};  // with training records where it goes; an empty file: nowhere

@@ -7,6 +7,7 @@
 #include <assay/error.h>
 #include <assay/extend/constraint.h>
 #include "assay/answers/networks/network.h"
+#include "assay/answers/task.h"
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/coverage/request.h"
 #include "assay/explore/choice.h"
@@ -130,16 +131,22 @@ void take_profiles(OpenedNetworks& opened, const SeveralNetworks& asked, const D
 
 fs::path exploration_journal(const fs::path& folder) { return folder / "journal"; }
 
-report::Document explore(const DatasetPtr& seeds, const ExplorationQuestion& question, const Setting& setting,
+report::Document explore(const DatasetPtr& given, const ExplorationQuestion& question, const Setting& setting,
                          Progress& progress) {
-  const explore::ExploreOptions options = settled(question, *seeds, setting);
+  const DatasetPtr seeds = task::prepared_for(question.task, given);
+  explore::ExploreOptions options = settled(question, *seeds, setting);
   const std::string measure = plausibility_of(question, *seeds);
   const fs::path folder = question.folder;
   make_folders(folder);
   report::Document document;
   OpenedNetworks opened(question.networks, *seeds, setting, progress, document);
+  explore::DisagreementOptions& disagreement = options.search.disagreement;
+  const Decided decision = decided(question.task, *opened.networks().front().session, seeds, {});
+  disagreement.task = decision.task;
+  require_share(disagreement.margin, decision);
   coverage::LearnOptions learning;
   learning.criteria = {options.criterion};
+  learning.importance.task = decision.task;
   if (measure != "none") learning.criteria.push_back({measure == "dsa" ? "dsc" : "lsc", {}});
   take_profiles(opened, question.networks, seeds, learning, progress, document);
   const std::vector<explore::ExploredNetwork>& networks = opened.networks();
@@ -156,6 +163,7 @@ report::Document explore(const DatasetPtr& seeds, const ExplorationQuestion& que
   explore::write_manifest(networks, *seeds, exploration.findings, stored,
                           result.plausibility ? &*result.plausibility : nullptr, folder / "manifest.json");
   results::append(document, results::document_of(result, options));
+  add_task(document, decision);
   document.pictures = results::draw_findings(result, question.pictures, folder / "pictures");
   return document;
 }

@@ -26,6 +26,7 @@ struct SeveralNetworks {
 };
 
 struct ExplorationQuestion {
+  std::string task = {};  // spec of a task; empty: the one that the first network and the seeds have
   SeveralNetworks networks = {};
   std::vector<std::string> constraints = {};  // specs; none: "light" of pictures; "none" is none
   std::string criterion = "nc[threshold=0.25]";

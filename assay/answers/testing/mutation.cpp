@@ -1,6 +1,7 @@
 #include "assay/answers/testing/mutation.h"
 
 #include <assay/model.h>
+#include "assay/answers/task.h"
 #include "assay/answers/testing/asked_mutants.h"
 #include "assay/mutation/choice.h"
 #include "assay/results/document.h"
@@ -19,6 +20,19 @@ void write_mutant(const mutation::Subject& subject, const mutation::Mutant& muta
   document.headline = fmt::format("{}: {}", question.out, made.summary);
 }
 
+void judge_edits(const Session& session, const mutation::Subject& subject,
+                 const std::vector<mutation::Mutant>& mutants, const mutation::Drawn& drawn,
+                 const DatasetPtr& test, MutationQuestion question, const Setting& setting,
+                 Progress& progress, report::Document& document) {
+  const Decided decision = decided(question.task, session, test, question.accuracy);
+  require_share(question.run.margin, decision);
+  question.run.task = decision.task;
+  add_accuracy(document, question.accuracy, session, test, setting, progress);
+  std::vector<mutation::PlannedMutant> planned;
+  for (const mutation::Mutant& mutant : mutants) planned.push_back(mutation::planned(subject, mutant));
+  judge_mutants(session, planned, drawn, test, question, setting, progress, document);
+}
+
 }  // namespace
 
 void choose_mutants(MutationQuestion& question, const std::vector<std::string>& mutants,
@@ -31,9 +45,10 @@ void choose_mutants(MutationQuestion& question, const std::vector<std::string>& 
   if (mutants.empty()) mutation::choose_operators(question.draw, preset, operators, count);
 }
 
-report::Document mutate(const Session& session, const DatasetPtr& test, const MutationQuestion& question,
+report::Document mutate(const Session& session, const DatasetPtr& given, const MutationQuestion& question,
                         const Setting& setting, Progress& progress) {
   check_state_replaced(question, session, setting);
+  const DatasetPtr test = given ? task::prepared_for(question.task, given) : given;
   report::check_baseline(question.conditions, session.graph().hash(), test ? test->hash() : "");
   report::Document document;
   const mutation::Subject subject(session);
@@ -52,10 +67,7 @@ report::Document mutate(const Session& session, const DatasetPtr& test, const Mu
       break;
     case MutationQuestion::Action::judge: {
       require_judgeable(question, drawn, session.graph());
-      add_accuracy(document, question.accuracy, session, test, setting, progress);
-      std::vector<mutation::PlannedMutant> planned;
-      for (const mutation::Mutant& mutant : mutants) planned.push_back(mutation::planned(subject, mutant));
-      judge_mutants(session, planned, drawn, test, question, setting, progress, document);
+      judge_edits(session, subject, mutants, drawn, test, question, setting, progress, document);
       break;
     }
   }

@@ -17,6 +17,7 @@ namespace assay::answers {
 
 struct MutationQuestion {
   enum class Action { judge, list, write };
+  std::string task = {};  // spec of a task; empty: the one that network and data have
   Action action = Action::judge;
   std::vector<std::string> tests = {};       // specs; several for mutants that are trained
   std::vector<mutation::Mutant> named = {};  // these; else they are drawn

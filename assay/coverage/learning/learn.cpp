@@ -13,6 +13,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/task.h>
 #include "assay/coverage/inputs_seen.h"
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/coverage/learning/quantiles.h"
@@ -169,6 +170,8 @@ std::string describe_importance(const Session& session, std::span<const Layer> l
   if (options.absolute) text += ", absolute values";
   if (options.normalised) text += ", each record's divided by its decision value";
   if (options.only_class) text += fmt::format(", records of class {} only", *options.only_class);
+  if (options.task)
+    text += fmt::format(", of the items that are decided rightly ({})", options.task->describe());
   return text;
 }
 

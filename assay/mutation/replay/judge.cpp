@@ -7,6 +7,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/engine/elements.h"
+#include "assay/task/standing.h"
 
 namespace assay::mutation {
 namespace {
@@ -30,10 +31,36 @@ void compare_classes(Judge::Verdict& verdict, std::span<const float> scores, std
   verdict.scale = std::max(std::abs(own), std::abs(other));
 }
 
+// How far apart the decision values are, and whether they are numbers.
+void measure(Judge::Verdict& verdict, std::span<const float> was, std::span<const float> now) {
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    verdict.finite = verdict.finite && std::isfinite(now[i]);
+    verdict.change = std::max(verdict.change, std::abs(static_cast<double>(now[i]) - was[i]));
+    verdict.scale = std::max<double>({verdict.scale, std::abs(now[i]), std::abs(was[i])});
+  }
+}
+
 }  // namespace
 
+void Judge::compare(Verdict& verdict, std::span<const float> now, std::int64_t expected) const {
+  if (margin_) {
+    verdict.slack = *margin_ - verdict.change;
+    verdict.killed = verdict.change > *margin_;
+  } else {
+    compare_classes(verdict, now, expected, session_.ends_in_sigmoid() ? 0.5 : 0.0);
+  }
+}
+
+void Judge::compare_items(Verdict& verdict, std::span<const float> now, const Items& items) const {
+  const task::Standing standing = task::standing_of(task_->leads(now, items), items, margin_.value_or(0));
+  verdict.slack = standing.deciding.value;
+  verdict.scale = standing.deciding.scale;
+  verdict.killed = standing.beyond;
+}
+
 std::vector<Judge::Verdict> Judge::judge(const Array& original, const Array& mutant,
-                                         std::span<const std::int64_t> expected) const {
+                                         std::span<const std::int64_t> expected,
+                                         std::span<const Items> items) const {
   const Array before = as_rows(in_memory(original, DType::float32)),
               after = as_rows(in_memory(mutant, DType::float32));
   if (before.shape() != after.shape()) {
@@ -41,27 +68,23 @@ std::vector<Judge::Verdict> Judge::judge(const Array& original, const Array& mut
          after.size(1), before.size(1));
   }
   const auto width = static_cast<std::size_t>(after.size(1));
+  const bool classifies = !margin_ && !task_;
   const std::vector<std::int64_t> classes =
-      margin_ ? std::vector<std::int64_t>()
-              : predicted_classes(session_, mutant, static_cast<std::size_t>(after.size(0)));
+      classifies ? predicted_classes(session_, mutant, static_cast<std::size_t>(after.size(0)))
+                 : std::vector<std::int64_t>();
   std::vector<Verdict> verdicts(static_cast<std::size_t>(after.size(0)));
   for (std::size_t r = 0; r < verdicts.size(); ++r) {
     const std::span<const float> was(before.elements<float>() + r * width, width),
         now(after.elements<float>() + r * width, width);
     Verdict& verdict = verdicts[r];
-    for (std::size_t i = 0; i < width; ++i) {
-      verdict.finite = verdict.finite && std::isfinite(now[i]);
-      verdict.change = std::max(verdict.change, std::abs(static_cast<double>(now[i]) - was[i]));
-      if (margin_) verdict.scale = std::max<double>({verdict.scale, std::abs(now[i]), std::abs(was[i])});
-    }
+    measure(verdict, was, now);
     if (!verdict.finite) {
       verdict = {.killed = true, .finite = false, .slack = -infinity, .scale = infinity, .change = infinity};
-    } else if (margin_) {
-      verdict.slack = *margin_ - verdict.change;
-      verdict.killed = verdict.change > *margin_;
+    } else if (task_) {
+      compare_items(verdict, now, items[r]);
     } else {
-      compare_classes(verdict, now, expected[r], session_.ends_in_sigmoid() ? 0.5 : 0.0);
-      verdict.killed = classes[r] != expected[r];
+      compare(verdict, now, classifies ? expected[r] : 0);
+      if (classifies) verdict.killed = classes[r] != expected[r];
     }
   }
   return verdicts;

@@ -1,38 +1,48 @@
 #pragma once
 
-// When a mutant decides differently than the original: another class, or a regression value further away than
-// a margin.
+// When a mutant decides differently than the original: another class, a regression value further away than a
+// margin, or more than a share of a record's items decided differently.
 
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include <assay/extend/task.h>
 #include <assay/session.h>
 
 namespace assay::mutation {
 
 class Judge {
  public:
-  // Of a classifier, or with a margin of a regression network.
-  Judge(const Session& original, std::optional<double> margin) : session_(original), margin_(margin) {}
+  // Of a classifier, with a margin of a regression network, with a task of a network that decides items.
+  Judge(const Session& original, std::optional<double> margin, std::shared_ptr<const task::Task> task = {})
+      : session_(original), margin_(margin), task_(std::move(task)) {}
 
   struct Verdict {
     bool killed = false;
     bool finite = true;  // false: the mutant's decision holds a NaN or infinity, which kills
     // Distance from the other decision, in units of the decision value: the expected class's score less the
-    // best other, or the margin less the deviation. Negative when killed; relative to `scale` its size shows
-    // how clear the verdict is.
+    // best other (for items, that of the item with which too many change), or the margin less the deviation.
+    // Negative when killed; relative to `scale` its size shows how clear the verdict is.
     double slack = 0;
     double scale = 0;   // largest magnitude among the values compared
     double change = 0;  // largest difference between the mutant's decision values and the original's
   };
-  // One verdict a record. `original`, `mutant`: decision values [n, ...]; `expected`: the original's classes
-  // (unused with a margin). Throws Error{unsupported} when classes cannot be read off.
+  using Items = std::vector<std::int64_t>;  // the classes of items that the original decides correctly
+  // One verdict a record. `original`, `mutant`: decision values [n, ...]; `expected`: the original's classes,
+  // of classifiers; `items`: of tasks. Throws Error{unsupported} when classes cannot be read off.
   std::vector<Verdict> judge(const Array& original, const Array& mutant,
-                             std::span<const std::int64_t> expected) const;
+                             std::span<const std::int64_t> expected, std::span<const Items> items = {}) const;
 
  private:
+  void compare(Verdict& verdict, std::span<const float> now, std::int64_t expected) const;
+  void compare_items(Verdict& verdict, std::span<const float> now, const Items& items) const;
+
   const Session& session_;
   std::optional<double> margin_;
+  std::shared_ptr<const task::Task> task_;
 };
 
 }  // namespace assay::mutation

@@ -46,7 +46,7 @@ report::Document document_of(const training::TrainingResult& result, const train
   if (result.stopped_early)
     document.notices.push_back(fmt::format("stopped after epoch {} of {}: patience {} ran out",
                                            result.epochs.size(), recipe.epochs, *recipe.patience));
-  document.tables = {epoch_table(result, data.has_labels())};
+  document.tables = {epoch_table(result, result.classifies)};
   document.provenance = {{"model_hash", result.graph.hash()}, {"recipe_hash", training::recipe_hash(recipe)}};
   add_provenance(document, "data", data);
   if (validation != nullptr) document.provenance.emplace_back("validation_hash", validation->hash());

@@ -183,10 +183,13 @@ void add_definitions(report::Document& document, const Dataset& seeds,
   const explore::SearchOptions& search = options.search;
   document.definitions.push_back(
       {"finding",
-       fmt::format("a record on which {}, run again as read back from its file",
-                   seeds.target_width() > 0 ? fmt::format("outputs of two networks are more than {} apart",
-                                                          search.disagreement.margin)
-                                            : "two networks name different classes"),
+       fmt::format(
+           "a record on which {}, run again as read back from its file",
+           search.disagreement.task ? fmt::format("two networks decide more than {} of the items differently",
+                                                  search.disagreement.margin)
+           : seeds.target_width() > 0
+               ? fmt::format("outputs of two networks are more than {} apart", search.disagreement.margin)
+               : "two networks name different classes"),
        "Pei et al., DeepXplore, SOSP 2017"});
   document.definitions.push_back(
       {"search",

@@ -9,6 +9,7 @@
 #include "assay/report/mutant_labels.h"
 #include "assay/results/document.h"
 #include "assay/support/files/hash.h"
+#include "assay/task/standing.h"
 
 namespace assay::results {
 namespace {
@@ -225,6 +226,10 @@ void add_facts(report::Document& document, const mutation::MutationState& state,
                        int decimals = 2) {
     document.facts.push_back({id, std::string(title), std::move(value), kind, decimals});
   };
+  if (!state.task().empty()) {
+    add("task", "task", state.task(), Kind::text);
+    add("change", "a record kills where", task::change_in_words(state.margin().value_or(0)), Kind::text);
+  }
   add("mutation_score", "mutation score", optional_cell(score.all.score), Kind::percent);
   if (score.all.low)
     add("mutation_score_interval", "95 % interval",
@@ -248,7 +253,10 @@ void add_facts(report::Document& document, const mutation::MutationState& state,
   add("trivial", "trivial", labelled(&mutation::MutantScore::trivial), Kind::count);
   add("unstable", "unstable", labelled(&mutation::MutantScore::unstable), Kind::count);
   add("records", "records", report::count_cell(score.records), Kind::count);
-  add("judged", state.margin() ? "records judged by" : "answered rightly by the original (T')",
+  add("judged",
+      !state.task().empty() ? "with items that the original decides rightly (T')"
+      : state.margin()      ? "records judged by"
+                            : "answered rightly by the original (T')",
       report::count_cell(score.judged), Kind::count);
   add("idle", "of them kill nothing", report::count_cell(score.idle.size()), Kind::count);
 }
@@ -267,7 +275,9 @@ std::vector<report::Definition> mutation_definitions(const mutation::ScoreOption
       {"mutation score",
        "killed classes summed over mutants, divided by mutants times classes. A record kills class c of a "
        "mutant if the original classifies it rightly as c and the mutant does not; of a regression network, "
-       "if the outputs differ by more than the margin",
+       "if the outputs differ by more than the margin; of a task of many items a record, if the mutant "
+       "decides more "
+       "than the share `margin` of the items otherwise that the original decides rightly",
        paper},
       {"average error rate",
        "mean over mutants of the share of T' (records that the original classifies rightly) that the mutant "

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/task/counts.h"
@@ -21,8 +19,12 @@ class Labels final : public Task {
            "{}: the network gives {} a record, which is not one score for each of {} targets",
            options.owner(), to_string(subject.output), subject.targets);
     names_ = names_of_classes(options, count_);
-    threshold_ =
-        options.text("threshold").empty() ? subject.probabilities ? 0.5 : 0.0 : options.number("threshold");
+    layout_ = {.classes = 1,
+               .outer = static_cast<std::int64_t>(count_),
+               .inner = 1,
+               .threshold = options.text("threshold").empty()
+                                ? (subject.probabilities ? 0.5F : 0.0F)
+                                : static_cast<float>(options.number("threshold"))};
   }
 
   static bool same_width(const TaskSubject& subject) {
@@ -30,25 +32,35 @@ class Labels final : public Task {
   }
 
   std::string describe() const override {
-    return fmt::format("labels: {} labels, each there above {:.3g}, {:g} does not count", count_, threshold_,
-                       missing_);
+    return fmt::format("labels: {} labels, each there above {:.3g}, {:g} does not count", count_,
+                       layout_.threshold, missing_);
   }
   std::vector<std::string> class_names() const override { return names_; }
   bool ranks() const override { return true; }
 
   Judgement judge(const JudgedRecord& record) const override {
-    Judgement result{.decided = std::vector<std::int64_t>(count_),
+    Judgement result{.decided = decide(record.output),
                      .wanted = std::vector<std::int64_t>(count_),
                      .scores = {record.output.begin(), record.output.end()},
                      .sums = {.classes = std::vector<Counts>(count_)}};
     for (std::size_t k = 0; k < count_; ++k) {
-      const float score = record.output[k];
-      result.decided[k] = std::isnan(score) ? no_class : score > threshold_ ? 1 : 0;
       result.wanted[k] = wanted(record.targets[k], k);
       count(result.decided[k], result.wanted[k], result.sums, result.sums.classes[k]);
     }
     count_record(result.sums);
     return result;
+  }
+
+  std::vector<std::int64_t> decide(std::span<const float> output) const override {
+    return decided_positions(layout_, output);
+  }
+  std::vector<Lead> leads(std::span<const float> output,
+                          std::span<const std::int64_t> classes) const override {
+    return leads_of_positions(layout_, output, classes);
+  }
+
+  ItemRows rows(const Array& outputs, const Array& targets) const override {
+    return rows_of_positions(layout_, outputs, targets, static_cast<std::int64_t>(missing_));
   }
 
   std::vector<Figure> figures(const Sums& sums) const override {
@@ -85,7 +97,8 @@ class Labels final : public Task {
   }
 
   std::size_t count_;
-  double missing_, threshold_ = 0;
+  double missing_;
+  PositionLayout layout_;  // one score each
   std::vector<std::string> names_;
 };
 

@@ -27,6 +27,16 @@ class Pixels final : public Task {
   Judgement judge(const JudgedRecord& record) const override {
     return judge_positions(layout_, record, ignored_, /*surprises=*/false);
   }
+  std::vector<std::int64_t> decide(std::span<const float> output) const override {
+    return decided_positions(layout_, output);
+  }
+  std::vector<Lead> leads(std::span<const float> output,
+                          std::span<const std::int64_t> classes) const override {
+    return leads_of_positions(layout_, output, classes);
+  }
+  ItemRows rows(const Array& outputs, const Array& targets) const override {
+    return rows_of_positions(layout_, outputs, targets, ignored_);
+  }
   std::vector<Figure> figures(const Sums& sums) const override {
     std::vector<Figure> all = {
         {.name = "pixel-accuracy", .value = share(sums.right, sums.items).value_or(0)},

@@ -63,6 +63,16 @@ class Tokens final : public Task {
     if (tagged_) result.sums.spans = spans(result);
     return result;
   }
+  std::vector<std::int64_t> decide(std::span<const float> output) const override {
+    return decided_positions(layout_, output);
+  }
+  std::vector<Lead> leads(std::span<const float> output,
+                          std::span<const std::int64_t> classes) const override {
+    return leads_of_positions(layout_, output, classes);
+  }
+  ItemRows rows(const Array& outputs, const Array& targets) const override {
+    return rows_of_positions(layout_, outputs, targets, ignored_);
+  }
   std::vector<Figure> figures(const Sums& sums) const override {
     const double items = static_cast<double>(std::max<std::uint64_t>(1, sums.items));
     std::vector<Figure> all = {

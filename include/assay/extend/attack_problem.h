@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <assay/dataset.h>
+#include <assay/extend/output_change.h>
 #include <assay/extend/random.h>
 #include <assay/session.h>
 
@@ -39,11 +40,7 @@ struct AttackProblem {
   std::vector<std::uint64_t> keys;  // [n] what names the record's random streams: its id, not its place
   std::uint64_t seed = 1;
 
-  // Regression only (undefined otherwise): the network's output [n, t] for the clean record, and the unit
-  // vector [n, t] along which it is to move by more than `margin`. Scores are then two classes, "has not
-  // moved" (the label) and "has".
-  Array reference, direction;
-  double margin = 0;
+  std::shared_ptr<const OutputChange> change;  // null where outputs are the scores of classes
 
   std::shared_ptr<AttackLog> log;
   std::vector<std::size_t> places;  // [n] of these records in the log

@@ -57,6 +57,22 @@ struct Judgement {
   Sums sums = {};                  // of this record
 };
 
+// How far the class of an item is ahead of the strongest other one, and which numbers of the output say so.
+struct Lead {
+  static constexpr std::int64_t none = -1;  // the threshold is compared in place of a number of the output
+  std::int64_t own = none, rival = none;
+  float threshold = 0;
+  float value = 0;     // score of the class less that of the rival; NaN where a score of the item is
+  float scale = 0;     // the greater magnitude of both
+  bool holds = false;  // whether the item is decided to be of the class
+};
+
+// Items as rows of scores, as losses take records.
+struct ItemRows {
+  Array scores;  // [items, classes], or [items, 1] where one score says yes or no
+  Array labels;  // int64 [items]
+};
+
 // Immutable; called by several threads at a time.
 class Task {
  public:
@@ -68,6 +84,15 @@ class Task {
   virtual std::vector<std::string> class_names() const = 0;
   // Throws Error{data} for targets that are not labels of the task; the caller names the record.
   virtual Judgement judge(const JudgedRecord& record) const = 0;
+  // Decisions for each item of one output, as judge() says. Throws as leads().
+  virtual std::vector<std::int64_t> decide(std::span<const float> output) const;
+  // Leads of the items of one record: `classes` [items]; the leads of items of no_class are unspecified.
+  // Attacks, mutants and relevance start from them. Throws Error{unsupported} if the output does not hold a
+  // score for each class of an item.
+  virtual std::vector<Lead> leads(std::span<const float> output, std::span<const std::int64_t> classes) const;
+  // The items that count of `outputs` [records, ...], whose gradients are those of the rows; `targets`:
+  // [records, n]. Throws as judge() and leads().
+  virtual ItemRows rows(const Array& outputs, const Array& targets) const;
   // In the order in which they are reported, the first ones in the headline. Called for resampled sums as
   // well.
   virtual std::vector<Figure> figures(const Sums& sums) const = 0;

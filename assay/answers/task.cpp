@@ -1,0 +1,36 @@
+#include "assay/answers/task.h"
+
+#include <assay/error.h>
+#include "assay/task/standing.h"
+
+namespace assay::answers {
+
+Decided decided(const std::string& spec, const Session& session, const DatasetPtr& data,
+                const DeclaredAccuracy& accuracy) {
+  Decided found{.data = task::prepared_for(spec, data), .task = nullptr};
+  found.task = task::task_of(session, found.data, spec);
+  if (found.task && accuracy)
+    fail(Fault::usage,
+         "an expected accuracy is that of one class a record, and the task is {}; give a condition on one of "
+         "its figures",
+         found.task->describe());
+  return found;
+}
+
+void require_share(const std::optional<double>& margin, const Decided& decided) {
+  if (decided.task && margin && !(*margin >= 0 && *margin < 1))
+    fail(Fault::usage,
+         "the margin is {}; of records with many items ({}) it is the share of the items that may change, at "
+         "least 0 "
+         "and below 1",
+         *margin, decided.task->describe());
+}
+
+void add_task(report::Document& document, const Decided& decided, std::optional<double> share) {
+  if (!decided.task) return;
+  document.facts.push_back({"task", "task", decided.task->describe()});
+  if (share)
+    document.facts.push_back({"change", "a record has changed where", task::change_in_words(*share)});
+}
+
+}  // namespace assay::answers

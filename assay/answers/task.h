@@ -1,0 +1,33 @@
+#pragma once
+
+// What the output of a network means to a question: the task that is named, or the one that network and data
+// have.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <assay/report.h>
+#include <assay/task.h>
+#include "assay/answers/accuracy.h"
+
+namespace assay::answers {
+
+// Data as the task needs them, and the task where records have many items (null: one decision a record).
+struct Decided {
+  DatasetPtr data;
+  std::shared_ptr<const task::Task> task;
+};
+
+// `spec`: of a task; empty: the one that output and labels fit. Throws as task::task_of(), and Error{usage}
+// for an accuracy that is declared of items.
+Decided decided(const std::string& spec, const Session& session, const DatasetPtr& data,
+                const DeclaredAccuracy& accuracy);
+
+// Throws Error{usage} for a share of items that is not in [0, 1).
+void require_share(const std::optional<double>& margin, const Decided& decided);
+
+// Says in a document what decides, and with a share when a record counts as changed.
+void add_task(report::Document& document, const Decided& decided, std::optional<double> share = {});
+
+}  // namespace assay::answers

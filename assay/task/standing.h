@@ -1,0 +1,55 @@
+#pragma once
+
+// Which items of records are decided correctly, and whether a record has changed: how many of these are
+// decided otherwise.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <assay/array.h>
+#include <assay/dataset.h>
+#include <assay/extend/task.h>
+
+namespace assay::task {
+
+// Task::judge(), its errors with the record's name.
+Judgement judged_record(const Task& task, const JudgedRecord& record, const Dataset& dataset,
+                        std::size_t index);
+
+// By record, the classes of items that count and are decided correctly, no_class of all others.
+using RightItems = std::vector<std::vector<std::int64_t>>;
+
+// `outputs`: [records of the batch, ...] with records along axis 0. Throws Error{data} naming a record of the
+// data set with labels that are not those of the task.
+RightItems right_items(const Task& task, const Array& outputs, const Batch& batch, const Dataset& dataset);
+
+struct Standing {
+  std::size_t items = 0, changed = 0;  // of the classes that are given, and of these decided otherwise
+  bool beyond = false;                 // whether more than the share of the items has changed
+  // Of the items by their lead, least first, the one with which more than the share would have changed. The
+  // record is beyond where the lead is below 0.
+  Lead deciding;
+};
+
+// `leads`: of Task::leads() for these classes. `share`: in [0, 1); with 0 one item is enough. O(items).
+Standing standing_of(std::span<const Lead> leads, std::span<const std::int64_t> classes, double share);
+
+// The sum of the scores of these items: of weight * (number - threshold) over the numbers of the output. The
+// weight of a class's score is 1; where one score says yes or no it is a half, below 0 for no. No weights: no
+// items.
+struct ItemScores {
+  std::vector<float> weights;
+  float threshold = 0;
+};
+ItemScores item_scores(std::span<const Lead> leads, std::span<const std::int64_t> classes,
+                       std::size_t outputs);
+
+// Leaves the items of a class: of labels, the one of this number where it is there.
+void keep_class(const Task& task, std::int64_t only, std::vector<std::int64_t>& classes);
+
+// "items decided otherwise", with the share where it is not 0: for documents.
+std::string change_in_words(double share);
+
+}  // namespace assay::task
