@@ -41,7 +41,7 @@ void compare(const Graph& graph, std::int64_t records, int threads) {
     const ValueId out = graph.outputs()[0];
     const double time = seconds([&] { named.run({{graph.inputs()[0], some}}, std::span(&out, 1)); }, 5);
     double expected = 0;
-    for (const PlannedStretch& part : named.plan()) expected += part.nanoseconds;
+    for (const PlannedSegment& part : named.plan()) expected += part.nanoseconds;
     fmt::print("{:10} {:>9}: {:.2f} us a record, {:.2f} expected on one thread\n", graph.name(),
                backend->name(), 1e6 * time / static_cast<double>(some.size(0)), 1e-3 * expected);
   }

@@ -72,8 +72,8 @@ void compare(const std::string& path, std::int64_t records, int threads) {
     });
   };
   const std::vector<Tap> taps = taps_of(session.layers(), Reduction::mean);
-  const RecordObjective total{.read = {output}, .numbers = 1, .slopes = [](auto, auto, auto slopes) {
-                                for (float& slope : slopes) slope += 1;
+  const RecordObjective total{.read = {output}, .numbers = 1, .gradients = [](auto, auto, auto gradients) {
+                                for (float& gradient : gradients) gradient += 1;
                               }};
   double forward = never, gradient = never, tapped = never;
   Peer peer;

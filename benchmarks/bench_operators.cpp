@@ -54,7 +54,7 @@ std::vector<std::pair<std::string, Case>> cases() {
 
 void measure(const std::string& name, const Graph& graph, const SessionOptions& options, double peak) {
   const Session session(graph, options);
-  for (const PlannedStretch& part : session.plan(true)) {
+  for (const PlannedSegment& part : session.plan(true)) {
     fmt::print("{:36} {:8} {:10.3f} us (expected {:8.3f})", name, part.engine, part.measured / 1e3,
                part.nanoseconds / 1e3);
     if (part.multiply_adds > 0)

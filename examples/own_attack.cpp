@@ -1,4 +1,4 @@
-// An attack of one's own on a data set: one step along the sign of the gradient of the score that is to fall.
+// A custom attack on a data set: one step along the sign of the gradient of the score that is to fall.
 #include <assay/array_math.h>
 #include <assay/attack.h>
 #include <assay/training.h>
@@ -8,10 +8,10 @@
 using namespace assay;
 struct OneStep final : attack::Attack {
   Array perturb(const attack::AttackedNetwork& network, const attack::AttackProblem& problem) const override {
-    const auto label = [own = attack::numbers(problem.labels)](auto row, auto, auto slopes) {
-      slopes[own[row]] = 1;
+    const auto label = [own = attack::numbers(problem.labels)](auto row, auto, auto gradients) {
+      gradients[own[row]] = 1;
     };
-    return (problem.inputs - 0.3 * network.slope(problem, problem.inputs, label).sign()).clamp(0, 1);
+    return (problem.inputs - 0.3 * network.gradient(problem, problem.inputs, label).sign()).clamp(0, 1);
   }
 };
 

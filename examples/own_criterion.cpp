@@ -1,4 +1,4 @@
-// A criterion of one's own, for one analysis: how far the test set's activations reach, over all neurons.
+// A custom criterion for one analysis: how far the test set's activations reach, over all neurons.
 #include <assay/coverage.h>
 #include <assay/training.h>
 

@@ -1,4 +1,4 @@
-// Does it help a network to be trained on these records, too? Several times, against just training on.
+// Does it help to train a network also on these records? Several times, against just training on.
 #include <assay/retraining.h>
 
 #include <iostream>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries a released wheel beside other packages: each line of the table below in a fresh environment for each Python, with
+# Tries a released wheel together with other packages: each line of the table below in a fresh environment for each Python, with
 # the tests of the package that are about them. Ends with a table of results; 1 if one of them is bad.
 # Usage: scripts/check-beside.sh --wheel FOLDER --work FOLDER [--python INTERPRETER]... [--only NAME]... [--clean]
 #   --work: environments and logs, which stay for a look (--clean: only the logs do); --python: default python3; --only: some

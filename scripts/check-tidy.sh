@@ -32,7 +32,7 @@ build=build/tidy
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DASSAY_UNITY=OFF -DASSAY_BENCHMARKS=ON \
   -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >$build.log 2>&1 || { cat $build.log; exit 1; }
 rm -f $build.log
-# clang has no omp.h of its own, and all of GCC's folder would hide what clang has.
+# clang does not have an omp.h, and all of GCC's folder would hide what clang has.
 mkdir -p $build/include
 ln -sf "$(gcc -print-file-name=include)/omp.h" $build/include/omp.h
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tries released wheels: checks what they ask of the system, installs each in a fresh environment with NumPy alone, runs the
-# package's tests there, then those beside the frameworks that are named.
+# package's tests there, then those with the frameworks that are named.
 # Usage: scripts/check-wheel.sh FOLDER [--python INTERPRETER]... [--beside PACKAGE]...
-#   --python: default every python3.11 to python3.14 in PATH; --beside: packages of PyPI, each in an environment of its own
+#   --python: default every python3.11 to python3.14 in PATH; --beside: packages of PyPI, each in a separate environment
 set -euo pipefail
 folder=$(realpath "$1") source=$(realpath "$(dirname "$0")/..")
 shift

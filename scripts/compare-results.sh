@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a fixed set of commands with two programs and compares what they print and write, so that a change of the
-# code behind a result is seen not to change the result. Usage: scripts/compare-results.sh PROGRAM_BEFORE PROGRAM_AFTER
+# code is shown not to change results. Usage: scripts/compare-results.sh PROGRAM_BEFORE PROGRAM_AFTER
 # What may differ is taken out: times, versions, folder. Ends with 1 when anything else does. COMPARE_IN=FOLDER keeps
 # what was written.
 set -uo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the packages of Debian 12 or 13 that Assay is built from, and fetches nanobind; with --checks those that check its
-# sources and its Python package, too, where the release has them. Safe to repeat: does nothing when all are there.
+# sources and its Python package as well, if the release has them. Safe to repeat: does nothing when all are there.
 set -euo pipefail
 
 source "$(dirname "$0")/packages.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints sizes and counts of the sources; with --build also what a build from nothing takes (in a folder of its own,
+# Prints sizes and counts of the sources; with --build also what a build from nothing takes (in a separate folder,
 # without ccache: as long as it says).
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -6,7 +6,7 @@ library_packages=(
   libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
   libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
 )
-# What scripts/release.sh needs beside these.
+# Further needs of scripts/release.sh.
 release_packages=(dpkg-dev make perl python3-venv python3-six tcl unicode-data xz-utils zip)
 optional_packages=(libdnnl-dev libopenmpi-dev openmpi-bin) # a faster back end; many machines
 test_packages=(libgtest-dev libgmock-dev)

@@ -50,7 +50,7 @@ configured() {
     -DCMAKE_EXE_LINKER_FLAGS="-s -Wl,--gc-sections" -DCMAKE_MODULE_LINKER_FLAGS="-s -Wl,--gc-sections" -DASSAY_TESTS=OFF -DASSAY_MPI=OFF -DASSAY_ONEDNN=OFF "$@"
 }
 
-# What goes beside the program in share/, made by that of this machine: the texts are the same for all.
+# Further files in share/, made by the program of this machine: the texts are the same for all.
 written_by() {
   local program=$1 share=$2
   mkdir -p "$share"/{man/man1,bash-completion/completions,fish/vendor_completions.d,doc/assay}

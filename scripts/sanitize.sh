@@ -25,7 +25,7 @@ case ${1:-address} in
     cmake --build --preset tsan --target "${tests[@]/#/test_}"
     mkdir -p build/tsan/openmp
     ln -sf "$(dirname "$archer")/libomp.so.5" build/tsan/openmp/libgomp.so.1
-    # Libraries that were not built with it would look like races of their own.
+    # Libraries that were not built with it would look like further races.
     LD_LIBRARY_PATH=$PWD/build/tsan/openmp OMP_TOOL_LIBRARIES=$archer \
       TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
       ctest --preset tsan -R "^($(IFS='|'; echo "${tests[*]}"))\$"

@@ -1,4 +1,4 @@
-# What check-wheel.sh and check-beside.sh do alike; both set `source` and `work`.
+# Common parts of check-wheel.sh and check-beside.sh; both set `source` and `work`.
 
 # wheel_for FOLDER PYTHON: the released wheel for an interpreter on this machine
 wheel_for() {

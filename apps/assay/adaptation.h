@@ -1,7 +1,7 @@
 #pragma once
 
-// --fix NAME=NUMBER, --decision NAME, --precision TYPE, --straight-through: a network as one wants it before
-// it runs.
+// --fix NAME=NUMBER, --decision NAME, --precision TYPE, --straight-through: changes of a network before it
+// runs.
 
 #include "apps/assay/command.h"
 #include "assay/engine/preparation/adaptation.h"

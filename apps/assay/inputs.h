@@ -23,7 +23,7 @@ class ModelInput {
   void declare(Flags& flags, bool positional = false);
   // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
   Session open(Context& context, const Dataset* dataset = nullptr);
-  // How the file has what was turned: for in_form_of_file() of the network that was opened, or an edit of it.
+  // The form of the network in its file: for in_form_of_file() of the opened network, or an edit of it.
   const FileForm& form() const { return form_; }
   const std::string& path() const { return path_; }
 
@@ -67,7 +67,7 @@ class AccuracyCheck {
 // --task SPEC: what the output means.
 const CLI::Option* add_task(Flags& flags, std::string& task);
 
-// What the common flags say of a whole run.
+// Settings of a whole run from the common flags.
 answers::Setting setting_of(const Context& context);
 
 // --shard K/N: a part of the work.
@@ -76,7 +76,7 @@ class ShardInput {
   explicit ShardInput(std::string help) : help_(std::move(help)) {}
   void declare(Flags& flags) { flags.add("--shard K/N", text_, help_); }
   const std::string& text() const { return text_; }
-  // Which part of how many; 1 of 1 where the flag was not given. What "auto" came to is recorded.
+  // Part and number of parts; 1 of 1 without the flag. The part that "auto" chose is recorded.
   std::pair<std::size_t, std::size_t> part(Context& context) const;
 
  private:

@@ -4,13 +4,13 @@
 
 namespace assay::app {
 
-// What the frame runs: all commands, their words, and what goes before each of them.
+// The program for the frame: all commands, their words, and hooks before each of them.
 const frame::Program& program();
 
-// What packs name as the program that made them: its version, its commit and those of its libraries.
+// The program as packs name it: its version, its commit and those of its libraries.
 std::vector<std::pair<std::string, std::string>> pack_versions();
 
-// The commit that the program was built from, "-modified" behind it where files differed from it; "unknown"
+// The commit that the program was built from, followed by "-modified" if files differed from it; "unknown"
 // where it was built outside a clone. Defined in a source that the build writes (cmake/AssayCommit.cmake).
 const char* commit();
 

@@ -10,12 +10,12 @@ namespace assay::app {
 class RecipeOptions {
  public:
   explicit RecipeOptions(std::size_t epochs) { recipe_.epochs = epochs; }
-  // What decides the steps of training.
+  // Settings of the steps of training.
   void declare(Flags& flags);
-  // What decides where they begin, which of them count and when they end.
+  // Settings of their start, of which of them count and of their end.
   void declare_run(Flags& flags);
-  // `validated`: whether there are validation data beside those of --validation-share. Throws Error{usage}
-  // for names, options and numbers that there are not, and for flags without effect.
+  // `validated`: whether there are validation data in addition to those of --validation-share. Throws
+  // Error{usage} for names, options and numbers that there are not, and for flags without effect.
   training::Recipe recipe(bool validated) const;
 
  private:

@@ -27,8 +27,8 @@ struct Settings {
   std::string config;                             // assay.toml
   bool config_is_found = false;                   // in the current folder: neither named nor trusted
   bool trust = false;                             // that one may run code and write elsewhere
-  std::vector<std::string> plugins;               // files loaded beside the catalogues' own entries
-  std::string format = "text";                    // of standard output: text, json, csv, markdown
+  std::vector<std::string> plugins;  // files loaded in addition to the catalogues' built-in entries
+  std::string format = "text";       // of standard output: text, json, csv, markdown
   bool quiet = false, verbose = false, force = false, strict = false;
   std::uint64_t seed = 1;
   int threads = 0;        // 0: all
@@ -37,7 +37,7 @@ struct Settings {
   std::string engine = "auto";
   double memory_gib = 0;  // limit for readers and for one tensor, 0: half of the machine's memory
   bool prints_json() const { return json == "-" || format == "json"; }
-  // Whether somebody wants all that is known, such as single records.
+  // Whether all details are wanted, such as single records.
   bool detailed() const {
     return verbose || prints_json() || !json.empty() || !renderings.at("html").empty();
   }
@@ -47,9 +47,9 @@ struct Settings {
 struct Context {
   const Settings& settings;
   Progress& progress;
-  // Values in effect that the command line does not tell: what a command found out itself.
+  // Values in effect that are not on the command line: those that a command found itself.
   EffectiveOptions effective = {};
-  // Of what was opened, to stand before those of the result.
+  // Provenance of opened files, before that of the result.
   std::vector<report::Warning> warnings = {};
 };
 
@@ -59,24 +59,24 @@ class Command {
   // Adds the subcommand's own flags. None is required here: a value may come from assay.toml, so run()
   // checks.
   virtual void declare(Flags& flags) = 0;
-  // What was typed has been read, nothing else: the place to tell apart what stands without flags.
+  // Called when the command line has been parsed, and nothing else: to sort positions.
   virtual void typed() {}
   // Which options have their values from a configuration file, before anything else is asked.
   virtual void configured(const Configured&, const Settings&) {}
-  // What run() will write besides the renderings; they are tried before it is called. Of flags that
-  // Flags::add_output() declares, and of files beside these.
+  // What run() will write in addition to the renderings; they are tried before it is called. Of flags that
+  // Flags::add_output() declares, and of files next to these.
   virtual std::vector<Output> outputs() const { return {}; }
-  // What run() will read that no flag names.
+  // Files that run() will read and that no flag names.
   virtual std::vector<NamedPath> inputs(const Settings&) const { return {}; }
-  // Whether an assay.toml that was found in the current folder may name plug-ins. Not where people look at
-  // what others have made.
+  // Whether an assay.toml that was found in the current folder may name plug-ins. Not for commands that
+  // people run on files of others.
   virtual bool plugins_of_folder() const { return true; }
   // Whether several ranks can work on it together (ranks.h). If so, run() calls leave_to_first() before it
   // writes anything that no journal is, and not before all shared loops.
   virtual bool shared() const { return false; }
   // Throws Error for everything a user can get wrong.
   virtual report::Document run(Context& context) = 0;
-  // Called when the result of run() stands in all files that were asked for, or is the caller's.
+  // Called when the result of run() stands in all files that were requested, or is the caller's.
   virtual void result_written() {}
 };
 

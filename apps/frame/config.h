@@ -1,7 +1,8 @@
 #pragma once
 
 // assay.toml: every flag can stand in the file under its own name, without the dashes, either at the top (for
-// all subcommands that have the flag) or in a table named after the subcommand. The command line wins.
+// all subcommands that have the flag) or in a table named after the subcommand. The command line takes
+// precedence.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>

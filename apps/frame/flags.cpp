@@ -49,7 +49,7 @@ CLI::Option* Flags::placed(CLI::Option* option, const std::string& type) const {
   return option;
 }
 
-// A check that takes everything: what is known of an option beside its values.
+// A check that takes everything: what is known of an option apart from its values.
 CLI::Option* Flags::marked(CLI::Option* option, const char* mark) {
   return option->check(CLI::Validator([](std::string&) { return std::string(); }, "", mark));
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Flags: declared by a command in a line each, and what help, manual pages, completion and messages know of
-// them.
+// Flags: declared by a command in a line each, and their facts for help, manual pages, completion and
+// messages.
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace assay::frame {
 
-// What one value of a flag is: T, or that of a list of T, or of a T that need not be there.
+// Type of one value of a flag: T, or that of a list of T, or of an optional T.
 template <typename T>
 struct OneValue {
   using Type = T;
@@ -52,7 +52,7 @@ class Flags {
   Flags in_group(std::string group) const { return Flags(app_, std::move(group)); }
 
   // A flag whose value goes to `value`; `names`: "--criterion SPEC", "-m,--neurons 6,8,...", "states FILE" of
-  // what stands without dashes, "model,--model FILE" of what stands with or without; the word behind a blank
+  // what stands without dashes, "model,--model FILE" of what stands with or without; the word after a blank
   // says what a value is. A bool is a switch; a vector takes several values, one after the other.
   template <typename T>
   CLI::Option* add(const std::string& names, T& value, const std::string& help) {
@@ -67,7 +67,8 @@ class Flags {
       option->transform(CLI::Validator(to_plain_number<Value>, ""));
     return placed(option, type);
   }
-  // Its default is shown as words with blanks between them, whatever operator<< libraries bring for vectors.
+  // Its default is shown as words with blanks between them; libraries may define another operator<< for
+  // vectors.
   CLI::Option* add(const std::string& names, std::vector<std::string>& value, const std::string& help);
   // A list of specs or names, which are given one after the other, in several flags or with commas between
   // them (split_specs()).
@@ -80,8 +81,8 @@ class Flags {
     return add(names, value, help)->check(check);
   }
 
-  // A flag that names a file or a folder that is written. What a flag names otherwise is read: which of the
-  // two holds for a flag depends on no other one.
+  // A flag that names a file or folder to write. Other flags name something read; this does not depend on
+  // other flags.
   template <typename T, typename... Check>
   CLI::Option* add_output(const std::string& names, T& value, const std::string& help,
                           const Check&... check) {
@@ -99,7 +100,7 @@ class Flags {
   std::vector<const CLI::Option*> named(std::initializer_list<const char*> names) const;
   // All that are declared so far, but for the first `skipped` ones.
   std::vector<const CLI::Option*> all(std::size_t skipped = 0) const;
-  // What is no allowed word of the first position is meant for the second.
+  // A word that is not allowed in the first position is meant for the second.
   void skip_other_words() { app_.validate_positionals(); }
 
  private:
@@ -133,18 +134,18 @@ bool is_list(const CLI::Option& option);
 // All names by which options can be given, without dashes.
 std::vector<std::string> long_names(const CLI::App& app);
 
-// What an option is when it is not given, as text. Nothing for lists without elements, which CLI11 writes as
-// "[]" or, from 2.4 on, as "{}".
+// Default of an option, as text. Nothing for lists without elements, which CLI11 writes as "[]" or, from 2.4
+// on, as "{}".
 std::string fallback_of(const CLI::Option& option);
 
-// What alone the option takes, where that is a list of words.
+// The words that the option takes, if they are a list.
 std::vector<std::string> words_of(const CLI::Option& option);
 
-// What the error says, without bounds that are as long as the greatest number.
+// Text of the error, without bounds as long as the greatest number.
 std::string message_of(const CLI::Error& error);
 
-// What is wrong where one value was named twice, by its flag and without it, or a word is left over for
-// which no position is; empty: nothing.
+// The error if one value was named twice, by its flag and without it, or if a word is left over without a
+// position; empty: none.
 std::string clash_of(const CLI::App& app);
 
 // Moves what was typed for `first`, which can stand without its flag, to `second`, which was not typed.
@@ -154,7 +155,7 @@ void move_typed(CLI::Option& first, CLI::Option& second);
 // ("assay.toml:3", "`assay cover`"). Throws Error{usage} for values that it does not take.
 void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place);
 
-// What a configuration file says holds for many runs: where it has no effect it is passed over, not refused.
+// Settings of a configuration file hold for many runs: without effect they are ignored, not refused.
 void mark_as_default(CLI::Option& option);
 bool is_default(const CLI::Option& option);
 

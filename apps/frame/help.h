@@ -1,6 +1,6 @@
 #pragma once
 
-// Pages of --help: a command's own flags; --help-all shows those that all commands have, too.
+// Pages of --help: a command's own flags; --help-all shows those that all commands have as well.
 
 #include <memory>
 #include <string>

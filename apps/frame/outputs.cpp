@@ -32,7 +32,7 @@ bool names_files(const CLI::Option& option) {
                              [&](const char* word) { return type.find(word) != std::string::npos; });
 }
 
-// What the options name that are no outputs. A folder counts as a whole where it is what the option is about.
+// Names in the options that are not outputs. A folder counts as a whole where it is what the option is about.
 void add_inputs(const CLI::App& command, const std::vector<Output>& outputs, std::vector<NamedPath>& inputs) {
   for (const CLI::Option* option : command.get_options()) {
     const bool written = std::ranges::find(outputs, flag_of(*option), &Output::name) != outputs.end();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run will write, tried before its work begins (assay/support/files/outputs.h).
+// Outputs of a run, checked before its work begins (assay/support/files/outputs.h).
 
 #include <string>
 #include <vector>

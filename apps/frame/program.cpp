@@ -16,7 +16,7 @@
 namespace assay::frame {
 namespace {
 
-// What every result rests on, whatever the subcommand.
+// Provenance of every result of any subcommand.
 void add_common_provenance(report::Document& document, const Program& program, const CLI::App& command,
                            const Context& context, double seconds) {
   const Settings& settings = context.settings;
@@ -35,7 +35,7 @@ void add_common_provenance(report::Document& document, const Program& program, c
   document.provenance.emplace_back("seconds", seconds);
 }
 
-// Whoever reads the headline alone is told, too.
+// Readers of the headline alone are told as well.
 void name_warnings(report::Document& document) {
   if (document.warnings.empty()) return;
   std::vector<std::string> ids;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A program made of commands, and what all of them have in common, from the command line as from another
-// program: flags, outputs tried before work begins, and what every result rests on.
+// A program made of commands, and their common parts, from the command line as from another program: flags,
+// checks of outputs before work begins, and provenance.
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -47,10 +47,10 @@ struct Posed {
   std::size_t own = 0;  // the options from here on are common
 };
 
-// Flags that every command has, behind its own.
+// Flags that every command has, after those of the command.
 void declare_common(CLI::App& app, Settings& settings);
 
-// The command's document, with its name and what it rests on. `sub` has its flags and their values.
+// The command's document, with its name and provenance. `sub` has its flags and their values.
 report::Document answer(const Program& program, const CLI::App& sub, Command& command,
                         const Settings& settings, Progress& progress);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run was asked for, as text that can be typed again.
+// The options of a run, as text that can be typed again.
 
 #include <map>
 #include <string>

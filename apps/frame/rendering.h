@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a result goes: files in their forms, and standard output in one.
+// Outputs of a result: files in their forms, and one form on standard output.
 
 #include <assay/report.h>
 #include "apps/frame/command.h"
@@ -10,7 +10,7 @@ namespace assay::frame {
 // Throws Error{usage} where two flags ask for standard output.
 void require_one_form(const Settings& settings);
 
-// The files first: they are written whatever becomes of standard output.
+// The files first: they are written even if standard output fails.
 void render(const report::Document& document, const Settings& settings);
 
 // Throws Error{io} when writing failed, without a message where a pipe's reader has seen enough.

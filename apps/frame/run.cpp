@@ -101,7 +101,7 @@ bool configures(const char* pyproject) {
 }
 
 // The configuration file of the current folder; empty where there is none. `notice`: of another one that is
-// not read beside it.
+// not read next to it.
 std::string config_of_folder(std::string& notice) {
   constexpr const char *own = "assay.toml", *shared = "pyproject.toml";
   const bool both = std::filesystem::exists(own) && configures(shared);
@@ -166,7 +166,7 @@ int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& 
   return code_of(document, settings);
 }
 
-// Plug-ins on the command line are loaded before it is read as a whole: what they add has flags of its own.
+// Plug-ins on the command line are loaded before it is read as a whole: what they add has separate flags.
 void load_plugins(const Program& program, std::span<char* const> arguments) {
   constexpr std::string_view flag = "--plugin";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -228,7 +228,7 @@ struct CommandLine {
   std::string shell = "bash", folder = ".";
 };
 
-// What is wrong with the arguments, with what might have been meant.
+// The error in the arguments, with suggestions.
 [[noreturn]] void fail_to_parse(const CommandLine& line, const Words& words, const CLI::ParseError& error,
                                 const std::vector<std::string>& arguments) {
   const CLI::App* const sub = line.chosen();
@@ -256,7 +256,7 @@ void refuse_missing_values(const std::vector<std::string>& arguments) {
   }
 }
 
-// A flag in the place of a value was not meant as one.
+// A flag instead of a value was not meant as one.
 void require_values(const CLI::App& sub, const std::vector<std::string>& arguments) {
   const auto flag = [&](const std::string& argument) -> const CLI::Option* {
     return argument.starts_with("--") ? sub.get_option_no_throw(argument) : nullptr;
@@ -314,7 +314,7 @@ int failed(Fault fault, const std::string& message) {
   return exit_code(fault);
 }
 
-// What the system said to a call of the standard library.
+// The system's error for a call of the standard library.
 Error error_of(const std::system_error& error) {
   const bool memory = error.code() == std::errc::not_enough_memory,
              threads = error.code() == std::errc::resource_unavailable_try_again;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the person at the keyboard sees while work goes on, always on standard error.
+// Progress and messages for the person at the keyboard, always on standard error.
 
 #include <memory>
 #include <string_view>
@@ -13,8 +13,8 @@ namespace assay::frame {
 // `quiet` only notices.
 std::unique_ptr<Progress> make_terminal_progress(bool quiet);
 
-// One message on standard error, on lines of its own, with control characters shown rather than obeyed. A
-// stream that is closed or full is no error: there is nobody to tell.
+// One message on standard error, on separate lines, with control characters shown rather than obeyed. A
+// stream that is closed or full is not an error: no one could read it.
 void say(std::string_view message);
 
 bool is_terminal(int descriptor);

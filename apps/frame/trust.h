@@ -1,7 +1,6 @@
 #pragma once
 
-// What an assay.toml may do that was not named: it was found in the current folder, which may be a
-// stranger's.
+// Limits on an assay.toml that was not named but found in the current folder, which may be a stranger's.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -21,7 +20,7 @@ bool is_trusted(const std::filesystem::path& folder);
 // Throws Error{usage} for an option that runs code, and for one that writes outside the current folder, whose
 // value comes from the file that was found there.
 void refuse_untrusted(const Configured& configured);
-// The same of one value of an option that stands at `place`.
+// The same for one value of an option that comes from `place`.
 void refuse_untrusted(const CLI::Option& option, const std::string& value, const std::string& place);
 
 }  // namespace assay::frame

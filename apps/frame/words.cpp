@@ -10,7 +10,7 @@
 namespace assay::frame {
 namespace {
 
-// "out" of --out=FILE; empty of what is no flag.
+// "out" of --out=FILE; empty if it is not a flag.
 std::string flag_in(const std::string& argument) {
   return argument.starts_with("--") ? argument.substr(2, argument.find('=') - 2) : "";
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The words of earlier programs, which are still understood, and suggestions for words that there are not.
+// Names from earlier versions, which are still understood, and suggestions for unknown words.
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The accuracy that somebody declares for a network, checked so that no analysis runs on a network or on data
-// that are prepared wrongly.
+// The declared accuracy of a network, checked so that no analysis runs on a network or data that are prepared
+// wrongly.
 
 #include <optional>
 

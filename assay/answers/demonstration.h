@@ -1,6 +1,6 @@
 #pragma once
 
-// The whole journey on data that need no download: digits drawn, a LeNet-5 trained on them, its decisions
+// The whole workflow on data that need no download: digits drawn, a LeNet-5 trained on them, its decisions
 // drawn, its test set measured, all in one folder.
 
 #include <filesystem>

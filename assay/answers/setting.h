@@ -1,6 +1,6 @@
 #pragma once
 
-// What holds for a whole run, whatever is asked.
+// Settings of a whole run.
 
 #include <cstdint>
 #include <filesystem>
@@ -23,7 +23,7 @@ struct Setting {
   SessionOptions session_for(const Dataset* data) const;
 };
 
-// What took long to make is not replaced by accident (assay/support/files/outputs.h), unless it may be.
+// Protects expensive files from accidental replacement (assay/support/files/outputs.h), unless it is allowed.
 void check_replaced(const std::filesystem::path& path, std::string_view what, const Setting& setting,
                     const std::function<bool()>& belongs);
 

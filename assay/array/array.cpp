@@ -71,7 +71,7 @@ Shape contiguous_strides(const Shape& shape) {
   return strides;
 }
 
-// Blocks are refused above the limit on memory, whoever asks.
+// Blocks are refused above the limit on memory for every caller.
 std::shared_ptr<std::byte> allocate(std::size_t bytes) {
   if (bytes > memory_limit())
     fail(Fault::resources,

@@ -50,7 +50,7 @@ struct ConvolutionPlan {
   }
 };
 
-// The first so many elements of memory that grows when more are asked for.
+// The first so many elements of memory that grows when more are requested.
 template <typename T>
 class ConvolutionRoom {
  public:
@@ -159,7 +159,7 @@ void each_tap_line(const ConvolutionPlan& plan, std::int64_t tap, std::int64_t b
   }
 }
 
-// What one tap meets in a plane of the image, zeros outside of it.
+// The elements of a plane of the image under one tap, zeros outside of it.
 template <typename T>
 void fill_columns(const ConvolutionPlan& plan, const T* plane, std::int64_t tap, std::int64_t begin,
                   std::int64_t end, T* to) {
@@ -348,9 +348,8 @@ void filter_by_products(const ConvolutionPlan& plan, const T* image, const T* po
 }
 
 // Filters that look at one channel. The padded image is laid out in phases, one for each place of a tap
-// within a stride, so that every tap meets the positions of all lines in one run of memory, whatever the
-// stride: `positions` are laid out with lines as long as those of a phase, and what is between them does not
-// count.
+// within a stride, so that every tap meets the positions of all lines in one run of memory, for any stride:
+// `positions` are laid out with lines as long as those of a phase, and what is between them does not count.
 class DepthwisePlan {
  public:
   explicit DepthwisePlan(const ConvolutionPlan& plan) : plan_(plan) {
@@ -515,13 +514,13 @@ void sum_of_taps(const std::vector<WeightedTap<T>>& taps, T start, const T* from
   }
 }
 
-// Sum of a[i] * b[i]: short stretches in lanes of T, those in double.
+// Sum of a[i] * b[i]: short ranges in lanes of T, those in double.
 template <typename T>
 double product_of_runs(const T* a, const T* b, std::int64_t count) {
-  constexpr std::int64_t stretch = 1024;
+  constexpr std::int64_t range = 1024;
   double sum = 0;
-  for (std::int64_t begin = 0; begin < count; begin += stretch) {
-    const std::int64_t end = std::min(count, begin + stretch);
+  for (std::int64_t begin = 0; begin < count; begin += range) {
+    const std::int64_t end = std::min(count, begin + range);
     T sums[tap_lanes] = {};
     std::int64_t i = begin;
     for (; i + tap_lanes <= end; i += tap_lanes) {

@@ -96,7 +96,7 @@ Pair promoted(const Array& a, const Array& b) {
   return {a.to(type), b.to(type)};
 }
 
-// Sums of whole numbers wrap around.
+// Sums of integers wrap around.
 template <typename T, typename F>
 T wrapped(T x, T y, const F& f) {
   if constexpr (std::is_integral_v<T>) {
@@ -423,7 +423,7 @@ Array operator*(Scalar a, const Array& b) { return scalar(a, array::with_scalar(
 Array operator/(Scalar a, const Array& b) { return scalar(a, array::with_scalar(b, a)) / b; }
 Array operator-(const Array& a) { return array::neg(a); }
 
-// Compared in the wider kind: 2 < 2.5 of whole numbers, too.
+// Compared in the wider kind: 2 < 2.5 of integers as well.
 Array operator==(const Array& a, Scalar b) { return array::eq(a, scalar(b, array::with_scalar(a, b))); }
 Array operator!=(const Array& a, Scalar b) { return array::ne(a, scalar(b, array::with_scalar(a, b))); }
 Array operator<(const Array& a, Scalar b) { return array::lt(a, scalar(b, array::with_scalar(a, b))); }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Products of matrices, packed and vectorised: what dense layers, convolutions and attention are made of.
+// Products of matrices, packed and vectorised: for dense layers, convolutions and attention.
 
 #include <cstdint>
 

@@ -61,7 +61,7 @@ void require_inside(const Array& positions, std::int64_t axis, const Shape& shap
   split_loop(all.size(), 65536, [&](std::size_t begin, std::size_t end) {
     const auto last = static_cast<std::uint64_t>(size) - 1;
     std::uint64_t below_zero =
-        0;  // the highest bit is set where a position, or what is left behind it, is negative
+        0;  // the highest bit is set where a position, or the rest after it, is negative
     for (std::size_t i = begin; i < end; ++i) {
       const auto position = static_cast<std::uint64_t>(all[i]);
       below_zero |= position | (last - position);

@@ -232,7 +232,7 @@ void change_in_place(Array& to, Scalar by, const Make& make) {
   });
 }
 
-// Whole numbers wrap around: those without a sign do so by definition.
+// Integers wrap around: those without a sign do so by definition.
 template <typename T, typename F>
 T wrapped_change(T x, T y, const F& f) {
   if constexpr (std::is_integral_v<T>) {

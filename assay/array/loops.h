@@ -1,7 +1,7 @@
 #pragma once
 
-// Loops over the elements of several arrays of one shape, whatever their strides: axes that all of them pass
-// alike are taken as one, the innermost loop is a plain one, and threads share the rest.
+// Loops over the elements of several arrays of one shape, with any strides: axes that all of them pass alike
+// are taken as one, the innermost loop is a plain one, and threads share the rest.
 
 #include <array>
 #include <cstdint>

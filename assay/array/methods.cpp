@@ -1,4 +1,4 @@
-// Methods of Array that are functions of array_math.h, too.
+// Methods of Array that are functions of array_math.h as well.
 
 #include <assay/array_math.h>
 

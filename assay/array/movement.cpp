@@ -20,7 +20,7 @@ DType common_type(std::span<const Array> parts) {
   return seen.dtype();
 }
 
-// One axis without elements beside parts of more axes: nothing to be put anywhere.
+// One axis without elements among parts of more axes: nothing to be put anywhere.
 bool is_nothing(const Array& part) { return part.rank() == 1 && part.count() == 0; }
 
 Shape joined_shape(std::span<const Array> parts, std::size_t axis) {

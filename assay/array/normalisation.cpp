@@ -6,7 +6,7 @@
 namespace assay::array {
 namespace {
 
-// One number a channel, beside the channels of an array.
+// One number a channel, next to the channels of an array.
 Array beside_channels(const Array& numbers, const Array& a) {
   Shape shape(static_cast<std::size_t>(a.rank()), 1);
   shape[1] = numbers.count();

@@ -10,7 +10,7 @@
 namespace assay::array {
 namespace {
 
-// Whole numbers wrap around.
+// Integers wrap around.
 template <typename T>
 void whole_product(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const T> a, Matrix<const T> b,
                    Matrix<T> c, bool adds) {

@@ -11,7 +11,7 @@
 namespace assay::array {
 namespace {
 
-// An array with the axes that are kept in front and those that are reduced behind them.
+// An array with the axes that are kept come first, those that are reduced after them.
 struct Reduced {
   Array a;             // [kept..., reduced...], a view
   Shape kept, result;  // sizes; of the result
@@ -105,7 +105,7 @@ void require_elements(const Array& a, const Shape& axes, std::string_view what) 
     fail(Fault::model, "{} over no elements of shape {}", what, to_string(a.shape()));
 }
 
-// Sums of eight numbers at a time: each in a place of its own, then these, in one order.
+// Sums of eight numbers at a time: each in a separate place, then these, in one order.
 template <typename T>
 double row_sum(const T* row, std::int64_t count) {
   constexpr std::int64_t width = 8;

@@ -1,4 +1,4 @@
-// Elements written at positions. Threads write to elements of their own, so that values with one position are
+// Elements written at positions. Threads write to separate elements, so that values with one position are
 // taken in the order in which they stand along the axis.
 
 #include <algorithm>
@@ -79,7 +79,7 @@ void combine_at(Array& whole, std::int64_t axis, const Array& positions, const A
   walk.run(body, static_cast<std::size_t>(std::max<std::int64_t>(16, 32768 / length)));
 }
 
-// Sums and products of whole numbers wrap around; those of truth values are "or" and "and".
+// Sums and products of integers wrap around; those of truth values are "or" and "and".
 template <typename T, typename F>
 T without_overflow(T x, T y, const F& f) {
   if constexpr (std::is_same_v<T, bool>)
@@ -109,7 +109,7 @@ void extreme_at(Array& whole, std::int64_t axis, const Array& positions, const A
   });
 }
 
-// What is written into an array, and where: values in the shape of the positions.
+// The values to write into an array, and where: in the shape of the positions.
 struct Written {
   Array a, positions, values;
   std::int64_t axis;

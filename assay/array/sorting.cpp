@@ -1,5 +1,5 @@
-// Elements in order, all of them or the first ones. A value and its position are taken as one whole number,
-// so that no two are equal and every way of sorting gives the same.
+// Elements in order, all of them or the first ones. A value and its position are taken as one integer, so
+// that no two are equal and every way of sorting gives the same.
 
 #include <algorithm>
 #include <bit>
@@ -66,7 +66,7 @@ void order_first(std::vector<Ranked>& ranked, std::int64_t count) {
   std::sort(ranked.begin(), ranked.begin() + count);
 }
 
-// What is sorted: rows of `size` elements, of which the first `count` are kept, each `inner` elements apart.
+// The rows to sort: `size` elements, of which the first `count` are kept, each `inner` elements apart.
 struct SortedRows {
   std::int64_t outer, size, inner, count;
   bool descending;

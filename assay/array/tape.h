@@ -1,6 +1,6 @@
 #pragma once
 
-// What computations record so that gradients can go back through them.
+// Records of computations, so that gradients can go back through them.
 
 #include <cstdint>
 #include <functional>

@@ -54,7 +54,7 @@ decltype(auto) with_real(DType type, Visit&& visit) {
   return visit(float{});
 }
 
-// Whole numbers. Throws Error{unsupported} for others.
+// Integers. Throws Error{unsupported} for others.
 template <typename Visit>
 decltype(auto) with_whole(DType type, Visit&& visit) {
   if (is_real(type))

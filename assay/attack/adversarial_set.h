@@ -1,6 +1,6 @@
 #pragma once
 
-// What attacks have made so far, on its way to a file.
+// The results of attacks so far, on their way to a file.
 
 #include <filesystem>
 #include <map>
@@ -45,7 +45,7 @@ class AdversarialSet {
   std::vector<std::byte> inputs_;
 };
 
-// What is written to be read back and checked before `file` itself is written: beside it, and gone with this
+// A file to be read back and checked before `file` itself is written: next to it, and removed with this
 // object.
 class UncheckedFile {
  public:

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an attack on a data set has finished, batch by batch, as its journal keeps it.
+// The finished batches of an attack on a data set, as its journal keeps them.
 
 #include <map>
 #include <string>
@@ -22,7 +22,7 @@ struct AttackedBatch {
   std::vector<std::byte> inputs;                // of these records, as they are stored
 };
 
-// What tells this attack from all others; `spec` with all options.
+// Identity of the attack; `spec` with all options.
 JournalKey journal_key(const Session& session, const Dataset& dataset, const Spec& spec,
                        const AttackOptions& options);
 

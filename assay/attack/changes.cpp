@@ -29,8 +29,8 @@ class MovedAway final : public OutputChange {
   }
 
   void differentiate(std::size_t place, std::span<const float> /*outputs*/, float weight,
-                     std::span<float> slopes) const override {
-    for (std::size_t i = 0; i < size_; ++i) slopes[i] += weight * direction_[place * size_ + i];
+                     std::span<float> gradients) const override {
+    for (std::size_t i = 0; i < size_; ++i) gradients[i] += weight * direction_[place * size_ + i];
   }
 
  private:
@@ -67,7 +67,7 @@ class ItemsChanged final : public OutputChange {
   }
 
   void differentiate(std::size_t place, std::span<const float> outputs, float weight,
-                     std::span<float> slopes) const override {
+                     std::span<float> gradients) const override {
     const std::vector<std::int64_t>& classes = items_[place];
     const std::vector<task::Lead> leads = task_->leads(outputs, classes);
     const task::Standing standing = task::standing_of(leads, classes, share_);
@@ -75,16 +75,16 @@ class ItemsChanged final : public OutputChange {
     const auto counted = static_cast<float>(all ? standing.items : standing.items - standing.changed);
     for (std::size_t i = 0; i < classes.size(); ++i) {
       if (classes[i] < 0 || !(all || leads[i].holds)) continue;
-      add(leads[i].own, -weight / counted, slopes);
-      add(leads[i].rival, weight / counted, slopes);
+      add(leads[i].own, -weight / counted, gradients);
+      add(leads[i].rival, weight / counted, gradients);
     }
   }
 
  private:
   static constexpr float least = 1e-30F;
 
-  static void add(std::int64_t place, float slope, std::span<float> slopes) {
-    if (place != task::Lead::none) slopes[static_cast<std::size_t>(place)] += slope;
+  static void add(std::int64_t place, float gradient, std::span<float> gradients) {
+    if (place != task::Lead::none) gradients[static_cast<std::size_t>(place)] += gradient;
   }
 
   std::shared_ptr<const task::Task> task_;

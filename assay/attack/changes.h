@@ -15,8 +15,8 @@ namespace assay::attack {
 // `outputs`: of the clean records [n, t].
 std::shared_ptr<const OutputChange> moved_away(const Array& outputs, const Array& targets, double margin);
 
-// Of items: more than the share of those that were decided rightly is decided otherwise. Gradients are those
-// of the mean lead of the items that have not changed yet, of all once they have.
+// Of items: more than the share of those that were decided correctly is decided otherwise. Gradients are
+// those of the mean lead of the items that have not changed yet, of all once they have.
 std::shared_ptr<const OutputChange> items_changed(std::shared_ptr<const task::Task> task,
                                                   task::RightItems items, double share);
 

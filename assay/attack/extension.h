@@ -1,6 +1,6 @@
 #pragma once
 
-// The coverage of a test set beside that of the set extended by records that attacks make from it.
+// The coverage of a test set next to that of the set extended by records that attacks make from it.
 
 #include <memory>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Arrays that attacks and constraints of anybody's own give, made sure of.
+// Checks of arrays from user-defined attacks and constraints.
 
 #include <string>
 

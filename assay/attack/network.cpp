@@ -20,7 +20,7 @@
 namespace assay::attack {
 namespace {
 
-// What attacks climb: of regression the decision value itself.
+// The output that attacks change: for regression the decision value itself.
 DecisionScores climbed(const Session& session, bool regression) {
   return regression ? DecisionScores{.value = session.logits()} : scores_of(session);
 }
@@ -55,13 +55,13 @@ Array by_element(const Array& records, const Body& body) {
 }
 
 // Numbers that are not finite become 0.
-void clean(Array& slopes) {
-  if (!floats_in_order(slopes)) {
-    slopes = array::nan_to_num(slopes, 0, 0, 0);
+void clean(Array& gradients) {
+  if (!floats_in_order(gradients)) {
+    gradients = array::nan_to_num(gradients, 0, 0, 0);
     return;
   }
-  const std::span<float> elements(slopes.elements<float>(), static_cast<std::size_t>(slopes.count()));
-  for (float& slope : elements) slope = std::isfinite(slope) ? slope : 0;
+  const std::span<float> elements(gradients.elements<float>(), static_cast<std::size_t>(gradients.count()));
+  for (float& gradient : elements) gradient = std::isfinite(gradient) ? gradient : 0;
 }
 
 // Records for which a gradient is not 0 everywhere.
@@ -72,7 +72,7 @@ std::vector<bool> sloping_rows(const Array& gradient) {
   std::vector<bool> sloping;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::span<const float> elements(gradient.elements<float>() + row * size, size);
-    sloping.push_back(std::ranges::any_of(elements, [](float slope) { return slope != 0; }));
+    sloping.push_back(std::ranges::any_of(elements, [](float gradient) { return gradient != 0; }));
   }
   return sloping;
 }
@@ -192,35 +192,35 @@ Array AttackedNetwork::scores(const AttackProblem& problem, const Array& points)
   return scores_of(problem, outputs(bind(points, problem.held)));
 }
 
-AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, const Array& points,
-                                                std::span<const Objective> objectives) const {
+AttackedNetwork::ScoreGradients AttackedNetwork::gradients(const AttackProblem& problem, const Array& points,
+                                                           std::span<const Objective> objectives) const {
   for (const std::size_t place : problem.places) {
     ++problem.log->forward[place];
     problem.log->backward[place] += objectives.size();
   }
   const OutputsOfRows outputs_of_rows(*this, problem);
-  const auto ask = [&](std::size_t row, std::span<const float> outputs, std::span<float> slopes) {
-    if (row < problem.places.size()) outputs_of_rows.differentiate(objectives, row, outputs, slopes);
+  const auto ask = [&](std::size_t row, std::span<const float> outputs, std::span<float> gradients) {
+    if (row < problem.places.size()) outputs_of_rows.differentiate(objectives, row, outputs, gradients);
   };
-  Slopes result =
-      slopes(points, problem.held, {.read = {decision_}, .numbers = objectives.size(), .slopes = ask});
+  ScoreGradients result =
+      gradients(points, problem.held, {.read = {decision_}, .numbers = objectives.size(), .gradients = ask});
   result.scores = scores_of(problem, result.scores);
   note_sloping(session_, problem, result.gradients);
   return result;
 }
 
-AttackedNetwork::Slopes AttackedNetwork::slopes(const Array& points, const HeldInputs& held,
-                                                const RecordObjective& objective) const {
+AttackedNetwork::ScoreGradients AttackedNetwork::gradients(const Array& points, const HeldInputs& held,
+                                                           const RecordObjective& objective) const {
   RecordGradients found = session_.gradients(bind(points, held), objective, std::span(&input_, 1));
   require_rows(session_, found.value, static_cast<std::size_t>(points.size(0)));
-  Slopes result{.scores = as_rows(found.value).to(DType::float32), .gradients = {}};
+  ScoreGradients result{.scores = as_rows(found.value).to(DType::float32), .gradients = {}};
   for (const Tensors& of_number : found.gradients) {
     Array gradient = of_number.at(input_);
     if (batch_axis_ > 0) gradient = gradient.movedim(batch_axis_, 0);
     gradient = gradient.to(DType::float32);
     if (units_.low.defined() && floats_in_order(gradient)) {
       const float* const span = units_.span.elements<float>();
-      gradient = by_element(gradient, [&](float slope, std::int64_t i) { return slope * span[i]; });
+      gradient = by_element(gradient, [&](float gradient, std::int64_t i) { return gradient * span[i]; });
     } else if (units_.low.defined()) {
       gradient = (gradient.flatten(1) * units_.span).reshape(points.shape());
     }
@@ -230,9 +230,9 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const Array& points, const HeldI
   return result;
 }
 
-Array AttackedNetwork::slope(const AttackProblem& problem, const Array& points,
-                             const Objective& objective) const {
-  return slopes(problem, points, std::span(&objective, 1)).gradients[0];
+Array AttackedNetwork::gradient(const AttackProblem& problem, const Array& points,
+                                const Objective& objective) const {
+  return gradients(problem, points, std::span(&objective, 1)).gradients[0];
 }
 
 Array AttackedNetwork::won(const AttackProblem& problem, const Array& scores) {

@@ -23,10 +23,10 @@ namespace {
 Array signs_of(const Array& gradient) {
   if (!floats_in_order(gradient)) return gradient.sign();
   Array signs = array::empty(gradient.shape());
-  const float* const slope = gradient.elements<float>();
+  const float* const element = gradient.elements<float>();
   float* const sign = signs.elements<float>();
   for (std::int64_t i = 0, count = signs.count(); i < count; ++i)
-    sign[i] = (slope[i] > 0 ? 1.0F : 0.0F) - (slope[i] < 0 ? 1.0F : 0.0F);
+    sign[i] = (element[i] > 0 ? 1.0F : 0.0F) - (element[i] < 0 ? 1.0F : 0.0F);
   return signs;
 }
 

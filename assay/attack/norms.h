@@ -16,7 +16,7 @@ enum class Norm { linf, l2, l1 };
 const std::vector<std::string>& norm_names();
 Norm norm_named(const std::string& name);
 
-// The step of length 1 that raises a function with this gradient most, however short the gradient is: its
+// The step of length 1 that raises a function with this gradient most, for a gradient of any length: its
 // sign, the gradient over its length, or in L1 the sign shared equally by the elements of greatest size. A
 // gradient of zero gives no step.
 Array steepest(const Array& gradient, Norm norm);

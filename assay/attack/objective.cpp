@@ -21,22 +21,22 @@ std::vector<std::int64_t> classes_of(const AttackProblem& problem) {
 
 AttackedNetwork::Objective loss(const AttackProblem& problem) {
   return [classes = classes_of(problem), sign = problem.targeted() ? -1.0 : 1.0](
-             std::size_t row, std::span<const float> scores, std::span<float> slopes) {
-    direction_of_cross_entropy(scores, static_cast<std::size_t>(classes[row]), sign, slopes);
+             std::size_t row, std::span<const float> scores, std::span<float> gradients) {
+    direction_of_cross_entropy(scores, static_cast<std::size_t>(classes[row]), sign, gradients);
   };
 }
 
 AttackedNetwork::Objective score_of(const Array& classes) {
-  return [classes = numbers(classes)](std::size_t row, std::span<const float>, std::span<float> slopes) {
-    slopes[static_cast<std::size_t>(classes[row])] += 1;
+  return [classes = numbers(classes)](std::size_t row, std::span<const float>, std::span<float> gradients) {
+    gradients[static_cast<std::size_t>(classes[row])] += 1;
   };
 }
 
 AttackedNetwork::Objective lead_of(const Array& classes, const Array& over) {
   return [classes = numbers(classes), over = numbers(over)](std::size_t row, std::span<const float>,
-                                                            std::span<float> slopes) {
-    slopes[static_cast<std::size_t>(classes[row])] += 1;
-    slopes[static_cast<std::size_t>(over[row])] -= 1;
+                                                            std::span<float> gradients) {
+    gradients[static_cast<std::size_t>(classes[row])] += 1;
+    gradients[static_cast<std::size_t>(over[row])] -= 1;
   };
 }
 
@@ -44,7 +44,7 @@ AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const A
                                            double confidence) {
   const Array host = constants.to(DType::float32).contiguous();
   return [host, classes = classes_of(problem), targeted = problem.targeted(), confidence](
-             std::size_t row, std::span<const float> scores, std::span<float> slopes) {
+             std::size_t row, std::span<const float> scores, std::span<float> gradients) {
     const auto own = static_cast<std::size_t>(classes[row]);
     float best = -std::numeric_limits<float>::infinity(), ties = 0;
     for (std::size_t c = 0; c < scores.size(); ++c) {
@@ -52,11 +52,11 @@ AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const A
       ties = scores[c] > best ? 1 : ties + 1;
       best = scores[c];
     }
-    const float lead = scores[own] - best, slope = (targeted ? -1.0F : 1.0F) * host.elements<float>()[row];
+    const float lead = scores[own] - best, gradient = (targeted ? -1.0F : 1.0F) * host.elements<float>()[row];
     if ((targeted ? -lead : lead) + confidence < 0) return;
-    slopes[own] += slope;
+    gradients[own] += gradient;
     for (std::size_t c = 0; c < scores.size(); ++c)
-      if (c != own && scores[c] == best) slopes[c] -= slope / ties;
+      if (c != own && scores[c] == best) gradients[c] -= gradient / ties;
   };
 }
 

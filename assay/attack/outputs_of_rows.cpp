@@ -15,11 +15,11 @@ std::array<float, 2> OutputsOfRows::scores(std::size_t row, std::span<const floa
 }
 
 void OutputsOfRows::differentiate(std::span<const AttackedNetwork::Objective> objectives, std::size_t row,
-                                  std::span<const float> outputs, std::span<float> slopes) const {
+                                  std::span<const float> outputs, std::span<float> gradients) const {
   const std::size_t size = outputs.size();
   if (!of_two_classes(size)) {
     for (std::size_t o = 0; o < objectives.size(); ++o)
-      objectives[o](row, outputs, slopes.subspan(o * size, size));
+      objectives[o](row, outputs, gradients.subspan(o * size, size));
     return;
   }
   const std::array<float, 2> of_classes = scores(row, outputs);
@@ -28,9 +28,9 @@ void OutputsOfRows::differentiate(std::span<const AttackedNetwork::Objective> ob
     objectives[o](row, of_classes, of_scores);
     const float weight = (of_scores[1] - of_scores[0]) * 0.5F;
     if (change_)
-      change_->differentiate(places_[row], outputs, weight, slopes.subspan(o * size, size));
+      change_->differentiate(places_[row], outputs, weight, gradients.subspan(o * size, size));
     else
-      slopes[o] += weight;
+      gradients[o] += weight;
   }
 }
 

@@ -16,13 +16,13 @@ class OutputsOfRows {
  public:
   OutputsOfRows(const AttackedNetwork& network, const AttackProblem& problem);
 
-  // Of a network whose outputs are no scores of classes: those of "no" and of "yes".
+  // For a network whose outputs are not scores of classes: those of "no" and of "yes".
   bool of_two_classes(std::size_t outputs) const { return change_ != nullptr || outputs == 1; }
   std::array<float, 2> scores(std::size_t row, std::span<const float> outputs) const;
 
-  // Adds the slopes of all objectives, one after the other, to zeros.
+  // Adds the gradients of all objectives, one after the other, to zeros.
   void differentiate(std::span<const AttackedNetwork::Objective> objectives, std::size_t row,
-                     std::span<const float> outputs, std::span<float> slopes) const;
+                     std::span<const float> outputs, std::span<float> gradients) const;
 
  private:
   float threshold_;

@@ -31,7 +31,7 @@ namespace {
 // searches end at different times.
 constexpr std::size_t large_batch = 128;
 
-// What anybody's attack gives, within the valid range.
+// The result of any attack, within the valid range.
 Array in_range(const Array& points) {
   Array result = points.to(DType::float32).clone();
   for (std::int64_t i = 0; i < result.count(); ++i) {
@@ -51,7 +51,7 @@ double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// What takes levels is stored as such.
+// Records of networks that take levels are stored as levels.
 AttackOptions with_levels(AttackOptions options, const Session& session, const Dataset& dataset) {
   options.levels = options.levels || takes_levels(session, session.first_input(dataset.facts()));
   return options;
@@ -150,7 +150,7 @@ class Run {
     const Array chosen = array::tensor(rows);
     const AttackProblem problem = all.at(chosen);
     const auto start = std::chrono::steady_clock::now();
-    // A problem of its own: whatever the attack writes into it, the records stay as they are.
+    // A separate problem: if the attack writes into it, the records stay as they are.
     const Array found = with_numbers(attack_->perturb(preparation_.network(), all.at(chosen)), problem);
     const Array points =
         in_range(given_tensor(fmt::format("attack {}: perturb()", spec_.name), found, problem.inputs));

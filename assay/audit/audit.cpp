@@ -174,7 +174,7 @@ class Auditor {
     }
   }
 
-  // Baselines are no hypotheses that could be false discoveries.
+  // Baselines are not hypotheses, so they cannot be false discoveries.
   void judge() {
     std::vector<double> p, within;
     for (const Tracking& tracking : result_.trackings) {

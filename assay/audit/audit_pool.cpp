@@ -25,7 +25,7 @@ struct Seen {
   coverage::Observations observations;
 };
 
-// What is coverable over all layers; that of the only layer where layers do not add up.
+// Coverable items over all layers; those of the only layer if layers do not add up.
 double coverable_of(const std::vector<coverage::Coverage>& result) {
   if (result.empty() || result.back().coverable.empty()) return 0;
   if (result.size() > 1 && result.back().layer != "all") return 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an audit looks at where nothing else is said: criteria layer by layer, and mutants of its own.
+// Defaults of an audit: criteria layer by layer, and its mutants.
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace assay::audit {
 
-// Each criterion, and behind those that count all layers the same of every layer alone.
+// Each criterion, and after those that count all layers the same of every layer alone.
 std::vector<std::string> with_layers(const std::vector<std::string>& criteria,
                                      const coverage::Profile& profile);
 
@@ -23,7 +23,7 @@ struct DrawnMutants {
   std::size_t batch = 0;
   std::shared_ptr<const task::Task> task = {};  // of records with many items, one of which kills
 };
-// Throws Error{usage}, with what to do instead, where outputs are no classes, of records or of items: mutants
+// Throws Error{usage}, with what to do instead, where outputs are not classes, of records or of items: mutants
 // drawn for an audit are killed by another class.
 void require_classes(const Session& session, const Dataset& test, const task::Task* task);
 // Mutants of the network, judged by all records of `test`. Throws as above.

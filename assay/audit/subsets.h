@@ -17,9 +17,8 @@ struct Stratum {
   std::vector<std::vector<std::uint32_t>> subsets;  // records, ascending
 };
 
-// Every subset comes from a stream of its own, so that more of them leave the first ones as they are.
-// REQUIRES sizes of 1 to the number of records. Throws Error{usage} for samplers that the pool cannot be
-// drawn from.
+// Every subset comes from a separate stream, so that more of them leave the first ones as they are. REQUIRES
+// sizes of 1 to the number of records. Throws Error{usage} for samplers that the pool cannot be drawn from.
 std::vector<Stratum> draw_strata(const Pool& pool, const AuditOptions& options);
 
 }  // namespace assay::audit

@@ -20,7 +20,7 @@ std::vector<double> taus(const Values& a, const Values& b);
 // Their mean.
 double mean_tau(const Values& a, const Values& b);
 
-// How sure mean_tau(values, faults) is: a 95 % interval around it, from its variance over subsets (a
+// Uncertainty of mean_tau(values, faults): a 95 % interval around it, from its variance over subsets (a
 // bootstrap within strata) and over faults (a jackknife that leaves one of up to 20 groups out; Efron and
 // Stein 1981). Drawing faults with replacement would weaken the correlation itself. What it needs of faults
 // is kept for all criteria.

@@ -1,7 +1,6 @@
 #pragma once
 
-// What subsets are worth by a measurement, quickly and for many of them: the number of different items, or
-// the sum of scores.
+// Values of subsets by a measurement, for many of them: the number of different items, or the sum of scores.
 
 #include <cstdint>
 #include <memory>
@@ -22,8 +21,8 @@ class Valuer {
   explicit Valuer(const Measured& measured);
   Valuer(const selection::CoveredRows& rows, std::size_t records);
 
-  // Of all subsets, with the row of record place[r] in the place of that of record r; `place` empty: each its
-  // own. Thread-safe.
+  // Of all subsets, with the row of record place[r] instead of that of record r; `place` empty: each its own.
+  // Thread-safe.
   Values values(const std::vector<Stratum>& strata, std::span<const std::uint32_t> place = {}) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace assay::clustering {
 namespace {
 
-// What the options make of the values before any clustering: zeros dropped, sorted.
+// The values after the options, before clustering: zeros dropped, sorted.
 std::vector<double> prepared(std::vector<double> values, const ClusterOptions& options) {
   if (options.drop_zeros) std::erase(values, 0.0);
   std::sort(values.begin(), values.end());

@@ -16,7 +16,7 @@ namespace {
 // optimum that is stable under nearest-centroid assignment, so working on distinct values loses nothing.
 struct Weighted {
   // Entry i stands for the first i distinct values. Sums of values less the median, counted from the median
-  // outwards, so that a sum over a stretch of values never has the rounding of what lies farther out.
+  // outwards, so that a sum over a range of values never has the rounding of what lies farther out.
   std::vector<double> count{0}, sum, squares;
   double shift = 0;
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "assay/data/content.h"
-#include "assay/engine/threads/team.h"
-#include "assay/support/numbers/abreast.h"
+#include "assay/engine/threads/workers.h"
+#include "assay/support/numbers/simd_sums.h"
 
 namespace assay::coverage {
 BatchNotes notes_of(const Batch& batch, std::size_t threads) {
@@ -15,13 +15,13 @@ BatchNotes notes_of(const Batch& batch, std::size_t threads) {
   std::span<const float> values;
   if (batch.inputs.dtype() == DType::float32) values = batch.inputs.as<float>();
   if (!values.empty()) notes.inputs.resize(count);
-  team_for((count + block - 1) / block, threads, [&](std::size_t b) {
+  workers_for((count + block - 1) / block, threads, [&](std::size_t b) {
     for (std::size_t r = b * block; r < std::min(count, (b + 1) * block); ++r) {
       const std::size_t size = values.size() / count;
       if (size > 0) {
         const auto record = values.subspan(r * size, size);
         const auto [low, high] = extremes(record);
-        notes.inputs[r] = {low, high, sum_abreast(record) / static_cast<double>(size)};
+        notes.inputs[r] = {low, high, simd_sum(record) / static_cast<double>(size)};
       }
       notes.contents[r] = content_of(batch, r)[0];
     }

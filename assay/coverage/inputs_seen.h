@@ -1,6 +1,6 @@
 #pragma once
 
-// What is noted of a data set's records while they pass by, whatever the network makes of them.
+// Notes about a data set's records, taken while they are read, independent of the network.
 
 #include <span>
 #include <vector>

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What tells this run from all others.
+// Identity of this run.
 JournalKey key_of(const Session& session, const CoverageState& state, const Dataset& test,
                   const MeasureOptions& options) {
   std::string criteria;
@@ -102,7 +102,7 @@ Observations measure(const Session& session, CoverageState& state, DatasetPtr te
                      const MeasureOptions& asked, Progress& progress) {
   given_data(test);
   MeasureOptions options = asked;
-  // What is remembered of records is by their classes: outputs for each position name none.
+  // Facts of records are by their classes; outputs for each position name none.
   options.remember_records = asked.remember_records && class_count(session) > 0;
   require_profile_fits(state.profile(), session.graph().hash(), session.graph().name());
   if (options.shards == 0 || options.shard == 0 || options.shard > options.shards) {

@@ -7,10 +7,10 @@
 
 #include <assay/extend/abilities.h>
 #include <assay/selection.h>
-#include "assay/coverage/finite.h"
+#include "assay/coverage/usable_records.h"
 #include "assay/data/portions.h"
 #include "assay/engine/elements.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/threads.h"
@@ -68,7 +68,7 @@ std::vector<float> probabilities_of(std::span<const double> scores, bool known) 
   return probabilities;
 }
 
-// What the rest of a run needs beside the state, column by column: there may be a million records.
+// What the rest of a run needs apart from the state, column by column: there may be a million records.
 Json saved(const std::vector<RecordFacts>& records) {
   std::vector<std::uint64_t> record;
   std::vector<std::int64_t> predicted, label;
@@ -337,7 +337,7 @@ void Measurer::give(std::vector<std::unique_ptr<Criterion>>& criteria, const Act
       if (auto* itemised = ability<Itemised>(*criteria[c])) itemised->collect_into(&seen_.items[c]);
     }
   }
-  team_for(criteria.size(), threads_, [&](std::size_t c) { criteria[c]->observe(batch); });
+  workers_for(criteria.size(), threads_, [&](std::size_t c) { criteria[c]->observe(batch); });
   for (auto& of_criterion : seen_.items) {
     for (const std::size_t record : batch.indices) of_criterion[record].shrink_to_fit();
   }

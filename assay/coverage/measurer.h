@@ -1,6 +1,6 @@
 #pragma once
 
-// How a test set is measured: what has to be walked, and what is noted on the way.
+// Measuring a test set: the records to run, and the notes taken on the way.
 
 #include <chrono>
 #include <optional>
@@ -22,9 +22,9 @@ namespace assay::coverage {
 // ends cut into equal chunks.
 std::size_t batch_for(const Session& session, std::size_t size, const MeasureOptions& options);
 
-// What a run has to walk.
+// The records that a run has to read.
 struct MeasurePlan {
-  // Shards are whole batches, so that a record is computed in the same company, and rounded the same way, in
+  // Shards are whole batches, so that a record is computed in the same batch, and rounded the same way, in
   // any run.
   MeasurePlan(const Session& session, const CoveragePart& part, const Dataset& test,
               const MeasureOptions& options);
@@ -33,8 +33,8 @@ struct MeasurePlan {
   std::span<const std::size_t> batch(std::size_t b) const {
     return std::span(records).subspan(b * step, std::min(step, records.size() - b * step));
   }
-  // The stretch of a batch: growth is noted where the next batch is of another.
-  std::size_t stretch(std::size_t b) const {
+  // The block of a batch: growth is noted where the next batch is of another.
+  std::size_t block(std::size_t b) const {
     return growth_step == 0 ? 0 : (walked + std::min(b * step, records.size())) / growth_step;
   }
 
@@ -49,25 +49,24 @@ struct RecordNote {
   InputNote note;
 };
 
-// Walks records, hands what they activate to the criteria of a state, and keeps what a result says beside
-// them.
+// Runs records, passes their activations to the criteria of a state, and keeps further facts for the result.
 class Measurer {
  public:
-  // `state` is that of the journal, where one is gone on from.
+  // `state` is that of the journal, if there is one to continue.
   Measurer(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options,
            Journal* journal, const std::optional<nlohmann::json>& seen_before);
 
   // Walks some of the records, in whole batches, and keeps notes for part().
   void walk_part(std::span<const std::size_t> records, std::size_t step);
 
-  // All that walk_part() and absorb() have brought, for the absorb() of another one.
+  // Everything from walk_part() and absorb(), for the absorb() of another one.
   nlohmann::json part();
 
-  // Adds such a part, unless it is here already. `scratch`: a state of the same profile and criteria, for
-  // passing use. Throws std::exception for what part() did not give.
+  // Adds such a part, unless it is here already. `scratch`: a temporary state of the same profile and
+  // criteria. Throws std::exception for anything that part() did not make.
   void absorb(const nlohmann::json& part, CoverageState& scratch);
 
-  // Adds the records of a later stretch.
+  // Adds the records of a later block.
   void take(Measurer& later);
 
   Observations finish(bool with_growth);

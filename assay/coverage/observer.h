@@ -15,9 +15,9 @@ class Observer {
 
   struct Seen {
     std::vector<Activations> layers;
-    std::vector<std::vector<float>> least, greatest;  // empty unless extremes were asked for
+    std::vector<std::vector<float>> least, greatest;  // empty unless extremes were requested
     Tensors outputs;
-    std::vector<std::int64_t> predicted;  // empty unless asked for, and where outputs name no classes
+    std::vector<std::int64_t> predicted;  // empty unless requested, and where outputs name no classes
     // `indices`: what the records are called; `labels` may be empty. A view, to be used while this lives.
     ActivationBatch batch(std::span<const std::size_t> indices,
                           std::span<const std::int64_t> labels = {}) const {

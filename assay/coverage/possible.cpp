@@ -24,7 +24,7 @@ struct Obstacle {
   std::string why;
 };
 
-// Why it does not work; nothing where it does. What is the fault of files is no answer.
+// Why it does not work; nothing where it does. Faults of files are not an answer.
 template <typename Attempt>
 std::optional<Obstacle> obstacle(const Attempt& attempt) {
   try {
@@ -67,7 +67,7 @@ PossibleCriteria possible_criteria(const Session& session, const DatasetPtr& tra
                                    const std::vector<Spec>& criteria, LearnOptions options) {
   const DatasetPtr some = some_of(training);
   return divided(criteria, false, [&](const std::vector<Spec>& wanted) {
-    Ranks alone;  // a few records are no work to share
+    Ranks alone;  // a few records are not worth sharing
     const RanksScope scope(alone);
     options.criteria = choices_of<CriterionInfo>(wanted);
     auto profile = std::make_shared<const Profile>(learn_profile(session, some, options, silence()).profile);

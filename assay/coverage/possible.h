@@ -17,7 +17,7 @@ struct PossibleCriteria {
 };
 
 // Learns and measures each on some training records; all together first. `options`: how it will be learned.
-// What only the whole training set tells, the profile learned from it says.
+// Facts that depend on the whole training set are in the profile learned from it.
 PossibleCriteria possible_criteria(const Session& session, const DatasetPtr& training,
                                    const std::vector<Spec>& criteria, LearnOptions options);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Journals of coverage that several ranks measure: each has its own beside that of the first, which takes
-// over what others have left behind when the run is started again, by however many ranks.
+// Journals of coverage that several ranks measure: each rank has a file next to that of the first. When the
+// run is started again, with any number of ranks, the first takes over all of them.
 
 #include <filesystem>
 #include <string>

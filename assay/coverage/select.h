@@ -28,7 +28,7 @@ struct SelectOptions {
   std::size_t size = 0;                           // records to choose; 0: all of the order
   std::uint64_t seed = 1;                         // of "random"
   std::size_t batch = 0;
-  // Where coverage counts: what this state covers counts no more. Holds `criterion`; null: nothing is
+  // If coverage counts: items that this state covers do not count. Holds `criterion`; null: nothing is
   // covered.
   std::shared_ptr<const CoverageState> beyond = {};
   // Of records with many items: doubt is the mean over the items that count.
@@ -41,7 +41,7 @@ struct SelectOptions {
 std::vector<std::string> selection_ways();
 bool selects_by_coverage(const std::string& by);
 // Throws Error{usage} for a number of records where the choice itself finds how many, or none where it needs
-// one, and for a state where coverage does not count; to be called before long work, too.
+// one, and for a state where coverage does not count; to be called before long work as well.
 void check_choice(const SelectOptions& options, bool beyond);
 // The criterion that a profile has to be learned for; nothing for choices that need no training data.
 std::optional<Spec> criterion_of(const SelectOptions& options);

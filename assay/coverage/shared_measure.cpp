@@ -17,9 +17,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::json;
 
-// A run by several ranks, or one that goes on with what several ranks have left. Each rank keeps what it sees
-// by itself, by stretches of records between which growth is noted; in the end the stretches are merged in a
-// tree and put together in their order by the first rank.
+// A run by several ranks, or one that continues with what several ranks have left. Each rank keeps what it
+// sees by itself, by blocks of records between which growth is noted; in the end the blocks are merged
+// in a tree and put together in their order by the first rank.
 class SharedRun {
  public:
   SharedRun(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options,
@@ -46,12 +46,12 @@ class SharedRun {
   }
 
  private:
-  struct Stretch {
+  struct MeasuredBlock {
     std::unique_ptr<CoverageState> state;
     std::unique_ptr<Measurer> measurer;
   };
   struct Piece {
-    std::size_t stretch = 0;
+    std::size_t block = 0;
     std::vector<std::size_t> records;
   };
 
@@ -61,8 +61,8 @@ class SharedRun {
     return CoverageState(profile, state_.choices(), state_.by_class());
   }
 
-  Measurer& stretch(std::size_t number) {
-    Stretch& found = stretches_[number];
+  Measurer& block(std::size_t number) {
+    MeasuredBlock& found = blocks_[number];
     if (!found.measurer) {
       found.state = std::make_unique<CoverageState>(fresh());
       found.measurer =
@@ -71,9 +71,9 @@ class SharedRun {
     return *found.measurer;
   }
 
-  // Adds what a journal holds of one stretch, and its records to `done`.
+  // Adds what a journal holds of one block, and its records to `done`.
   void absorb_part(const Json& part, RecordRanges& done) {
-    Measurer& there = stretch(part.at("stretch").get<std::size_t>());
+    Measurer& there = block(part.at("stretch").get<std::size_t>());
     there.absorb(part, scratch_);
     for (const auto& [begin, end] : there.walked().ranges()) {
       for (const std::size_t record : done.missing(begin, end)) done.add(record, record + 1);
@@ -104,7 +104,7 @@ class SharedRun {
     return done;
   }
 
-  // Whole batches of one stretch each.
+  // Whole batches of one block each.
   std::vector<Piece> pieces(const RecordRanges& done) const {
     constexpr std::size_t pieces_per_rank = 16, most = 16;
     const std::size_t longest =
@@ -113,8 +113,8 @@ class SharedRun {
     for (std::size_t b = 0; b < plan_.batches(); ++b) {
       const auto records = plan_.batch(b);
       if (done.missing(records.front(), records.front() + 1).empty()) continue;
-      const std::size_t number = plan_.stretch(b);
-      if (all.empty() || all.back().stretch != number || all.back().records.size() >= longest)
+      const std::size_t number = plan_.block(b);
+      if (all.empty() || all.back().block != number || all.back().records.size() >= longest)
         all.push_back({number, {}});
       all.back().records.insert(all.back().records.end(), records.begin(), records.end());
     }
@@ -132,7 +132,7 @@ class SharedRun {
         SharedLoop::Order::as_they_come);
     Clock::time_point last_written = Clock::now();
     while (const auto piece = loop.next()) {
-      stretch(all[*piece].stretch).walk_part(all[*piece].records, plan_.step);
+      block(all[*piece].block).walk_part(all[*piece].records, plan_.step);
       if (journal != nullptr &&
           std::chrono::duration<double>(Clock::now() - last_written).count() > options_.journal_seconds) {
         journal->replace("parts", to_bytes(noted()));
@@ -147,8 +147,8 @@ class SharedRun {
   Json noted() const {
     Json json = {{"parts", Json::array()}};
     if (!base_.empty()) json["base"] = base_;
-    for (const auto& [number, stretch] : stretches_) {
-      json["parts"].push_back(stretch.measurer->part());
+    for (const auto& [number, block] : blocks_) {
+      json["parts"].push_back(block.measurer->part());
       json["parts"].back()["stretch"] = number;
     }
     return json;
@@ -157,48 +157,48 @@ class SharedRun {
   Observations put_together() {
     std::optional<std::size_t> last;
     for (std::size_t b = 0; b < plan_.batches(); ++b) {
-      const std::size_t number = plan_.stretch(b);
+      const std::size_t number = plan_.block(b);
       if (number == last) continue;
       last = number;
       gather(number);
-      const auto found = stretches_.find(number);
-      if (!ranks().first() || found == stretches_.end()) continue;
+      const auto found = blocks_.find(number);
+      if (!ranks().first() || found == blocks_.end()) continue;
       whole_->take(*found->second.measurer);
-      stretches_.erase(found);
+      blocks_.erase(found);
       if (plan_.growth_step > 0 && ends_in_growth(b)) whole_->note_growth();
     }
     return ranks().first() ? whole_->finish(plan_.growth_step > 0) : Observations();
   }
 
-  // Whether growth is noted behind the stretch that begins with this batch.
+  // Whether growth is noted after the block that begins with this batch.
   bool ends_in_growth(std::size_t b) const {
-    const std::size_t number = plan_.stretch(b);
-    while (b < plan_.batches() && plan_.stretch(b) == number) ++b;
-    return plan_.stretch(b) != number;
+    const std::size_t number = plan_.block(b);
+    while (b < plan_.batches() && plan_.block(b) == number) ++b;
+    return plan_.block(b) != number;
   }
 
-  // What all ranks have of a stretch, to the first.
+  // Sends all parts of a block to the first rank.
   void gather(std::size_t number) {
     ranks().gather(
         [&](std::string_view bytes) {
-          if (!bytes.empty()) stretch(number).absorb(from_bytes(bytes), scratch_);
+          if (!bytes.empty()) block(number).absorb(from_bytes(bytes), scratch_);
         },
         [&] {
-          const auto found = stretches_.find(number);
-          return found == stretches_.end() ? std::string() : to_bytes(found->second.measurer->part());
+          const auto found = blocks_.find(number);
+          return found == blocks_.end() ? std::string() : to_bytes(found->second.measurer->part());
         });
   }
 
   const Session& session_;
   CoverageState& state_;
   DatasetPtr test_;
-  MeasureOptions options_;  // of a stretch
+  MeasureOptions options_;  // of a block
   const JournalKey& key_;
   MeasurePlan plan_;
   CoverageState scratch_;
   Json base_ = Json::object();       // of the journal of a single process, which this run goes on from
   std::unique_ptr<Measurer> whole_;  // on the first rank
-  std::map<std::size_t, Stretch> stretches_;
+  std::map<std::size_t, MeasuredBlock> blocks_;
 };
 
 }  // namespace

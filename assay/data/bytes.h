@@ -18,7 +18,8 @@ std::string read_maybe_gzipped(const std::filesystem::path& path,
 // Calls `take` with piece after piece. Throws as above; `limit` is decompressed_limit().
 void for_decompressed(const std::filesystem::path& path, const std::function<void(std::string_view)>& take);
 
-// What a compressed file of `size` bytes may unpack to: data hardly compress, so far more is an attack.
+// Limit of the unpacked size of a compressed file of `size` bytes: data compress little, so far more is an
+// attack.
 std::uint64_t decompressed_limit(std::uint64_t size);
 
 // Throws Error{io} when there is nothing, a folder, a pipe or a device.

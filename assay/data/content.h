@@ -1,6 +1,6 @@
 #pragma once
 
-// What a record is, whatever it is called: a hash of its elements.
+// The content of a record, without its name: a hash of its elements.
 
 #include <assay/dataset.h>
 #include "assay/support/files/hash.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// What programs that use the library hand over for data, made sure of.
+// Checks of data that programs pass to the library.
 
 #include <span>
 
@@ -11,8 +11,8 @@ namespace assay {
 // The data set itself. Throws Error{usage} where it is null.
 const DatasetPtr& given_data(const DatasetPtr& dataset);
 
-// What read() gives of these records. Throws Error{data} naming the data set where that is not what its facts
-// promise: a record too few, labels that are missing.
+// The result of read() for these records. Throws Error{data} naming the data set if it is not what its facts
+// promise: missing records or labels.
 Batch read_as_promised(const Dataset& dataset, std::span<const std::size_t> indices);
 
 }  // namespace assay

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What other systems put beside a file `x.png` is `._x.png`.
+// Companion files of other systems for `x.png` are `._x.png`.
 bool is_picture(const std::string& name) {
   if (fs::path(name).filename().string().starts_with("._")) return false;
   std::string extension = fs::path(name).extension().string();
@@ -103,7 +103,7 @@ class ImageSource final : public Source {
     return decode_picture(bytes_of(index), fmt::format("{}: {}", folder_.string(), names_[index]), options_);
   }
 
-  // Writes the elements, plane after plane; white is 255 whatever the bits.
+  // Writes the elements, plane after plane; white is 255 for any number of bits.
   template <typename Shade>
   void put(Pixels<Shade> image, std::size_t index, float* values) const {
     constexpr float unit = std::numeric_limits<Shade>::max() / 255;
@@ -130,7 +130,7 @@ class ImageSource final : public Source {
           exif_orientation(archive_ ? archive_->read(i) : read_head(folder_ / names_[i], longest_head)) != 1;
   }
 
-  // What is transparent and what is stored sideways.
+  // Options for transparent parts and for orientation.
   void choose_colours(const DataSpec& spec) {
     const std::string orientation = spec.text("orientation", "stored");
     if (orientation != "stored" && orientation != "exif")

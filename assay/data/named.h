@@ -7,7 +7,7 @@
 
 namespace assay {
 
-// What "@test" or "@test[:100]" means. Throws Error{usage} for names that there are not, and for options.
+// The data set named "@test" or "@test[:100]". Throws Error{usage} for unknown names, and for options.
 DatasetPtr open_named(const DataSpec& spec);
 
 }  // namespace assay

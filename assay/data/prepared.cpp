@@ -189,7 +189,7 @@ class Prepared final : public Dataset {
     }
   }
 
-  // What layout, flatten, scale, mean, std and range make of shapes and values.
+  // The effect of layout, flatten, scale, mean, std and range on shapes and values.
   void prepare() {
     arrange();
     const std::int64_t channels = facts_.record_shape.empty() ? 1 : facts_.record_shape[0];

@@ -59,7 +59,7 @@ struct BatchReader::State {
 
 namespace {
 
-// Batches that may be ready beside the one in use: half of the limit on memory, and no more than two
+// Batches that may be ready in addition to the one in use: half of the limit on memory, and no more than two
 // gibibytes, holds all of them.
 std::size_t batches_ahead(const Dataset& data, std::size_t batch, std::size_t wanted) {
   const std::uint64_t most = std::min(memory_limit() / 2, std::uint64_t{2} << 30);

@@ -25,7 +25,7 @@ std::string summary_of(const DatasetFacts& facts, const std::string& name, const
   return text + ")";
 }
 
-// The inputs in the order of reading, the first one, too.
+// The inputs in the order of reading, the first one as well.
 std::vector<InputFacts> inputs_of(const DatasetFacts& facts) {
   std::vector<InputFacts> inputs{{facts.input_name, facts.record_shape, facts.dtype}};
   inputs.insert(inputs.end(), facts.others.begin(), facts.others.end());

@@ -1,6 +1,6 @@
 #pragma once
 
-// What data sets from arrays and from tensors have in common: rows of records that lie somewhere.
+// Common parts of data sets from arrays and from tensors: rows of records in memory.
 
 #include <functional>
 #include <vector>

@@ -18,7 +18,7 @@ namespace {
 constexpr int scene_side = 32;
 constexpr std::size_t shape_count = 5, texture_count = 2, colour_count = 6;
 
-// What a scene is seen as: a picture, or for each pixel the code of a class, 0 for the ground.
+// The view of a scene: a picture, or for each pixel the code of a class, 0 for the ground.
 enum class SceneView { picture, shapes, textures, colours };
 const std::vector<std::string> scene_views{"picture", "shapes", "textures", "colours"};
 

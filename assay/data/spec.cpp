@@ -61,7 +61,7 @@ std::string path_of(std::string_view& items, const std::string& spec) {
   return std::move(*path);
 }
 
-// decimal=, is a comma without quotes, too: nothing else can be meant.
+// decimal=, is a comma without quotes as well: nothing else can be meant.
 std::optional<std::string> take_value(std::string_view& items, const std::string& key) {
   if (key != "decimal" || !items.starts_with(',')) return take_part(items, ",");
   items.remove_prefix(1);

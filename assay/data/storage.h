@@ -50,9 +50,9 @@ class StoredBytes {
   // most `in_memory` bytes are kept in memory.
   StoredBytes(const std::filesystem::path& path, std::uint64_t size,
               std::uint64_t in_memory = most_in_memory);
-  // A stretch of a file, always in place. Throws Error{data} when the file ends before.
+  // A range of a file, always in place. Throws Error{data} when the file ends before.
   static StoredBytes within(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t size);
-  // What `unpack` hands on, piece after piece. Errors as above; `path` stands in messages.
+  // The bytes that `unpack` delivers, piece after piece. Errors as above; `path` stands in messages.
   using Unpack = std::function<void(const std::function<void(std::string_view)>& take)>;
   static StoredBytes unpacked(const std::filesystem::path& path, std::uint64_t size, const Unpack& unpack,
                               std::uint64_t in_memory = most_in_memory);

@@ -13,7 +13,7 @@
 #include <assay/extend/random.h>
 #include "assay/data/content.h"
 #include "assay/data/portions.h"
-#include "assay/support/numbers/abreast.h"
+#include "assay/support/numbers/simd_sums.h"
 
 namespace assay {
 namespace {
@@ -26,8 +26,8 @@ struct Moments {
   void add(std::span<const float> values) {
     if (values.empty()) return;
     const auto n = static_cast<double>(values.size());
-    const double of_these = sum_abreast(values) / n, apart = of_these - mean;
-    squares += squares_abreast(values, of_these);
+    const double of_these = simd_sum(values) / n, apart = of_these - mean;
+    squares += simd_squares(values, of_these);
     squares += apart * apart * count * n / (count + n);
     mean += apart * n / (count + n);
     count += n;

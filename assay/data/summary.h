@@ -1,6 +1,6 @@
 #pragma once
 
-// What a data set contains, for people: one streaming pass.
+// The contents of a data set, for people: one streaming pass.
 
 #include <string>
 #include <vector>
@@ -30,9 +30,9 @@ bool has_binary_targets(const Dataset& data);
 // labels.
 std::vector<std::size_t> other_labels(const Dataset& dataset, const Dataset& other);
 
-// A grid of pictures, each class in rows of its own where there are labels, chosen at random by the seed.
+// A grid of pictures, each class in separate rows where there are labels, chosen at random by the seed.
 // Values are mapped from the valid range (or the range found) to black and white. Throws Error{usage} when
-// records are no pictures.
+// records are not pictures.
 Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t rows, std::uint64_t seed);
 
 // One record's picture from its elements [channels, height, width], mapped from [low, high].

@@ -8,12 +8,12 @@
 
 namespace assay {
 
-std::vector<Array> Stretch::gradients(const Tensors&, std::span<const Array>,
+std::vector<Array> Segment::gradients(const Tensors&, std::span<const Array>,
                                       std::span<const ValueId>) const {
   fail(Fault::internal, "gradients are asked of a back end that has none");
 }
 
-RecordGradients Stretch::gradients(const Tensors&, const RecordObjective&, std::span<const ValueId>) const {
+RecordGradients Segment::gradients(const Tensors&, const RecordObjective&, std::span<const ValueId>) const {
   fail(Fault::internal, "gradients are asked of a back end that has none");
 }
 
@@ -29,7 +29,7 @@ std::span<const Backend* const> backends() {
   return all;
 }
 
-std::vector<ValueId> outside_inputs(const StretchRequest& request) {
+std::vector<ValueId> outside_inputs(const SegmentRequest& request) {
   std::set<ValueId> made, read;
   for (const int n : request.nodes) {
     const Node& node = request.graph->nodes()[static_cast<std::size_t>(n)];

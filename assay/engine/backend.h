@@ -1,7 +1,7 @@
 #pragma once
 
-// Back ends of the processor: each compiles stretches of a static graph (static_graph.h) into programs of its
-// own. Adding one: a class like its siblings and a line in backend.cpp.
+// Back ends of the processor: each compiles segments of a static graph (static_graph.h) into separate
+// programs. Adding one: a class like its siblings and a line in backend.cpp.
 
 #include <functional>
 #include <limits>
@@ -19,20 +19,20 @@ namespace assay {
 // Shape of a value for a batch of one record; empty when unknown.
 using ShapeOf = std::function<const Shape&(ValueId)>;
 
-// A layer to be reduced to neuron activations while it is in cache: over the positions of each neuron, or
-// over those of all of them.
+// A layer to reduce to neuron activations while it is in cache: over the positions of each neuron, or over
+// all neurons and positions.
 struct ReducedValue {
   ValueId value = no_value;
   Reduction reduction = Reduction::mean;  // not every_position
   std::size_t axis = 1;                   // of neurons: 1 or the last
   bool whole = false;
   friend bool operator==(const ReducedValue&, const ReducedValue&) = default;
-  // Numbers a record; `shape` is the value's.
+  // Numbers per record; `shape` is that of the value.
   std::int64_t columns(const Shape& shape) const { return whole ? 1 : shape[axis]; }
 };
 
-// Gradients that carry epsilon relevance over values instead (relevance/compiled.h): equal maxima share, what
-// comes back to a value z is multiplied with z / (z + epsilon sgn z), and functions f pass f(x) / x.
+// Gradients that carry epsilon relevance over values instead (relevance/compiled.h): equal maxima share, the
+// gradient of a value z is multiplied by z / (z + epsilon sgn z), and functions f pass f(x) / x.
 struct Redistribution {
   struct Stabilised {
     ValueId value = no_value;
@@ -43,8 +43,8 @@ struct Redistribution {
 };
 
 // Nodes that follow each other in the graph's order, all of them supported.
-struct StretchRequest {
-  const Graph* graph = nullptr;  // must outlive the stretch
+struct SegmentRequest {
+  const Graph* graph = nullptr;  // must outlive the segment
   std::vector<int> nodes;
   ShapeOf shape_of;
   std::vector<ValueId> keep;          // values to be returned whole
@@ -55,11 +55,12 @@ struct StretchRequest {
 };
 
 // Immutable; may be run from one thread at a time.
-class Stretch {
+class Segment {
  public:
-  virtual ~Stretch() = default;
+  virtual ~Segment() = default;
 
-  // Values from outside that the nodes read (of constants, those that are learned), and what run() returns.
+  // Values from outside that the nodes read (of constants only the learned ones), and the values that run()
+  // returns.
   virtual std::span<const ValueId> inputs() const = 0;
   virtual std::span<const ValueId> outputs() const = 0;
 
@@ -67,15 +68,15 @@ class Stretch {
   // `tapped` holds, per tap, a matrix [n, columns] to be filled.
   virtual void run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const = 0;
 
-  // Gradients of a scalar with respect to `wanted` inputs, given its gradient with respect to each output (an
-  // undefined tensor stands for zeros). Of back ends that differentiate. In the order of `wanted`.
+  // Gradients of a scalar with respect to `wanted` inputs, in their order, given its gradient with respect to
+  // each output (an undefined array means zeros). Only for back ends that differentiate.
   virtual std::vector<Array> gradients(const Tensors& given, std::span<const Array> of_outputs,
                                        std::span<const ValueId> wanted) const;
 
-  // Whether the next is there.
+  // Whether gradients() of an objective is implemented.
   virtual bool takes_objectives() const { return true; }
-  // Both in one, for a stretch whose outputs are what the objective reads; by number, with respect to
-  // constants of the sum over all records. Of back ends that differentiate.
+  // Forward and backward in one call, for a segment whose outputs are what the objective reads. One entry per
+  // number; with respect to constants, of the sum over all records. Only for back ends that differentiate.
   virtual RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
                                     std::span<const ValueId> wanted) const;
 };
@@ -87,34 +88,34 @@ class Backend {
   // True when it can run the node on this processor: float32, batch on axis 0, constant weights, attributes
   // it knows.
   virtual bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const = 0;
-  // Nanoseconds that one thread is expected to take for a record, from shapes and instruction set alone.
-  // REQUIRES supports().
+  // Expected nanoseconds of one thread per record, from shapes and instruction set alone. REQUIRES
+  // supports().
   virtual double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const = 0;
   // Bytes that a thread keeps for the node's results where gradients go back through it.
   virtual double kept_bytes(const Node& node, const ShapeOf& shape_of) const = 0;
-  // Whether the constant that the node reads there may be learned. REQUIRES supports().
+  // Whether the constant that the node reads as this input can be learned. REQUIRES supports().
   virtual bool learns(const Graph& graph, const Node& node, std::size_t input) const;
   // Bytes that gradients with respect to so many elements of learned constants take, for all threads.
   virtual double learned_bytes(double elements) const;
-  // Whether Stretch::gradients() is there, and whether NaN and infinities always travel.
+  // Whether Segment::gradients() is implemented, and whether NaN and infinities always travel.
   virtual bool differentiates() const = 0;
   virtual bool keeps_nan() const = 0;
-  // Of a recurrent node: how long its sequences may be. REQUIRES supports().
+  // Of a recurrent node: the greatest length of its sequences. REQUIRES supports().
   virtual std::int64_t most_steps(const Graph&, const Node&) const {
     return std::numeric_limits<std::int64_t>::max();
   }
-  // Whether it reduces values with neurons on the last axis, too.
+  // Whether it reduces values with neurons on the last axis as well.
   virtual bool reduces_last_axis() const { return false; }
-  // Whether the node is a stretch of its own, which reduces nothing. Its values may have the records
-  // elsewhere than in front; its cost is that of one step.
+  // Whether the node is a separate segment, which reduces nothing. The batch axis of its values may be
+  // another than the first; its cost is that of one step.
   virtual bool stands_alone(const Node&) const { return false; }
-  virtual std::unique_ptr<Stretch> compile(StretchRequest request) const = 0;
+  virtual std::unique_ptr<Segment> compile(SegmentRequest request) const = 0;
 };
 
-// All there are in this build.
+// All back ends of this build.
 std::span<const Backend* const> backends();
 
-// The values that a stretch reads from outside, ascending; shape arithmetic of views is not among them.
-std::vector<ValueId> outside_inputs(const StretchRequest& request);
+// The values that a segment reads from outside, ascending; shape arithmetic of views is not among them.
+std::vector<ValueId> outside_inputs(const SegmentRequest& request);
 
 }  // namespace assay

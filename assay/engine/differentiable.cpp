@@ -4,22 +4,22 @@
 
 namespace assay {
 
-Tensors run_differentiably(const std::shared_ptr<const Stretch>& stretch, const Tensors& inputs) {
+Tensors run_differentiably(const std::shared_ptr<const Segment>& segment, const Tensors& inputs) {
   Tensors given, results;
   Arrays list;
-  for (const ValueId id : stretch->inputs()) {
+  for (const ValueId id : segment->inputs()) {
     given.emplace(id, inputs.at(id).detach());
     list.push_back(inputs.at(id));
   }
-  stretch->run(given, results, {});
+  segment->run(given, results, {});
   Arrays outputs;
-  for (const ValueId id : stretch->outputs()) outputs.push_back(results.at(id));
-  const auto back = [stretch, given](const Arrays& of_outputs, const std::vector<bool>& wanted) {
+  for (const ValueId id : segment->outputs()) outputs.push_back(results.at(id));
+  const auto back = [segment, given](const Arrays& of_outputs, const std::vector<bool>& wanted) {
     std::vector<ValueId> ids;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (wanted[i]) ids.push_back(stretch->inputs()[i]);
+      if (wanted[i]) ids.push_back(segment->inputs()[i]);
     }
-    const std::vector<Array> found = stretch->gradients(given, of_outputs, ids);
+    const std::vector<Array> found = segment->gradients(given, of_outputs, ids);
     Arrays of_inputs(wanted.size());
     for (std::size_t i = 0, next = 0; i < wanted.size(); ++i) {
       if (wanted[i]) of_inputs[i] = found[next++];
@@ -27,7 +27,7 @@ Tensors run_differentiably(const std::shared_ptr<const Stretch>& stretch, const 
     return of_inputs;
   };
   outputs = array::recorded(std::move(outputs), list, back);
-  for (std::size_t o = 0; o < outputs.size(); ++o) results[stretch->outputs()[o]] = outputs[o];
+  for (std::size_t o = 0; o < outputs.size(); ++o) results[segment->outputs()[o]] = outputs[o];
   return results;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Stretches of back ends that differentiate, as one step of recorded gradients.
+// Segments of back ends that differentiate, as one step of recorded gradients.
 
 #include <memory>
 
@@ -8,8 +8,7 @@
 
 namespace assay {
 
-// As Stretch::run() without taps; gradients go back through the outputs. Nothing but the inputs is kept for
-// that.
-Tensors run_differentiably(const std::shared_ptr<const Stretch>& stretch, const Tensors& inputs);
+// As Segment::run() without taps; gradients go back through the outputs. Only the inputs are kept for that.
+Tensors run_differentiably(const std::shared_ptr<const Segment>& segment, const Tensors& inputs);
 
 }  // namespace assay

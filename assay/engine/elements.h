@@ -9,14 +9,14 @@
 
 namespace assay {
 
-// The array itself where it is contiguous and of this type, a copy otherwise; without gradients.
+// The array itself if it is contiguous and of this type, otherwise a copy; without gradients.
 Array in_memory(const Array& array, DType type);
 
 // The same as [n, elements of a row].
 Array as_rows(const Array& array);
 
-// Positions along an axis, its rows say: some of them in the order given, and some of them put in the place
-// of others. Throws Error{usage} for positions that there are not.
+// Positions along an axis, its rows say: some of them in the order given, and some of them put instead of
+// others. Throws Error{usage} for positions that there are not.
 Array picked(const Array& array, std::span<const std::int64_t> positions, std::int64_t axis = 0);
 void put(Array into, std::span<const std::int64_t> positions, const Array& from, std::int64_t axis = 0);
 // One row, a copy without axis 0.

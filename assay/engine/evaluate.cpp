@@ -250,7 +250,8 @@ void require_rows(const Session& session, const Array& logits, std::size_t recor
 
 std::size_t class_count(const Session& session) {
   Shape shape = session.shape(session.logits());
-  // Scores of each step, [steps, N, classes], are no row a record, though one record makes them look like it.
+  // Scores of each step, [steps, N, classes], are not one row a record, though one record makes them look
+  // like it.
   if (const int axis = session.record_axis(session.logits()).axis; axis > 0)
     std::rotate(shape.begin(), shape.begin() + axis, shape.begin() + axis + 1);
   if (!is_rows(shape)) return 0;
@@ -260,7 +261,7 @@ std::size_t class_count(const Session& session) {
 
 namespace {
 
-// Throws Error{unsupported} for outputs that are no scores in the order of classes.
+// Throws Error{unsupported} for outputs that are not scores in the order of classes.
 void require_scores_by_class(const Session& session, const Array& logits) {
   const Graph& graph = session.graph();
   const bool one_whole_number =

@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// Sees every value that a node has just computed, and may put another array in its place.
+// Called with every value that a node has just computed; may replace the array.
 using OnValue = std::function<void(ValueId, Array&)>;
 
 struct Executor {

@@ -8,10 +8,10 @@
 namespace assay {
 namespace {
 
-// The tensors that stand for each value whose gradient is asked for: one, or one per group of records.
+// The tensors that stand for each value whose gradient is requested: one, or one per group of records.
 using Leaves = std::map<ValueId, std::vector<Array>>;
 
-// Makes the tensor a point where gradients can be asked for, cutting nothing off.
+// Makes the tensor a point where gradients can be requested, cutting nothing off.
 Array watched(const Graph& graph, ValueId id, const Array& tensor) {
   if (!is_real(tensor.dtype())) {
     fail(Fault::usage,
@@ -25,7 +25,7 @@ Array joined(const std::vector<Array>& pieces, int axis, std::int64_t length) {
   return axis < 0 ? pieces[0] : array::cat(pieces, axis).narrow(axis, 0, length);
 }
 
-// What a value holds for each record, and the way back to its shape.
+// The elements of a value for each record, and the way back to its shape.
 class OfRecords {
  public:
   OfRecords(const Array& value, const Session::RecordAxis& where)
@@ -65,10 +65,10 @@ RecordGradients by_recording(const Session& session, const Tensors& values, cons
   const Array all = array::cat(hosts, 1);
   const auto records = static_cast<std::size_t>(all.size(0)),
              elements = static_cast<std::size_t>(all.size(1)), row = objective.numbers * elements;
-  const Array slopes = array::zeros({all.size(0), static_cast<std::int64_t>(row)}, DType::float32);
+  const Array gradients = array::zeros({all.size(0), static_cast<std::int64_t>(row)}, DType::float32);
   for (std::size_t r = 0; r < records; ++r) {
-    objective.slopes(r, {all.elements<float>() + r * elements, elements},
-                     {slopes.elements<float>() + r * row, row});
+    objective.gradients(r, {all.elements<float>() + r * elements, elements},
+                        {gradients.elements<float>() + r * row, row});
   }
   std::vector<Array> flat, roots;
   for (const auto& [id, leaf] : leaves) flat.push_back(leaf);
@@ -80,7 +80,7 @@ RecordGradients by_recording(const Session& session, const Tensors& values, cons
   for (std::size_t n = 0; n < objective.numbers; ++n) {
     std::vector<Array> seeds, found(flat.size());
     for (const OfRecords& of : read) {
-      if (of.value().requires_grad()) seeds.push_back(of.shaped(slopes.narrow(1, begin, of.elements())));
+      if (of.value().requires_grad()) seeds.push_back(of.shaped(gradients.narrow(1, begin, of.elements())));
       begin += of.elements();
     }
     if (!roots.empty()) {
@@ -89,8 +89,8 @@ RecordGradients by_recording(const Session& session, const Tensors& values, cons
     Tensors& gradients = result.gradients.emplace_back();
     std::size_t next = 0;
     for (const auto& [id, leaf] : leaves) {
-      const Array& slope = found[next++];
-      gradients.emplace(id, slope.defined() ? slope.detach() : array::zeros_like(leaf.detach()));
+      const Array& gradient = found[next++];
+      gradients.emplace(id, gradient.defined() ? gradient.detach() : array::zeros_like(leaf.detach()));
     }
   }
   return result;
@@ -142,17 +142,17 @@ Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
 
   std::vector<Array> flat;
   for (const auto& [id, pieces] : leaves) flat.insert(flat.end(), pieces.begin(), pieces.end());
-  std::vector<Array> slopes(flat.size());
+  std::vector<Array> gradients(flat.size());
   if (scalar.requires_grad()) {
-    slopes = array::gradients(std::span(&scalar, 1), flat);
+    gradients = array::gradients(std::span(&scalar, 1), flat);
   }
   Tensors results;
   std::size_t next = 0;
   for (const auto& [id, pieces] : leaves) {
     std::vector<Array> parts;
     for (const Array& piece : pieces) {
-      const Array& slope = slopes[next++];
-      parts.push_back(slope.defined() ? slope.detach() : array::zeros_like(piece));
+      const Array& gradient = gradients[next++];
+      parts.push_back(gradient.defined() ? gradient.detach() : array::zeros_like(piece));
     }
     const bool grouped = state.group > 0 && !sources.contains(id);
     const int axis = grouped ? state.infos()[static_cast<std::size_t>(id)].batch_axis : -1;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Padding of windows as back ends take it from attributes, beside parameters.h.
+// Padding of windows from attributes, for back ends; see also parameters.h.
 
 #include <string_view>
 #include <vector>

@@ -1,7 +1,6 @@
 #pragma once
 
-// What nodes of a static graph compute, as plain numbers: what back ends need to know of attributes and
-// weights.
+// Attributes and weights of nodes of a static graph as plain numbers, for back ends.
 
 #include <functional>
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What back ends read from a recurrent node of the usual kind: constant weights, the usual activations, and
-// no lengths of sequences, clipping, peepholes or coupled gates.
+// A recurrent node of the usual kind, for back ends: constant weights, the usual activations, and no lengths
+// of sequences, clipping, peepholes or coupled gates.
 
 #include <cstdint>
 #include <vector>

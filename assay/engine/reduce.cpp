@@ -36,7 +36,7 @@ Arrangement arrangement_of(const Array& value, const Layer& layer) {
   return a;
 }
 
-// Several sums at a time, so that a vector holds them; an order of its own for every count.
+// Several sums at a time, so that a vector holds them; a different order for every count.
 ASSAY_VECTORISED double sum_of(const float* values, std::int64_t count) {
   constexpr std::int64_t lanes = 8;
   std::array<double, lanes> sums{};

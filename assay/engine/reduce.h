@@ -10,7 +10,7 @@ namespace assay {
 // positions].
 Array arranged(const Array& value, const Layer& layer);
 
-// What the tap asks for, of its layer's whole tensor: [n, columns].
+// Applies the tap to its layer's whole array: [n, columns].
 Array reduce(const Array& value, const Tap& tap);
 
 }  // namespace assay

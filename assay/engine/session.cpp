@@ -152,7 +152,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
       at_the_end.push_back(id);
     } else if (const auto axis = reduced_axis(*tap.layer, tap.reduction)) {
       tapped.push_back({id, tap.reduction, *axis, tap.whole});
-    } else if (tap.reduction != Reduction::every_position && state_->reduces_in_front(*tap.layer)) {
+    } else if (tap.reduction != Reduction::every_position && state_->reduces_batch_major(*tap.layer)) {
       elsewhere.push_back(
           {id, tap.reduction, static_cast<std::size_t>(tap.layer->neuron_axes[0]), tap.whole});
     } else {
@@ -206,7 +206,7 @@ bool Session::ends_in_softmax() const { return state_->decision().softmax; }
 bool Session::ends_in_sigmoid() const { return state_->decision().sigmoid; }
 const std::vector<std::string>& Session::notices() const { return state_->notices; }
 
-std::vector<PlannedStretch> Session::plan(bool measure) const {
+std::vector<PlannedSegment> Session::plan(bool measure) const {
   const State& s = *state_;
   const auto timed = [&](const Tensors& given) {
     constexpr int runs = 5;
@@ -226,19 +226,19 @@ std::vector<PlannedStretch> Session::plan(bool measure) const {
   const FastPath* const fast = s.fast(given, request);
   std::vector<int> every_node(s.graph.nodes().size());
   std::iota(every_node.begin(), every_node.end(), 0);
-  std::vector<PlannedStretch> planned;
+  std::vector<PlannedSegment> planned;
   if (fast != nullptr) {
     planned = fast->explain(given, request, measure);
-    for (PlannedStretch& stretch : planned) stretch.nodes = fast->nodes_in(s.graph, stretch.nodes);
+    for (PlannedSegment& segment : planned) segment.nodes = fast->nodes_in(s.graph, segment.nodes);
   } else {
     planned = {{.engine = "reference", .nodes = every_node, .measured = measure ? timed(given) : 0}};
   }
   std::vector<bool> counted(s.graph.nodes().size());
-  for (PlannedStretch& stretch : planned) {
-    for (const int n : stretch.nodes) {
+  for (PlannedSegment& segment : planned) {
+    for (const int n : segment.nodes) {
       if (counted[static_cast<std::size_t>(n)]) continue;
       counted[static_cast<std::size_t>(n)] = true;
-      stretch.multiply_adds += multiply_adds(s.graph, s.graph.nodes()[static_cast<std::size_t>(n)],
+      segment.multiply_adds += multiply_adds(s.graph, s.graph.nodes()[static_cast<std::size_t>(n)],
                                              [this](ValueId id) -> const Shape& { return shape(id); });
     }
   }

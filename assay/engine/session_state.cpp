@@ -63,7 +63,7 @@ bool about_inputs(const Error& error) {
          error.fault() == Fault::mismatch;
 }
 
-// What groups of as many records give must be of one shape.
+// Results of groups of as many records must have one shape.
 void require_joinable(const Graph& graph, ValueId id, std::span<const Array> groups) {
   for (const Array& one : groups) {
     if (one.shape() == groups[0].shape()) continue;
@@ -125,7 +125,7 @@ void Session::State::give_batch_axis() {
     if (!told && leads_with_records(graph)) return;  // a batch of that size
     several = with_batch_axis(graph);
   } catch (const Error& error) {
-    if (!about_inputs(error)) throw;  // made-up inputs do not suit every network
+    if (!about_inputs(error)) throw;  // sample inputs do not suit every network
     if (!told) return;
   }
   if (!several) return take_records_alone(told);
@@ -193,11 +193,11 @@ void Session::State::settle_batch() {
   }
 }
 
-// Squeeze without axes takes the records' axis away, too, where a batch is of one record.
+// Squeeze without axes takes the records' axis away as well, where a batch is of one record.
 void Session::State::settle_squeezes() {
   if (group > 0 || !probable() || std::ranges::none_of(graph.nodes(), squeezes_all)) return;
   try {
-    const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, 2));
+    const SampleShapes seen = sample_shapes(graph, constants, tiny_batch(graph, shapes, 2));
     graph = with_squeezed_axes(graph, seen);
     constants = Constants(graph, memory_limit());
   } catch (const Error& error) {
@@ -237,7 +237,7 @@ void Session::State::free_the_batch() {
     notices.clear();
     return;
   }
-  const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, batch));
+  const SampleShapes seen = sample_shapes(graph, constants, tiny_batch(graph, shapes, batch));
   std::optional<Graph> freed = free_batch(graph, constants, seen, batch);
   if (!freed) return;
   Constants freed_constants(*freed, memory_limit());
@@ -258,11 +258,11 @@ std::vector<ValueInfo> Session::State::probe() const {
          graph.name());
   }
   const auto seen = [&](std::int64_t rows) {
-    return footprint(graph, constants, tiny_batch(graph, shapes, rows));
+    return sample_shapes(graph, constants, tiny_batch(graph, shapes, rows));
   };
   try {
     if (group > 0) return find_records(graph, constants, shapes, group);
-    std::vector<ValueInfo> found = compare_footprints(graph, seen(2), seen(3));
+    std::vector<ValueInfo> found = compare_sample_shapes(graph, seen(2), seen(3));
     discard_reordered(graph, constants, shapes, found);
     return found;
   } catch (const Error& error) {
@@ -317,7 +317,7 @@ void Session::State::settle_back_ends() const {
   const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
   try {
     fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads, options.engine);
-    in_front_ = fast_->with_records_in_front();
+    in_front_ = fast_->as_batch_major();
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;  // otherwise its shapes stay unknown
   }
@@ -330,11 +330,11 @@ const FastPath* Session::State::fast(const Tensors& given, const FastPath::Reque
   return fast_ && fast_->can_run(given, request) ? fast_.get() : nullptr;
 }
 
-bool Session::State::reduces_in_front(const Layer& layer) const {
+bool Session::State::reduces_batch_major(const Layer& layer) const {
   if (!may_use_back_ends() || layer.neuron_axes.size() != 1) return false;
   settle_back_ends();
   return in_front_ &&
-         in_front_->reduces_in_front(layer.value, static_cast<std::size_t>(layer.neuron_axes[0]));
+         in_front_->reduces_batch_major(layer.value, static_cast<std::size_t>(layer.neuron_axes[0]));
 }
 
 // Whether the shapes of all inputs are known.

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a Session holds; private to the engine.
+// State of a Session; private to the engine.
 
 #include <array>
 #include <map>
@@ -12,14 +12,14 @@
 #include "assay/engine/execute.h"
 #include "assay/engine/preparation/constants.h"
 #include "assay/engine/preparation/fast_path.h"
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 
 // Ids given, wanted and visited.
 using PlanKey = std::array<std::vector<ValueId>, 3>;
 
-// What one run is to compute. `visited`: values that on_value must see but that are not returned.
+// The request of one run. `visited`: values that on_value must see but that are not returned.
 struct Wanted {
   std::span<const ValueId> values;
   std::span<const ValueId> visited = {};
@@ -38,7 +38,7 @@ struct Session::State {
   bool together = false;
   mutable std::vector<std::string> notices;
 
-  // Found when first asked for.
+  // Found when first requested.
   mutable std::vector<ValueInfo> infos_;
   mutable std::optional<std::vector<Layer>> layers_;
   mutable std::vector<Layer> empty_layers_;  // whose activations hold nothing; none of layers_
@@ -53,15 +53,15 @@ struct Session::State {
   // Throws Error{usage} where the selector names a layer whose activations hold nothing.
   void refuse_empty_layer(std::string_view selector) const;
   const Decision& decision() const;
-  // What runs the request with back ends, where this session may use them; otherwise nullptr.
+  // The fast path for the request, if this session may use back ends and they can run it; otherwise nullptr.
   const FastPath* fast(const Tensors& given, const FastPath::Request& request) const;
-  // Whether back ends, where this session may use them, reduce a layer's value whose records are elsewhere.
-  bool reduces_in_front(const Layer& layer) const;
+  // Whether back ends reduce a layer's value whose batch axis is not the first, if this session may use them.
+  bool reduces_batch_major(const Layer& layer) const;
   // Whether no constant was computed from these.
   bool nothing_folded_from(std::span<const ValueId> constants) const;
   std::shared_ptr<const Plan> plan(const Tensors& given, const Wanted& wanted) const;
 
-  // One pass over the graph with whatever gradient mode is in force. `given` overrides constants as well.
+  // One pass over the graph in the current gradient mode. `given` overrides constants as well.
   Tensors forward(const Tensors& given, const Wanted& wanted, KernelContext& context,
                   const OnValue& on_value = {}) const;
   // The same for networks with a fixed batch size: any number of records, in groups. `on_value` sees each

@@ -24,7 +24,7 @@ std::size_t batch_of(const Session& session, const WalkOptions& options) {
 }
 
 // Of these as many as are decoded at a time. Pieces of work do not follow from it: they are the same in every
-// rank, whatever memory its machine has.
+// rank, for any memory of its machine.
 std::size_t read_at_once(const Dataset& dataset, std::size_t batch, const WalkOptions& options) {
   return options.batch > 0 ? batch : records_at_once(dataset, batch);
 }

@@ -5,7 +5,7 @@
 
 namespace assay::evidence {
 
-// What is known of the network, from the steps `model`: facts, layers, dead neurons.
+// The network, from the steps `model`: facts, layers, dead neurons.
 void add_network_card(Text& text, std::span<const StepResult> results);
 
 // Of each data set, from the steps `data`: counts, classes, ranges, duplicates; overlap of test and training

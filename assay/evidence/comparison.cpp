@@ -104,8 +104,8 @@ std::string without_numbers(const std::string& text) {
   return masked;
 }
 
-// What a document says beside its figures. Sentences hold figures: where these are only close, their numbers
-// may differ.
+// What a document says apart from its figures. Sentences hold figures: where these are only close, their
+// numbers may differ.
 void compare_words(const report::Document& then, const report::Document& now, FigureComparison& result) {
   if (gates_of(then) != gates_of(now)) result.different.emplace_back("gates: their outcome is another");
   const auto comparable = [&](const std::string& text) {
@@ -136,7 +136,7 @@ void compare_hashes(const report::Document& then, const report::Document& now, F
     result.different.emplace_back("hashes: they are of another network or of other records");
 }
 
-// What a result has lost since it was made.
+// Parts that a result has lost since it was made.
 void compare_absent(const report::Document& then, const report::Document& now, FigureComparison& result) {
   for (const report::Fact& fact : now.facts) {
     if (!is_of_the_run(fact.id) &&

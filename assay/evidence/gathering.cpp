@@ -50,7 +50,7 @@ bool has_argument(const Step& step, const std::string& name) {
   });
 }
 
-// What is told of network and data in any case.
+// The steps about network and data that every pack has.
 std::vector<Step> first_steps(const Subject& subject) {
   std::vector<Step> steps;
   const auto add = [&](const char* name, const char* command, const std::string& flag,
@@ -122,7 +122,7 @@ std::vector<std::string> command_of(const Step& step, const GatherOptions& optio
   return command;
 }
 
-// What went wrong in a command (docs/exit-codes.md).
+// Meaning of a command's exit code (docs/exit-codes.md).
 Fault fault_of(int exit_code) {
   static const std::map<int, Fault> faults{{1, Fault::usage},
                                            {3, Fault::model},
@@ -179,7 +179,7 @@ std::vector<fs::path> external_data(const fs::path& network) {
   return files;
 }
 
-// Files that the text of an option names: a network with what lies beside it, a data set with its labels.
+// Files that the text of an option names: a network with what lies next to it, a data set with its labels.
 std::vector<fs::path> named_files(const std::string& text) {
   std::vector<fs::path> files;
   const auto add = [&](const fs::path& path) {
@@ -196,7 +196,7 @@ std::vector<fs::path> named_files(const std::string& text) {
   return files;
 }
 
-// What the files of an option are, by its name.
+// The files of an option, by its name.
 const std::map<std::string, std::string>& roles() {
   static const std::map<std::string, std::string> all = [] {
     std::map<std::string, std::string> named{{"model", "network"},
@@ -261,7 +261,7 @@ std::unique_ptr<Journal> begin_pack(const fs::path& folder, const Study& study, 
   if (finished && !begun && !replace)
     fail(Fault::usage, "{} holds an evidence pack; name another folder, or have it replaced",
          folder.string());
-  // What is gone on from keeps the results of all steps; what is replaced keeps nothing.
+  // A continued run keeps the results of all steps; a replaced one keeps nothing.
   const std::vector<PackFile> listed =
       finished && !begun ? read_manifest(folder).files : std::vector<PackFile>{};
   if (fs::exists(folder)) {

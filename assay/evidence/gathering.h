@@ -1,6 +1,6 @@
 #pragma once
 
-// A study carried out: the steps that it is completed to, each run by the program or collected, into the
+// Carries out a study: completes its steps and runs each by the program, or collects its result, into the
 // folder of a pack that write_pack() then finishes.
 
 #include <filesystem>
@@ -16,23 +16,23 @@
 
 namespace assay::evidence {
 
-// What all steps are about, where they do not say it themselves. Empty: not known.
+// The subject of all steps that do not name their own. Empty: not known.
 struct Subject {
   std::string model, train, test;  // as flags name them
 };
 
 // Gives steps what they lack of the subject, unless the configuration file gives it to their command, and
-// puts what is told of network and data in any case before them. A study without steps gets evaluate, cover
-// and mutate. Throws Error{usage} for names that are none of files.
+// adds the steps about network and data before them. A study without steps gets evaluate, cover and mutate.
+// Throws Error{usage} for invalid file names.
 void complete(Study& study, const GivenKeys& given, const Subject& subject);
 
-// Makes the folder. A finished pack stays, unless it is to be replaced; what an interrupted run left is gone
-// on from. As long as the journal that is returned lives, nobody else works on the pack; as long as its file
-// is there, the pack is not finished. Throws Error{usage} for a pack that stays and for a folder that holds
-// files that are none of this study, Error{io} where another run has it.
+// Makes the folder. A finished pack stays, unless it is to be replaced; what an interrupted run left is
+// continued. As long as the journal that is returned lives, no other run works on the pack; as long as its
+// file is there, the pack is not finished. Throws Error{usage} for a pack that stays and for a folder that
+// holds files that are none of this study, Error{io} where another run has it.
 std::unique_ptr<Journal> begin_pack(const std::filesystem::path& folder, const Study& study, bool replace);
 
-// To be called when all that goes with the pack is written: its signature, its archive, its result.
+// To be called when everything that belongs to the pack is written: its signature, its archive, its result.
 void finish_pack(std::unique_ptr<Journal> journal);
 
 struct GatherOptions {
@@ -40,14 +40,14 @@ struct GatherOptions {
   std::filesystem::path config;  // configuration file of all steps; may be empty
   // Flags of every step that does not have them itself, without dashes; no value: a switch.
   std::vector<std::pair<std::string, std::string>> flags;
-  bool config_is_named = true;  // to the steps, too; else they find it themselves, and trust it as little
+  bool config_is_named = true;  // to the steps as well; else they find it themselves, and trust it as little
 };
 
 // Runs or collects all steps. Throws Error{mismatch} for a step that fails otherwise than by a gate or a
 // warning.
 PackContents gather(Study study, const GatherOptions& options, Progress& progress);
 
-// What a pack came to: requirements, steps, and a gate for each gate of a requirement.
+// Result of a pack: requirements, steps, and a gate for each gate of a requirement.
 report::Document document_of(const PackContents& contents, std::span<const Outcome> outcomes);
 
 }  // namespace assay::evidence

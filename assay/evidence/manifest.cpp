@@ -38,7 +38,7 @@ ManifestStep step_of(const Json& json) {
           json.value("exit_code", 0)};
 }
 
-// What the report says besides results and files.
+// The content of the report apart from results and files.
 void read_report_parts(const Json& json, Manifest& manifest) {
   for (const char* part : {"requirements", "not_done", "machine", "signed"})
     manifest.tells_report = manifest.tells_report && json.contains(part);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The list of a pack's files with their SHA-256, which is what is signed.
+// The list of a pack's files with their SHA-256; this list is signed.
 
 #include <filesystem>
 #include <string>
@@ -37,7 +37,7 @@ struct Manifest {
   std::vector<Requirement> requirements;
   std::vector<std::string> not_done;
   bool is_signed = false;
-  // Whether it says all that the report is made of, besides the results. Manifests of earlier versions do
+  // Whether it says all that the report is made of, apart from the results. Manifests of earlier versions do
   // not.
   bool tells_report = true;
 };
@@ -46,12 +46,12 @@ struct Manifest {
 std::vector<PackFile> files_in(const std::filesystem::path& pack);
 
 void write_manifest(const Manifest& manifest, const std::filesystem::path& pack);
-// Throws Error{data} for what is no manifest, for links in its place, for paths that lead out of the pack and
-// for files and steps that occur twice.
+// Throws Error{data} for anything that is not a manifest, for links in its place, for paths that lead out of
+// the pack and for files and steps that occur twice.
 Manifest read_manifest(const std::filesystem::path& pack);
 
-// What is not as the manifest says: "changed: results/cover.json", "missing: ...", "not listed: ...", and
-// that the pack is not finished.
+// Differences from the manifest: "changed: results/cover.json", "missing: ...", "not listed: ...", and that
+// the pack is not finished.
 std::vector<std::string> differences(const Manifest& manifest, const std::filesystem::path& pack);
 
 }  // namespace assay::evidence

@@ -1,7 +1,7 @@
 #pragma once
 
-// An evidence pack: one folder with what was asked, what was run, on what, with what, and what was found,
-// that somebody else can check (docs/evidence.md).
+// An evidence pack: one folder with the request, the commands, their inputs, the tools and the findings, that
+// others can check (docs/evidence.md).
 
 #include <filesystem>
 #include <map>
@@ -31,7 +31,7 @@ struct PackContents {
 // The file of a step's result document in the pack.
 std::string result_file(const Step& step);
 
-// Names that are no command's and no step's: they would not say where a file is. Throws Error{usage}.
+// Names of neither commands nor steps: they would not say where a file is. Throws Error{usage}.
 void require_file_name(const std::string& name, std::string_view what);
 
 // Whether a file of this path in the pack, with /, is one that the study makes, or that a kill has left half
@@ -41,7 +41,7 @@ bool is_part_of_pack(const std::string& path, const Study& study);
 // The manifest of a pack, without its files.
 Manifest manifest_of(const PackContents& contents);
 
-// What is made of results and studies, by path: page, traceability, bill of materials and headings; and the
+// Files made from results and studies, by path: page, traceability, bill of materials and headings; and the
 // reports, which list the other `files` of the pack.
 std::map<std::string, std::string> made_files(const PackContents& contents,
                                               std::span<const Outcome> outcomes);

@@ -11,8 +11,8 @@ namespace assay::evidence {
 Text report_text(const PackContents& contents, std::span<const Outcome> outcomes,
                  std::span<const PackFile> files);
 
-// Which part of the pack goes under which heading of the technical documentation that standards and law ask
-// for. A help for who writes that documentation, no claim that anything conforms.
+// Which part of the pack can go under which heading of the technical documentation that standards and law ask
+// for. It helps authors of that documentation and does not claim conformity.
 Text headings_text();
 
 }  // namespace assay::evidence

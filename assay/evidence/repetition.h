@@ -1,6 +1,6 @@
 #pragma once
 
-// Commands of a pack that are run again: which may, and the folder in which they run.
+// Commands of a pack that are run again: which are allowed, and the folder in which they run.
 
 #include <filesystem>
 #include <set>
@@ -13,18 +13,18 @@
 
 namespace assay::evidence {
 
-// What stands in a command after its first word: names of flags without dashes (of -m as well), "" of what
-// stands without one, and values, "" of none.
+// The arguments of a command after its first word: names of flags without dashes (of -m as well), "" for
+// positions, and values, "" for none.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 NamedValues named_values(const std::vector<std::string>& typed);
 
-// Options whose values name files that are read, besides network and records.
+// Options whose values name files that are read, apart from network and records.
 const std::vector<std::string>& read_options();
 
 // Commands that only measure, and the flags with which they do: nothing else of a pack is run.
 std::vector<std::string> repeatable_commands();
 const std::set<std::string>& repeatable_flags(const std::string& command);
-// Flags of such commands that run code, or write where nobody says so: they are left out, and the step is
+// Flags of such commands that run code, or write where no flag says so: they are left out, and the step is
 // told.
 const std::set<std::string>& unrepeatable_flags();
 
@@ -32,7 +32,7 @@ const std::set<std::string>& unrepeatable_flags();
 // flags that no command of a pack has.
 std::string why_not_repeated(const std::vector<std::string>& typed, const std::string& what);
 
-// A new folder that nobody else can have prepared, gone when this is.
+// A new folder that no one else can have prepared, gone when this is.
 class FreshFolder {
  public:
   // With links to those of `inputs` that are in the folder `from`, under the names by which commands there
@@ -52,7 +52,8 @@ class FreshFolder {
   std::filesystem::path path_, work_;
 };
 
-// What the commands of steps read, by their flags, and the inputs lack: each as the command names it.
+// Files that the commands of steps read, by their flags, and that the inputs lack: each as the command names
+// it.
 std::vector<std::string> unlisted_inputs(std::span<const std::vector<std::string>> commands,
                                          std::span<const InputFile> inputs,
                                          const std::filesystem::path& from);

@@ -12,11 +12,11 @@ namespace assay::evidence {
 void check_study(const Study& study);
 
 // Every gate of every requirement, decided by the first step that measured what it asks about (or the one
-// that the requirement names); a gate on warnings, which every step has, by all of them. What nobody measured
-// has failed.
+// that the requirement names); a gate on warnings, which every step has, by all of them. A requirement
+// without a measurement fails.
 std::vector<Outcome> outcomes_of(const Study& study, std::span<const StepResult> results);
 
-// Steps one of whose own gates has failed.
+// Steps with a failed gate.
 std::vector<std::string> steps_with_failed_gates(std::span<const StepResult> results);
 
 // Whether all gates of a requirement hold.

@@ -11,8 +11,8 @@ inline constexpr const char* signature_name = "manifest.json.sig";
 
 bool can_sign();
 
-// Writes the signature beside the manifest. `key`: a private key, or a public one whose private part an agent
-// holds. Throws Error{io} with what ssh-keygen says.
+// Writes the signature next to the manifest. `key`: a private key, or a public one whose private part an
+// agent holds. Throws Error{io} with what ssh-keygen says.
 void sign_manifest(const std::filesystem::path& pack, const std::filesystem::path& key);
 
 // Whether there is a file that is not a link, or nothing at all.

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an evidence pack is made of: what is asked (requirements), what is run (steps) and what came of it.
+// The parts of an evidence pack: requirements, steps and their results.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace assay::evidence {
 
-// A requirement holds where all its gates do.
+// A requirement holds if all its gates do.
 struct Requirement {
   std::string id, text;
   std::vector<std::string> gates;  // "kmnc[layer=*]=0.5"
@@ -46,11 +46,11 @@ struct InputFile {
   std::uint64_t bytes = 0;
 };
 
-// What a requirement came to.
+// Result of a requirement.
 struct Outcome {
   std::size_t requirement = 0;
   report::Gate gate;
-  std::string step, file;  // whose figure decided; empty: nobody measured it
+  std::string step, file;  // whose figure decided; empty: not measured
 };
 
 }  // namespace assay::evidence

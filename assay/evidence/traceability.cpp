@@ -55,7 +55,7 @@ std::vector<std::string> item_tables(const report::Document& document, std::stri
   return there;
 }
 
-// What is open, with the record that comes nearest.
+// Open items, with the record that comes nearest.
 std::vector<std::string> open_items(const report::Document& document, std::string_view criterion) {
   constexpr std::size_t most = 5;
   std::vector<std::string> items;

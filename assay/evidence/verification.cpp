@@ -36,7 +36,7 @@ report::Document result_in(const fs::path& file) {
   return report::read_document(read_file(file), file.string());
 }
 
-// What the pack was made of, as far as its manifest and results tell.
+// The parts of the pack, as far as its manifest and results tell.
 PackContents contents_of(const Manifest& manifest, const fs::path& pack) {
   PackContents contents;
   contents.study.title = manifest.title;

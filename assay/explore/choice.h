@@ -1,6 +1,6 @@
 #pragma once
 
-// Which of the ways to cover something new a search is to climb (docs/algorithms/exploration.md).
+// Chooses the way to cover something new that a search climbs (docs/algorithms/exploration.md).
 
 #include <functional>
 #include <span>

@@ -11,7 +11,7 @@
 
 namespace assay::explore {
 
-// What several networks say about some records.
+// Decisions of several networks for some records.
 struct Answers {
   std::size_t networks = 0, width = 0;
   std::vector<float> outputs;         // [networks, records, width]: scores, or values for regression

@@ -1,6 +1,6 @@
 #pragma once
 
-// Telling findings apart.
+// Finding near-duplicates.
 
 #include <map>
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace assay::explore {
 
-// Records seen so far, by what networks say of them. Two are near-duplicates when all networks answer the
-// same and the root mean square of their difference is at most `distance`. Looking one up compares it with
-// those of about its own length only.
+// Records seen so far, by the decisions of the networks. Two are near-duplicates when all networks decide the
+// same and the root mean square of their difference is at most `distance`. A look-up compares only with those
+// of about the same length.
 class Seen {
  public:
   explicit Seen(double distance) : distance_(distance) {}

@@ -94,7 +94,7 @@ class Writer {
     return array::stack(points);
   }
 
-  // What has not moved is the seed's bit for bit; whole numbers are whole.
+  // What has not moved is the seed's bit for bit; integers are whole.
   std::vector<float> numbers_of(std::span<const Finding> findings) const {
     std::vector<std::size_t> positions;
     for (const Finding& finding : findings) positions.push_back(finding.seed);

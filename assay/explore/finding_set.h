@@ -1,6 +1,6 @@
 #pragma once
 
-// What an exploration leaves on disk.
+// The files of an exploration.
 
 #include <filesystem>
 #include <string>
@@ -26,8 +26,8 @@ struct StoredFindings {
 std::vector<std::string> names_of(const std::vector<Finding>& findings, const Dataset& seeds);
 
 // Writes findings.npz and voted.npz into the folder (each under a temporary name, renamed), reads what it
-// wrote, runs it through every network and drops from `findings` and the files what does not disagree any
-// more. Throws Error{io}.
+// wrote, runs it through every network and drops findings that no longer disagree from `findings` and the
+// files. Throws Error{io}.
 StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset& seeds,
                      std::vector<Finding>& findings, const ExploreOptions& options,
                      const std::filesystem::path& folder, Progress& progress);

@@ -8,7 +8,7 @@
 #include <assay/coverage.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/attack_problem.h>
-#include "assay/coverage/finite.h"
+#include "assay/coverage/usable_records.h"
 
 namespace assay::explore {
 

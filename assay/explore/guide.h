@@ -1,6 +1,6 @@
 #pragma once
 
-// The coverage that an exploration is to raise: one criterion for each network.
+// The coverage that an exploration raises: one criterion for each network.
 
 #include <functional>
 #include <memory>
@@ -29,8 +29,7 @@ class Guide {
   bool wants_extremes() const { return parts_[0].criterion->wants_extremes(); }
   const NeuronChoice& choice() const { return choice_; }
 
-  // What a record is to climb towards in one network; empty when nothing is left. Thread-safe between calls
-  // of add().
+  // The aims of a record in one network; empty when nothing is left. Thread-safe between calls of add().
   std::vector<coverage::Aim> pick(std::size_t network, const coverage::ActivationBatch& batch,
                                   std::size_t row, const ByNeuron<float>* relevance, Rng rng) const;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The list of findings that an exploration leaves beside their records.
+// The list of findings of an exploration, written next to their records.
 
 #include <filesystem>
 #include <vector>

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <numeric>
 
-#include "assay/support/numbers/abreast.h"
+#include "assay/support/numbers/simd_sums.h"
 #include "assay/support/numbers/vectorised.h"
 
 namespace assay::explore {
 namespace {
 
-constexpr std::size_t abreast = 32;  // sums, say, that go side by side in vector registers
+constexpr std::size_t chains = 32;  // sums, say, that go side by side in vector registers
 
 ASSAY_VECTORISED float sum_of(const float* elements, std::size_t count) {
-  float side[abreast] = {};
+  float side[chains] = {};
   std::size_t i = 0;
-  for (; i + abreast <= count; i += abreast) {
-    for (std::size_t s = 0; s < abreast; ++s) side[s] += elements[i + s];
+  for (; i + chains <= count; i += chains) {
+    for (std::size_t s = 0; s < chains; ++s) side[s] += elements[i + s];
   }
   for (; i < count; ++i) side[0] += elements[i];
   float all = 0;
@@ -97,7 +97,7 @@ std::vector<float> RecordNeurons::activations(std::span<const float> elements) c
 }
 
 void RecordNeurons::lift(std::span<const float> elements, std::size_t neuron, float factor,
-                         std::span<float> slopes) const {
+                         std::span<float> gradients) const {
   const float extreme = averages() ? 0 : activation(elements, neuron);
   const auto each = [&](const auto& take) {
     for (const std::uint32_t begin : starts_of(neuron)) {
@@ -108,7 +108,7 @@ void RecordNeurons::lift(std::span<const float> elements, std::size_t neuron, fl
   };
   std::size_t sharing = 0;
   each([&](std::size_t) { ++sharing; });
-  each([&](std::size_t e) { slopes[e] += factor / static_cast<float>(sharing); });
+  each([&](std::size_t e) { gradients[e] += factor / static_cast<float>(sharing); });
 }
 
 }  // namespace assay::explore

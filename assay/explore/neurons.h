@@ -20,9 +20,10 @@ class RecordNeurons {
   // As reduce_to_neurons() has them.
   float activation(std::span<const float> elements, std::size_t neuron) const;
   std::vector<float> activations(std::span<const float> elements) const;
-  // Adds to the slopes of elements how they change a neuron's activation, times `factor`. Elements that are
-  // the least or the greatest together share.
-  void lift(std::span<const float> elements, std::size_t neuron, float factor, std::span<float> slopes) const;
+  // Adds to the gradients of elements how they change a neuron's activation, times `factor`. Elements that
+  // are the least or the greatest together share.
+  void lift(std::span<const float> elements, std::size_t neuron, float factor,
+            std::span<float> gradients) const;
 
  private:
   std::span<const std::uint32_t> starts_of(std::size_t neuron) const {

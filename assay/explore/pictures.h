@@ -1,6 +1,6 @@
 #pragma once
 
-// What constraints on pictures share.
+// Common parts of constraints on pictures.
 
 #include <string>
 #include <utility>
@@ -18,7 +18,7 @@ void require_pictures(const Searches& searches, const std::string& constraint);
 // where the line is.
 Array along(const Array& direction, const Array& line);
 
-// "10x8" -> {10, 8}: whole numbers of at least `least`. Throws Error{usage} naming constraint and option.
+// "10x8" -> {10, 8}: integers of at least `least`. Throws Error{usage} naming constraint and option.
 std::pair<std::int64_t, std::int64_t> pair_of(const SpecOptions& options, const std::string& constraint,
                                               const std::string& name, std::int64_t least);
 

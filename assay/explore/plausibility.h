@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether findings look like anything the network was trained on.
+// Whether findings resemble the training data of the network.
 
 #include <string>
 #include <vector>

@@ -18,7 +18,7 @@
 #include "assay/data/given.h"
 #include "assay/engine/elements.h"
 #include "assay/engine/shared_walk.h"
-#include "assay/engine/threads/crew.h"
+#include "assay/engine/threads/session_pool.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"
 #include "assay/explore/duplicates.h"
@@ -73,13 +73,13 @@ class Explorer {
     open_journal(progress);
     const std::size_t size = dataset_->size(), rounds = (size + options_.round - 1) / options_.round;
     Stage stage(progress, "exploring", size * options_.passes, "seeds");
-    Crew crew(sessions());
+    SessionPool pool(sessions());
     const auto start = Clock::now();
     result_.ended_by = "all seeds have been searched";
     for (std::size_t pass = 0; pass < options_.passes; ++pass) {
       for (std::size_t r = 0; r < rounds; ++r) {
         try {
-          explore_round(pass, r, crew, stage);
+          explore_round(pass, r, pool, stage);
         } catch (const Error& error) {
           if (error.fault() != Fault::interrupted || !journal_) throw;
           fail(Fault::interrupted,
@@ -196,8 +196,8 @@ class Explorer {
     return all;
   }
 
-  Crew::Sessions sessions() const {
-    Crew::Sessions all;
+  SessionPool::Sessions sessions() const {
+    SessionPool::Sessions all;
     for (const ExploredNetwork& network : explored_) all.push_back(network.session);
     return all;
   }
@@ -211,7 +211,7 @@ class Explorer {
          progress, [&](const Batch& given, const Tensors&) { guide_.add(given); });
   }
 
-  // What tells this exploration from all others.
+  // Identity of this exploration.
   JournalKey key() const {
     const SearchOptions& search = options_.search;
     Hasher graphs, profiles, constraints;
@@ -271,7 +271,7 @@ class Explorer {
           fmt::format("going on from {}: {} searches are done", options_.journal.string(), known_.size()));
   }
 
-  // What was noted of a search, unless this pass has to make it.
+  // The outcome of a search from the journal, unless this pass has to make it.
   std::optional<SearchOutcome> known(std::size_t pass, std::size_t seed, const Array& like) const {
     const auto at = known_.find({pass, seed});
     if (at == known_.end()) return std::nullopt;
@@ -343,7 +343,7 @@ class Explorer {
     return round;
   }
 
-  void explore_round(std::size_t pass, std::size_t r, Crew& crew, Stage& stage) {
+  void explore_round(std::size_t pass, std::size_t r, SessionPool& pool, Stage& stage) {
     const Round round = load(pass, r);
     const std::size_t size = round.positions.size();
     std::vector<std::optional<SearchOutcome>> outcomes(size);
@@ -357,13 +357,13 @@ class Explorer {
         open.push_back(i);
     }
     stage.advance(size - open.size());
-    if (!open.empty()) search(pass, round, open, outcomes, crew, stage);
+    if (!open.empty()) search(pass, round, open, outcomes, pool, stage);
     take_in(pass, r, round, outcomes);
   }
 
   // Searches from the seeds of a round that are named by `open`. All ranks end up with all outcomes.
   void search(std::size_t pass, const Round& round, const std::vector<std::size_t>& open,
-              std::vector<std::optional<SearchOutcome>>& outcomes, Crew& crew, Stage& stage) {
+              std::vector<std::optional<SearchOutcome>>& outcomes, SessionPool& pool, Stage& stage) {
     std::mutex mutex;  // over what end_of() changes where there is one rank
     std::size_t found = 0;
     Json told = Json::array();
@@ -399,7 +399,7 @@ class Explorer {
       }
       loop.give(turns.at(outcome.seed), {});
     };
-    const auto worker = [&](const Crew::Sessions& sessions, std::size_t) {
+    const auto worker = [&](const SessionPool::Sessions& sessions, std::size_t) {
       std::vector<std::unique_ptr<attack::AttackedNetwork>> own;
       std::vector<const attack::AttackedNetwork*> networks;
       for (const Session* session : sessions) {
@@ -421,7 +421,7 @@ class Explorer {
         throw;
       }
     };
-    crew.run(std::min(crew.size(), open.size()), worker);
+    pool.run(std::min(pool.size(), open.size()), worker);
     loop.finish();
     broadcast(told);
     if (ranks_of_run_.first()) return;
@@ -484,7 +484,7 @@ class Explorer {
     }
   }
 
-  // What every network says, and how far the records are from their seeds.
+  // Decisions of every network, and distances of the records from their seeds.
   void describe(std::span<Finding> findings, const Array& points, const Array& seeds) const {
     std::vector<Array> scores;
     for (const auto& network : networks_) {

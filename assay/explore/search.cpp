@@ -18,7 +18,7 @@
 #include "assay/explore/disagreement.h"
 #include "assay/explore/neurons.h"
 #include "assay/explore/shrink.h"
-#include "assay/support/numbers/abreast.h"
+#include "assay/support/numbers/simd_sums.h"
 #include "assay/support/numbers/vectorised.h"
 #include "assay/task/standing.h"
 
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t target_stream = 0x7a67, choice_stream = 0xc401;
 constexpr std::size_t most_waiting = 32;  // found and not yet shrunk
-constexpr double least_slope =
+constexpr double least_gradient =
     1e-5;  // added to the root mean square by which a gradient is divided, as published
 
 template <typename T>
@@ -55,15 +55,16 @@ std::size_t elements_in_row(const Array& tensor) {
 }
 
 // Each row over its root mean square.
-Array normalised(const Array& slopes) {
-  Array result = slopes.clone();
-  const std::size_t width = elements_in_row(slopes);
+Array normalised(const Array& gradients) {
+  Array result = gradients.clone();
+  const std::size_t width = elements_in_row(gradients);
   const std::span<float> all = elements(result);
   for (std::size_t begin = 0; begin < all.size(); begin += width) {
     double squares = 0;
-    for (const float slope : all.subspan(begin, width)) squares += static_cast<double>(slope) * slope;
-    const auto size = static_cast<float>(std::sqrt(squares / static_cast<double>(width)) + least_slope);
-    for (float& slope : all.subspan(begin, width)) slope /= size;
+    for (const float gradient : all.subspan(begin, width))
+      squares += static_cast<double>(gradient) * gradient;
+    const auto size = static_cast<float>(std::sqrt(squares / static_cast<double>(width)) + least_gradient);
+    for (float& gradient : all.subspan(begin, width)) gradient /= size;
   }
   return result;
 }
@@ -87,8 +88,8 @@ ASSAY_VECTORISED void levels_between(const float* points, const float* seeds, st
   for (std::size_t i = 0; i < count; ++i) to[i] = (points[i] - seeds[i]) * 255;
 }
 
-// From the seeds by so many levels towards `changes`, whole ones (std::trunc() takes no vectors). A loop of
-// its own: in one with the product, compilers that fuse it with the sum would give other bits for other
+// From the seeds by so many levels towards `changes`, whole ones (std::trunc() takes no vectors). A separate
+// loop: in one with the product, compilers that fuse it with the sum would give other bits for other
 // processors.
 ASSAY_VECTORISED void whole_changes(const float* seeds, std::size_t count, float* __restrict changes) {
   constexpr float rounding = 1e-4F;  // of a level, that float32 may have lost
@@ -160,7 +161,7 @@ class Searcher::Run {
   }
 
  private:
-  // What is known of one search under way.
+  // State of one search.
   struct Row {
     std::size_t seed = 0, target = 0, still = 0, idle = 0;
     float nearest = std::numeric_limits<float>::infinity();  // how near to a disagreement the search has come
@@ -170,7 +171,7 @@ class Searcher::Run {
     std::vector<std::optional<std::vector<coverage::Aim>>> aims;  // per network, once chosen
     std::vector<ByNeuron<float>> relevance;                       // per network, where the choice asks for it
   };
-  // What the objective reads of a network.
+  // The values of a network that the objective reads.
   struct Read {
     std::vector<ValueId> values;      // the decision, then those of layers
     std::vector<std::size_t> begins;  // where each begins among a record's elements
@@ -311,7 +312,7 @@ class Searcher::Run {
 
   // One iteration of every search.
   void step() {
-    const Array wanted = constraint_.direction(searches_, points_, normalised(slopes_));
+    const Array wanted = constraint_.direction(searches_, points_, normalised(gradients_));
     Array points = constraint_.kept(searches_, moved(points_, wanted, options_.step));
     if (!constraint_.on_a_line()) points = clipped(points);
     const Array records = record_of(searches_, points), before = records_;
@@ -342,7 +343,7 @@ class Searcher::Run {
     if (going_on.size() < size()) keep(going_on);
   }
 
-  // A record that one of the constraints forbids is no finding.
+  // A record that one of the constraints forbids is not a finding.
   void only_allowed(std::vector<bool>& differ, const Searches& searches, const Array& records) const {
     if (std::ranges::count(differ, true) == 0) return;
     const Array admitted = constraint_.admits(searches, records);
@@ -357,7 +358,7 @@ class Searcher::Run {
     rows_ = std::move(rows);
     searches_.keys = chosen(searches_.keys, going_on);
     searches_.iterations = chosen(searches_.iterations, going_on);
-    for (Array* tensor : {&searches_.seeds, &points_, &records_, &slopes_})
+    for (Array* tensor : {&searches_.seeds, &points_, &records_, &gradients_})
       *tensor = picked(*tensor, going_on);
   }
 
@@ -368,37 +369,37 @@ class Searcher::Run {
   }
 
   // What networks say of the records of searches from `first` on; the gradients of the joint objective there,
-  // summed over networks, become their slopes.
+  // summed over networks, become their gradients.
   Answers look(std::size_t first) {
     const Array records = rows_from(records_, first);
-    Array slopes = array::zeros(records.shape());
+    Array gradients = array::zeros(records.shape());
     std::vector<Array> scores;
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       const auto climb_at = [&](std::size_t row, std::span<const float> elements,
-                                std::span<float> slopes_at) {
-        if (first + row < size()) climb(k, first + row, elements, slopes_at);
+                                std::span<float> gradients_at) {
+        if (first + row < size()) climb(k, first + row, elements, gradients_at);
       };
-      const auto found = networks_[k]->slopes(
-          records, {}, {.read = objectives_[k].values, .numbers = 1, .slopes = climb_at});
-      slopes = slopes + in_memory(found.gradients[0], DType::float32);
+      const auto found = networks_[k]->gradients(
+          records, {}, {.read = objectives_[k].values, .numbers = 1, .gradients = climb_at});
+      gradients = gradients + in_memory(found.gradients[0], DType::float32);
       scores.push_back(scores_of(*networks_[k], found.scores));
     }
-    const Array parts[] = {slopes_, slopes};
-    slopes_ = first == 0 ? slopes : array::cat(parts);
+    const Array parts[] = {gradients_, gradients};
+    gradients_ = first == 0 ? gradients : array::cat(parts);
     return compare(scores, options_.disagreement);
   }
 
   Read read_of(std::size_t k) const {
     const attack::AttackedNetwork& network = *networks_[k];
     const Session& session = network.session();
-    Read read{
-        .values = {network.decision()},
-        .begins = {0},
-        .layers = {},
-        .outputs = {network, {}},
-        .disagreement = [this, k](std::size_t row, std::span<const float> scores, std::span<float> slopes) {
-          disagree(k, rows_[row], scores, slopes);
-        }};
+    Read read{.values = {network.decision()},
+              .begins = {0},
+              .layers = {},
+              .outputs = {network, {}},
+              .disagreement = [this, k](std::size_t row, std::span<const float> scores,
+                                        std::span<float> gradients) {
+                disagree(k, rows_[row], scores, gradients);
+              }};
     if (!guided()) return read;
     const coverage::Profile& profile = guide_.profile(k);
     auto end = static_cast<std::size_t>(element_count(session.shape(network.decision())));
@@ -415,16 +416,16 @@ class Searcher::Run {
   }
 
   // Adds how the joint objective of a search changes with what is read of network k for its record.
-  void climb(std::size_t k, std::size_t i, std::span<const float> elements, std::span<float> slopes) {
+  void climb(std::size_t k, std::size_t i, std::span<const float> elements, std::span<float> gradients) {
     const Read& read = objectives_[k];
     const std::size_t outputs = read.values.size() > 1 ? read.begins[1] : elements.size();
     if (!rows_[i].items.empty()) {
-      climb_items(k, rows_[i], elements.first(outputs), slopes);
+      climb_items(k, rows_[i], elements.first(outputs), gradients);
     } else if (networks_[k]->regression()) {
-      for (float& slope : slopes.first(outputs)) slope += weight(k, rows_[i]);
+      for (float& gradient : gradients.first(outputs)) gradient += weight(k, rows_[i]);
     } else {
       read.outputs.differentiate(std::span(&read.disagreement, 1), i, elements.first(outputs),
-                                 slopes.first(outputs));
+                                 gradients.first(outputs));
     }
     if (!guided()) return;
     std::optional<std::vector<coverage::Aim>>& aims = rows_[i].aims[k];
@@ -440,13 +441,13 @@ class Searcher::Run {
                                                 : -1;
       neurons.lift(of_layer, aim.neuron,
                    static_cast<float>(way * options_.lambda2 / static_cast<double>(aims->size())),
-                   slopes.subspan(read.begins[value], neurons.elements()));
+                   gradients.subspan(read.begins[value], neurons.elements()));
     }
   }
 
   // The mean score of the items that the network still decides as all did on the seed, weighted alike.
   void climb_items(std::size_t k, const Row& row, std::span<const float> outputs,
-                   std::span<float> slopes) const {
+                   std::span<float> gradients) const {
     const task::Task& task = *options_.disagreement.task;
     std::vector<std::int64_t> held = row.items;
     const std::vector<task::Lead> leads = task.leads(outputs, held);
@@ -459,14 +460,15 @@ class Searcher::Run {
         held[i] = no_class;
     }
     const std::vector<float> weights = task::item_scores(leads, held, outputs.size()).weights;
-    for (std::size_t e = 0; e < weights.size(); ++e) slopes[e] += weight(k, row) * weights[e] / count;
+    for (std::size_t e = 0; e < weights.size(); ++e) gradients[e] += weight(k, row) * weights[e] / count;
   }
 
   // F_k[c], or -lambda1 F_k[c] where the network is the target.
-  void disagree(std::size_t k, const Row& row, std::span<const float> scores, std::span<float> slopes) const {
+  void disagree(std::size_t k, const Row& row, std::span<const float> scores,
+                std::span<float> gradients) const {
     const auto label = static_cast<std::size_t>(row.label);
     if (!options_.probability) {
-      slopes[label] += weight(k, row);
+      gradients[label] += weight(k, row);
       return;
     }
     const float greatest = std::ranges::max(scores);
@@ -474,7 +476,7 @@ class Searcher::Run {
     for (const float score : scores) sum += std::exp(score - greatest);
     const auto probability = [&](std::size_t c) { return std::exp(scores[c] - greatest) / sum; };
     for (std::size_t c = 0; c < scores.size(); ++c)
-      slopes[c] += weight(k, row) * probability(label) * ((c == label ? 1.0F : 0.0F) - probability(c));
+      gradients[c] += weight(k, row) * probability(label) * ((c == label ? 1.0F : 0.0F) - probability(c));
   }
 
   float weight(std::size_t k, const Row& row) const {
@@ -544,7 +546,7 @@ class Searcher::Run {
   std::vector<Row> rows_;
   Searches searches_;
   // [n, record...]: where searches are, the records these stand for, and the gradient there.
-  Array points_, records_, slopes_;
+  Array points_, records_, gradients_;
   std::vector<Waiting> waiting_;
 };
 

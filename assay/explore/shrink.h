@@ -1,6 +1,6 @@
 #pragma once
 
-// Making what was found smaller.
+// Making the changes of findings smaller.
 
 #include <functional>
 #include <vector>
@@ -17,9 +17,9 @@ struct Found {
 
 // `record_of(rows, points)`: the record each point stands for; `differs(records)`: whether networks disagree
 // on each. Returns for every row a record that is at most as far from its seed, on which networks still
-// disagree: first the whole change is scaled down (a bisection), then its smallest elements are taken back (a
+// disagree: first the whole change is scaled down (a bisection), then its smallest elements are undone (a
 // bisection over their number), then any quarter of the rest that is not needed. About 16 judgements of each
-// record. What is not monotone is searched as if it were; every record returned has been judged.
+// record. The search assumes monotony; every record returned has been judged.
 Array shrink(const Searches& searches, Found found, const Shrinking& allowed,
              const std::function<Array(const Searches&, const Array&)>& record_of,
              const std::function<std::vector<bool>(const Array&)>& differs);

@@ -12,8 +12,8 @@
 #include <assay/inspection.h>
 #include "assay/data/given.h"
 #include "assay/data/portions.h"
-#include "assay/engine/threads/team.h"
-#include "assay/inspection/asked_hypotheses.h"
+#include "assay/engine/threads/workers.h"
+#include "assay/inspection/requested_hypotheses.h"
 #include "assay/inspection/state.h"
 #include "assay/inspection/symbols/alignment.h"
 #include "assay/inspection/symbols/text_records.h"
@@ -122,7 +122,7 @@ class Pass {
     Batch batch;
     std::vector<char> padding;  // [records, symbols], or empty
     std::vector<Array> units;   // by group; undefined for those that are not open
-    AskedHypotheses::Values behaviours;
+    RequestedHypotheses::Values behaviours;
     std::size_t size() const { return batch.indices.size(); }
   };
   struct Place {
@@ -180,7 +180,7 @@ class Pass {
 
   bool stops_early() const { return options_.stop_early && options_.shards == 1; }
 
-  // Records in a chunk: so many that their rows fit into memory, whatever the threads or the batch size.
+  // Records in a chunk: so many that their rows fit into memory, for any threads and batch size.
   std::size_t chunk_records() const {
     std::size_t numbers = 1;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -196,7 +196,7 @@ class Pass {
   // Reading
   // -------------------------------------------------------------------------------------------------------
 
-  // The records that everything is calibrated on, whatever the shard: the first of the order.
+  // The records for calibration, the same for every shard: the first of the order.
   Chunk read_first() {
     const std::size_t probe = std::min<std::size_t>(order_.size(), 1);
     annotations_.probe(dataset_->read(std::span(order_).first(probe)));
@@ -270,7 +270,7 @@ class Pass {
   }
 
   void make_state(const Chunk& first) {
-    // What the facts cost, hashing the data, is for runs that can be gone on with.
+    // What the facts cost, hashing the data, is for runs that can be continued.
     state_ = std::make_unique<InspectionState>(
         keeps_progress() ? facts() : InspectionState::Facts(), annotations_.hypotheses(), options_.measures,
         StateOptions{options_.confidence, options_.tolerance, options_.permutations, options_.bootstrap,
@@ -361,7 +361,7 @@ class Pass {
     }
   }
 
-  // Activations of a group as they are, at all positions that are no padding.
+  // Activations of a group as they are, at all positions that are not padding.
   std::vector<float> raw_rows(const Chunk& chunk, std::size_t g) const {
     const Array& values = chunk.units[g];
     const auto positions = static_cast<std::size_t>(values.size(1)),
@@ -474,7 +474,7 @@ class Pass {
     rows.units.resize(count * per_record * width);
     rows.behaviours.resize(count * per_record * columns);
     std::vector<char> kept(count * per_record, 1);  // 0: not finite, 2: padding
-    team_for(count, threads_, [&](std::size_t r) {
+    workers_for(count, threads_, [&](std::size_t r) {
       const std::span<const char> padding = std::span(chunk.padding).subspan(r * symbols, symbols);
       const std::span<float> own(rows.units.data() + r * per_record * width, per_record * width);
       alignment.units({values.elements<float>() + r * positions * width, positions * width}, width, padding,
@@ -558,7 +558,7 @@ class Pass {
   const InspectOptions& options_;
   Progress& progress_;
   std::size_t threads_;
-  AskedHypotheses annotations_;
+  RequestedHypotheses annotations_;
   std::vector<UnitSource> sources_;  // one per network
   std::vector<std::size_t> own_;     // groups in the order of the sources
   std::vector<Place> places_;        // of each group

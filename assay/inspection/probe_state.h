@@ -18,7 +18,7 @@ struct ProbePlan {
   std::vector<BehaviourKind> kinds;
   ModelSettings settings;
   double held_out = 0.2;
-  bool control = false;   // beside each model one of a control task
+  bool control = false;   // next to each model one of a control task
   bool coded = false;     // rows are coded before they are learned, none is held out
   bool by_class = false;  // the score is a mean over classes
 };
@@ -36,7 +36,7 @@ class ProbeState : public MeasureState {
  protected:
   ProbeState(const MeasureSetup& setup, ProbePlan plan);
 
-  // What is known of one model.
+  // State of one model.
   struct Outcome {
     Confusion held_out;
     double bits = 0, squares = 0, coded_rows = 0;  // of rows coded before they were learned; of their bits
@@ -52,7 +52,7 @@ class ProbeState : public MeasureState {
     std::vector<float> units;   // [rows, units], standardised
     std::vector<float> labels;  // [rows, models]
   };
-  // All that learning changes.
+  // Everything that learning changes.
   struct Learned {
     MergedModels models;
     std::vector<Outcome> outcomes;
@@ -60,7 +60,7 @@ class ProbeState : public MeasureState {
     std::vector<double> model_rows;            // [models] rows that were learned from
     std::vector<std::vector<double>> classes;  // [models][classes] how often each of them occurred
   };
-  // What was known at a look.
+  // Scores at a look.
   struct Look {
     std::uint64_t number = 0;
     MergedModels models;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What an inspection has seen so far: the states of all measures over all groups. States of parts of a data
-// set merge; a state can be written, read and gone on with.
+// The state of an inspection: the states of all measures over all groups. States of parts of a data set
+// merge; a state can be written, read and continued.
 
 #include <filesystem>
 #include <memory>
@@ -30,7 +30,7 @@ struct StatePair {
   bool open() const;
 };
 
-// What states of measures are made for.
+// The subject of the states of measures.
 struct StateOptions {
   double confidence = 0.95, tolerance = 0;
   std::size_t permutations = 0, bootstrap = 0;
@@ -39,13 +39,13 @@ struct StateOptions {
 
 class InspectionState {
  public:
-  // What results depend on beside what is below, named for messages: networks, data, options.
+  // What results depend on apart from the following, named for messages: networks, data, options.
   using Facts = std::vector<std::pair<std::string, std::string>>;
 
   InspectionState(Facts facts, std::vector<Hypothesis> hypotheses, std::vector<MeasureChoice> measures,
                   StateOptions options);
 
-  // Measures that begin with nothing seen. `facts` needs all but its counts.
+  // Fresh measures. `facts` needs all but its counts.
   void add_pair(StatePair pair);
   std::vector<StatePair>& pairs() { return pairs_; }
   const Facts& facts() const { return facts_; }
@@ -64,10 +64,10 @@ class InspectionState {
   // measures that do not merge.
   void merge(const InspectionState& other);
 
-  // Throws std::runtime_error for what is no state of this one.
+  // Throws std::runtime_error for anything that is not a state of this measure.
   nlohmann::json save() const;
   void load(const nlohmann::json& json);
-  // Throws Error{io}; Error{data} for what is no such file.
+  // Throws Error{io}; Error{data} for other files.
   void write(const std::filesystem::path& path) const;
   static InspectionState read(const std::filesystem::path& path);
 

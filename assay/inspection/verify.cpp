@@ -53,7 +53,7 @@ Asked asked_for(const std::string& name, const std::vector<std::shared_ptr<const
   fail(Fault::usage, "no hypothesis is named '{}'", name);
 }
 
-// What all units of a group do when one symbol is another, under swaps of both kinds.
+// The changes of all units of a group when one symbol is replaced, under swaps of both kinds.
 struct Changes {
   std::size_t width = 0;
   std::vector<double> values;  // [swaps, width]

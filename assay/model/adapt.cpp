@@ -123,7 +123,7 @@ Graph in_precision(const Graph& graph, Precision precision) {
   const auto is_output = [&](ValueId id) {
     return std::ranges::find(graph.outputs(), id) != graph.outputs().end();
   };
-  // What readers take in the place of a value.
+  // What readers take instead of a value.
   std::vector<ValueId> rounded(graph.values().size());
   for (std::size_t i = 0; i < rounded.size(); ++i) {
     const auto id = static_cast<ValueId>(i);

@@ -1,8 +1,8 @@
 #pragma once
 
 // Bodies of branches and loops in a Graph: an attribute of the node holds one as the bytes of an ONNX file,
-// in the canonical form. A body's inputs are those that the operator defines, then what it captures, which
-// are the node's last inputs; the node's attribute "captured" counts them.
+// in the canonical form. A body's inputs are those that the operator defines, then captured values, which are
+// the node's last inputs; the node's attribute "captured" counts them.
 
 #include <string>
 #include <vector>

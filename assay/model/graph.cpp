@@ -59,7 +59,7 @@ std::optional<int> Graph::find_node(std::string_view name) const {
 
 namespace {
 
-// Factors of zeros and ones take elements away; nobody has learned them.
+// Factors of zeros and ones remove elements; they are not trained.
 bool is_mask(const Array& factors) {
   const std::span<const float> values = factors.as<float>();
   return std::ranges::all_of(values, [](float value) { return value == 0 || value == 1; }) &&

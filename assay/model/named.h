@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// What "@net" means. Throws Error{usage} for a name that there is not.
+// The network named "@net". Throws Error{usage} for an unknown name.
 Graph find_named_network(const std::string& text);
 
 }  // namespace assay

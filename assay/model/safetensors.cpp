@@ -163,12 +163,12 @@ std::string named(const std::vector<std::string>& names) {
          (names.size() > most_named ? fmt::format(" and {} more", names.size() - most_named) : "");
 }
 
-// Whole numbers that training counts beside the weights, such as how many batches a normalisation has seen.
+// Integers that training counts next to the weights, such as how many batches a normalisation has seen.
 bool is_counter(const Safetensors::Tensor& tensor) {
   return !tensor.is_floating() && element_count(tensor.shape) == 1;
 }
 
-// Constants that count as parameters; a network that kept some of its own would be neither of the two.
+// Constants that count as parameters; a network that kept some of its weights would be neither of the two.
 bool is_weight(const Graph& graph, ValueId id) {
   return graph.is_constant(id) && graph.constant(id).dtype() == DType::float32 &&
          !graph.constant(id).shape().empty() && !graph.consumers(id).empty();

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-// What stands beyond the greatest number.
+// The value beyond the greatest number.
 enum class Beyond { nothing, all_bits_are_nan, negative_zero_is_nan, infinity };
 
 struct Format {

@@ -6,8 +6,8 @@
 
 namespace assay {
 
-// Places such that each comes after those in `before` of it, and otherwise as they are (Kahn's algorithm with
-// the lowest place first). Places that wait for each other are left out. O(n log n).
+// An order in which each index comes after those in `before` of it, otherwise unchanged (Kahn's algorithm
+// with the lowest index first). Indices of a cycle are left out. O(n log n).
 std::vector<int> stable_order(const std::vector<std::vector<int>>& before);
 
 }  // namespace assay

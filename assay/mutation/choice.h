@@ -1,6 +1,6 @@
 #pragma once
 
-// Which mutants are meant: operators of a preset and others, and a part of what was drawn.
+// The choice of mutants: operators of a preset and others, and a part of the drawn mutants.
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 namespace assay::mutation {
 
 // Takes the operators of the preset (empty: DeepMutation's, where there are no others) and then `operators`.
-// With a preset that is named, its numbers and its choice of sites, too; `count` comes before its numbers.
+// With a preset that is named, its numbers and its choice of sites as well; `count` comes before its numbers.
 void choose_operators(DrawOptions& draw, const std::string& preset, const std::vector<std::string>& operators,
                       std::optional<std::size_t> count);
 

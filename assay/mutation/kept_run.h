@@ -10,7 +10,7 @@
 namespace assay::mutation {
 
 struct KeptRun {
-  std::filesystem::path state;  // results go here, with a journal beside it; empty: nowhere
+  std::filesystem::path state;  // results go here, with a journal next to it; empty: nowhere
   bool anew = false;            // what the file knows already is run again
 };
 

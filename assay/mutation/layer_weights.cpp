@@ -31,7 +31,8 @@ NeuronLayout convolution_layout(const Node& node, const Shape& shape) {
   return {.outer = groups, .before = shape[0] / groups, .inner = shape[1], .after = product(shape, 2)};
 }
 
-// Of a matrix behind the activations or in front of them; nothing for stacks of matrices and other products.
+// Of a matrix to the right or to the left of the activations; nothing for stacks of matrices and other
+// products.
 std::optional<NeuronLayout> dense_layout(const Node& node, const Shape& shape, bool in_front) {
   if (node.op == "Einsum" || shape.size() != 2) return std::nullopt;
   const bool turned = node.op == "Gemm" && node.integer(in_front ? "transA" : "transB", 0) != 0;

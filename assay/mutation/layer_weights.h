@@ -17,7 +17,8 @@ std::string find_layer_weights(const Graph& graph, SubjectLayer& layer);
 int padding_of_bias(const Graph& graph, const Node& node);
 
 // The constant that input `input` of a node reads, as float32 weights of neurons in this layout; nothing if
-// it is no float32 constant. The layout is dropped when it does not fit the number of elements or of neurons.
+// it is not a float32 constant. The layout is dropped when it does not fit the number of elements or of
+// neurons.
 std::optional<LayerWeights> weights_at(const Graph& graph, int node, std::size_t input,
                                        std::optional<NeuronLayout> layout, std::int64_t neurons);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is known of a mutant before it is run.
+// The outcome of a mutant before it is run.
 
 #include <cstdint>
 #include <string>

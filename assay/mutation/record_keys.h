@@ -11,7 +11,7 @@
 
 namespace assay::mutation {
 
-// Keys of the records of a data set, asked for in its order: equal records are numbered as they come.
+// Keys of the records of a data set, requested in its order: equal records are numbered as they come.
 class RecordKeys {
  public:
   RecordKey next(const Batch& batch, std::size_t row);

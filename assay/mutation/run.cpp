@@ -12,7 +12,7 @@
 #include "assay/data/given.h"
 #include "assay/data/portions.h"
 #include "assay/engine/elements.h"
-#include "assay/engine/threads/crew.h"
+#include "assay/engine/threads/session_pool.h"
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
 #include "assay/mutation/replay/replay.h"
@@ -266,7 +266,7 @@ class Runner {
     for (const PlannedMutant& mutant : mutants_) positions_.push_back(state_.add(mutant.description));
     Stage stage(progress, "running mutants", turns.size() * blocks,
                 blocks > 1 ? "partial runs of mutants" : "mutants");
-    Crew crew({&session_});
+    SessionPool pool({&session_});
     for (std::size_t begin = 0; begin < needed.size(); begin += size) {
       const std::span part = std::span(needed).subspan(begin, std::min(size, needed.size() - begin));
       Block block(session_);
@@ -280,7 +280,7 @@ class Runner {
             stage.advance(1, fmt::format("{} killed", killed()));
           },
           SharedLoop::Order::as_they_come);
-      crew.run(crew.size(), [&](const Crew::Sessions& worker, std::size_t) {
+      pool.run(pool.size(), [&](const SessionPool::Sessions& worker, std::size_t) {
         try {
           while (const auto turn = loop.next())
             loop.give(*turn, run_mutant(*worker[0], turns[*turn], block, part, batch));
@@ -306,7 +306,7 @@ class Runner {
     put_text(to, found);
   }
 
-  // What one block has told of the mutants, to all ranks: where they go on with the next block.
+  // What one block has told of the mutants, to all ranks: where they continue with the next block.
   void share(std::string& taken, const std::vector<std::size_t>& turns) {
     ranks_.broadcast(taken);
     std::string_view rest = taken;
@@ -328,8 +328,8 @@ class Runner {
     }
   }
 
-  // What was found of a mutant, for take_found(); empty for nothing. Called by several threads, for each
-  // mutant by one.
+  // The results of a mutant, for take_found(); empty for nothing. Called by several threads, for each mutant
+  // by one.
   std::string run_mutant(const Session& session, std::size_t index, Block& block,
                          std::span<const Place* const> part, std::size_t batch) {
     const std::size_t position = positions_[index];
@@ -383,8 +383,8 @@ class Runner {
         close.push_back(static_cast<std::int64_t>(r));
     }
     if (!close.empty()) settle(replay, block, chunk, close, expected, verdicts, figures);
-    // Beyond the bound nothing more is noted, so that what is known of a mutant rests on the same records
-    // whatever the batches.
+    // Beyond the bound nothing more is noted, so that what is known of a mutant rests on the same records for
+    // any batches.
     std::size_t kills = before.killed.count() + found.killed.count();
     for (std::size_t r = 0; r < verdicts.size() && !is_beyond(kills); ++r) {
       const std::size_t record = places[r]->known_as;

@@ -1,4 +1,4 @@
-// What repeated trainings say of one mutant.
+// The results of repeated trainings of one mutant.
 
 #include <algorithm>
 #include <cmath>

@@ -42,7 +42,7 @@ std::vector<int> nodes_of(const Graph& graph, const Layer& layer) {
   return nodes;
 }
 
-// The input of `node` beside `data`, for nodes of two operands.
+// The input of `node` other than `data`, for nodes of two operands.
 std::size_t other_input(const Node& node, ValueId data) { return node.inputs[0] == data ? 1 : 0; }
 
 bool is_affine(const Graph& graph, const Node& node, ValueId data) {
@@ -76,8 +76,8 @@ bool along_neurons(const Shape& shape, const Layer& layer, std::size_t rank) {
   return layer.neurons == 1 || at(layer.neuron_axes[0]) >= shift;
 }
 
-// Biases added by nodes of their own between the operator and its linear value. False when one has another
-// shape than one number per neuron.
+// Biases added by separate nodes between the operator and its linear value. False when one has another shape
+// than one number per neuron.
 bool add_separate_biases(const Graph& graph, SubjectLayer& layer, std::size_t rank) {
   bool all = true;
   ValueId value = no_value;
@@ -106,7 +106,7 @@ bool has_layouts(std::span<const LayerWeights> all) {
   return std::ranges::all_of(all, [](const LayerWeights& weights) { return weights.layout.has_value(); });
 }
 
-// Gemm and Conv may have a bias that is no constant, or not one number per neuron.
+// Gemm and Conv may have a bias that is not a constant, or not one number per neuron.
 bool own_bias_known(const Graph& graph, const SubjectLayer& layer) {
   const Node& node = graph.nodes()[at(layer.layer.node)];
   const bool recurrent = is_recurrent(node.op);

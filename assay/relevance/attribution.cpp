@@ -34,7 +34,7 @@ std::vector<AttributionInfo> built_in() {
   return all;
 }
 
-// For networks that run in groups of records: what goes back through their nodes is as many records, too.
+// For networks that run in groups of records: what goes back through their nodes is as many records as well.
 class InGroups final : public Attribution {
  public:
   InGroups(const Session& session, std::unique_ptr<Attribution> of_group)

@@ -30,7 +30,7 @@ bool clips_around_zero(const Graph& graph, const Node& node) {
   return bound(1, -1) <= 0 && bound(2, 1) >= 0;
 }
 
-// How m passes a node that is no linear layer.
+// How m passes a node that is not a linear layer.
 Way way_of(const Graph& graph, const Node& node) {
   if (is_one_of(node.op, {"Abs", "Concat", "Dropout", "Flatten", "GlobalMaxPool", "Identity", "LeakyRelu",
                           "MaxPool", "Neg", "Pad", "ReduceMax", "Relu", "Reshape", "Slice", "Split",
@@ -47,7 +47,7 @@ Way way_of(const Graph& graph, const Node& node) {
   return scales ? Way::as_gradient : Way::none;
 }
 
-// Where the factor of a value is best applied: behind a ReLU that alone reads it, which lets nothing back
+// Where the factor of a value is best applied: after a ReLU that alone reads it, which lets nothing back
 // where the value is negative, so that a back end may compute both in one.
 ValueId behind_rectifier(const Graph& graph, ValueId id, ValueId start) {
   const auto readers = graph.consumers(id);
@@ -66,7 +66,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
   const std::string& engine = session.options().engine;
   if (passed.empty() || session.group() > 0) return nullptr;
   std::unique_ptr<CompiledRelevance> made(new CompiledRelevance(session, start, wanted));
-  StretchRequest request{.graph = &graph,
+  SegmentRequest request{.graph = &graph,
                          .nodes = {},
                          .shape_of = [&session](ValueId id) -> const Shape& { return session.shape(id); },
                          .keep = {start.value()},
@@ -113,8 +113,8 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
     });
     constexpr double most_bytes = 1e9;  // of all threads
     if (!supported || bytes * request.threads > most_bytes) continue;
-    made->stretch_ = backend->compile(std::move(request));
-    const auto inputs = made->stretch_->inputs();
+    made->segment_ = backend->compile(std::move(request));
+    const auto inputs = made->segment_->inputs();
     if (std::ranges::find(inputs, wanted) == inputs.end() || !std::ranges::all_of(inputs, plain))
       return nullptr;
     return made;
@@ -123,33 +123,33 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
 }
 
 double CompiledRelevance::put_in(std::span<const float> elements, const Target& target, std::size_t record,
-                                 std::span<float> slopes) const {
-  start_.add_weights(elements, target, record, slopes);
+                                 std::span<float> gradients) const {
+  start_.add_weights(elements, target, record, gradients);
   const double threshold = start_.threshold(target);
   double relevance = 0;
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    const double weight = slopes[i];
+    const double weight = gradients[i];
     if (weight == 0) continue;  // the element may be infinite
     relevance += weight * (elements[i] - threshold);
     if (threshold != 0 && elements[i] != 0)
-      slopes[i] = static_cast<float>(weight * (elements[i] - threshold) / elements[i]);
+      gradients[i] = static_cast<float>(weight * (elements[i] - threshold) / elements[i]);
   }
   return relevance;
 }
 
 Relevance CompiledRelevance::attribute(const Tensors& values, const Target& target) const {
   Tensors inputs;
-  for (const ValueId id : stretch_->inputs()) inputs.emplace(id, values.at(id));
+  for (const ValueId id : segment_->inputs()) inputs.emplace(id, values.at(id));
   const auto records = static_cast<std::size_t>(inputs.at(wanted_).size(0));
   start_.check(target, records, element_count(session_.shape(start_.value())));
   Relevance result{.values = {}, .start = std::vector<double>(records, 0.0)};
   const RecordObjective chosen{
       .read = {start_.value()},
       .numbers = 1,
-      .slopes = [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
-        result.start[record] = put_in(elements, target, record, slopes);
+      .gradients = [&](std::size_t record, std::span<const float> elements, std::span<float> gradients) {
+        result.start[record] = put_in(elements, target, record, gradients);
       }};
-  const RecordGradients found = stretch_->gradients(inputs, chosen, std::span(&wanted_, 1));
+  const RecordGradients found = segment_->gradients(inputs, chosen, std::span(&wanted_, 1));
   result.values[wanted_] = found.gradients[0].at(wanted_) * inputs.at(wanted_);
   return result;
 }

@@ -6,9 +6,9 @@
 //   epsilon sgn z_j)
 //
 // which is the gradient with a factor at every linear layer's output (Ancona et al., ICLR 2018, proposition
-// 1). What is passed on unchanged is the gradient where a function is linear on both sides of 0; others that
-// are 0 at 0 pass m y / x. So forward pass, start and way back happen tile by tile, and nothing in between is
-// stored.
+// 1). Passing relevance on unchanged is the gradient if a function is linear on both sides of 0; other
+// functions that are 0 at 0 pass m y / x. So forward pass, start and backward pass happen batch block by
+// batch block, and nothing in between is stored.
 
 #include <memory>
 #include <span>
@@ -22,7 +22,7 @@ namespace assay::relevance {
 
 class CompiledRelevance {
  public:
-  // What a node on the way does with relevance.
+  // How a node on the way passes relevance.
   struct Passing {
     int node = -1;
     bool part_of_unit = false;  // of a linear unit, or its first node
@@ -36,21 +36,21 @@ class CompiledRelevance {
                                                        ValueId wanted, std::span<const Passing> passed);
 
   // The values that attribute() reads.
-  std::span<const ValueId> reads() const { return stretch_->inputs(); }
+  std::span<const ValueId> reads() const { return segment_->inputs(); }
   // `values`: all of them, float32.
   Relevance attribute(const Tensors& values, const Target& target) const;
 
  private:
   CompiledRelevance(const Session& session, const Start& start, ValueId wanted)
       : session_(session), start_(start), wanted_(wanted) {}
-  // Sets `slopes` of the explained elements to relevance over value, and returns the relevance put in.
+  // Sets `gradients` of the explained elements to relevance over value, and returns the relevance put in.
   double put_in(std::span<const float> elements, const Target& target, std::size_t record,
-                std::span<float> slopes) const;
+                std::span<float> gradients) const;
 
   const Session& session_;
   Start start_;
   ValueId wanted_;
-  std::unique_ptr<const Stretch> stretch_;
+  std::unique_ptr<const Segment> segment_;
 };
 
 }  // namespace assay::relevance

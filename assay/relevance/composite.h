@@ -1,7 +1,7 @@
 #pragma once
 
-// Which rule goes where: a composite names a rule for the first linear layer, for convolutions and for the
-// rest. Adding one: a row in composite.cpp.
+// A composite names a rule for the first linear layer, for convolutions and for the rest. Adding one: a row
+// in composite.cpp.
 
 #include <span>
 #include <string_view>

@@ -16,7 +16,8 @@
 namespace assay::relevance {
 namespace {
 
-constexpr double smallest_difference = 1e-7;  // below it the slope at the reference stands for the quotient
+constexpr double smallest_difference =
+    1e-7;  // below it the gradient at the reference stands for the quotient
 
 enum class Kind {
   none,

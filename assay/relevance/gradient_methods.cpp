@@ -104,10 +104,10 @@ class IntegratedGradients final : public Attribution {
     Relevance result{.values = {}, .start = explained_values(start_, before.at(start_.value()), fixed)};
     for (int step = 0; step < options_.steps; ++step) {
       Tensors after = session_.run(along((step + 1.0) / options_.steps), ids);
-      const Tensors slopes =
+      const Tensors gradients =
           explained_gradients(session_, start_, along((step + 0.5) / options_.steps), fixed, wanted);
-      for (const auto& [value, slope] : slopes) {
-        const Array part = slope * (after.at(value) - before.at(value));
+      for (const auto& [value, gradient] : gradients) {
+        const Array part = gradient * (after.at(value) - before.at(value));
         Array& sum = result.values[value];
         sum = sum.defined() ? sum + part : part;
       }

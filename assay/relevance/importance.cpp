@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
 
-// What is found about a batch.
+// Results of a batch.
 struct Found {
   std::vector<std::size_t> indices;
   std::vector<std::uint8_t> finite;             // per record
@@ -196,7 +196,7 @@ class Analyser {
   }
 
  private:
-  // The scores of the items that are decided rightly, together.
+  // The scores of the items that are decided correctly, together.
   Found look_at_items(const Batch& batch, const Tensors& values, Found found) const {
     const Array logits = as_rows(in_memory(values.at(session_.logits()), DType::float32));
     const auto width = static_cast<std::size_t>(logits.size(1));
@@ -308,7 +308,7 @@ class Analyser {
   Importance result_;
 };
 
-// What there is beside the layers themselves.
+// Values other than the layers themselves.
 Json sums_of(const Importance& importance) {
   Json json = {{"records", importance.records},
                {"used", importance.used},

@@ -43,7 +43,7 @@ class CompiledConvolution {
       if (!backend->differentiates() || !backend->supports(made->graph_, own, made->shape_of()) ||
           !backend->learns(made->graph_, own, 1))
         continue;
-      made->stretch_ = backend->compile({.graph = &made->graph_,
+      made->segment_ = backend->compile({.graph = &made->graph_,
                                          .nodes = {0},
                                          .shape_of = made->shape_of(),
                                          .keep = {made->output_},
@@ -57,11 +57,11 @@ class CompiledConvolution {
 
   Array apply(const Array& input, const Array& weight) const {
     Tensors results;
-    stretch_->run({{input_, input}, {weight_, weight}}, results, {});
+    segment_->run({{input_, input}, {weight_, weight}}, results, {});
     return results.at(output_);
   }
   Array transpose(const Array& output, const Array& weight, const Array& input) const {
-    return stretch_->gradients({{input_, input}, {weight_, weight}}, std::span(&output, 1),
+    return segment_->gradients({{input_, input}, {weight_, weight}}, std::span(&output, 1),
                                std::span(&input_, 1))[0];
   }
 
@@ -92,7 +92,7 @@ class CompiledConvolution {
   Graph graph_;
   ValueId input_ = no_value, weight_ = no_value, output_ = no_value;
   std::map<ValueId, Shape> shapes_;
-  std::unique_ptr<const Stretch> stretch_;
+  std::unique_ptr<const Segment> segment_;
 };
 
 class Convolution final : public LinearOperation {

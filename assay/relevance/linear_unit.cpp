@@ -114,7 +114,7 @@ class Finder {
     return Affine{factor, value(node, 2) - value(node, 3) * factor};
   }
 
-  // The only reader of the unit's output so far, which must be nobody's result.
+  // The only reader of the unit's output so far, which must not be a result.
   int only_reader() const {
     const Graph& graph = dependence_.graph();
     const auto readers = graph.consumers(unit_.end);

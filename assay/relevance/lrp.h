@@ -37,7 +37,7 @@ class Lrp final : public Attribution {
  private:
   // Without a way.
   Lrp(const Composite& composite, const Session& session, AttributionOptions options, bool prepared);
-  // What is known about a node before anything runs.
+  // Facts about a node before anything runs.
   struct Step {
     const OperatorInfo* passing = nullptr;
     std::optional<LinearUnit> unit;
@@ -55,7 +55,7 @@ class Lrp final : public Attribution {
   std::pair<Array, Array> bounds(ValueId input) const;
   const CompiledRelevance* compiled_for(std::span<const ValueId> wanted) const;
   std::unique_ptr<const CompiledRelevance> compile(ValueId wanted) const;
-  // What a batch brings along on its way back.
+  // State of a batch on the way back.
   struct Way {
     const Tensors& values;
     Array negative;  // [n] true where the score of class 0 of a single number is explained; else undefined

@@ -1,6 +1,6 @@
 #pragma once
 
-// Attributions beside LRP; make_attribution() is the way to them.
+// Attributions other than LRP; make_attribution() is the way to them.
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The way from the decision back to the values asked for.
+// The way from the decision back to the values requested.
 
 #include <functional>
 #include <span>

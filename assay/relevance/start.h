@@ -1,6 +1,6 @@
 #pragma once
 
-// What is explained: the score of a class of each record, or an element of its decision value.
+// The explained numbers: the score of a class of each record, or an element of its decision value.
 
 #include <assay/relevance.h>
 #include <assay/session.h>
@@ -26,15 +26,15 @@ class Start {
   void check(const Target& target, std::size_t records, std::int64_t elements) const;
   // `target`, or the classes that `values` of the start name.
   Target settled(const Array& values, const Target& target) const;
-  // How what is explained changes with each element of `values` [n, ...]: 1 at the target's, 0 elsewhere; of
-  // a single number a half, below 0 for class 0; the target's own weights. Throws as check().
+  // Gradient of the explained number with respect to each element of `values` [n, ...]: 1 at the target's, 0
+  // elsewhere; of a single number a half, below 0 for class 0; the target's own weights. Throws as check().
   Array weights(const Array& values, const Target& target) const;
   // The same of one record, added to zeros.
   void add_weights(std::span<const float> elements, const Target& target, std::size_t record,
                    std::span<float> weights) const;
-  // What is explained, in the shape of `values`.
+  // The explained numbers, in the shape of `values`.
   Array explained(const Array& values, const Array& weights, const Target& target) const;
-  // What an element is compared with.
+  // The threshold of an element.
   double threshold(const Target& target) const { return single() ? threshold() : double{target.threshold}; }
 
  private:

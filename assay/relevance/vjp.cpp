@@ -26,12 +26,12 @@ std::vector<Array> vector_jacobian(const Node& node, std::span<const Array> inpu
     outputs.push_back(results[o]);
     weights.push_back(cotangents[o].to(results[o].dtype()));
   }
-  std::vector<Array> slopes(leaves.size());
-  if (!outputs.empty()) slopes = array::gradients(outputs, leaves, weights);
-  for (std::size_t i = 0; i < slopes.size(); ++i) {
-    slopes[i] = slopes[i].defined() ? slopes[i] : array::zeros_like(leaves[i]);
+  std::vector<Array> gradients(leaves.size());
+  if (!outputs.empty()) gradients = array::gradients(outputs, leaves, weights);
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    gradients[i] = gradients[i].defined() ? gradients[i] : array::zeros_like(leaves[i]);
   }
-  return slopes;
+  return gradients;
 }
 
 Array vector_jacobian(const Node& node, std::span<const Array> inputs, std::size_t position,

@@ -1,7 +1,6 @@
 #pragma once
 
-// Backwards through one node by automatic differentiation: what rules use where no direct formula is worth
-// writing.
+// Backwards through one node by automatic differentiation: for rules without a direct formula.
 
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run has to come to: gates, and an earlier result that nothing may be worse than.
+// Conditions on a run: gates, and an earlier result that nothing may be worse than.
 
 #include <span>
 #include <string>
@@ -38,8 +38,8 @@ void check_baseline_records(const Conditions& conditions, const std::string& rec
 // `settings` as "name=value; ...", of which those count that both have.
 void check_baseline_profile(const Conditions& conditions, const std::string& training_hash,
                             const std::string& settings);
-// Evaluates the gates and puts them into the document. The number of the document's warnings is a figure,
-// too: warnings<=0.
+// Evaluates the gates and puts them into the document. The number of the document's warnings is a figure as
+// well: warnings<=0.
 void apply(const Conditions& conditions, Document& document, std::span<const Measurement> measurements);
 
 }  // namespace assay::report

@@ -56,7 +56,7 @@ class CriteriaRow {
 };
 
 // A row says one thing only: what is covered is among what is coverable, and their ratio is the coverage.
-// Digits beyond a float64's are no contradiction, nor is a ratio that somebody has rounded to six digits.
+// Digits beyond a float64's do not contradict, nor is a ratio that somebody has rounded to six digits.
 void require_consistent(const Measurement& m) {
   constexpr double rounding = 1e-6;
   const auto covered = ExactCount::parse(m.covered), coverable = ExactCount::parse(m.coverable);

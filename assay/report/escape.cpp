@@ -42,7 +42,7 @@ std::string markdown_escaped(std::string_view bytes) {
     else if (c == ">")
       out += "&gt;";
     else if (c == "@")
-      out += "@\xE2\x80\x8B";  // a space without width, so that nobody is notified
+      out += "@\xE2\x80\x8B";  // a space without width, so that no one is notified
     else if (c == "\n" || c == "\t" || c == "\r")
       out += ' ';
     else if (!shown_character(c).empty())

@@ -97,7 +97,7 @@ std::vector<std::string_view> options_of(std::string_view criterion) {
 }
 
 // Whether `found` is `wanted` with further options, those of an option's value among them: operator=gf asks
-// for operator=gf[ratio=0.01], too.
+// for operator=gf[ratio=0.01] as well.
 bool is_variant(const std::string& wanted, const std::string& found) {
   if (base_name(wanted) != base_name(found)) return false;
   const std::vector<std::string_view> have = options_of(found);
@@ -108,7 +108,8 @@ bool is_variant(const std::string& wanted, const std::string& found) {
   });
 }
 
-// What a gate's name asks for: the figure of this very name, or else all variants of the criterion.
+// The figures that a gate's name means: the figure of exactly this name, otherwise all variants of the
+// criterion.
 std::vector<const Measurement*> of_criterion(const std::string& wanted,
                                              std::span<const Measurement> measurements) {
   std::vector<const Measurement*> exact, variants;
@@ -154,8 +155,8 @@ void record(Gate& gate, const Measurement& m) {
   if (std::isfinite(m.value)) gate.value = m.value;
 }
 
-// Why no share can be compared with the threshold: a gate beyond what there is would be open, or shut,
-// whatever is measured.
+// Why no share can be compared with the threshold: a gate beyond what there is would always be open, or
+// always shut.
 std::string no_share(const Gate& gate, const Ratio& demand) {
   if (compare(demand, {false, ExactCount(1), ExactCount(1)}) > 0)
     return fmt::format("a coverage is at most 1; write {}% for per cent", gate.threshold);

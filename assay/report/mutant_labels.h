@@ -1,6 +1,6 @@
 #pragma once
 
-// Words for mutants that one who writes their table and one who reads it have to agree on.
+// Words for mutants that writers and readers of their table share.
 
 #include <string_view>
 

@@ -17,7 +17,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// A path as RFC 3986 has it: what is no letter, digit or one of -._~/ is percent-encoded.
+// A path as RFC 3986 has it: characters other than letters, digits and -._~/ is percent-encoded.
 std::string uri_of(const std::string& path) {
   std::string uri;
   for (const char c : path) {
@@ -54,7 +54,7 @@ class Rules {
   Json rules_ = Json::array();
 };
 
-// The file that the results are about. Viewers want a place in one; binary files have a first line, too.
+// The file that the results are about. Viewers want a place in one; binary files have a first line as well.
 Json physical_location(const Document& document) {
   for (const char* key : {"model_file", "data_file"}) {
     for (const auto& [name, value] : document.provenance) {

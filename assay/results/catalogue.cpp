@@ -48,7 +48,7 @@ report::Table entry_table(const char* id, const char* title, const char* what,
   return table;
 }
 
-// Presets, or whatever has no more than a name and a summary.
+// Presets and other entries with only a name and a summary.
 template <typename Entry>
 report::Table short_table(const char* id, const char* title, const char* what,
                           const Catalogue<Entry>& entries) {

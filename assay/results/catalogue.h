@@ -1,7 +1,7 @@
 #pragma once
 
-// What catalogues hold, as result documents: all entries of one with its presets, or one entry with its
-// options, definition and limits.
+// Catalogues as result documents: all entries of one with its presets, or one entry with its options,
+// definition and limits.
 
 #include <string>
 

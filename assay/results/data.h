@@ -1,6 +1,6 @@
 #pragma once
 
-// What a data set contains, as a result document.
+// The contents of a data set, as a result document.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the result documents of all analyses have in common.
+// Common parts of all result documents.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ namespace assay::results {
 
 using Kind = report::Column::Kind;
 
-// All that `more` says after what `document` says already; the headline is that of `more` where it has one.
+// Appends `more` to `document`; the headline is that of `more` if it has one.
 void append(report::Document& document, report::Document more);
 
 report::Fact count_fact(std::string id, std::string title, std::uint64_t count);

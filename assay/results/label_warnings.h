@@ -1,6 +1,7 @@
 #pragma once
 
-// What labels, targets and answers say about how data and network go together (docs/warnings.md).
+// Warnings from labels, targets and decisions about whether data and network belong together
+// (docs/warnings.md).
 
 #include <cstdint>
 #include <optional>
@@ -33,7 +34,7 @@ std::vector<report::Warning> training_accuracy_warnings(double accuracy, std::si
 std::vector<report::Warning> cause_warnings(const Session& session, const Dataset& data,
                                             const std::optional<double>& accuracy);
 
-// Targets that are all 0 or 1; whole numbers that are labels of a network with a single output.
+// Targets that are all 0 or 1; integers that are labels of a network with a single output.
 std::vector<report::Warning> task_warnings(const Session& session, const Dataset& data);
 
 // Sets whose classes have other names.
@@ -43,7 +44,7 @@ std::vector<report::Warning> class_name_warnings(const std::vector<std::string>&
 // Labels in words that a file brings and that are not read.
 std::vector<report::Warning> text_label_warnings(const Dataset& data);
 
-// Everything above that one evaluation tells, and what is said of classes and chance elsewhere.
+// All of the above that follow from one evaluation, and further warnings about classes and chance.
 std::vector<report::Warning> evaluation_warnings(const Session& session, const Dataset& data,
                                                  const Evaluation& evaluation);
 

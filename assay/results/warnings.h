@@ -1,7 +1,7 @@
 #pragma once
 
-// What makes figures doubtful, found from data that an analysis has at hand anyway, each with its likely
-// cause (docs/warnings.md).
+// Reasons to doubt figures, found from data that an analysis has anyway, each with its likely cause
+// (docs/warnings.md).
 
 #include <vector>
 
@@ -17,11 +17,11 @@ namespace assay::results {
 // Of a network and data with labels: more classes than outputs, class folders that do not cover the classes.
 std::vector<report::Warning> class_warnings(const Session& session, const Dataset& data);
 
-// Of a network whose records change each other's results, found from the first records, or from made-up ones
-// without data (null).
+// Of a network whose records change each other's results, found from the first records, or from sample
+// records without data (null).
 std::vector<report::Warning> influence_warnings(const Session& session, const Dataset* data);
 
-// An accuracy that guessing reaches, too. `classes`: that the network tells apart.
+// An accuracy that guessing reaches as well. `classes`: that the network tells apart.
 std::vector<report::Warning> accuracy_warnings(double accuracy, std::size_t classes);
 
 // Of a coverage state: collapsed networks, more combinations than records can reach, a limit on m that was
@@ -35,7 +35,7 @@ std::vector<report::Warning> left_out_warnings(const coverage::PossibleCriteria&
 std::vector<report::Warning> data_warnings(const coverage::Profile& profile,
                                            const coverage::Observations& seen, const Dataset& test);
 
-// Relevance that is nothing, or does not arrive.
+// Relevance that is zero, or does not arrive.
 std::vector<report::Warning> importance_warnings(const relevance::Importance& importance);
 
 // Records with a NaN or an infinity: what they count for, and that they cover and count for nothing.

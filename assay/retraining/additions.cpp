@@ -29,7 +29,7 @@ DatasetPtr with_labels(const DatasetPtr& data, std::span<const Session> voters,
   return relabelled(selected(data, vote.records), vote.labels);
 }
 
-// Attacked records; what a kill leaves unfinished is gone on with.
+// Attacked records; what a kill leaves unfinished is continued.
 attack::AttackSummary made_by(const Session& session, const DatasetPtr& data, const Spec& spec,
                               const fs::path& file, attack::AttackOptions options, Progress& progress) {
   options.journal = attack::journal_of(file);

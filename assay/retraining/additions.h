@@ -1,6 +1,6 @@
 #pragma once
 
-// The records that retraining adds and is judged by: those that are given, and those that attacks make.
+// The records that retraining adds and is judged by: given ones, and those made by attacks.
 
 #include <cstdint>
 #include <filesystem>
@@ -45,7 +45,7 @@ struct MadeRecords {
 };
 
 // Random training records as each attack changes them. Throws Error{usage} when an attack makes less than
-// `count` records. What a kill leaves unfinished is gone on with.
+// `count` records. What a kill leaves unfinished is continued.
 std::vector<MadeRecords> make_additions(const Session& session, const DatasetPtr& training,
                                         std::span<const Spec> attacks, std::size_t count,
                                         const MadeOptions& options, Progress& progress);

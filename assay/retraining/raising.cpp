@@ -14,7 +14,7 @@ namespace {
 
 using Items = std::vector<std::vector<std::uint64_t>>;
 
-// What each record covers.
+// The items that each record covers.
 Items items_of(const Session& session, const std::shared_ptr<const coverage::Profile>& profile,
                const coverage::CriterionChoice& criterion, const DatasetPtr& data, std::size_t batch,
                Progress& progress) {

@@ -1,7 +1,7 @@
 #include "assay/retraining/study.h"
 
 #include <assay/error.h>
-#include "assay/coverage/asked.h"
+#include "assay/coverage/request.h"
 #include "assay/data/views.h"
 
 namespace assay::retraining {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether retraining helps, from the records that are given to the plan that is run: additions that are
-// given, that raise coverage and that attacks make, a control, and the sets that all are judged by.
+// A study of retraining, from its options to the plan: additions that are given, that raise coverage and that
+// attacks make, a control, and the evaluation sets.
 
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ struct Study {
   MadeOptions made;
 };
 
-// What the study came to before anything is trained.
+// The study before anything is trained.
 struct Preparation {
   RetrainingPlan plan;
   std::optional<Raising> raising;

@@ -35,7 +35,7 @@ class Bits {
   std::vector<std::uint64_t> words_;
 };
 
-// What the search works on.
+// State of the search.
 struct Reduced {
   std::vector<Bits> covers;                          // of each record left: items left
   std::vector<std::vector<std::uint32_t>> coverers;  // of each item left: positions among the records left

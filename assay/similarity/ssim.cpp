@@ -137,7 +137,7 @@ std::vector<double> window_weights(const SsimOptions& options) {
   return weights;
 }
 
-// What a thread keeps between calls.
+// Buffers that a thread keeps between calls.
 Room room_for(const Plane& plane) {
   thread_local std::vector<Numbers> row, across;
   if (row.size() < plane.width) row.resize(plane.width);

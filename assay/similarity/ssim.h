@@ -19,11 +19,11 @@ struct SsimOptions {
   double k1 = 0.01, k2 = 0.03;      // above 0
 };
 
-// What the similarity of pictures of one shape rests on. Thread-safe.
+// Precomputed parts of the similarity of pictures of one shape. Thread-safe.
 class Ssim {
  public:
   // `shape`: [channels, height, width]. `range`: dynamic range L of the elements, one or one per channel.
-  // Throws Error{usage} for options that make no sense, records that are no pictures or smaller than the
+  // Throws Error{usage} for options that make no sense, records that are not pictures or smaller than the
   // window.
   Ssim(const Shape& shape, const ValidRange& range, const SsimOptions& options);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A command that is given bytes and answers with others, however it misbehaves.
+// A command that gets bytes and returns others, with limits on its behaviour.
 
 #include <cstddef>
 #include <functional>

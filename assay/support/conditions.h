@@ -1,19 +1,19 @@
 #pragma once
 
-// What has nothing to do with the bytes that a reader or an analysis looks at: somebody wants the program to
-// end, or the machine has no more memory, threads or room.
+// Errors that do not come from the bytes that a reader or an analysis looks at: a request to end the program,
+// or no more memory, threads or capacity.
 
 namespace assay {
 
-// Whether request_interrupt() was called and nobody has taken it yet (check_interrupt() takes it).
+// Whether request_interrupt() was called and not taken yet (check_interrupt() takes it).
 bool interrupt_is_requested() noexcept;
 
-// From now on nothing takes a request: every check_interrupt() throws. For programs that end then; others go
-// on with their next piece of work.
+// From now on nothing takes a request: every check_interrupt() throws. For programs that end then; others
+// continue with their next piece of work.
 void keep_interrupt_requests() noexcept;
 
-// In a catch block that puts another error in the place of what it caught, or none: passes on an exception
-// that is such a condition.
+// In a catch block that replaces the error that it caught by another, or none: passes on an exception that is
+// such a condition.
 void pass_on_condition();
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run happened on, and when.
+// The machine and time of a run.
 
 #include <string>
 
@@ -9,7 +9,7 @@ namespace assay {
 // "2026-01-02T03:04:05Z".
 std::string utc_now();
 
-// What the system calls it; "not known" where it does not say.
+// The system's name of it; "not known" if there is none.
 std::string processor_name();
 
 }  // namespace assay

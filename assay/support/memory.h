@@ -1,7 +1,7 @@
 #pragma once
 
-// One bound on memory for the whole process: readers of files hold to it before they allocate and while they
-// decompress, the engine for each tensor. And blocks of memory that are quick to touch for the first time.
+// One limit on memory for the whole process: readers of files keep it before they allocate and while they
+// decompress, the engine for each array. Also blocks of memory that are cheap to touch for the first time.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace assay {
 
-// Bytes that may be taken from now on, in all threads. 0: half of the machine's memory, which is also what
-// holds before the first call.
+// Bytes that may be allocated from now on, in all threads. 0: half of the machine's memory, which is also the
+// initial limit.
 void set_memory_limit(std::uint64_t bytes);
 std::uint64_t memory_limit();
 
@@ -25,7 +25,7 @@ inline constexpr std::size_t large_block = std::size_t{4} << 20;
 // Asks the system for large pages under what has not been touched yet. Nothing happens where it has none.
 void use_large_pages(void* begin, std::size_t bytes);
 
-// Room for so many elements of a vector or string, on large pages.
+// Capacity for that many elements of a vector or string, on large pages.
 template <typename Elements>
 void reserve_block(Elements& elements, std::size_t count) {
   elements.reserve(count);

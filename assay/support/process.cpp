@@ -35,7 +35,7 @@ constexpr int not_started = 127;
 [[noreturn]] void become(const char* program, const std::vector<char*>& arguments,
                          const std::vector<char*>& environment, const char* folder, const char* input,
                          const char* writes_in, int output, pid_t parent) {
-  // It ends with this program, whatever ends that.
+  // It ends with this program, for any cause.
   if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || ::getppid() != parent) ::_exit(not_started);
   if (folder[0] != '\0' && ::chdir(folder) != 0) ::_exit(not_started);
   const int in = ::open(input, O_RDONLY);

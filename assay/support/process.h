@@ -17,8 +17,8 @@ char** environment();
 struct ProcessOptions {
   std::filesystem::path folder = {};  // to run in; empty: this one
   std::filesystem::path input = {};   // file that is its standard input; empty: nothing
-  // The only folder, besides /dev, in which it may make, change or remove files, and where its temporary ones
-  // go; empty: any. Where the system knows no such limit (Landlock, Linux 5.13) temporary files alone go
+  // The only folder, apart from /dev, in which it may make, change or remove files, and where its temporary
+  // ones go; empty: any. Where the system knows no such limit (Landlock, Linux 5.13) temporary files alone go
   // there.
   std::filesystem::path writes_only_in = {};
 };
@@ -28,12 +28,12 @@ struct ProcessResult {
   std::string output;  // standard output and standard error, as they came, the last 1 MiB
 };
 
-// Runs `arguments[0]` (of a name without a slash, its program_file()) without a shell. Ctrl-C ends it, too,
-// and so does the end of this program. Throws Error{io} when it cannot be started, Error{interrupted} when
-// this program was interrupted meanwhile.
+// Runs `arguments[0]` (of a name without a slash, its program_file()) without a shell. Ctrl-C ends it as
+// well, and so does the end of this program. Throws Error{io} when it cannot be started, Error{interrupted}
+// when this program was interrupted meanwhile.
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
-// What it is when no process can be started, by errno: no more processes or memory, or something about the
+// The fault when no process can be started, by errno: no more processes or memory, or something about the
 // file.
 Fault fault_of_start(int reason);
 

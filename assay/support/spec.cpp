@@ -16,7 +16,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-// Behind the quoted part, or value of an option, that begins at `open`; npos where none does.
+// After the quoted part, or value of an option, that begins at `open`; npos where none does.
 std::size_t end_of_quoted(const std::string& text, std::size_t open) {
   const auto is_any = [&](std::size_t at, std::string_view of) { return of.find(text[at]) != of.npos; };
   if (text[open] != '"' || (open > 0 && !is_any(open - 1, ",="))) return std::string::npos;

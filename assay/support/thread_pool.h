@@ -7,10 +7,10 @@
 
 namespace assay {
 
-// Calls job(worker) for every worker below `workers`, each on a thread of its own where the system has as
-// many and no other thread of the process uses the pool just now; otherwise some take turns. Worker 0 is the
+// Calls job(worker) for every worker below `workers`, each on a separate thread where the system has as many
+// and no other thread of the process uses the pool just now; otherwise some take turns. Worker 0 is the
 // caller. Inside of a job further calls run on its thread alone. Rethrows the first exception when all have
-// stopped. A process that was forked makes threads of its own.
+// stopped. A process that was forked makes separate threads.
 void run_on_pool(std::size_t workers, const std::function<void(std::size_t)>& job);
 
 // How many threads the loops of arrays take on this thread; 1 inside of a job of the pool. 0: as many as this

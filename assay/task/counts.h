@@ -39,7 +39,7 @@ inline constexpr std::size_t most_counted_classes = 1000;
 // Whether one record counts, and as all right, by its items.
 void count_record(Sums& sums);
 
-// What a record's decisions add, each of them one of so many classes.
+// Counts of a record's decisions, each of them one of that many classes.
 Sums sums_of(const Judgement& judgement, std::size_t classes);
 
 void to_json(nlohmann::json& json, const Counts& counts);

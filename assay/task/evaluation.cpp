@@ -11,7 +11,7 @@
 #include "assay/engine/evaluation/evaluator.h"
 #include "assay/engine/evaluation/output_rows.h"
 #include "assay/engine/shared_walk.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
 #include "assay/task/counts.h"
 #include "assay/task/intervals.h"
@@ -24,7 +24,7 @@ constexpr std::size_t most_ids = 10;  // of records that are named
 
 using Confusions = std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t>;
 
-// What is kept of a record.
+// Facts kept of a record.
 struct Seen {
   std::size_t index = 0;
   bool finite = true;
@@ -70,7 +70,7 @@ class Judge {
     const std::size_t threads = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
     // The first record at fault is named, whichever thread comes upon one first.
     std::vector<std::exception_ptr> faults(records);
-    team_for(records, threads, [&](std::size_t r) {
+    workers_for(records, threads, [&](std::size_t r) {
       const std::size_t out = outputs.size() / records, wanted = targets.size() / records;
       try {
         seen.records[r] = judged(batch.indices[r], {std::span(outputs).subspan(r * out, out),

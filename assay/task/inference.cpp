@@ -19,7 +19,7 @@ std::unique_ptr<Task> make(const Spec& spec, const TaskSubject& subject) {
   return info.make(SpecOptions("task", spec, info.options), subject);
 }
 
-// Targets that are whole numbers, one a record, as labels.
+// Targets that are integers, one a record, as labels.
 DatasetPtr with_labels(const std::string& task, const DatasetPtr& dataset) {
   constexpr std::size_t batch = 1024;
   std::vector<std::int64_t> labels;
@@ -44,7 +44,7 @@ void require_two_classes(const Dataset& dataset) {
   }
 }
 
-// Names that fit, where an output is no single number, nor a row of numbers with a target each.
+// Names that fit, where an output is neither a single number nor a row of numbers with a target each.
 std::vector<std::string> fitting(const TaskSubject& subject) {
   std::vector<std::string> names;
   for (const TaskInfo& info : tasks()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// How far figures would move with other records.
+// Intervals of figures over other records.
 
 #include <cstdint>
 #include <vector>

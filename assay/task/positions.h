@@ -37,9 +37,9 @@ PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
 Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& record,
                           std::optional<std::int64_t> ignored, bool surprises);
 
-// What is decided of each position (Task::decide()).
+// Decisions for each position (Task::decide()).
 std::vector<std::int64_t> decided_positions(const PositionLayout& layout, std::span<const float> output);
-// How the positions stand (Task::leads()).
+// Leads of the positions (Task::leads()).
 std::vector<Lead> leads_of_positions(const PositionLayout& layout, std::span<const float> output,
                                      std::span<const std::int64_t> classes);
 
@@ -47,7 +47,7 @@ std::vector<Lead> leads_of_positions(const PositionLayout& layout, std::span<con
 ItemRows rows_of_positions(const PositionLayout& layout, const Array& outputs, const Array& targets,
                            std::optional<std::int64_t> ignored);
 
-// The option `ignore`: a whole number, or empty for none. Throws Error{usage} for anything else.
+// The option `ignore`: an integer, or empty for none. Throws Error{usage} for anything else.
 std::optional<std::int64_t> ignored_label(const SpecOptions& options);
 // The option `names` ("sky+road"), or numbers. Throws Error{usage} where there are not as many as classes.
 std::vector<std::string> names_of_classes(const SpecOptions& options, std::size_t classes);

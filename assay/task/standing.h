@@ -1,7 +1,7 @@
 #pragma once
 
-// Which items of records are decided rightly, and whether a record has changed: how many of these are decided
-// otherwise.
+// Which items of records are decided correctly, and whether a record has changed: how many of these are
+// decided otherwise.
 
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ namespace assay::task {
 Judgement judged_record(const Task& task, const JudgedRecord& record, const Dataset& dataset,
                         std::size_t index);
 
-// By record, the classes of items that count and are decided rightly, no_class of all others.
+// By record, the classes of items that count and are decided correctly, no_class of all others.
 using RightItems = std::vector<std::vector<std::int64_t>>;
 
 // `outputs`: [records of the batch, ...] with records along axis 0. Throws Error{data} naming a record of the

@@ -1,6 +1,6 @@
 #pragma once
 
-// What training is continued from: an npz archive of weights, optimiser state and history.
+// A checkpoint of training: an npz archive of weights, optimiser state and history.
 
 #include <filesystem>
 #include <string>
@@ -23,7 +23,7 @@ struct Checkpoint {
 
 // Atomically. Throws Error{io}.
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
-// Throws Error{mismatch} for one with another fingerprint, Error{data} for a file that is none.
+// Throws Error{mismatch} for one with another fingerprint, Error{data} for another kind of file.
 Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string& fingerprint);
 
 }  // namespace assay::training

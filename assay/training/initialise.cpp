@@ -54,7 +54,7 @@ void pytorch(Values& values, const Weight& weight, const Shape&, Rng& rng) {
   }
 }
 
-// Normalisations begin as the identity whoever draws the weights.
+// Normalisations begin as the identity with every initialiser.
 bool is_fixed(Role role) {
   return role == Role::scale || role == Role::shift || role == Role::mean || role == Role::variance;
 }

@@ -1,4 +1,4 @@
-// What kernels begin with, as Keras 2.3 draws it.
+// Initial kernels, as Keras 2.3 draws them.
 
 #include <assay/training.h>
 

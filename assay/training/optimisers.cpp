@@ -78,7 +78,7 @@ class Adam final : public Optimiser {
   double beta1_, beta2_, epsilon_;
 };
 
-// The same paper: the largest gradient of late in the place of the root mean square.
+// The same paper: the largest gradient of late instead of the root mean square.
 class Adamax final : public Optimiser {
  public:
   explicit Adamax(const SpecOptions& options)

@@ -1,7 +1,7 @@
 #pragma once
 
 // The trainable weights of a network: one array for all of them, so that a step of an optimiser is a few
-// operations whatever their number, with a view of it for each.
+// operations for any number of them, with a view of it for each.
 
 #include <memory>
 #include <vector>
@@ -22,7 +22,7 @@ class Parameters {
 
   // Points for gradients by the value they stand for: they follow every step.
   const Tensors& leaves() const { return leaves_; }
-  // What regularisation adds to the loss.
+  // The regularisation term of the loss.
   double penalty() const;
   // One step from the gradients of leaves(), in their order; undefined ones count as zeros. Regularisation,
   // clipping of all gradients together and then of each element, weight decay and the optimiser, in this
@@ -30,7 +30,7 @@ class Parameters {
   void step(const std::vector<Array>& gradients);
   std::int64_t steps() const { return steps_; }
 
-  // What the optimiser keeps, [parameters] each, for checkpoints.
+  // State of the optimiser, [parameters] each, for checkpoints.
   const std::vector<Array>& state() const { return state_; }
   // Throws Error{data} for values or state of another size.
   void restore(const Tensors& values, const std::vector<Array>& state, std::int64_t steps);

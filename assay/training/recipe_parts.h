@@ -1,6 +1,6 @@
 #pragma once
 
-// The words of a recipe, taken apart.
+// The parts of a recipe, parsed.
 
 #include <string>
 #include <vector>
@@ -35,7 +35,7 @@ struct InitialiserPart {
 };
 std::vector<InitialiserPart> initialiser_parts(const std::string& text);
 
-// Content hash of what decides the steps of training, whatever the weights begin with and however many steps
+// Content hash of what decides the steps of training, without the initial weights and however many steps
 // there are: what a checkpoint can be continued under.
 std::string steps_hash(const Recipe& recipe);
 

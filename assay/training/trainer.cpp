@@ -194,7 +194,7 @@ class Trainer {
     sums.add(session_, value, pass.scores, pass.labels);
   }
 
-  // What a batch says.
+  // Results of a batch.
   struct Pass {
     Array scores, labels;  // [records or items, outputs]; labels undefined for regression
     double loss = 0;
@@ -220,15 +220,15 @@ class Trainer {
   Pass by_record(const Batch& batch, Rng& dropout) {
     const auto count = static_cast<double>(batch.labels.size());
     std::vector<double> losses(batch.labels.size());
-    const auto ask = [&](std::size_t record, std::span<const float> scores, std::span<float> slopes) {
+    const auto ask = [&](std::size_t record, std::span<const float> scores, std::span<float> gradients) {
       if (record >= losses.size()) return;
       losses[record] =
-          loss_.info.of_record(scores, static_cast<std::size_t>(batch.labels[record]), 1 / count, slopes);
+          loss_.info.of_record(scores, static_cast<std::size_t>(batch.labels[record]), 1 / count, gradients);
     };
     std::vector<ValueId> leaves;
     for (const auto& [id, leaf] : parameters_.leaves()) leaves.push_back(id);
     RecordGradients found =
-        session_.learn(session_.bind(batch), {.read = {session_.logits()}, .numbers = 1, .slopes = ask},
+        session_.learn(session_.bind(batch), {.read = {session_.logits()}, .numbers = 1, .gradients = ask},
                        leaves, &dropout, constants_);
     require_rows(session_, found.value, losses.size());
     Pass pass{found.value.reshape({found.value.size(0), -1}),

@@ -1,13 +1,13 @@
 #pragma once
 
-// train() with what the user says about single constants.
+// train() with the user's choices about single constants.
 
 #include <assay/training.h>
 #include "assay/training/weights.h"
 
 namespace assay::training {
 
-// As train(); constants that `choice` freezes keep their values whatever the initialiser. Throws Error{usage}
+// As train(); constants that `choice` freezes keep their values with every initialiser. Throws Error{usage}
 // for names that there are not.
 TrainingResult train_chosen(const Graph& graph, DatasetPtr training, DatasetPtr validation,
                             const Recipe& recipe, const ConstantChoice& choice, const SessionOptions& options,

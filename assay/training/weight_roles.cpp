@@ -24,7 +24,7 @@ bool rearranges(std::string_view op) {
 // Operators whose results are elements of their first input, or of all inputs.
 bool moves(std::string_view op) { return rearranges(op) || (is_movement(op) && op != "Where"); }
 
-// What a node reads, where that follows from constants alone by moving their elements.
+// The constant that a node reads, possibly through nodes that move elements of constants.
 struct Source {
   std::vector<ValueId> constants;  // of float32, with at least one axis
   Shape shape;                     // as the node reads it
@@ -205,7 +205,7 @@ class Finder {
     return node != nullptr && node->op == "ReduceMean";
   }
 
-  // Layer and root-mean-square normalisation in operators of their own (before operator set 17), group
+  // Layer and root-mean-square normalisation in separate operators (before operator set 17), group
   // normalisation by that of instances: a product with the spread, then one with a constant, then a sum.
   void spelt_out_normalisation(const Node& node) {
     const Node* other = producer(node.inputs[1]);
@@ -218,7 +218,7 @@ class Finder {
       const auto normalised = normalised_.find(node.inputs[1 - input]);
       const auto scale = source(node, input);
       if (normalised == normalised_.end() || !scale || element_count(scale->shape) < 2) continue;
-      // Groups have no scale and shift of their own beside these.
+      // Groups have no further scale and shift.
       std::erase_if(found_, [&](const auto& one) {
         const bool replaced = one.second.node == normalised->second;
         if (replaced) neutral_.insert(one.first);

@@ -16,7 +16,7 @@
 namespace assay::training {
 namespace {
 
-// Results that do not change when their operands change a little, or that are whole numbers.
+// Results that do not change when their operands change a little, or that are integers.
 bool stops_gradients(const Node& node) {
   static const std::set<std::string_view> flat{"Round", "Floor",   "Ceil",
                                                "Sign",  "Hardmax", "NonMaxSuppression"};
@@ -25,7 +25,7 @@ bool stops_gradients(const Node& node) {
          flat.contains(node.op);
 }
 
-// What an input of a node is a setting for; empty where it is an operand.
+// The setting that an input of a node is; empty if it is an operand.
 std::string_view setting_of(const Graph& graph, const Node& node, std::size_t i) {
   const std::string& op = node.op;
   if (op == "Clip" && i > 0) return "a bound";

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which constants of a graph are weights, and what part they play.
+// The constants of a graph that are weights, and their roles.
 
 #include <string>
 #include <vector>
@@ -32,10 +32,10 @@ struct Weight {
   bool trainable() const { return role != Role::mean && role != Role::variance; }
 };
 
-// Rises when other constants count as weights than before.
+// Increased when other constants count as weights than before.
 inline constexpr int weights_version = 2;
 
-// What the user says about single constants, by their names.
+// The user's choices about single constants, by their names.
 struct ConstantChoice {
   std::vector<std::string> also;    // trained although they look like settings; "all": all that can be
   std::vector<std::string> frozen;  // stay as they are; the name of a node stands for all its weights

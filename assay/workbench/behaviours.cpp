@@ -22,7 +22,7 @@ enum Column { did_column, position_column, symbol_column, mid_column, uid_column
 constexpr std::size_t room_for_values = std::size_t{1} << 22;
 constexpr std::size_t most_records_at_once = 256;
 
-// What conditions leave, as far as they were handed over.
+// The choices left by conditions, as far as they were handed over.
 struct Choice {
   struct Bound {
     int op;
@@ -280,7 +280,7 @@ int disconnect(sqlite3_vtab* table) {
   return SQLITE_OK;
 }
 
-// Conditions that choose what is computed are asked for, as pairs of column and comparison in idxStr.
+// Conditions that choose what is computed are requested, as pairs of column and comparison in idxStr.
 int best_index(sqlite3_vtab*, sqlite3_index_info* info) {
   std::string plan;
   double rows = 1e9;

@@ -1,7 +1,7 @@
 #pragma once
 
 // SQLite, as the workbench uses it: values are cells of result documents, errors are assay::Error, and SQL
-// that users wrote runs under rules of its own.
+// that users wrote runs under separate rules.
 
 #include <cstdint>
 #include <filesystem>
@@ -49,7 +49,7 @@ class Statement {
   Cell value(int column) const;  // blobs are shown as x'hex'
   std::string text(int column) const;
   std::int64_t integer(int column) const;
-  // Where the statement ends that was prepared; the rest of the text was not looked at.
+  // End of the prepared statement; the rest of the text was not looked at.
   bool has_more() const { return has_more_; }
 
  private:
@@ -63,7 +63,7 @@ class Statement {
 class Database {
  public:
   // Opens or makes the file; an empty path is a database in memory. Throws Error{data} for a file that is not
-  // a database of Assay's, is damaged, or holds what Assay does not make, and for a journal beside it that
+  // a database of Assay's, is damaged, or holds what Assay does not make, and for a journal next to it that
   // Assay did not write; Error{mismatch} for one of a newer version, Error{io} when the file system refuses.
   explicit Database(const std::filesystem::path& path, int version);
   ~Database();
@@ -84,8 +84,8 @@ class Database {
   // Relations that only the workbench itself writes.
   void keep_from_users(std::set<std::string> relations) { own_ = std::move(relations); }
   const std::set<std::string>& own() const { return own_; }
-  // While one lives, statements are those of users: they read everything, write relations of their own, and
-  // reach nothing outside of this database.
+  // While one lives, statements are those of users: they read everything, write separate relations, and reach
+  // nothing outside of this database.
   class UserRules {
    public:
     explicit UserRules(Database& database);
@@ -117,8 +117,8 @@ class Database {
   std::string refusal_;  // why the last statement was refused by the rules; empty where it was not
 };
 
-// All or nothing of what is written while it lives: rolled back unless commit() was called. The outermost
-// keeps other writers out from its beginning on; others may stand inside it.
+// A transaction: rolled back unless commit() was called. The outermost keeps other writers out from its
+// beginning; others may be nested in it.
 class Transaction {
  public:
   explicit Transaction(Database& database);

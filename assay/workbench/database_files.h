@@ -1,7 +1,7 @@
 #pragma once
 
-// The files of one database as SQLite gets at them: its own, the rollback journal beside it, and temporary
-// ones without a name. Nothing else is opened, looked for or deleted, whatever a file says: no write-ahead
+// The files of one database as SQLite gets at them: its own, the rollback journal next to it, and temporary
+// ones without a name. Nothing else is opened, looked for or deleted, even if a file says so: no write-ahead
 // log, no name that a journal holds. A journal is marked when it is begun (foreign_files.h), and only one
 // with the marks is played back after a kill.
 
@@ -32,7 +32,7 @@ class DatabaseFiles {
   void limit_growth(std::optional<std::uint64_t> bytes);
   // Whether a write was refused because of that limit; asking forgets it.
   bool outgrown();
-  // Why SQLite was refused a journal; empty where it was not.
+  // Why SQLite was refused a journal; empty if it was not.
   const std::string& refusal() const;
 
  private:

@@ -22,7 +22,7 @@ std::vector<SchemaEntry> definitions_in(Database& database) {
   return found;
 }
 
-// What SQLite keeps for itself, whose names a user cannot give.
+// SQLite's internal relations, whose names a user cannot give.
 bool is_own_of_sqlite(const std::string& name) {
   constexpr std::array<std::string_view, 3> known{"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"};
   return std::ranges::find(known, name) != known.end();

@@ -4,9 +4,9 @@
 
 namespace assay::workbench {
 
-// Throws Error{data} where the database holds what no user could have made here: virtual tables, triggers,
+// Throws Error{data} if the database holds objects that users cannot create here: virtual tables, triggers,
 // and tables or indices whose expressions use what queries may not. SQLite reads a schema without asking
-// about those. Views are judged where they are asked.
+// about those. Views are checked when they are queried.
 void judge_schema(Database& database);
 
 }  // namespace assay::workbench

@@ -11,7 +11,7 @@
 namespace assay::workbench {
 
 // Replaces what was there under this name. Returns the relations that the document's tables went into. Throws
-// Error{data} for a document whose command or columns can be no names.
+// Error{data} for a document whose command or columns are not valid names.
 std::vector<std::string> put_document(Database& database, const std::string& name,
                                       const report::Document& document);
 

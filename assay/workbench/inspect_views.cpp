@@ -21,7 +21,7 @@ std::optional<std::string> view_called(Database& database, const std::string& na
   return find.text(0);
 }
 
-// Behind CREATE [TEMP] or DROP: VIEW [IF [NOT] EXISTS], the view's name.
+// After CREATE [TEMP] or DROP: VIEW [IF [NOT] EXISTS], the view's name.
 struct Head {
   std::size_t name = 0;
   bool whatever = false;  // IF EXISTS, IF NOT EXISTS
@@ -66,7 +66,7 @@ bool drop_view(Database& database, const SqlText& sql) {
   return true;
 }
 
-// Whether a name at token `i` is that of a relation: behind FROM, a comma or JOIN.
+// Whether a name at token `i` is that of a relation: after FROM, a comma or JOIN.
 bool in_from(const SqlText& sql, std::size_t i) {
   constexpr std::array<std::string_view, 8> elsewhere{"SELECT", "WHERE", "ON",     "GROUP",
                                                       "HAVING", "ORDER", "VALUES", "SET"};

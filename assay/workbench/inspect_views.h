@@ -12,7 +12,7 @@ namespace assay::workbench {
 // Throws Error{usage} as SQLite would.
 bool change_views(Database& database, const SqlText& sql);
 
-// Puts queries in the place of such views' names. Throws Error{usage} for a view that names itself.
+// Replaces such views' names by queries. Throws Error{usage} for a view that names itself.
 void expand_views(Database& database, SqlText& sql);
 
 }  // namespace assay::workbench

@@ -370,7 +370,7 @@ Inspected make_scores(Database& database, const OpenWorld& world, const Plan& pl
   Work work = work_of(database, world, plan);
   const std::string table = "temp." + scores;
   if (const std::int64_t kept = kept_inspection(database, work.key)) return take_kept(database, kept, table);
-  // Other queries may be under way in the same file: each has a journal of its own.
+  // Other queries may be under way in the same file: each has a separate journal.
   const bool in_file = !database.path().empty() && !work.key.empty();
   if (in_file && work.options.journal.empty())
     work.options.journal = fmt::format("{}.{}.journal", database.path().string(), work.key.substr(0, 8));

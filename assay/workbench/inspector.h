@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs what was planned: one inspection for all groups of a query, and its scores as a relation.
+// Runs a plan: one inspection for all groups of a query, and its scores as a relation.
 
 #include <functional>
 #include <map>
@@ -16,8 +16,7 @@
 
 namespace assay::workbench {
 
-// What queries can run: networks, records and hypotheses that are open now, by the names that the database
-// has for them.
+// Open networks, records and hypotheses, by their names in the database.
 struct OpenWorld {
   std::map<std::string, inspection::InspectedModel> models;
   std::map<std::string, DatasetPtr> datasets;
@@ -29,7 +28,7 @@ struct OpenWorld {
   double seconds = 0;  // that a question may take; 0: as many as it takes
 };
 
-// What is handed to the inspector for a plan.
+// The arguments of the inspector for a plan.
 struct Work {
   std::vector<inspection::InspectedModel> models;
   std::vector<inspection::UnitGroup> groups;
@@ -38,14 +37,14 @@ struct Work {
   inspection::InspectOptions options;
   // By group of the plan and unit of the plan: position in `groups`.
   std::vector<std::map<std::size_t, std::size_t>> parts;
-  // What the scores depend on, hashed; empty where that is not known (hypotheses without a version).
+  // Hash of everything that the scores depend on; empty if unknown (hypotheses without a version).
   std::string key;
 };
 
 // Throws Error{usage} for networks, records and hypotheses that the database knows and that are not open.
 Work work_of(Database& database, const OpenWorld& world, const Plan& plan);
 
-// What one INSPECT came to.
+// Result of one INSPECT.
 struct Inspected {
   std::size_t records = 0, records_read = 0;
   std::uint64_t rows_seen = 0;
@@ -59,7 +58,7 @@ Inspected make_scores(Database& database, const OpenWorld& world, const Plan& pl
                       const std::string& query, Progress& progress);
 // The same relation without rows.
 void make_empty_scores(Database& database, const std::string& scores);
-// Keeps the scores of an inspection that no query asked for, in the place of those that had the same key.
+// Keeps the scores of an inspection that no query asked for, instead of those that had the same key.
 void keep_inspection(Database& database, const std::string& data, const inspection::Inspection& seen,
                      const std::vector<inspection::UnitGroup>& groups, const std::string& key);
 // The inspection that a database has kept under this key; 0 for none.

@@ -71,7 +71,7 @@ class Numbered {
     }
   }
 
-  // A query over such relations is one; it is called what stands behind it, or before "AS (".
+  // A query over such relations is one; it has the name that follows it, or before "AS (".
   void query(std::size_t open) {
     const std::size_t close = sql_.closing(open);
     bool over = false;
@@ -94,7 +94,7 @@ class Numbered {
   std::vector<std::size_t> queries_;
 };
 
-// Whether the column at token `i` is compared with whole numbers.
+// Whether the column at token `i` is compared with integers.
 bool compared_with_numbers(const SqlText& sql, std::size_t i, std::size_t first) {
   if (first >= 2 && compares(sql.token(first - 1)) && is_whole(sql.token(first - 2))) return true;
   std::size_t at = i + 1;

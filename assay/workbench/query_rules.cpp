@@ -80,7 +80,7 @@ void harden(sqlite3* handle) {
   for (const int forbidden :
        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
         SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLITE_DBCONFIG_WRITABLE_SCHEMA,
-        // "x" that is no name is an error, and not the text x.
+        // "x" that is not a name is an error, and not the text x.
         SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL})
     sqlite3_db_config(handle, forbidden, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);

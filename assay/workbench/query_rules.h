@@ -1,7 +1,7 @@
 #pragma once
 
-// What SQL of users, and what the schema of a database from elsewhere, may use: by lists of what is allowed,
-// so that a newer SQLite, or one built with more, opens nothing.
+// What SQL of users, and the schema of a foreign database, may use: lists of what is allowed, so that a newer
+// SQLite, or one built with more features, opens nothing.
 
 #include <cstdint>
 #include <string_view>
@@ -15,8 +15,8 @@ bool allowed_function(std::string_view name);
 // Those that tell and change nothing.
 bool allowed_pragma(std::string_view name);
 
-// Takes everything from a new connection that is not on a list: tables of modules, functions that modules
-// have left, extensions, triggers, files of other names. To be called before the schema is read.
+// Removes everything from a new connection that is not on a list: tables of modules, functions of modules,
+// extensions, triggers, files of other names. To be called before the schema is read.
 void harden(sqlite3* handle);
 
 // Bytes of one text or blob: a small part of the memory, since an answer is held in several forms at once.

@@ -6,7 +6,7 @@
 
 namespace assay::workbench {
 
-// How long a question may take, from when it is asked on. 0: as long as it takes.
+// Time limit of a question, from its start. 0: none.
 class TimeLimit {
  public:
   explicit TimeLimit(double seconds) : seconds_(seconds) {}

@@ -1,4 +1,4 @@
-// An attack of one's own: one step against the sign of the gradient of the margin between the class that the
+// A custom attack: one step against the sign of the gradient of the margin between the class that the
 // network names and the next one.
 #include <assay/array_math.h>
 
@@ -15,17 +15,17 @@ class MarginStep final : public attack::Attack {
 
   // Records are in units of the valid range: every element between 0 and 1.
   Array perturb(const attack::AttackedNetwork& network, const attack::AttackProblem& problem) const override {
-    // The slope of the margin with respect to each score.
+    // The gradient of the margin with respect to each score.
     const auto margin = [labels = attack::numbers(problem.labels)](
-                            std::size_t row, std::span<const float> scores, std::span<float> slopes) {
+                            std::size_t row, std::span<const float> scores, std::span<float> gradients) {
       const auto own = static_cast<std::size_t>(labels[row]);
       std::size_t next = own == 0 ? 1 : 0;
       for (std::size_t c = 0; c < scores.size(); ++c)
         if (c != own && scores[c] > scores[next]) next = c;
-      slopes[own] = 1;
-      slopes[next] = -1;
+      gradients[own] = 1;
+      gradients[next] = -1;
     };
-    const Array gradient = network.slope(problem, problem.inputs, margin);
+    const Array gradient = network.gradient(problem, problem.inputs, margin);
     return (problem.inputs - eps_ * gradient.sign()).clamp(0, 1);
   }
 

@@ -1,4 +1,4 @@
-// A clusterer of one's own: as many clusters as allowed, with equally many members each.
+// A custom clusterer: as many clusters as allowed, with equally many members each.
 #include <algorithm>
 
 #include <assay/extend/clustering.h>

@@ -1,4 +1,4 @@
-// A constraint of one's own: only the left half of a picture may change.
+// A custom constraint: only the left half of a picture may change.
 #include <assay/array_math.h>
 
 #include <assay/extend/constraint.h>

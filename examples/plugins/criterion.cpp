@@ -1,4 +1,4 @@
-// A criterion of one's own: neurons that are the most active of their layer for some record. It does what
+// A custom criterion: neurons that are the most active of their layer for some record. It does what
 // every criterion must (observe, merge, result, save, load) and nothing of what only some can.
 #include <algorithm>
 #include <nlohmann/json.hpp>

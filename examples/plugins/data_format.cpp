@@ -1,4 +1,4 @@
-// A data format of one's own: files of 32-bit floats, one record after another, with shape=CxHxW in the spec.
+// A custom data format: files of 32-bit floats, one record after another, with shape=CxHxW in the spec.
 #include <bit>
 #include <fstream>
 

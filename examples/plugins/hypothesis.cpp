@@ -1,4 +1,4 @@
-// A hypothesis of one's own: the symbols of words that read the same backwards.
+// A custom hypothesis: the symbols of words that read the same backwards.
 #include <algorithm>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// A measure of one's own: how often a unit is above zero exactly where a hypothesis holds.
+// A custom measure: how often a unit is above zero exactly where a hypothesis holds.
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// A mutation operator of one's own: some weights change their sign.
+// A custom mutation operator: some weights change their sign.
 #include <assay/extend/mutation_operator.h>
 #include <assay/extend/plugin.h>
 

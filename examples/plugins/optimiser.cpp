@@ -1,4 +1,4 @@
-// An optimiser of one's own: steps of one length along the sign of the gradient.
+// A custom optimiser: steps of one length along the sign of the gradient.
 #include <assay/array_math.h>
 
 #include <assay/extend/optimisers.h>

@@ -1,4 +1,4 @@
-// A way of one's own to write results: headline and facts as lines of a text file (--facts FILE).
+// A custom form of results: headline and facts as lines of a text file (--facts FILE).
 #include <assay/extend/plugin.h>
 #include <assay/report.h>
 

@@ -1,4 +1,4 @@
-// A relevance rule of one's own: shares by the sizes of contributions, whatever their signs.
+// A custom relevance rule: shares by the sizes of contributions of any sign.
 //   R_i = sum_j |x_i| |w_ij| / (sum_i |x_i| |w_ij|) R_j
 #include <assay/array_math.h>
 

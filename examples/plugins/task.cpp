@@ -1,4 +1,4 @@
-// A task of one's own: every number of the output is right where it is near its target.
+// A custom task: every number of the output is right where it is near its target.
 #include <assay/extend/plugin.h>
 #include <assay/extend/task.h>
 

@@ -1,8 +1,7 @@
 #pragma once
 
-// A network as one wants it before it runs: with weights of another file, another of its outputs as the
-// decision, channels first, numbers of 16 bits, gradients through steps. Each makes a new graph that shares
-// the weights that stay.
+// Changes of a network before it runs: weights of another file, another output as the decision, channels
+// first, 16-bit numbers, gradients through steps. Each makes a new graph that shares the unchanged weights.
 
 #include <cstddef>
 #include <filesystem>
@@ -18,15 +17,15 @@ namespace assay {
 // element types.
 Graph with_weights(const Graph& graph, const std::filesystem::path& file);
 
-// The output of that name, or number from 0 (negative: from the end), comes first: it is what decides. Throws
-// Error{usage} with the names that there are.
+// Puts the output with that name, or number from 0 (negative: from the end), first, so that it decides.
+// Throws Error{usage} with the names that exist.
 Graph with_decision(const Graph& graph, std::string_view output);
-// Where that output stands among all of them, from 0. Throws as above where there is none.
+// Position of that output among all outputs, from 0. Throws as above if there is none.
 std::size_t output_position(const Graph& graph, std::string_view output);
 
-// The input of that name is the number, for all records; branches and loops that then follow from constants
-// are written out. Its first open axis is that of the records where another input has an open axis; other
-// open axes have one position. Throws Error{usage} where there is no such input, or it is the only one.
+// Sets the input of that name to the number for all records; branches and loops that then follow from
+// constants are unrolled. Its first open axis is the batch axis if another input has an open axis; other open
+// axes get size 1. Throws Error{usage} if there is no such input, or if it is the only one.
 Graph with_fixed_input(const Graph& graph, std::string_view input, double value);
 
 // "float32", "float16" or "bfloat16".
@@ -35,31 +34,32 @@ enum class Precision { float32, float16, bfloat16 };
 Precision parse_precision(std::string_view text);
 std::string_view to_string(Precision precision);
 
-// Weights, inputs and the result of every node are rounded to the type, as where values are stored in 16
-// bits; within a node sums stay in float32, as accumulators do.
+// Rounds weights, inputs and the result of every node to the type, as if values were stored in 16 bits.
+// Within a node sums stay in float32, as accumulators do.
 Graph in_precision(const Graph& graph, Precision precision);
 
 // Whether an input takes pictures with the channels last, of which `record` [channels, height, width] is one.
 bool takes_channels_last(const Graph& graph, ValueId input, const Shape& record);
-// The same network with that input taking channels first, as Assay holds pictures: a Transpose is put in
-// front, or those that stood there are taken away.
+// The same network with that input taking channels first, as Assay holds pictures: adds a Transpose in front,
+// or removes the existing ones.
 Graph with_channels_first(const Graph& graph, ValueId input);
 
-// How a file has what was turned to run, so that what is made of the network is written as it was read.
+// The form of a network in its file, so that networks derived from it are written in that form.
 struct FileForm {
   std::size_t decision = 0;    // where the output that is first now stands there
   bool channels_last = false;  // whether the first input takes channels last there
 };
-// Undoes with_decision() and with_channels_first(), edits in between or not. REQUIRES: so many outputs.
+// Undoes with_decision() and with_channels_first(), with or without edits in between. REQUIRES as many
+// outputs.
 Graph in_form_of_file(const Graph& graph, const FileForm& form);
 
 // Sign, Round, Floor and Ceil pass gradients and relevance as if they were not there; Sign only where its
 // operand is within -1 and 1 (Bengio et al., 2013; Hubara et al., 2016). Values stay the same.
 Graph straight_through(const Graph& graph);
 
-// What keeps every gradient of `to` from `from`: the first node computed from it whose derivative is 0
-// wherever there is one (a step, a comparison, a position). nullptr: there is none, or a way around all of
-// them.
+// The node that blocks every gradient from `to` to `from`: the first one computed from `from` whose
+// derivative is 0 almost everywhere (a step, a comparison, a position). nullptr if there is none, or a path
+// around all of them.
 const Node* first_step(const Graph& graph, ValueId from, ValueId to);
 
 }  // namespace assay

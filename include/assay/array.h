@@ -1,7 +1,7 @@
 #pragma once
 
 // Arrays of numbers in memory: element type, shape, strides, and bytes that copies and views share. Weights,
-// constants, batches of records and everything that is computed from them are Arrays. Arithmetic is in
+// constants, batches of records and all results of computations are Arrays. Arithmetic is in
 // <assay/array_math.h>.
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 namespace assay {
 
 class GradientStep;  // array/tape.h
-// Cheap to copy: copies and views share the bytes, and a change of elements shows in all of them. The methods
-// that change elements end in an underscore or give a pointer. What is part of a graph is never changed.
+// Cheap to copy: copies and views share the bytes, and a change of elements shows in all of them. Methods
+// that change elements end in an underscore or return a pointer. Arrays in a graph are never changed.
 class Array {
  public:
   Array() = default;  // not defined: no elements, no bytes
@@ -31,7 +31,7 @@ class Array {
   // Contiguous; elements are not set. Throws Error{resources} above the memory limit.
   static Array uninitialised(DType dtype, Shape shape);
   static Array zeros(DType dtype, Shape shape);
-  // Contiguous elements that lie elsewhere and stay there until `done` is called.
+  // Contiguous elements in foreign memory that stays valid until `done` is called.
   static Array around(void* elements, DType dtype, Shape shape, std::function<void()> done = {});
   template <typename T>
   static Array of(Shape shape, std::span<const T> values);
@@ -41,7 +41,7 @@ class Array {
   bool defined() const { return bytes_ != nullptr; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
-  // In elements, as the two below.
+  // In elements, like the two below.
   const Shape& strides() const { return strides_; }
   std::int64_t size(std::int64_t axis) const { return shape_[index_of(axis)]; }  // negative: from the end
   std::int64_t stride(std::int64_t axis) const { return strides_[index_of(axis)]; }
@@ -55,7 +55,7 @@ class Array {
   // The elements in order. REQUIRES dtype() == dtype_of<T>() and is_contiguous(); throws Error{internal}.
   template <typename T>
   std::span<const T> as() const;
-  // The same to be changed, by whoever made the array.
+  // The same, writable; only for the maker of the array.
   template <typename T>
   T* elements() const;
   // The only element, converted. Throws Error{internal} where there are more or fewer.
@@ -66,7 +66,7 @@ class Array {
   Scalar scalar() const;
   // Converted to another element type (saturating from floating point to integers); itself where it has it.
   Array to(DType dtype) const;
-  // Itself where it is, otherwise a copy that is; and a copy in any case.
+  // Itself if it is contiguous, otherwise a contiguous copy; and a copy in any case.
   Array contiguous() const;
   Array clone() const;
   // Views. Axes and positions may be negative: from the end.
@@ -102,7 +102,7 @@ class Array {
   Array clamp(Scalar low, Scalar high) const, clamp_min(Scalar) const, clamp_max(Scalar) const,
       pow(Scalar) const;
   Array masked_fill(const Array& mask, Scalar value) const;
-  // Over axes, which stay with one element where asked for; over all without axes.
+  // Over axes, which stay with size 1 on request; over all axes if none are given.
   Array sum() const, mean() const, amax() const, amin() const, max() const, min() const, any() const,
       all() const;
   Array sum(const Shape&axes, bool keep = false) const, mean(const Shape&axes, bool keep = false) const,
@@ -114,7 +114,7 @@ class Array {
   // By positions along an axis: int64, not negative.
   Array index_select(std::int64_t axis, const Array&positions) const,
       gather(std::int64_t axis, const Array&) const;
-  // In place. REQUIRES that gradients do not go back through it while they are recorded.
+  // In place. REQUIRES that no recorded gradients go back through it.
   Array &copy_(const Array&), &fill_(Scalar), &zero_(), &add_(const Array&, Scalar times = 1), &add_(Scalar),
       &sub_(const Array&), &mul_(const Array&), &mul_(Scalar), &div_(const Array&), &div_(Scalar),
       &clamp_(Scalar low, Scalar high), &masked_fill_(const Array&mask, Scalar value), &sqrt_(),
@@ -122,12 +122,12 @@ class Array {
       &addcdiv_(const Array&a, const Array&b, double times = 1);
   // In shape, type and every element.
   bool equal(const Array& other) const;
-  // True when both share the same storage, as edits of a graph promise for untouched weights.
+  // True when both share the same storage, as edits of a graph guarantee for unchanged weights.
   bool shares_storage(const Array& other) const { return bytes_ == other.bytes_; }
   // Gradients (array_math.h): whether they go back through this, the same numbers without, and from here on.
   bool requires_grad() const { return step_ != nullptr; }
   Array detach() const;
-  Array requires_grad_() const;  // detached, a point that gradients can be asked for
+  Array requires_grad_() const;  // detached, a point that gradients can be requested
 
   static constexpr std::int64_t from_end = std::numeric_limits<std::int64_t>::max();
 

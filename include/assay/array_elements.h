@@ -34,7 +34,7 @@ std::span<const T> Array::as() const {
 
 namespace array {
 
-// An array made of numbers along one axis: float32, float64 or, of whole numbers, int64.
+// An array made of numbers along one axis: float32, float64 or, of integers, int64.
 template <typename T>
 Array tensor(std::span<const T> values) {
   const Array held = Array::of<T>({static_cast<std::int64_t>(values.size())}, values);

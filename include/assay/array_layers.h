@@ -1,6 +1,6 @@
 #pragma once
 
-// What layers of networks are made of: products, convolutions, pools and norms. Part of <assay/array_math.h>.
+// Building blocks of layers: products, convolutions, pools and norms. Part of <assay/array_math.h>.
 
 #include <span>
 #include <string_view>

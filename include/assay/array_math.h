@@ -35,7 +35,7 @@ Array operator<(const Array& a, const Array& b), operator<=(const Array& a, cons
 Array operator&(const Array& a, const Array& b), operator|(const Array& a, const Array& b),
                                                  operator~(const Array& a);
 namespace array {
-// Made anew.
+// New arrays.
 Array zeros(Shape shape, DType type = DType::float32), ones(Shape shape, DType type = DType::float32),
     empty(Shape shape, DType type = DType::float32),
     full(Shape shape, Scalar value, DType type = DType::float32),
@@ -77,7 +77,7 @@ Array logical_and(const Array&a, const Array&b), logical_or(const Array&a, const
 Array where(const Array&condition, const Array&a, const Array&b),
     where(const Array&condition, const Array&a, Scalar b),
     where(const Array&condition, Scalar a, const Array&b), where(const Array&condition, Scalar a, Scalar b);
-// Over axes; all of them where there are none.
+// Over axes; over all of them if none are given.
 Array sum(const Array&a, const Shape&axes = {}, bool keep = false),
     prod(const Array&a, const Shape&axes = {}, bool keep = false),
     mean(const Array&a, const Shape&axes = {}, bool keep = false),
@@ -96,7 +96,7 @@ Array softmax(const Array&a, std::int64_t axis), log_softmax(const Array&a, std:
 bool equal(const Array& a, const Array& b);  // in shape and every element
 bool allclose(const Array& a, const Array& b, double relative = 1e-5, double absolute = 1e-8,
               bool equal_nan = false);
-// Put together and taken apart.
+// Joining and splitting.
 Array cat(std::span<const Array> parts, std::int64_t axis = 0),
     cat(std::initializer_list<Array> parts, std::int64_t axis = 0),
     stack(std::span<const Array> parts, std::int64_t axis = 0),

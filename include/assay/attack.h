@@ -1,7 +1,7 @@
 #pragma once
 
 // Attacking a data set: records are chosen, attacked in batches, stored as a data set, read back and checked
-// again (docs/algorithms/attacks.md). What an attack of one's own sees is in <assay/extend/attack_problem.h>.
+// again (docs/algorithms/attacks.md). What your own attack sees is in <assay/extend/attack_problem.h>.
 
 #include <cstdint>
 #include <filesystem>
@@ -33,9 +33,9 @@ class Attack {
  public:
   static constexpr const char* kind = "attack";
   virtual ~Attack() = default;
-  // Changed inputs, in the order of the problem's records, in [0, 1]. Every record is at its own point of its
-  // own search: the result for a record depends on the record, its random stream and the options alone, up to
-  // float rounding. Records for which nothing was found come back as the search left them. A tensor shaped as
+  // Changed inputs, in the order of the problem's records, in [0, 1]. Every record has a separate search: its
+  // result depends only on the record, its random stream and the options, up to float rounding. Records for
+  // which nothing was found come back as the search left them. The result must be a tensor shaped as
   // problem.inputs, float32 without NaN; anything else ends the analysis with an error.
   virtual Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const = 0;
 };
@@ -46,8 +46,8 @@ struct AttackInfo {
   std::string limits;         // when not to believe it
   std::string paper;
   std::vector<SpecOption> options;
-  // Which class to reach where the user says nothing: "none" (any other) or a word of target_option(). Empty:
-  // the attack knows no targets.
+  // Default of the class to reach: "none" (any other) or a word of target_option(). Empty: the attack has no
+  // targets.
   std::string target = "none";
   std::function<std::unique_ptr<Attack>(const SpecOptions& options)> make = {};
 };
@@ -56,7 +56,7 @@ Catalogue<AttackInfo>& attacks();
 // Attacks with the options that a paper uses.
 Catalogue<Preset>& presets();
 
-// An attack by name, or one of the caller's own that is in no catalogue. Its own makes use of no options.
+// An attack by name, or the caller's object that is in no catalogue. An object ignores options.
 using AttackChoice = Choice<Attack>;
 
 // Throws Error{usage} for options that do not exist or make no sense.
@@ -64,11 +64,11 @@ std::shared_ptr<const Attack> make_attack(const AttackChoice& choice);
 // The choice's spec with all options of the attack, its own and `target`, defaults filled in.
 Spec whole_spec(const AttackChoice& choice);
 
-// "fgsm,pgd[eps=0.1,steps=5],deepimportance": attacks at the commas outside of brackets; the name of a preset
-// stands for all of its attacks. Throws Error{usage} for attacks and options that do not exist.
+// "fgsm,pgd[eps=0.1,steps=5],deepimportance": attacks separated by commas outside of brackets; the name of a
+// preset stands for all of its attacks. Throws Error{usage} for attacks and options that do not exist.
 std::vector<Spec> parse_attacks(const std::string& text);
 
-// Attacks that can aim have this option beside their own: the class to reach.
+// Attacks that can aim have this option in addition to their own: the class to reach.
 SpecOption target_option(const AttackInfo& info);
 
 // One record that was attacked. Distances are shares of the valid range; passes are those of the network.
@@ -89,17 +89,17 @@ struct AttackOptions {
   // Store 8-bit levels of the valid range, not float32; always so where the network takes levels.
   bool levels = false;
   std::filesystem::path journal =
-      {};  // where finished batches are kept, so that the same attack goes on from them; empty: nowhere
-  // Regression: outputs that move by more than this away from their targets are a success; of records with
-  // many items, this share of the items that are decided rightly, in [0, 1), being decided otherwise.
+      {};  // where finished batches are kept, so that the same attack continues from them; empty: nowhere
+  // Regression: outputs that move by more than this away from their targets are a success. Records with many
+  // items: this share, in [0, 1), of the correctly decided items has to be decided differently.
   double margin = 0.2;
-  std::shared_ptr<const task::Task> task = {};  // what decides where records have many items
+  std::shared_ptr<const task::Task> task = {};  // decides if records have many items
 };
 
-// The ending of a search that had no gradient to follow: where functions saturate, for example.
+// The ending of a search without any gradient, for example where functions saturate.
 inline constexpr std::string_view no_gradient = "every gradient was 0";
 
-// What one attack did. Success, distances and predictions are those of the records as read back from the
+// Summary of one attack. Success, distances and predictions are those of the records as read back from the
 // file; distances are shares of the valid range, means over the successful records.
 struct AttackSummary {
   Spec spec;  // with all options
@@ -116,18 +116,18 @@ struct AttackSummary {
   std::map<std::string, std::size_t> endings;  // why searches ended without success, where attacks say so
 };
 
-// Writes `file` (.npz; under a temporary name, renamed). After an interruption it is as before; the journal
-// holds what was finished. A journal is left behind, also by an attack that was finished: whoever asked for
-// it removes it (Journal::remove) once nothing has to be repeated. Throws Error{mismatch} for the journal of
-// another attack.
+// Writes `file` (.npz; under a temporary name, renamed). After an interruption the file is unchanged and the
+// journal holds what was finished. A journal also remains after a finished attack: the caller removes it
+// (Journal::remove) once nothing has to be repeated. Throws Error{mismatch} for the journal of another
+// attack.
 AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const AttackChoice& attack,
                              const std::filesystem::path& file, const AttackOptions& options,
                              Progress& progress);
 
-// Where an attack that makes `file` keeps what is finished: beside it.
+// Journal of an attack that makes `file`: next to it.
 std::filesystem::path journal_of(const std::filesystem::path& file);
 
-// Attacks by name, told apart: fgsm, noise, fgsm-2.
+// Unique names of attacks: fgsm, noise, fgsm-2.
 std::vector<std::string> names_of(std::span<const Spec> attacks);
 
 }  // namespace assay::attack

@@ -28,9 +28,9 @@ namespace assay::audit {
 // How subsets are drawn: records without replacement, by weight (Efraimidis and Spirakis 2006).
 struct SamplerInfo {
   std::string name, summary, definition;
-  // The weight of each record for one subset, positive.
+  // The weight of each record for one subset; weights are positive.
   std::function<std::vector<double>(const Pool& pool, Rng& rng)> weights;
-  // Why the pool cannot be drawn from in this way; empty when it can.
+  // Why this sampler cannot draw from the pool; empty if it can.
   std::function<std::string(const Pool& pool)> refusal;
 };
 // uniform, class, cluster.
@@ -67,10 +67,10 @@ struct Tracking {
   // interval for other subsets and faults. NaN where undecidable.
   double tau = 0, low = 0, high = 0;
   double spearman = 0;  // the same with Spearman's coefficient
-  // Over all subsets, where size tells most: as it is, and with the size partialled out (Spearman).
+  // Over all subsets, where size has most effect: plain, and with the size partialled out (Spearman).
   double all_tau = 0, partial = 0;
-  // Permutation p values, and their false discovery rates over all trackings that are no baseline (Benjamini
-  // and Hochberg 1995): rows of items exchanged among all records (two-sided); among those of a class (and
+  // Permutation p values, and their false discovery rates over all trackings except baselines (Benjamini and
+  // Hochberg 1995): rows of items exchanged among all records (two-sided); among those of a class (and
   // cluster), towards the sign of tau.
   double p = 1, q = 1, p_within = 1, q_within = 1;
   std::map<std::pair<std::string, std::size_t>, double> strata;  // tau by kind and size; NaN: undefined

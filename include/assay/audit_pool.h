@@ -1,7 +1,7 @@
 #pragma once
 
-// What an audit of criteria looks at: records, what they cover by each criterion, the faults that they reveal
-// (docs/algorithms/audit.md).
+// The data of an audit of criteria: records, what they cover by each criterion, and the faults that they
+// reveal (docs/algorithms/audit.md).
 
 #include <cstdint>
 #include <map>
@@ -19,8 +19,8 @@
 
 namespace assay::audit {
 
-// What a subset of records is measured by: the number of different items that its records cover, or, where
-// there are scores, the sum of those of its records.
+// A measure of subsets of records: the number of different items that the records cover, or, if there are
+// scores, the sum of their scores.
 struct Measured {
   std::string name;             // "kmnc[sections=100]"
   selection::CoveredRows rows;  // a row per record; without any where there are scores
@@ -29,7 +29,7 @@ struct Measured {
   bool baseline = false;  // to compare criteria with: no criterion itself
 };
 
-// What tests are for: the faults that each record reveals, numbered from 0.
+// The faults that each record reveals, numbered from 0.
 struct Faults {
   std::string name;   // "mutants"
   std::string title;  // "mutants killed"
@@ -42,15 +42,15 @@ struct Pool {
   std::vector<std::int32_t> clusters;  // by activation; empty: not known
   std::vector<Measured> criteria;
   std::vector<Faults> faults;
-  // Criteria measured another time, by what was changed ("noise 0.05"): as many as `criteria`, in their
-  // order, baselines left out.
+  // Criteria measured again, by what was changed ("noise 0.05"): as many as `criteria`, in their order,
+  // without baselines.
   std::map<std::string, std::vector<Measured>> again;
   std::vector<std::string> notices;
 
   std::size_t records() const { return classes.size(); }
 };
 
-// What a pool is made from.
+// Options of a pool.
 struct PoolOptions {
   std::size_t clusters = 0;          // 0: two for each class, at most 40
   std::optional<double> noise = {};  // criteria measured again on records with so much Gaussian noise

@@ -1,7 +1,7 @@
 #pragma once
 
 // Coverage of a test set: learning a profile from the training set (one pass of relevance where clusters are
-// asked for, and one pass of activations for everything), and measuring, every criterion in one pass
+// requested, and one pass of activations for everything), and measuring, every criterion in one pass
 // (docs/coverage.md).
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct LearnOptions {
 
 struct Learned {
   Profile profile;
-  relevance::Importance importance;         // empty unless clusters were asked for
+  relevance::Importance importance;         // empty unless clusters were requested
   std::size_t non_finite = 0;               // records left out because an activation is not finite
   std::vector<std::string> non_finite_ids;  // the first few
 };
@@ -55,14 +55,14 @@ struct MeasureOptions {
               shards = 1;  // this run walks the shard-th of so many parts of the data set, whole batches each
   std::size_t batch = 0;   // 0: chosen by network and size of the data set
   std::filesystem::path journal =
-      {};  // the state so far is noted here now and then, and gone on from; empty: never
+      {};  // the state so far is noted here now and then, and continued from; empty: never
   double journal_seconds = 10;
   std::size_t growth_points = 0;  // so many times on the way, coverage is noted
   bool remember_records = false;  // RecordFacts are kept, where the network classifies
   bool remember_items = false;    // ids of covered items are kept per record, for choosing tests
 };
 
-// What one record did.
+// Facts of one record.
 struct RecordFacts {
   std::size_t record = 0;
   std::int64_t predicted = -1, label = -1;  // -1: none
@@ -77,22 +77,22 @@ struct GrowthPoint {
   std::vector<double> values;  // per criterion, all layers (the first layer for criteria that do not add up)
 };
 
-// What is only known while the records pass by.
+// Facts that are only known while the records are read.
 struct Observations {
   std::vector<RecordFacts> records;  // in the order walked, if remembered
   std::vector<GrowthPoint> growth;
   std::vector<std::vector<std::vector<std::uint64_t>>>
       items;  // [criterion][record position][items], if remembered; empty for criteria without items
   InputSummary inputs;
-  std::size_t in_training = 0;  // records that are training records, too, by their elements
+  std::size_t in_training = 0;  // records that are training records as well, by their elements
   // Activations of the important neurons, in bins as in their profile: [clusters entry][neuron][bin].
   std::vector<std::vector<std::vector<std::uint32_t>>> histograms;
 };
 
 // Walks the records that the state has not seen yet and adds them. Throws Error{mismatch} when the network is
 // not the profile's, or for the journal of another call. After an interruption the journal holds a state from
-// which the same call, with the same state to begin with, goes on to the same result. The journal is left
-// behind: whoever asked for it removes it (Journal::remove) once the state is safe.
+// which the same call, with the same state to begin with, continues to the same result. The journal remains:
+// the caller removes it (Journal::remove) once the state is safe.
 Observations measure(const Session& session, CoverageState& state, DatasetPtr test,
                      const MeasureOptions& options, Progress& progress);
 

@@ -79,11 +79,11 @@ class CoverageState {
   // Criteria of a part for a class, made when there are none.
   std::vector<std::unique_ptr<Criterion>>& criteria(CoveragePart& part, std::int64_t only_class) const;
 
-  // Brings part.ids up to date with what is covered; id_of(record) is only asked for records whose id is not
+  // Brings part.ids up to date with what is covered; id_of(record) is only called for records whose id is not
   // yet known.
   void name_records(CoveragePart& part, const std::function<std::string(std::size_t)>& id_of) const;
-  // The id of a record, as far as the state knows it: its position in the data set where ids are positions,
-  // or where the state holds several data sets and it is not known of which the record is.
+  // The id of a record as far as the state knows it. It is the position in the data set if ids are positions,
+  // or if the state holds several data sets and does not know which one the record is from.
   std::string record_name(std::size_t record) const;
 
   // Adds all that `other` has seen. Throws Error{mismatch} for a state of another network, profile or
@@ -93,7 +93,7 @@ class CoverageState {
   // All parts of a context ("all": of every context) and class (every_class: of every class) together.
   std::unique_ptr<Criterion> total(std::size_t criterion, const std::string& context = "all",
                                    std::int64_t only_class = every_class) const;
-  // What that has found, as result_of().
+  // Its results, as result_of().
   std::vector<Coverage> result(std::size_t criterion, const std::string& context = "all",
                                std::int64_t only_class = every_class) const;
   std::vector<std::string> contexts() const;
@@ -106,7 +106,7 @@ class CoverageState {
   nlohmann::json save() const;
   void load(const nlohmann::json& json);
 
-  // What save() gives as CBOR with a checksum, written under a temporary name and renamed.
+  // Writes save() as CBOR with a checksum, under a temporary name, and renames.
   void write(const std::filesystem::path& path) const;
   // Criteria are found in the catalogue by name: add those that were given as objects to it before. Throws
   // Error{io} or Error{data}. With a profile, criteria can observe more records; throws

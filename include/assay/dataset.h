@@ -36,14 +36,14 @@ struct ValidRange {
   std::vector<float> low, high;  // one element, or one per channel
 };
 
-// What one input of a record looks like.
+// Facts of one input of a record.
 struct InputFacts {
   std::string name;              // as the network calls it
   Shape record_shape;            // without the batch axis, e.g. [1, 28, 28]
   DType dtype = DType::float32;  // float32 or int64
 };
 
-// What is known of a data set without reading a record.
+// Facts of a data set that are known without reading a record.
 struct DatasetFacts {
   std::size_t size = 0;     // records
   Shape record_shape = {};  // of the (first) input
@@ -76,13 +76,13 @@ class Dataset {
   // Reads the records at `indices`, in that order. Thread-safe. Throws Error{data} naming the record at
   // fault.
   virtual Batch read(std::span<const std::size_t> indices) const = 0;
-  // File name or number, stable under slicing. Here: the number.
+  // File name or number, stable under slicing. Default: the number.
   virtual std::string id(std::size_t index) const;
-  // REQUIRES has_labels(). Here: what read() says of the record, so sets that know better say so.
+  // REQUIRES has_labels(). Default: what read() says of the record; override it if a faster way exists.
   virtual std::int64_t label(std::size_t index) const;
   // Content hash over records, labels and targets as read() delivers them, 32 hex digits. Reads everything
   // once; cached, thread-safe. Sets with the same contents have the same hash wherever they come from; views
-  // have one of their own.
+  // have another one.
   virtual std::string hash() const;
 
  protected:
@@ -98,7 +98,7 @@ class Dataset {
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
 // Opens the data set that a spec names; docs/data.md has the grammar. Examples:
-//   t10k-images-idx3-ubyte.gz                       labels are found beside it
+//   t10k-images-idx3-ubyte.gz                       labels are found next to it
 //   cifar10-jpg.tar.xz,under=test[:5000]
 //   images.tar,targets=steering.csv,scale=1/255
 //   digits:10000,seed=7                             the procedural set

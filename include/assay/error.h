@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// What kind of thing went wrong; decides the program's exit code (see docs/exit-codes.md).
+// The kind of error; it decides the program's exit code (see docs/exit-codes.md).
 enum class Fault {
   usage,        // the caller asked for something that does not exist or does not fit together
   model,        // a network file is damaged, hostile or not in a known format

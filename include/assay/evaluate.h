@@ -1,7 +1,7 @@
 #pragma once
 
-// Walking a data set with a network, what a classifier says, and the check that comes before every analysis:
-// does this network, on these data, do what it is supposed to do?
+// Running a network over a data set, its decisions, and the check that comes before every analysis: does this
+// network do what it should on these data?
 
 #include <cstdint>
 #include <filesystem>
@@ -28,7 +28,7 @@ struct WalkOptions {
 void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options, Progress& progress,
           const std::function<void(const Batch&, const Tensors&)>& visit);
 
-// How far one target of a regression network is missed.
+// Errors of one target of a regression network.
 struct TargetError {
   double mean_squared = 0, mean_absolute = 0, greatest = 0;
 };
@@ -70,7 +70,7 @@ struct Evaluation {
 Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress);
 
-// Which accuracy is right: at least `expected` less `below`, at most `expected` and `above`.
+// The accepted accuracies: at least `expected` less `below`, at most `expected` plus `above`.
 struct AccuracyBounds {
   double expected = 0, below = 0, above = 1;
 };
@@ -81,10 +81,11 @@ struct AccuracyBounds {
 void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluation& evaluation,
                       const AccuracyBounds& bounds);
 
-// Where no class is named.
+// Stands for no class.
 constexpr std::int64_t no_class = -1;
 
-// How many classes the decision value tells apart, two for a single score; 0: it is no row of class scores.
+// How many classes the decision value tells apart, two for a single score; 0: it is not a row of class
+// scores.
 std::size_t class_count(const Session& session);
 // The class that a classifier's decision value, [N, classes] or [N], names for each record: the largest score
 // (the first among equals), or with a single one whether it says yes (a probability above one half, a logit
@@ -95,7 +96,7 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Array&
 // axis.
 void require_rows(const Session& session, const Array& logits, std::size_t records);
 
-// What a network says of each record.
+// Outputs and decisions of a network for each record.
 struct Predictions {
   Evaluation evaluation;  // of the same records, with the classes that the network names
   std::vector<std::string> ids;

@@ -2,7 +2,7 @@
 
 // Differential exploration of a data set: seeds in rounds, gradient ascent of DeepXplore's joint objective
 // from many seeds at once (Pei et al., SOSP 2017, algorithm 1; docs/algorithms/exploration.md), findings
-// confirmed, made small, told apart and kept.
+// confirmed, shrunk, made unique and stored.
 
 #include <cstdint>
 #include <filesystem>
@@ -26,15 +26,15 @@ class Task;
 
 namespace assay::explore {
 
-// How answers of several networks are compared.
+// How decisions of several networks are compared.
 struct DisagreementOptions {
   bool regression = false;  // or records of many items: outputs are not the scores of classes
-  // Regression: outputs of two networks further apart than this differ. Of records with many items: when two
-  // networks decide more than this share of the items differently.
+  // Regression: outputs of two networks further apart than this differ. Records with many items: two networks
+  // decide more than this share of the items differently.
   double margin = 0.2;
-  std::shared_ptr<const task::Task> task = {};  // what decides where records have many items
-  bool opposite_signs =
-      false;  // regression: only when the outputs do not all share a strict sign, too (DeepXplore, driving)
+  std::shared_ptr<const task::Task> task = {};  // decides if records have many items
+  bool opposite_signs = false;  // regression: only when the outputs do not all share a strict sign as well
+                                // (DeepXplore, driving)
 };
 
 struct SearchOptions {
@@ -84,7 +84,7 @@ struct ExploreOptions {
   double near_duplicate =
       0.01;  // root mean square difference, as a share of the range, below which two findings are one
   DatasetPtr baseline;  // what it covers counts as covered before the first seed; may be null
-  // Exploration ends after the round in which one of these is reached; 0: not asked for.
+  // Exploration ends after the round in which one of these is reached; 0: not requested.
   double goal = 0;  // coverage of all networks together
   std::size_t findings = 0;
   double seconds = 0;
@@ -128,7 +128,7 @@ struct Exploration {
 
 // Throws Error{usage} for fewer than two networks, Error{mismatch} for networks of different tasks or a
 // journal of another exploration, Error{data} without a valid range. After an interruption the journal holds
-// every outcome so far and the same call goes on with the same result. Results do not depend on threads,
+// every outcome so far and the same call continues with the same result. Results do not depend on threads,
 // width or interruptions, beyond float rounding.
 Exploration explore(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds,
                     const ExploreOptions& options, Progress& progress);

@@ -28,20 +28,19 @@ std::string_view base_name(std::string_view criterion);
 
 // Reads NAME[key=value,...]=THRESHOLD with the keys layer, class and context:
 //   idc=0.35   kmnc[layer=conv2]=60%   nc[layer="a,b",context=night]>=0.5   lsa<=12.5   kmnc[layer=*]=0.2
-// `*` asks for every layer (class, context) there is; where no single class or context was measured, the gate
-// fails. Without `layer` the gate is on all layers together, or
-// on each where they do not add up; without class and context on all records. A name that no figure has as it
-// stands asks for every variant of the criterion: idc for idc[m=6] and idc[m=8], idc[m=6] for
-// idc[layer=fc1,m=6]. "=" means at least, and at most for measures of which less is
-// better. Throws Error{usage} naming what is wrong.
+// `*` asks for every layer (class, context) there is; if no single class or context was measured, the gate
+// fails. Without `layer` the gate is on all layers together, or on each where they do not add up; without
+// class and context on all records. A name that is not exactly that of a figure asks for every variant of the
+// criterion: idc for idc[m=6] and idc[m=8], idc[m=6] for idc[layer=fc1,m=6]. "=" means at least, and at most
+// for measures of which less is better. Throws Error{usage} naming what is wrong.
 Gate parse_gate(std::string_view text);
 
-// The gate with its outcome. Where several figures are asked for, the outcome is that of the worst one; where
+// The gate with its outcome. Where several figures are requested, the outcome is that of the worst one; where
 // it fails, its reason names those that fail with their figures, the worst first (at most 12).
 Gate evaluate(Gate gate, std::span<const Measurement> measurements);
 
-// Why no figure of a run that will measure these criteria and layers (values, classes and contexts do not
-// matter) could ever pass the gate; empty where one could.
+// Why no figure of a run that will measure these criteria and layers could ever pass the gate (values,
+// classes and contexts do not matter); empty if one could.
 std::string impossible(const Gate& gate, std::span<const Measurement> measurements);
 
 struct Ratchet {
@@ -49,9 +48,9 @@ struct Ratchet {
   std::vector<std::string> only = {};  // names with selectors as gates have them, "kmnc[layer=*]"; empty: all
 };
 
-// One gate per measurement of the baseline that is chosen: now at least as good as then, exactly, less the
-// tolerance. What is missing now has failed. Throws Error{data} when the baseline holds no measurement,
-// Error{usage} for a choice that chooses none.
+// One gate per chosen measurement of the baseline: now at least as good as then, exactly, less the tolerance.
+// Missing measurements fail. Throws Error{data} when the baseline holds no measurement, Error{usage} for a
+// choice that selects none.
 std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measurement> measurements,
                                 const Ratchet& ratchet = {});
 

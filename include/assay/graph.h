@@ -28,7 +28,7 @@ struct Node {
   std::string name;  // unique in the graph, as users know it ("conv1", "features.3")
   std::string op;    // ONNX operator type ("Conv")
   std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;  // no_value for an output nobody named
+  std::vector<ValueId> outputs;  // no_value for an output without a name
   std::map<std::string, Attribute> attributes;
 
   // The attribute, or the fallback where the node does not carry it. Throws Error{model} naming node and

@@ -19,8 +19,8 @@
 
 namespace assay::inspection {
 
-// What a unit does at a symbol: its activation, its change since the symbol before (0 at the first), or the
-// derivative of the greatest logit with respect to it.
+// The behaviour of a unit at a symbol: its activation, its change since the symbol before (0 at the first),
+// or the derivative of the greatest logit with respect to it.
 enum class UnitBehaviour { activation, change, gradient };
 
 struct InspectedModel {
@@ -50,14 +50,14 @@ struct Vocabulary {
 // Error{data}.
 Vocabulary read_vocabulary(const std::string& spec, const std::string& padding);
 
-// What a row is where units and a hypothesis have different positions.
+// The rows, if units and a hypothesis have different positions.
 struct AlignOptions {
   // hypothesis: where the hypothesis has values; units are interpolated between the centres of their
   // receptive fields. units: where the units have; hypotheses are taken from there. record: one row a record.
-  // Where one of the two has one value a record, `hypothesis` means `record`, too.
+  // Where one of the two has one value a record, `hypothesis` means `record` as well.
   enum class Rows { hypothesis, units, record } rows = Rows::hypothesis;
   // How several positions become one. Automatic: the mean, but for recurrent layers and for hypotheses of
-  // symbols the last that is no padding. The mean of codes is the most frequent one.
+  // symbols the last that is not padding. The mean of codes is the most frequent one.
   enum class Reduce { automatic, mean, max, last } reduce = Reduce::automatic;
 };
 
@@ -74,7 +74,7 @@ struct InspectOptions {
   std::size_t batch = 0;   // records per pass of a network; 0: chosen for it
   std::uint64_t seed = 1;  // of the order of records, permutations and probes
   std::size_t shard = 1, shards = 1;
-  std::filesystem::path journal = {};  // progress is kept here and gone on from; empty: never
+  std::filesystem::path journal = {};  // progress is kept here and continued from; empty: never
   double journal_seconds = 5;          // between two entries of it
   bool keep_curve = false;             // remember scores at some looks, ever further apart
   std::filesystem::path state = {};    // what was seen goes here, to be combined; empty: nowhere
@@ -116,7 +116,7 @@ struct Inspection {
   std::vector<AlignedPair> pairs;
   std::vector<Hypothesis> hypotheses;
   std::vector<std::string> measures;
-  std::vector<CurvePoint> curve;  // where it was asked for
+  std::vector<CurvePoint> curve;  // where it was requested
   std::size_t records = 0;        // in the data set (of this shard)
   std::size_t records_read = 0;   // until nothing was open
   std::size_t settled = 0;        // scores that rest on a part of the records, since they had converged

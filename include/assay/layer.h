@@ -1,6 +1,6 @@
 #pragma once
 
-// Layers: the values of a graph that are regarded as neurons, with where the neurons are in the tensor.
+// Layers: the values of a graph that are regarded as neurons, and the position of the neurons in the tensor.
 
 #include <span>
 #include <string>

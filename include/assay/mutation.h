@@ -1,6 +1,6 @@
 #pragma once
 
-// Running mutants of a network on a data set, and what the data set is worth against them (Ma et al.,
+// Running mutants of a network on a data set, and the scores of the data set against them (Ma et al.,
 // DeepMutation, ISSRE 2018; docs/mutation.md).
 
 #include <cstdint>
@@ -24,24 +24,23 @@ class Task;
 
 namespace assay::mutation {
 
-// A mutant to be run: who it is (without results), and how its network is made when its turn comes.
+// A mutant to be run: its identity (without results), and how its network is made when it is needed.
 struct PlannedMutant {
   MutantOutcome description;
   std::function<Graph()> make;
-  // A network of its own (trained), not an edit of the original's graph; known where the graphs' values
-  // differ.
+  // A separate network (trained), not an edit of the original's graph; known where the graphs' values differ.
   bool separate = false;
 };
 // One that was drawn. The subject must outlive the result. Throws as apply().
 PlannedMutant planned(const Subject& subject, const Mutant& mutant);
 
 struct RunOptions {
-  // What decides where a record has many items (null: the output is scores of classes, or numbers with a
-  // margin). T' is then the records with items that the original decides rightly.
+  // Decides if a record has many items (null: the output is scores of classes, or numbers with a margin). T'
+  // is then the records with items that the original decides correctly.
   std::shared_ptr<const task::Task> task = {};
-  // A mutant answers otherwise when its output is further away than this (regression), or when it decides
-  // more than this share of the items otherwise that the original decides rightly (tasks of items; absent:
-  // 0).
+  // A mutant decides differently when its output is further away than this (regression), or when it decides
+  // differently more than this share of the items that the original decides correctly (tasks of items;
+  // absent: 0).
   std::optional<double> margin = {};
   double quality = 0.2;     // a mutant that gets a greater share of T' wrong is not run to the end
   bool naive = false;       // no shortcut: the whole mutant for each record

@@ -16,8 +16,8 @@ struct DrawOptions {
   std::size_t per_operator = 50;                   // at most, for each entry of `operators`
   std::map<std::string, std::size_t> counts = {};  // the same for operators of these names
   std::vector<std::string> layers;                 // that may be mutated; empty: all
-  // The only neurons that are changed, ascending, by names of layers, which stand in the place of `layers`.
-  // Empty: all. Operators that change a layer as a whole do not apply.
+  // The only neurons that are changed, ascending, by names of layers, which replace `layers`. Empty: all.
+  // Operators that change a layer as a whole do not apply.
   std::map<std::string, std::vector<std::size_t>> units = {};
   // false: the sites of a mutant lie in one layer, drawn with layers weighted by their weights (weight level)
   // or neurons (neuron level). true: over all layers together, as DeepMutation does; layer-level operators

@@ -1,7 +1,7 @@
 #pragma once
 
-// What has been found out about mutants: which record kills which. States of the same network can be combined
-// in any order with the same result: over other mutants (shards), other records (more tests), or both.
+// Results about mutants: which record kills which. States of the same network can be combined in any order
+// with the same result: over other mutants (shards), other records (more tests), or both.
 
 #include <array>
 #include <compare>
@@ -57,7 +57,7 @@ struct NearMiss {
 struct MutantOutcome {
   std::string id;  // "gf-conv2-17"
   std::string op, operator_name,
-      layer;  // the operator as it was asked for, its name, the layer; "" for the whole network
+      layer;  // the operator as it was requested, its name, the layer; "" for the whole network
   std::uint64_t seed = 0;
   std::int64_t sites = 0;        // weights or neurons or layers changed
   std::string summary, changes;  // in words; the first few changes, one by one
@@ -68,13 +68,13 @@ struct MutantOutcome {
       0;  // of its surest kill: distance beyond the other answer over the size of the values
   std::vector<NearMiss>
       nearest;  // up to `nearest_kept` records that came nearest to killing without doing so, nearest first
-  // Whether the training data kill it; a mutant that they do not kill does not count. Unknown where nobody
-  // asked.
+  // Whether the training data kill it; a mutant that they do not kill does not count. Unknown unless
+  // requested.
   std::optional<bool> killable = {};
 
   static constexpr std::size_t nearest_kept = 3;
   void note_miss(NearMiss miss);
-  // What makes two mutants of one network the same: operator, layer and seed.
+  // Identity of a mutant within a network: operator, layer and seed.
   std::string key() const;
 };
 

@@ -2,7 +2,7 @@
 
 // What is learned once from the training set and reused for every test set: ranges of all neurons, the
 // important neurons of the subject layers with the clusters of their activations, traces for surprise. A
-// profile knows the network and data it came from and is refused for any other network.
+// profile knows its network and data and is refused for any other network.
 
 #include <algorithm>
 #include <filesystem>
@@ -28,7 +28,7 @@ struct LayerStatistics {
       same_as;  // the first neuron of the layer with the same activation on every record
   // Bounds of the layer's activation function: 0 and infinity for ReLU.
   double floor = -std::numeric_limits<double>::infinity(), ceiling = std::numeric_limits<double>::infinity();
-  // Quantiles per neuron, by the share of the training records that are at most as active; those asked for.
+  // Quantiles per neuron, by the share of the training records that are at most as active; those requested.
   std::map<double, std::vector<float>> quantiles = {};
   std::vector<std::size_t> chosen = {};  // the neurons that count, ascending; empty: all
 
@@ -52,8 +52,8 @@ struct ImportantNeuron {
 struct LayerClusters {
   std::string layer;
   std::vector<ImportantNeuron> important;  // by descending relevance
-  std::size_t auto_m = 0;                  // the fewest that hold the share of relevance asked for
-  // Those that training records reach, ascending, where asked for: the cluster of each neuron, a byte each.
+  std::size_t auto_m = 0;                  // the fewest that hold the share of relevance requested
+  // Those that training records reach, ascending, where requested: the cluster of each neuron, a byte each.
   std::vector<std::string> combinations = {};
 };
 
@@ -79,7 +79,7 @@ struct LayerTraces {
   mutable std::map<std::string, std::shared_ptr<const void>> derived_;
 };
 
-// The elements of the records that a network was given, where they are numbers: to tell other preprocessing.
+// Statistics of input elements, if they are numbers: to detect other preprocessing.
 struct InputSummary {
   std::size_t records = 0;  // 0: none, or records of tokens
   double low = 0, high = 0, mean = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Data sets from what a program has in memory, or makes on demand. A set from arrays has the content hash
-// of the same records, labels and targets in an .npz file (whose uint8 pictures are those times 1/255).
+// Data sets from memory or generated on demand. A set from arrays has the content hash of the same records,
+// labels and targets in an .npz file (whose uint8 pictures are those times 1/255).
 
 #include <cstdint>
 #include <functional>
@@ -23,11 +23,11 @@ struct RecordOptions {
 
 // Records along the first axis of `inputs`, as the network takes them: float32, or int64 for tokens (float64
 // and int32 are converted to these). The array is shared, not copied. Throws Error{usage} for no records, an
-// element type or label that is none, and Error{mismatch} for numbers of labels, ids or targets that differ
-// from that of the records. A NaN or infinity is an Error{data} naming the record when it is read.
+// unsupported element type or an invalid label, and Error{mismatch} if the numbers of labels, ids or targets
+// differ from that of the records. A NaN or infinity is an Error{data} naming the record when it is read.
 DatasetPtr from_arrays(Array inputs, std::vector<std::int64_t> labels = {}, RecordOptions options = {});
-// Records with several inputs, by the names under which the network takes them; ids, range and whatever looks
-// at one input only take the first.
+// Records with several inputs, by the names under which the network takes them; ids, range and everything
+// that uses one input take the first.
 DatasetPtr from_arrays(std::vector<NamedArray> inputs, std::vector<std::int64_t> labels = {},
                        RecordOptions options = {});
 
@@ -42,11 +42,11 @@ struct Record {
   std::span<float> targets = {};
 };
 
-// Records that `write` makes when they are read, so that nothing need be in memory. `facts` needs size,
-// record_shape and dtype, and class_names (records have labels where there are any), target_width and so on
-// as they apply; a description is made if there is none. `write` may be called by several threads at once,
-// and must write the same for the same index. `id`: names of the records, the numbers if not given. Throws
-// Error{usage} for facts that are none; reading a NaN, an infinity or a label that is no class is an
+// Records that `write` generates when they are read, so that nothing needs to be in memory. `facts` needs
+// size, record_shape and dtype, and class_names (records have labels where there are any), target_width and
+// so on as they apply; a description is made if there is none. `write` may be called by several threads at
+// once, and must write the same for the same index. `id`: names of the records, the numbers if not given.
+// Throws Error{usage} for invalid facts; reading a NaN, an infinity or a label that is not a class is an
 // Error{data}.
 DatasetPtr from_function(DatasetFacts facts, std::function<void(std::size_t index, Record& record)> write,
                          std::function<std::string(std::size_t index)> id = {});
@@ -54,7 +54,7 @@ DatasetPtr from_function(DatasetFacts facts, std::function<void(std::size_t inde
 // All records of all parts, in order. Ids and labels are those of the parts (an id may then occur in two
 // parts), classes and valid range those of the first part. Throws Error{usage} for no parts and
 // Error{mismatch} when a part has another record shape, element type or target width than the first, lacks
-// labels that the first has, or has a label that is no class of it.
+// labels that the first has, or has a label that is not a class of it.
 DatasetPtr joined(std::vector<DatasetPtr> parts);
 
 // The records at `positions`, in that order; a position may occur twice. Ids, labels and classes stay the

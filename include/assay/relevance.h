@@ -24,9 +24,9 @@ class Task;
 
 namespace assay::relevance {
 
-// What to explain for each record of a batch: the score of one class, before functions that only bend the
-// scores (a softmax, a sigmoid, their logarithm). Of a network with one output z class 1 has the score z/2
-// and class 0 -z/2, as a network with these two outputs.
+// What to explain for each record of a batch: the score of one class, before functions that keep the order of
+// scores (a softmax, a sigmoid, their logarithm). With one output z, class 1 has the score z/2 and class 0
+// the score -z/2, as in a network with these two outputs.
 struct Target {
   // Per record; `no_class` leaves a record out (its relevance is 0). Empty: the class that is named.
   static constexpr std::int64_t no_class = -1;
@@ -40,7 +40,7 @@ struct Target {
 
 // Relevance of one batch.
 struct Relevance {
-  Tensors values;             // relevance with the shape of the value, for every value asked for
+  Tensors values;             // relevance with the shape of the value, for every value requested
   std::vector<double> start;  // relevance put in at the output, per record
 };
 
@@ -53,8 +53,8 @@ class Attribution {
   // AttributionOptions::wanted.
   virtual Relevance attribute(const Tensors& given, const Target& target,
                               std::span<const ValueId> wanted) const = 0;
-  // The values that attribute() reads from a forward pass for `wanted`: who runs the network anyway asks for
-  // them as well and passes them on in `given`.
+  // The values that attribute() reads from a forward pass for `wanted`: a caller that runs the network anyway
+  // requests them as well and passes them on in `given`.
   virtual std::vector<ValueId> reads(std::span<const ValueId> wanted) const = 0;
   // Human-readable definition with its options, for result documents.
   virtual std::string describe() const = 0;
@@ -63,8 +63,8 @@ class Attribution {
 struct AttributionOptions {
   double epsilon = 1e-6;     // LRP-epsilon's stabiliser
   bool bias_absorbs = true;  // false: relevance of biases is redistributed onto the inputs
-  // Whether what is explained are elements of the decision value as it is, numbered as classes are: of
-  // regression. Otherwise scores of classes.
+  // Whether elements of the decision value are explained unchanged, numbered like classes: for regression.
+  // Otherwise scores of classes.
   bool outputs = false;
   int steps = 32;            // integrated gradients
   double low = 0, high = 1;  // z^B box when the data declare none
@@ -73,7 +73,8 @@ struct AttributionOptions {
       {};  // (node name, rule), before the composite's choice
   std::optional<Array> baseline =
       {};  // DeepLIFT and integrated gradients: reference record, zeros when absent
-  // The values that attribute() will be asked for, so that nodes before them need no rule. Empty: everything.
+  // The values that will be requested from attribute(), so that nodes before them need no rule. Empty:
+  // everything.
   std::vector<ValueId> wanted = {};
 };
 
@@ -107,13 +108,13 @@ struct ImportanceOptions {
   std::optional<std::int64_t> only_class = {};
   std::size_t batch = 0;
   // What decides where records have many items: explained is the sum of the scores of the items that a
-  // record's network decides rightly (of `only_class` alone, where it is given), of yes or no half the
+  // record's network decides correctly (of `only_class` alone, where it is given), of yes or no half the
   // distance from the threshold.
   std::shared_ptr<const task::Task> task = {};
 };
 
 // Relevance of one layer's neurons summed over the correctly classified records (all records for regression,
-// those with items that are decided rightly for tasks of items).
+// those with items that are decided correctly for tasks of items).
 struct LayerImportance {
   Layer layer;
   std::vector<double> relevance;  // [neurons], the ranking criterion (signed or absolute as asked)

@@ -1,7 +1,7 @@
 #pragma once
 
-// The result document: the one structure that every analysis ends in. JSON is its faithful form; console
-// tables and all other outputs are renderings of it.
+// The result document: the structure that every analysis returns. JSON is its complete form; console tables
+// and all other outputs are renderings of it.
 
 #include <assay/extend/catalogue.h>
 #include <cstdint>
@@ -58,7 +58,7 @@ struct Definition {  // the exact meaning of a number in this document
   std::string term, text, source;
 };
 
-// A condition on a measured number and what came of it (assay/gate.h).
+// A condition on a measured number and its outcome (assay/gate.h).
 struct Gate {
   std::string text;                                   // as it was written: "kmnc[layer=conv2]=0.6"
   std::string criterion, layer, class_name, context;  // what it asks about; empty: not asked
@@ -70,7 +70,7 @@ struct Gate {
   std::string reason;              // why it could not be evaluated, or what to know about the outcome
 };
 
-// What makes figures doubtful, and what has probably brought it about.
+// A reason to doubt figures, and its likely cause.
 struct Warning {
   std::string id;     // stable: "same-data"
   std::string text;   // one sentence with the figures
@@ -87,13 +87,13 @@ struct Document {
   std::vector<Picture> pictures;
   std::vector<std::string> notices;
   std::vector<Definition> definitions;
-  // What the answer rests on: model and data hashes, options, seed, versions, times. Key and value.
+  // Provenance: model and data hashes, options, seed, versions, times. Key and value.
   std::vector<std::pair<std::string, Cell>> provenance;
 };
 
 inline constexpr int document_schema_version = 1;
 
-// A fraction as text: "99.99 %". Cut, not rounded, so that nothing below all of it shows as 100 %.
+// A fraction as text: "99.99 %". Cut, not rounded, so that only all of it shows as 100 %.
 std::string percent(double fraction, int decimals = 2);
 
 // A cell as people read it: counts in groups of three, fractions as percentages, "-" for nothing.
@@ -101,17 +101,17 @@ std::string shown(const Cell& cell, Column::Kind kind, int decimals);
 
 std::string to_json(const Document& document);  // docs/schema/result.schema.json
 // The inverse: to_json(read_document(text)) == text for every text that to_json gave. Throws Error{data} for
-// what is no result document of this version, is nested deeper than one can be or larger than 256 MiB.
+// anything that is not a result document of this version, is nested too deeply or is larger than 256 MiB.
 // `name`: for messages.
 Document read_document(std::string_view text, std::string_view name = "result document");
 struct ConsoleStyle {
   bool colour = false;  // ANSI colours and box drawing; off in a pipe
   int width = 100;
-  bool details = false;  // tables of detail, too, and what the result rests on
+  bool details = false;  // tables of detail as well, and what the result rests on
 };
 void print(const Document& document, std::ostream& out, const ConsoleStyle& style);
 
-// One self-contained page that shows the documents; opens from disk and asks nothing of the network
+// One self-contained page that shows the documents; opens from disk and makes no network requests
 // (docs/report.md).
 std::string to_html(std::span<const Document> documents);
 std::string to_html(const Document& document);

@@ -28,7 +28,7 @@ report::Document document_of(const Evaluation& evaluation, const Graph& network,
 report::Document document_of(const relevance::Importance& importance, const Session& session,
                              const relevance::ImportanceOptions& options, double share, std::size_t top);
 
-// What is told beyond the figures.
+// Facts beyond the figures.
 struct CoverageDetails {
   const Dataset* test = nullptr;  // walked last: tells ids and pictures of its records; null: no records
   const coverage::Observations* seen = nullptr;  // of that walk, with `test`: neurons, histograms, growth and
@@ -44,7 +44,7 @@ report::Document document_of(const coverage::CoverageState& state, const std::st
 // What learning a profile found: accuracy on the training data, records left out.
 report::Document document_of(const coverage::Learned& learned);
 
-// One measurement per figure, for gates. Criteria are named as asked for, kmnc or idc[m=6]. A criterion that
+// One measurement per figure, for gates. Criteria are named as requested, kmnc or idc[m=6]. A criterion that
 // looks at one layer only is there twice, by layer and as "all".
 std::vector<report::Measurement> measurements_of(const coverage::CoverageState& state);
 

@@ -28,7 +28,7 @@ struct Interval {
   std::size_t count = 0;
   double mean = 0;
   // Nothing for a single value. deviation: divided by count - 1. low, high: the interval of the mean at the
-  // level asked for.
+  // level requested.
   std::optional<double> deviation, low, high;
 };
 
@@ -49,7 +49,7 @@ double student_probability(double t, double degrees);
 // A kind of additions.
 struct Condition {
   std::string name;
-  DatasetPtr candidates;  // out of which each repeat draws its additions; null: none, training just goes on
+  DatasetPtr candidates;  // out of which each repeat draws its additions; null: none, training just continues
                           // (the control)
 };
 
@@ -107,7 +107,7 @@ struct ConditionScore {
 std::vector<ConditionScore> compare(const RetrainingPlan& plan, const Retraining& retraining,
                                     const std::string& control, const std::string& reference);
 
-// Labels for records that nobody has labelled: what most of several networks say.
+// Labels for unlabelled records: the class that most of several networks name.
 struct Vote {
   std::vector<std::size_t> records;  // positions of those with a majority, ascending
   std::vector<std::int64_t> labels;  // of those
@@ -118,7 +118,7 @@ struct Vote {
 // name it (of three, two). Throws Error{usage} for fewer than three networks: two either agree or tie.
 Vote majority_vote(const std::vector<std::vector<std::int64_t>>& ballots);
 
-// The same with what the networks say. Throws Error{mismatch} when one of them is no classifier.
+// The same with what the networks say. Throws Error{mismatch} when one of them is not a classifier.
 Vote majority_vote(std::span<const Session> networks, const DatasetPtr& dataset, Progress& progress);
 
 // Records that are kept from training, to be judged by.

@@ -70,9 +70,9 @@ Cover minimise(const CoveredRows& rows, const MinimiseOptions& options = {});
 Cover budgeted(CoveredRows rows, std::size_t budget);
 
 // All records by additional coverage (Rothermel et al. 2001; Yoo and Harman 2012): when those chosen cover
-// all that the remaining can, the count starts anew with the remaining. Records that cover nothing come last,
-// by index. No more than `most` are put in order. 8 bytes an entry of the rows where they are moved here;
-// O(entries) a round.
+// all that the remaining can, the count starts again with the remaining. Records that cover nothing come
+// last, by index. No more than `most` are put in order. 8 bytes an entry of the rows where they are moved
+// here; O(entries) a round.
 std::vector<std::size_t> order_additional(CoveredRows rows,
                                           std::size_t most = std::numeric_limits<std::size_t>::max());
 
@@ -101,12 +101,12 @@ ScoreOrder order_by_score(std::span<const double> scores);
 std::vector<std::size_t> order_random(std::size_t records, std::uint64_t seed);
 
 // How early an order of tests finds the faults: average percentage of faults detected (Rothermel et al.
-// 2001), every misclassified record being a fault of its own, as in Feng et al. 2020.
+// 2001), every misclassified record being a separate fault, as in Feng et al. 2020.
 struct Apfd {
   // 1 - (sum of the faults' 1-based places) / (faults * tests) + 1 / (2 * tests); nothing without faults or
   // tests.
   std::optional<double> value;
-  // With the faults first: what no order exceeds.
+  // With the faults first: the maximum of all orders.
   std::optional<double> greatest;
   std::size_t faults = 0, tests = 0;
   // Fraction of the tests run, fraction of the faults found, from (0, 0) to (1, 1), wherever the slope

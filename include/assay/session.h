@@ -23,10 +23,10 @@ struct SessionOptions {
   int threads = 0;                 // 0: all cores this process may use
   std::string device = "cpu";      // there is no other
   std::uint64_t memory_limit = 0;  // bytes one tensor may take; 0: half of the machine's memory
-  // Of the processor: "auto" (the quickest, part by part), "lanes", "onednn", or "reference" (one operator
-  // after the other, in plain loops). What the one named cannot do, the reference does.
+  // Engine on the processor: "auto" (the fastest, part by part), "lanes", "onednn", or "reference" (one
+  // operator after the other, in plain loops). What the chosen one cannot run, the reference runs.
   std::string engine = "auto";
-  // Where the model does not tell: the shape of a record of the first input, and of inputs by name.
+  // If the model does not say it: the shape of a record of the first input, and of inputs by name.
   Shape record_shape = {};
   std::map<std::string, Shape> record_shapes = {};
 };
@@ -43,7 +43,7 @@ struct Tap {
 std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 
 // Nodes that run together. For a record: nanoseconds expected on one thread (0: unknown), and measured.
-struct PlannedStretch {
+struct PlannedSegment {
   std::string engine;  // "lanes", "onednn" or "reference"
   std::vector<int> nodes;
   double nanoseconds = 0, measured = 0, multiply_adds = 0;  // by the operators' definitions
@@ -59,18 +59,18 @@ class Session {
   const Graph& graph() const;
   const SessionOptions& options() const;
 
-  // Values that a batch of records gives: the graph inputs. Records with one input fit a network with one,
-  // whatever it is called; several are matched by name. Throws Error{mismatch} naming the inputs that are
-  // missing or too many, or the shapes that do not fit.
+  // Values that a batch of records gives: the graph inputs. Records with one input fit a network with one of
+  // any name; several are matched by name. Throws Error{mismatch} naming the inputs that are missing or too
+  // many, or the shapes that do not fit.
   Tensors bind(const Batch& batch) const;
   // The same for records of a network with one input.
   Tensors bind(const Array& inputs) const;
   // The graph input that takes the first input of a data set's records. Throws as bind().
   ValueId first_input(const DatasetFacts& facts) const;
 
-  // Computes `wanted` from `given` and the constants. Only nodes needed for that run, and a value is released
-  // when its last reader is done. Resuming from the middle is giving values from an earlier run. Inference
-  // only: no gradients are recorded. Engines agree within float rounding.
+  // Computes `wanted` from `given` and the constants. Only the needed nodes run, and a value is released
+  // after its last reader. To resume in the middle, give values of an earlier run. Inference only: no
+  // gradients are recorded. Engines agree within float rounding.
   Tensors run(const Tensors& given, std::span<const ValueId> wanted) const;
 
   // As run(), recording gradients. Values in `given` that require gradients are leaves. In `training`,
@@ -104,8 +104,8 @@ class Session {
   const std::vector<Layer>& layers() const;
   // Shape of a value for a batch of one record; empty for values that the same tiny runs do not compute.
   const Shape& shape(ValueId id) const;
-  // Where a value holds its records: the axis they lie along and how many rows there each takes. An axis of
-  // -1: the value does not depend on the batch, or (0 rows) not in a way that is understood.
+  // The batch axis of a value and the rows per record along it. An axis of -1: the value does not depend on
+  // the batch, or (0 rows) not in a known way.
   struct RecordAxis {
     int axis = -1;
     std::int64_t rows = 1;
@@ -114,8 +114,8 @@ class Session {
   // Finds a layer by name, by value name, by index ("2", "-1" from the end) or by a part of a path that is
   // in no other name ("lstm" of "/lstm/LSTM"). Throws Error{usage} with the names there are and the nearest.
   const Layer& layer(std::string_view selector) const;
-  // The default subject of importance analysis: the layer with weights before the last one, on the path to
-  // the decision that has most of them.
+  // The default layer of importance analysis: the layer with weights before the last one, on the path to the
+  // decision with most of them.
   const Layer& penultimate_layer() const;
 
   // Records per run() that analyses take by default, on any machine; `keeps_values`: of runs that go back.
@@ -127,8 +127,8 @@ class Session {
   bool ends_in_softmax() const;
   // True when the decision value comes out of a sigmoid: a probability, to be compared with 0.5.
   bool ends_in_sigmoid() const;
-  // How a forward pass to the outputs runs, in order of computation; with `measure` timed on made-up records.
-  std::vector<PlannedStretch> plan(bool measure = false) const;
+  // How a forward pass to the outputs runs, in order of computation; with `measure` timed on sample records.
+  std::vector<PlannedSegment> plan(bool measure = false) const;
   // What users should know about how this network is run: a batch size fixed in the file, for instance.
   const std::vector<std::string>& notices() const;
 

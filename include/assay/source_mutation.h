@@ -1,6 +1,6 @@
 #pragma once
 
-// Mutants of training programs: drawing and making them, training them, and keeping what was trained (Ma et
+// Mutants of training programs: drawing and making them, training them, and storing trained networks (Ma et
 // al., DeepMutation, ISSRE 2018; Humbatova et al., DeepCrime, ISSTA 2021; docs/source-mutation.md).
 
 #include <cstdint>
@@ -43,7 +43,7 @@ Program in_memory(Program program, std::uint64_t most = std::uint64_t{1} << 30);
 // once.
 std::string hash_of(const Program& program);
 
-// What a trained network makes of a data set.
+// Scores of a trained network on a data set.
 struct TrainedScore {
   double value = 0;              // accuracy, or the mean squared error of a regression
   std::vector<bool> right = {};  // by record; empty for a regression
@@ -51,7 +51,7 @@ struct TrainedScore {
 };
 
 // Trained networks in a folder, each under the hash of what it was trained from. Several processes may use
-// one store. Files are complete or not there; what is damaged counts as not there.
+// one store. Files are complete or absent; damaged files count as absent.
 class TrainedStore {
  public:
   enum class Status { trained, failed, unfinished, damaged };
@@ -83,7 +83,7 @@ class TrainedStore {
   std::filesystem::path log(const std::string& key) const;
 
   // All entries by key. `verify`: reads every network and compares it with what was written. Throws Error{io}
-  // where the folder cannot be read, Error{usage} where it is no store.
+  // where the folder cannot be read, Error{usage} where it is not a store.
   std::vector<Entry> list(bool verify) const;
   // Removes an entry with all its files. Throws Error{io}.
   void remove(const std::string& key) const;
@@ -118,7 +118,7 @@ struct Trained {
 // Trains what is not in the store yet, in any order, several at a time; ranks of a launcher share the jobs
 // and the store. What goes wrong with one is its failure. Results do not depend on the number of jobs. Throws
 // Error{io} when the store cannot be written or a rank does not see what another has kept there,
-// Error{interrupted} on Ctrl-C; what was finished is kept, trainings by Assay go on from their last epoch.
+// Error{interrupted} on Ctrl-C; what was finished is kept, trainings by Assay continue from their last epoch.
 std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const TrainingPlan& plan,
                                     Progress& progress);
 

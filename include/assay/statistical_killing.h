@@ -74,8 +74,8 @@ struct OperatorKilling {
 };
 
 struct StudyOptions {
-  // An operator whose spec leaves its searched option (ProgramFault::option) open is sought over its range,
-  // or tried with all its values; one that gives it is one mutant a place.
+  // If an operator's spec does not set its searched option (ProgramFault::option), the option is searched
+  // over its range, or tried with all its values. If the spec sets it, there is one mutant a place.
   std::vector<OperatorChoice> operators;
   std::vector<std::string> places = {};  // that may be mutated; empty: all
   KillDesign design = {};                // higher_is_better follows from the test sets
@@ -100,7 +100,7 @@ struct TestedMutant {
 struct KillingStudy {
   std::size_t sets = 0;                                 // 1 + test sets
   std::vector<std::vector<double>> originals;           // scores by set and run
-  std::vector<TestedMutant> mutants;                    // in the order in which they were asked for
+  std::vector<TestedMutant> mutants;                    // in the order in which they were requested
   std::vector<std::vector<OperatorKilling>> operators;  // by test set
   std::vector<std::optional<double>> scores;            // by test set: mean over operators
   std::vector<NotApplicable> not_applicable;
@@ -108,16 +108,16 @@ struct KillingStudy {
 };
 
 // Scores are accuracies, or mean squared errors where the data have targets. Mutants are looked at after each
-// number of runs of the design, and trained on only where a set could still decide otherwise. All trainings
-// have seeds of their own, those of original and mutants differ. What is in the store, scores included, is
-// not done again. Throws Error{usage} as draw_mutants() and for no such part, Error{data} when the original
-// cannot be trained.
+// number of runs of the design, and trained on only where a set could still decide otherwise. Each training
+// has another seed, also those of original and mutants. What is in the store, scores included, is not done
+// again. Throws Error{usage} as draw_mutants() and for no such part, Error{data} when the original cannot be
+// trained.
 KillingStudy study_killing(const Program& program, const Subject& subject,
                            const std::vector<DatasetPtr>& tests, const StudyOptions& options,
                            const TrainingPlan& plan, Progress& progress);
 
-// Mutants whose killing records contain all killing records of another mutant that has some: whoever kills
-// the other kills them (subsumption; Ammann, Delamaro and Offutt, ICST 2014). Of equal ones all but the
+// Mutants whose killing records contain all killing records of another mutant that has some: killing the
+// other always kills them (subsumption; Ammann, Delamaro and Offutt, ICST 2014). Of equal ones all but the
 // first.
 std::vector<std::size_t> redundant(const std::vector<std::vector<bool>>& kills);
 

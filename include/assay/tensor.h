@@ -1,6 +1,6 @@
 #pragma once
 
-// What runs of a network take and give.
+// Inputs and results of runs of a network.
 
 #include <functional>
 #include <map>
@@ -22,7 +22,8 @@ struct RecordObjective {
   // Adds to zeros, number by number, how each number changes with the record's elements: those of every value
   // read, one after the other, each in its order with the axis of records in front. Called once a record, by
   // several threads at a time.
-  std::function<void(std::size_t record, std::span<const float> elements, std::span<float> slopes)> slopes;
+  std::function<void(std::size_t record, std::span<const float> elements, std::span<float> gradients)>
+      gradients;
 };
 struct RecordGradients {
   Array value;                     // what was read first

@@ -16,9 +16,9 @@ struct NamedTensor {
   Array values;
 };
 
-// As from_arrays() (assay/records.h), from arrays: floating-point numbers are delivered
-// as float32, int64 and int32 as int64. `labels`: [n] whole numbers, or undefined. The tensors are held, not
-// copied, and must not be changed afterwards; they may be views of larger ones.
+// As from_arrays() (assay/records.h), from arrays: floating-point numbers are delivered as float32, int64 and
+// int32 as int64. `labels`: [n] integers, or undefined. The tensors are held, not copied, and must not be
+// changed afterwards; they may be views of larger ones.
 DatasetPtr from_tensors(Array inputs, const Array& labels = {}, RecordOptions options = {});
 DatasetPtr from_tensors(std::vector<NamedTensor> inputs, const Array& labels = {},
                         RecordOptions options = {});

@@ -45,11 +45,11 @@ struct Recipe {
   std::filesystem::path checkpoint = {};  // written after each epoch; resumed from when present; empty: none
 };
 
-// Rises when the same recipe may give other weights than before.
+// Increased whenever the same recipe may give other weights than before.
 inline constexpr int trainer_version = 4;
 
 // Throws Error{usage} for a name, option or number that there is not, and for a part without effect.
-// `validated`: whether there are validation data beside those of validation_share.
+// `validated`: whether there are validation data in addition to those of validation_share.
 void check_recipe(const Recipe& recipe, bool validated);
 
 // Content hash of everything that decides the trained weights: all but the checkpoint. Defaults that are

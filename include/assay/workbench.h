@@ -37,9 +37,9 @@ struct WorkbenchModel {
 // Not thread-safe.
 class Workbench {
  public:
-  // Opens the database, or makes it; an empty path is one in memory. Whatever kills the process, the file
-  // stays a valid database that holds everything that was added before. Throws Error{data} for the file of
-  // another program, Error{mismatch} for a database of another version, Error{io}.
+  // Opens the database, or makes it; an empty path is one in memory. However the process ends, the file stays
+  // a valid database that holds everything that was added before. Throws Error{data} for the file of another
+  // program, Error{mismatch} for a database of another version, Error{io}.
   explicit Workbench(const std::filesystem::path& file = {}, Inspector inspector = inspection::inspect);
   ~Workbench();
 
@@ -55,13 +55,13 @@ class Workbench {
   // text the vocabulary gives.
   void set_options(inspection::InspectOptions options, inspection::UnitBehaviour behaviour = {});
 
-  // Adds scores to the relation `scores`, in the place of those that had the same key. `groups`: those that
-  // were inspected. `key`: a hash of all that the scores depend on; empty: none.
+  // Adds scores to the relation `scores`, instead of those that had the same key. `groups`: those that were
+  // inspected. `key`: a hash of all that the scores depend on; empty: none.
   void keep(const inspection::Inspection& seen, const std::vector<inspection::UnitGroup>& groups,
             const std::string& key = {});
 
-  // Puts the result of any analysis into the database under a name, in the place of one that had it. Returns
-  // the relations that its tables went into.
+  // Puts the result of any analysis into the database under a name, instead of one that had it. Returns the
+  // relations that its tables went into.
   std::vector<std::string> add_document(const std::string& name, const report::Document& document);
 
   // Runs SQL, one or more statements. The answers are tables of the document. Throws Error{usage} with line

@@ -73,8 +73,8 @@ _here = [
 
 
 def _made_when_asked() -> dict[str, object]:
-    """What an import need not wait for: classes to derive from, and one function a command ("model" and "data" describe
-    what load() and data() make)."""
+    """Loaded on first use, so that an import is fast: classes to derive from, and one function a command ("model" and
+    "data" describe what load() and data() make)."""
     from . import _own
     from ._questions import commands
 

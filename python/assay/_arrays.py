@@ -1,4 +1,4 @@
-"""Numbers as the module takes them, of whatever holds some: NumPy, torch, TensorFlow, JAX, lists."""
+"""Numbers in the form of the module, from NumPy, torch, TensorFlow, JAX or lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Array", "array_of", "channels_first", "host", "is_array", "refused",
 
 Array = np.ndarray[Any, Any]
 
-#: What DLPack has no word for. TensorFlow ends the process where such a tensor is asked for its memory.
+#: Types that DLPack does not have. TensorFlow ends the process when such a tensor is asked for its memory.
 _no_numbers = {"string", "variant", "resource"}
 
 
@@ -34,7 +34,7 @@ def _has_array(value: Any) -> bool:
 
 
 def array_of(value: Any, what: str = "x") -> Any:
-    """A NumPy array or what speaks DLPack, without a copy wherever that can be."""
+    """A NumPy array or an object with DLPack, without a copy if possible."""
     if hasattr(value, "detach"):  # of torch: those that are part of a graph export nothing
         value = value.detach()
         if getattr(value, "is_conj", None) is not None and value.is_conj():
@@ -47,7 +47,7 @@ def array_of(value: Any, what: str = "x") -> Any:
 
 
 def host(value: Any, what: str) -> Array:
-    """The same as a NumPy array, for what is small or is copied anyway."""
+    """The same as a NumPy array, for small arrays and those that are copied anyway."""
     if hasattr(value, "detach"):
         value = _host_of_torch(value.detach(), what)
     elif isinstance(value, (str, bytes)) or not (_has_array(value) or isinstance(value, (Sequence, np.generic, int, float))):
@@ -57,7 +57,7 @@ def host(value: Any, what: str) -> Array:
         return _numbers(value.to_numpy() if hasattr(value, "to_numpy") else np.asanyarray(value), what)
     except UsageError:
         raise
-    except Exception as error:  # of whatever library the object is
+    except Exception as error:  # of any library
         raise UsageError(_uneven(value, what) or f"{what}, a {type(value).__name__}, gives no array: {error}") from error
 
 
@@ -89,7 +89,7 @@ def _numbers(array: Array, what: str) -> Array:
 
 
 def _uneven(value: Any, what: str) -> str | None:
-    """What is wrong with lists that are no array, where it is that."""
+    """The fault of lists that are not an array, if that is the fault."""
     if not isinstance(value, Sequence):
         return None
     sizes = [len(row) if isinstance(row, Sequence) else -1 for row in value]
@@ -101,12 +101,12 @@ def _uneven(value: Any, what: str) -> str | None:
 
 
 def scaled(array: Any, factor: float, what: str) -> Array:
-    """Whatever numbers, times a factor, as float32."""
+    """Any numbers, times a factor, as float32."""
     return np.multiply(host(array, what), np.float32(factor), dtype=np.float32)
 
 
 def channels_first(arrays: dict[str, Any], shapes: frozenset[tuple[int, ...]] | None = None) -> dict[str, Any]:
-    """Views with channels in front, of inputs with channels last: those whose records have one of the shapes, or three
+    """Views with channels first, of inputs with channels last: those whose records have one of the shapes, or three
     dimensions and more. No element moves."""
     moved = {}
     for name, array in arrays.items():

@@ -62,7 +62,7 @@ class _Spool:
 
 
 def batches_of(value: Any) -> Iterable[Any] | None:
-    """What gives batches or records one after the other, or None for what does not."""
+    """An iterable of batches or records, or None for other objects."""
     if _is_of_hugging_face(value):
         formatted = value if _has_transform(value) else value.with_format("numpy")
         batches: Iterable[Any] = formatted.iter(batch_size=256)
@@ -80,19 +80,19 @@ def _is_of_hugging_face(value: Any) -> bool:
 
 
 def _has_transform(value: Any) -> bool:
-    """Then it says itself what records are."""
+    """If so, the transform defines the records."""
     return getattr(value, "format", None) is not None and value.format["type"] == "custom"
 
 
 def choice_of(value: Any, choice: Choice) -> Choice:
-    """What is chosen; of a data set of Hugging Face all columns are inputs where nothing is."""
+    """The chosen columns; of a data set of Hugging Face all columns are inputs if none are chosen."""
     if choice or not _is_of_hugging_face(value) or not value.column_names:
         return choice
     return Choice(inputs=list(value.column_names))
 
 
 def names_of(value: Any, label: str | None) -> list[str]:
-    """Of the classes, where a data set of Hugging Face knows them."""
+    """Names of the classes, if a data set of Hugging Face knows them."""
     feature = (getattr(value, "features", None) or {}).get(label) if _is_of_hugging_face(value) else None
     return list(getattr(feature, "names", None) or [])
 

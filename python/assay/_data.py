@@ -33,7 +33,7 @@ Bounds = Union[float, Sequence[float]]
 
 
 class Data:
-    """Records with stable ids, read in batches. Made by :func:`data`; slices are data sets, too.
+    """Records with stable ids, read in batches. Made by :func:`data`; slices are data sets as well.
 
     Arrays that were given are held, not copied: do not change them while the data set is in use.
     """
@@ -187,7 +187,7 @@ def _labels(y: Any) -> Any:
 
 
 def _classes(labels: Array) -> Array:
-    """Whole numbers and truth values, [n] or [n, 1], and one-hot rows [n, classes] of any numbers, as classes [n];
+    """Integers and truth values, [n] or [n, 1], and one-hot rows [n, classes] of any numbers, as classes [n];
     others as they are."""
     if labels.ndim == 2 and labels.shape[1] == 1 and labels.dtype.kind != "f":
         labels = labels[:, 0]
@@ -198,7 +198,7 @@ def _classes(labels: Array) -> Array:
 
 
 def _column_of_outputs(y: Any, names: list[str]) -> tuple[Any, list[str]]:
-    """Floating-point numbers are targets; whole numbers, truth values and names are classes."""
+    """Floating-point numbers are targets; integers, truth values and names are classes."""
     column = column_of(y, str(getattr(y, "name", None) or "y"))
     if column.values.dtype.kind == "f" and column.missing is None:
         return column.values, names
@@ -221,7 +221,7 @@ Layout = Union[str, frozenset[tuple[int, ...]], None]
 
 
 def _preparation(scale: float | None, layout: Layout) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What happens to the inputs, whatever they come from. A set of shapes: records of these have channels last."""
+    """Preparation of the inputs, from any source. A set of shapes: records of these have channels last."""
     if layout not in (None, "nchw", "nhwc") and not isinstance(layout, frozenset):
         raise UsageError(f"layout={layout!r}: 'nchw' or 'nhwc'")
 
@@ -237,7 +237,7 @@ def _preparation(scale: float | None, layout: Layout) -> Callable[[dict[str, Any
 
 @dataclass
 class _Taken:
-    """What was given, sorted out."""
+    """The arguments, sorted by meaning."""
 
     x: Any
     y: Any
@@ -310,13 +310,13 @@ def data(
     ----------
     x
         Records along the first axis, as the network takes them: an array of NumPy or JAX, a tensor of torch or
-        TensorFlow (or whatever speaks DLPack) of floating-point numbers, or int64 tokens, held without a copy; a dict
+        TensorFlow (or any object with DLPack) of floating-point numbers, or int64 tokens, held without a copy; a dict
         of these by name of input; an iterable of batches ``x``, ``(x, y)``, ``((x0, x1), y)``, ``({name: x}, y)`` or
         single records with a class each, such as a DataLoader, a torch Dataset, tf.data or a data set of Hugging Face,
         read once into a temporary file, so that memory stays free; a table of pandas, polars or Arrow, or the name of
         a ``.parquet`` file; or a spec (docs/data.md): ``"test.npz,range=0:1[:500]"``.
     y
-        Classes [n], whole numbers (or [n, 1], truth values, one-hot rows [n, classes] of any numbers, a column of names of
+        Classes [n], integers (or [n, 1], truth values, one-hot rows [n, classes] of any numbers, a column of names of
         a table); or floating-point regression targets [n] or [n, t]; or labels of the items of a record, [n, ...] of any
         numbers, such as masks [n, height, width] (docs/tasks.md).
     targets
@@ -340,7 +340,7 @@ def data(
     Raises
     ------
     UsageError
-        For element types and shapes that are no records; 8-bit pictures need ``scale=1/255``.
+        For element types and shapes that are not records; 8-bit pictures need ``scale=1/255``.
     MismatchError
         For numbers of labels or ids that differ from that of the records.
     DataError

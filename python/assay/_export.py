@@ -43,7 +43,7 @@ def _is_program_of_torch(value: Any) -> bool:
 
 
 def _is_onnx(value: Any) -> bool:
-    """A ModelProto of the package onnx, or what torch.onnx.export gives."""
+    """A ModelProto of the package onnx, or a result of torch.onnx.export."""
     return hasattr(value, "model_proto") or (hasattr(value, "SerializeToString") and hasattr(value, "graph"))
 
 
@@ -99,7 +99,7 @@ def _of_module(module: Any, example: Any) -> Any:
         for attempt in (_by_dynamo, _by_tracing):
             try:
                 return attempt(module, call)
-            except Exception as error:  # whatever an exporter raises, or Assay about what it made
+            except Exception as error:  # any error of an exporter, or of Assay about its result
                 failed.append(error)
     for failure in failed:
         if isinstance(failure, AssayError):
@@ -113,7 +113,7 @@ def _of_module(module: Any, example: Any) -> Any:
 
 @contextlib.contextmanager
 def _evaluating(module: Any) -> Iterator[None]:
-    """In evaluation mode, and without the caches of transformers, which are outputs nobody needs."""
+    """In evaluation mode, and without the caches of transformers, which are unused outputs."""
     import torch
 
     training: bool = module.training
@@ -133,7 +133,7 @@ def _evaluating(module: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quietly() -> Iterator[None]:
-    """What exporters print and log of ways that they tried in vain is of no use to anybody here."""
+    """Suppresses what exporters print and log about failed attempts."""
     level = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -231,7 +231,7 @@ def _of_program(program: Any, weights: Any, name: str) -> Any:
     _name_by_module(program.model.graph, weights)
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         path = os.path.join(folder, f"{name}.onnx")
-        program.save(path)  # with weights beside it, if they are large
+        program.save(path)  # with weights in a file next to it, if they are large
         return _assay.read_model(path)
 
 
@@ -280,7 +280,7 @@ def _by_tracing(module: Any, call: _Call) -> Any:
 
 
 def _of_keras(model: Any, example: Any) -> Any:
-    """Its layers as Assay reads them; where it cannot, what Keras's own exporter makes of them."""
+    """Its layers as Assay reads them; if it cannot, the result of Keras's exporter."""
     if example is not None and not getattr(model, "built", True):
         model(example)
     try:
@@ -326,7 +326,7 @@ def _saved(model: Any) -> Any:
 
 
 def _keras_by_torch(model: Any, example: Any) -> Any:
-    """A model whose backend is torch is a module, too."""
+    """A model whose backend is torch is also a module."""
     import torch
 
     if example is None:

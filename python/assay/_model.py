@@ -34,7 +34,7 @@ class Layer:
 
 
 class Model:
-    """A network. Immutable: edits give another one, which shares what was not touched. Made by :func:`load`."""
+    """A network. Immutable: edits give another one, which shares everything unchanged. Made by :func:`load`."""
 
     def __init__(self, network: Any, threads: int = 0, device: str = "cpu", batch: int = 0) -> None:
         self._network = network
@@ -106,8 +106,8 @@ class Model:
         self._network.write(os.fspath(path))
 
     def predict(self, x: Any, *, progress: Progress = None) -> tuple[Array, Array | None]:
-        """Outputs [n, ...] in whatever shape the network gives them, and the classes [n] that they name (None where
-        they are no row of scores for each record, and for regression)."""
+        """Outputs [n, ...] in the network's shape, and the classes [n] that they name (None where
+        they are not one row of scores for each record, and for regression)."""
         found = self._network.predictions(self._records(x), self._run, listener_of(progress))
         return found[0], found[1] if len(found) > 1 else None
 
@@ -202,7 +202,7 @@ def _target(target: Any) -> Any:
 
 
 def _switch(value: Any) -> Any:
-    """NumPy's truth values and numbers are True or False, too."""
+    """NumPy's truth values and numbers also count as True or False."""
     return bool(value) if value is None or isinstance(value, (int, float, np.generic)) else value
 
 

@@ -1,6 +1,6 @@
 """Criteria, attacks, constraints, hypotheses and clusterers written in Python.
 
-They take part in every analysis under their names, with options, beside those that Assay brings. They see batches, not
+They take part in every analysis under their names, with options, like built-in ones. They see batches, not
 records, and are slower than those in C++ by what Python costs for a batch.
 """
 
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class LayerProfile:
-    """What the training set taught of one layer: float32 ``low`` and ``high``, float64 ``mean`` and ``deviation``,
+    """Statistics of one layer over the training set: float32 ``low`` and ``high``, float64 ``mean`` and ``deviation``,
     [neurons] each."""
 
     name: str
@@ -65,7 +65,7 @@ class ActivationBatch:
 
 @dataclass(frozen=True)
 class AttackProblem:
-    """What an attack is given: ``inputs`` [n, record...] float32 in units of the valid range (0 to 1), ``labels`` [n]
+    """The input of an attack: ``inputs`` [n, record...] float32 in units of the valid range (0 to 1), ``labels`` [n]
     to be left, ``scores`` [n, classes] of the clean records, ``targets`` [n] or None, ``keys`` [n] that name the
     records' random streams, ``seed``."""
 
@@ -77,7 +77,7 @@ class AttackProblem:
     seed: int
 
     def rng(self, row: int, purpose: int = 0) -> np.random.Generator:
-        """A random stream of one record: the same whatever batch the record is in."""
+        """A random stream of one record: the same in every batch."""
         return np.random.default_rng([self.seed, self.keys[row], purpose])
 
 
@@ -104,7 +104,7 @@ class RecordBlock:
 
 class AttackedNetwork:
     """The network of an attack, while ``perturb`` runs. Points are arrays [n, record...] of the shape of the problem's
-    inputs; of torch tensors the scores are torch's, too, and ``backward()`` of whatever is computed from them reaches
+    inputs; of torch tensors the scores are torch's as well, and ``backward()`` of anything computed from them reaches
     the points, so that an objective may be written as a loss in torch is."""
 
     def __init__(self, view: Any) -> None:
@@ -174,7 +174,7 @@ class Criterion(_Named):
             def load(self, state): self.top = state
 
     Batches come in any order and split in any way; ``merge`` must not care about order either. ``load`` gets what
-    ``save`` gave, NaN and infinities too, tuples as lists and keys as texts; whole numbers have 64 bits at most. A file
+    ``save`` gave, NaN and infinities included, tuples as lists and keys as texts; integers have 64 bits at most. A file
     with the state is read back where the criterion is registered (:func:`register`).
     """
 
@@ -218,9 +218,9 @@ class Attack(_Named):
 
 
 class Constraint(_Named):
-    """What a search may do to a record. Each method is optional and gets arrays [n, record...]:
-    ``direction(searches, points, wanted)`` what is allowed of the wanted direction, ``kept(searches, points)`` where
-    the search goes on from, ``shown(searches, points)`` the record that a point stands for."""
+    """The changes that a search may make to a record. Each method is optional and gets arrays [n, record...]:
+    ``direction(searches, points, wanted)`` the allowed part of the wanted direction, ``kept(searches, points)`` where
+    the search continues, ``shown(searches, points)`` the record that a point stands for."""
 
     _kind = "constraint"
 
@@ -239,7 +239,7 @@ class Hypothesis(_Named):
 
 
 def behaviours_of(name: str, classes: list[list[str]], found: Any, records: int) -> Array:
-    """What annotate() gave, as [records, hypotheses, positions...] float32: classes as their numbers, and behind them
+    """What annotate() gave, as [records, hypotheses, positions...] float32: classes as their numbers, and after them
     whether it is the first, the second, ..."""
     if _is_tensor_of_torch(found):
         found = host(found, f"hypothesis {name}: what annotate() gives")
@@ -300,7 +300,7 @@ _registrars: dict[str, Callable[[dict[str, Any], Any], None]] = {
 
 
 class _Checked:
-    """A criterion whose results are made sure of."""
+    """A criterion whose results are checked."""
 
     def __init__(self, name: str, own: Any) -> None:
         self._name, self._own = name, own
@@ -375,7 +375,7 @@ def _name_of(cls: type) -> str:
 
 def register(cls: _Class) -> _Class:
     """Makes a criterion, attack, constraint or hypothesis known under its name. Classes given to an analysis are
-    registered by it; a class of the same name defined again, in a notebook say, takes the place of the one before.
+    registered by it; a class of the same name defined again, for example in a notebook, replaces the earlier one.
 
     Raises UsageError for a name that Assay's own catalogue has.
     """

@@ -1,4 +1,4 @@
-"""Where the program ``assay`` is that belongs to this package."""
+"""Path of the program ``assay`` that belongs to this package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Optional
 
 
 def program_file() -> Optional[str]:
-    """The program beside the package in a build folder, that of the wheel, or the first in PATH; None where there is none."""
+    """The program next to the package in a build folder, that of the wheel, or the first in PATH; None where there is none."""
     beside = os.path.join(os.path.dirname(__file__), "..", "..", "bin", "assay")
     if os.access(beside, os.X_OK):
         return os.path.realpath(beside)

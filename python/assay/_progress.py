@@ -1,4 +1,4 @@
-"""How long work shows itself: tqdm where it is installed, lines elsewhere, or a function of the caller's own."""
+"""Progress of long work: tqdm if it is installed, lines otherwise, or the caller's function."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from .errors import FileError, UsageError
 
 __all__ = ["commands"]
 
-# One question at a time: threads of the engine and its memory limit are the process's. A callback may ask, too.
+# One question at a time: threads of the engine and its memory limit are the process's. A callback may ask as well.
 _busy = threading.RLock()
 
 #: Flags whose files are result documents.
@@ -154,7 +154,7 @@ Given = dict[str, Any]
 
 
 class _Said(Mapping[str, Any]):
-    """What a network says of each record; it is asked when somebody wants to know."""
+    """Outputs of a network for each record, computed on demand."""
 
     def __init__(self, network: Any, data: Any) -> None:
         self._asked = (network, data)
@@ -197,7 +197,7 @@ class _Files:
             self.given[flag] = os.path.join(self.folder, name)
 
     def write(self, result: Result) -> str:
-        """A result as a file beside them."""
+        """A result as a file in the same folder."""
         if self.folder is None:
             self.folder = tempfile.mkdtemp(prefix="assay-")
         path = os.path.join(self.folder, f"result-{self.results}.json")
@@ -342,7 +342,7 @@ def _is_word(value: Any) -> bool:
 
 
 def _listed(flag: Mapping[str, Any], value: Any) -> Any:
-    """Names, specs and classes of one's own as a list, whatever holds several; other values as they are."""
+    """Names, specs and user-defined classes as a list, from any container; other values unchanged."""
     if not (flag["repeats"] or flag["type"].endswith("...")):
         return value
     if isinstance(value, Iterator):
@@ -382,7 +382,7 @@ def _items(value: Any) -> list[Any]:
 def _hold_iterables(
     flags: Mapping[str, Mapping[str, Any]], given: Given, layout: frozenset[tuple[int, ...]]
 ) -> None:
-    """What can be read once only is read here, and then used as often as it is needed."""
+    """Reads iterables that can be read only once, so that they can be used several times."""
     for name, value in given.items():
         flag = flags[name]
         if flag["type"] == "SPEC" and isinstance(value, (str, os.PathLike)) and os.fspath(value).endswith(".parquet"):

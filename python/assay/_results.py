@@ -41,7 +41,7 @@ class Table:
         return [row[key] for row in self.rows]
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame; counts beyond 64 bits stay Python's whole numbers."""
+        """A pandas DataFrame; counts beyond 64 bits stay Python's integers."""
         import pandas
 
         return pandas.DataFrame(self.rows, columns=self.columns)
@@ -54,8 +54,8 @@ class Result:
     """What an analysis found.
 
     ``headline`` answers the question in a line; ``facts`` and ``tables`` hold the figures by name. Facts and criteria
-    are attributes, too: ``result.test_accuracy``, ``result.nc``, and ``result.coverage("kmnc", layer="conv2")``.
-    What the analysis made beside its document is in ``arrays``, ``model``, ``models`` or ``ids``.
+    are attributes as well: ``result.test_accuracy``, ``result.nc``, and ``result.coverage("kmnc", layer="conv2")``.
+    What the analysis made in addition to its document is in ``arrays``, ``model``, ``models`` or ``ids``.
     """
 
     def __init__(self, answer: Any, **made: Any) -> None:
@@ -73,7 +73,7 @@ class Result:
         self.ids: list[str] = []
         #: Positions of these in the data set.
         self.positions: np.ndarray[Any, Any] = np.zeros(0, np.int64)
-        #: File of the state, where one was asked for.
+        #: File of the state, if one was requested.
         self.state: str | None = None
         for name, value in made.items():
             setattr(self, name, value)
@@ -107,7 +107,7 @@ class Result:
 
     @property
     def warnings(self) -> list[dict[str, str]]:
-        """What makes figures doubtful: ``id``, ``text`` and the likely ``cause`` of each; the headline names the ids."""
+        """Reasons to doubt figures: ``id``, ``text`` and the likely ``cause`` of each; the headline names the ids."""
         return list(self.document["warnings"])
 
     @property
@@ -116,7 +116,7 @@ class Result:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What the answer rests on: hashes, options, seed, versions, times."""
+        """Provenance: hashes, options, seed, versions, times."""
         return dict(self.document["provenance"])
 
     @property
@@ -203,7 +203,7 @@ class Result:
         return self.table(names[0] if table is None else table).to_pandas()
 
     def to_html(self) -> str:
-        """The report: one page that asks nothing of the network."""
+        """The report: one page without network requests."""
         return str(self._answer.html())
 
     def render(self, name: str) -> str:
@@ -288,7 +288,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 
 def _write(path: str | os.PathLike[str], text: str) -> None:
-    """Makes the folder, too."""
+    """Makes the folder as well."""
     try:
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:

@@ -51,7 +51,7 @@ commands: dict[str, Callable[..., Result]]
 
 # What load() takes; a torch module has been exported with an example.
 ModelLike = Union[str, PathLike[str], bytes, Model, Any]
-# A name with options, or what data() takes, or a class of one's own: whatever the flag is for.
+# A name with options, an argument of data(), or your own class: as the flag needs it.
 SpecLike = Union[str, PathLike[str], Data, type, Any]
 
 def versions() -> dict[str, str]: ...

@@ -1,4 +1,4 @@
-"""Tables: pandas, polars, and what speaks Arrow. Columns become NumPy arrays, by their own to_numpy()."""
+"""Tables: pandas, polars, and objects with Arrow. Columns become NumPy arrays, by their own to_numpy()."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def joined(parts: list[Column]) -> Column:
 
 
 def table_of(value: Any) -> Any:
-    """A table whose columns have to_numpy(), or None for what is none."""
+    """A table whose columns have to_numpy(), or None for other objects."""
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):
         value = value.collect()  # of polars, lazy
     if hasattr(value, "columns") and hasattr(value, "to_numpy"):
@@ -127,7 +127,7 @@ def is_column(value: Any) -> bool:
 
 
 def column_of(series: Any, name: str, row: Callable[[int], Any] | None = None) -> Column:
-    """What knows its missing values by isna() or is_null()."""
+    """A column that knows its missing values by isna() or is_null()."""
     missing = _plain(series.isna() if hasattr(series, "isna") else series.is_null()).astype(bool)
     kind = getattr(series, "dtype", None)
     ordered = getattr(kind, "ordered", False) or type(kind).__name__ == "Enum"  # as polars calls it
@@ -180,7 +180,7 @@ _choose = "turn the column into numbers, or name those that are with inputs="
 
 
 def numbers_of(column: Column) -> Array:
-    """Its values as numbers: float32, or int64 of whole numbers in lists, which are tokens."""
+    """Its values as numbers: float32, or int64 of integers in lists, which are tokens."""
     first = column.values[0] if len(column.values) else None
     dated = hasattr(first, "isoformat")  # with a time zone, as an object
     if dated or column.values.dtype.kind in "mMc":  # NumPy would make nanoseconds of dates, and drop imaginary parts

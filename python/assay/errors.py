@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions: the messages are those of the program, the classes its exit codes."""
+"""Errors as exceptions: the messages are those of the program, the classes its exit codes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AssayError(Exception):
 
 
 class UsageError(AssayError, ValueError):
-    """Something was asked for that does not exist or does not fit together."""
+    """The request names something that does not exist or does not fit together."""
 
     exit_code = 1
 

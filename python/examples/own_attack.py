@@ -1,4 +1,4 @@
-"""An attack of one's own, in Python: one step against the gradient of the score that is to fall."""
+"""A custom attack, in Python: one step against the gradient of the score that is to fall."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A criterion of one's own, in Python: how far the activations of a test set reach."""
+"""A custom criterion, in Python: how far the activations of a test set reach."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Testing a PyTorch classifier end to end
-# A training loop of one's own, coverage measured each epoch, an attack, and whether retraining with what it found helps.
+# Your own training loop, coverage measured each epoch, an attack, and whether retraining with what it found helps.
 
 # %%
 import numpy as np

@@ -1,4 +1,4 @@
-// Arrays of NumPy and of whatever speaks DLPack, without copies.
+// Arrays of NumPy and of any object with DLPack, without copies.
 
 #include "python/src/bindings.h"
 

@@ -117,7 +117,7 @@ Array array_of(const nb::handle& object);
 nb::object numpy_around(const void* elements, DType type, const Shape& shape, const nb::capsule& owner,
                         bool writable);
 nb::object numpy_of(const Array& array);
-// Of memory that the library goes on using: Python may look at it.
+// A view of memory that the library keeps using: Python may read it.
 nb::object read_only_numpy_of(const Array& array);
 template <typename T>
 nb::object numpy_of(std::vector<T> values) {

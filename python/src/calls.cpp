@@ -34,7 +34,7 @@ void forget_interrupt() {
   }
 }
 
-// Calls Python about twenty times a second, whatever the library does.
+// Calls Python about twenty times a second, independent of the library's work.
 class Listener final : public Progress {
  public:
   explicit Listener(nb::object object) : object_(std::move(object)) {}

@@ -2,7 +2,7 @@
 
 // DLPack, the public standard by which libraries hand each other the memory of arrays
 // (https://dmlc.github.io/dlpack): the structs of its versions before 1.0, which `__dlpack__()` gives in a
-// capsule where it is asked for no version.
+// capsule if no version is requested.
 
 #include <cstdint>
 
@@ -35,7 +35,7 @@ struct DLTensor {
 struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;
-  void (*deleter)(DLManagedTensor*);  // called by whoever took the memory, once; may be nullptr
+  void (*deleter)(DLManagedTensor*);  // called once by the owner of the memory; may be nullptr
 };
 
 }  // namespace assay::python

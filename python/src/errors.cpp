@@ -30,7 +30,7 @@ const char* class_of(Fault fault) {
   return "InternalError";
 }
 
-// Texts of the library may quote bytes of files that are no UTF-8.
+// Texts of the library may quote bytes of files that are not UTF-8.
 void raise(const char* name, const std::string& message) {
   const nb::object text =
       nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));

@@ -58,7 +58,7 @@ std::vector<nb::dict> layers_of(const Session& session) {
   return all;
 }
 
-// Rows of records along the first axis, whatever the network's layout.
+// Rows of records along the first axis, for any layout of the network.
 Array by_record(const Session& session, ValueId value, const Array& tensor, std::int64_t records) {
   const Session::RecordAxis axis = session.record_axis(value);
   if (axis.axis < 0)
@@ -175,7 +175,7 @@ ValueId first_of_reals(const Graph& graph) {
   return found == graph.outputs().end() ? graph.outputs()[0] : *found;
 }
 
-// The classes that scores name; nothing where they are no row of scores for each record.
+// The classes that scores name; nothing where they are not one row of scores for each record.
 std::optional<std::vector<std::int64_t>> classes_of(const Session& session, const Array& logits,
                                                     std::size_t records) {
   try {

@@ -48,11 +48,11 @@ nb::object gradients(const AttackView& view, const nb::object& points, const nb:
     fail(Fault::usage, "weights have the shape of the scores, {}, not {}",
          to_string(view.problem->scores.shape()), to_string(factors.shape()));
   const Array found = unlocked([&] {
-    return view.network->slope(*view.problem, at,
-                               [&](std::size_t row, std::span<const float> values, std::span<float> slopes) {
-                                 const float* const from = factors.elements<float>() + row * values.size();
-                                 std::copy_n(from, values.size(), slopes.begin());
-                               });
+    return view.network->gradient(
+        *view.problem, at, [&](std::size_t row, std::span<const float> values, std::span<float> gradients) {
+          const float* const from = factors.elements<float>() + row * values.size();
+          std::copy_n(from, values.size(), gradients.begin());
+        });
   });
   return numpy_of(found);
 }

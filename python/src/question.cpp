@@ -45,7 +45,7 @@ std::vector<nb::dict> commands() {
   return all;
 }
 
-// A result document; renderings are made of it when they are asked for.
+// A result document; renderings are made of it on demand.
 struct Answer {
   report::Document document;
 };

@@ -95,10 +95,10 @@ class Plain {
   std::vector<double> gradient(const std::vector<double>& x, const std::vector<double>& weights) const {
     const ValueId id = session_.logits(), input = session_.graph().inputs()[0];
     const Array w = array::tensor(weights, DType::float32);
-    const Tensors slopes = session_.gradients(
+    const Tensors gradients = session_.gradients(
         bound(x), std::span(&id, 1), [&](const Tensors& v) { return (v.at(id).reshape({-1}) * w).sum(); },
         std::span(&input, 1));
-    const Array flat = slopes.at(input).reshape({-1}).to(DType::float64).contiguous();
+    const Array flat = gradients.at(input).reshape({-1}).to(DType::float64).contiguous();
     return {flat.elements<double>(), flat.elements<double>() + flat.count()};
   }
   // Gradient of the cross-entropy of softmax(Z) with class y: sum_k (p_k - [k = y]) grad Z_k.

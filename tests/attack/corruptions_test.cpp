@@ -97,8 +97,8 @@ TEST_F(Corruption, TranslationMovesAlongItsAngle) {
   const AttackProblem problem = pictures(values, {1, 1, 10, 10});
   const double angle = 2 * std::numbers::pi * problem.rng(0).uniform();
   const Array found = corrupted("translation[amount=0.2]", problem).reshape({10, 10});
-  // Moved by 2 pixels along the angle: a slope of 0.04 and 0.05 a pixel lies lower by that much where nothing
-  // comes from the edge.
+  // Moved by 2 pixels along the angle: a gradient of 0.04 and 0.05 a pixel lies lower by that much where
+  // nothing comes from the edge.
   EXPECT_NEAR(found[5][5].item<double>(), 0.45 - 0.04 * 2 * std::cos(angle) - 0.05 * 2 * std::sin(angle),
               1e-4);
 }

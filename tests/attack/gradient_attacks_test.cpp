@@ -88,13 +88,14 @@ TEST(ConfidentRecords, KeepTheLeadingPartOfTheGradient) {
     const std::vector<double> expected{-others / all,
                                        (0.5 * std::exp(0.5 - sure) - std::exp(-1 - sure)) / all};
     AttackProblem problem = problem_of(network, x);
-    const Array up = network.slope(problem, x, loss(problem));
+    const Array up = network.gradient(problem, x, loss(problem));
     problem.targets = problem.labels;
-    const Array down = network.slope(problem, x, loss(problem));
+    const Array down = network.gradient(problem, x, loss(problem));
     // Attacks take its direction alone.
     const double ratio = expected[1] / expected[0];
-    for (const Array& slope : {up, down})
-      EXPECT_NEAR(slope[0][1].item<double>() / slope[0][0].item<double>(), ratio, 2e-5 * std::abs(ratio))
+    for (const Array& gradient : {up, down})
+      EXPECT_NEAR(gradient[0][1].item<double>() / gradient[0][0].item<double>(), ratio,
+                  2e-5 * std::abs(ratio))
           << sure;
     EXPECT_LT(up[0][0].item<double>(), 0);
     EXPECT_GT(down[0][0].item<double>(), 0);
@@ -205,7 +206,7 @@ TEST(Fgsm, DoesNotMoveAlongGradientsOfZeroOrNaN) {
               0)
         << norm;
   }
-  // The square root has no finite slope at 0: element 0 stays, element 1 moves.
+  // The square root has no finite gradient at 0: element 0 stays, element 1 moves.
   Net net("root");
   const ValueId x = net.input({-1, 2});
   const ValueId w = net.builder.constant("w", Array::of<float>({2, 2}, std::vector<float>{1, 0, 0, -1}));

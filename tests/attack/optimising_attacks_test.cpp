@@ -67,9 +67,9 @@ std::vector<double> plain_cw(const Plain& plain, const std::vector<double>& x, i
       }
       const std::vector<double> g = plain.gradient(point, weights);
       for (std::size_t i = 0; i < n; ++i) {
-        const double t = 2 * point[i] - 1, slope = (g[i] + 2 * (point[i] - origin[i])) * (1 - t * t) / 2;
-        m[i] = 0.9 * m[i] + 0.1 * slope;
-        v[i] = 0.999 * v[i] + 0.001 * slope * slope;
+        const double t = 2 * point[i] - 1, gradient = (g[i] + 2 * (point[i] - origin[i])) * (1 - t * t) / 2;
+        m[i] = 0.9 * m[i] + 0.1 * gradient;
+        v[i] = 0.999 * v[i] + 0.001 * gradient * gradient;
         const double rate = s.rate * std::sqrt(1 - std::pow(0.999, it + 1)) / (1 - std::pow(0.9, it + 1));
         d[i] -= rate * m[i] / (std::sqrt(v[i]) + 1e-8);
       }

@@ -352,14 +352,14 @@ TEST(AttackedNetworks, TakePointsOfAnyTypeAndLayout) {
   const AttackedNetwork network(session, {array::full({2}, 1.0F), array::full({2}, 3.0F), {}}, false);
   const Array straight = array::tensor({0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F}).reshape({3, 2});
   const AttackProblem problem = problem_of(network, straight);
-  const Array scores = network.scores(problem, straight), slope = steepest(straight - 0.25F, Norm::linf);
+  const Array scores = network.scores(problem, straight), gradient = steepest(straight - 0.25F, Norm::linf);
   EXPECT_TRUE(network.scores(problem, straight.t().contiguous().t()).equal(scores));
   EXPECT_TRUE(array::allclose(network.scores(problem, straight.to(DType::float64)), scores));
-  EXPECT_TRUE(steepest(straight.to(DType::float64) - 0.25, Norm::linf).to(DType::float32).equal(slope));
+  EXPECT_TRUE(steepest(straight.to(DType::float64) - 0.25, Norm::linf).to(DType::float32).equal(gradient));
 }
 
 TEST(AttackedNetworks, WithOneOutputSayYesOrNo) {
-  // A sigmoid so far out that its slope vanishes; the attack looks at what goes into it.
+  // A sigmoid so far out that its gradient vanishes; the attack looks at what goes into it.
   GraphBuilder build("yes-no");
   const ValueId in = build.input("input", DType::float32, {-1, 2});
   const ValueId z = build.add(

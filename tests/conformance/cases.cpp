@@ -89,7 +89,7 @@ Tensors given_in(const fs::path& set, const onnx::GraphProto& proto, const Graph
 
 // Networks whose inputs are declared whole are taken for networks of one record: an axis of records stands in
 // front of what they are given. Whether it does.
-bool put_records_in_front(const Graph& graph, Tensors& given) {
+bool put_batch_axis_first(const Graph& graph, Tensors& given) {
   const auto is_one_record = [&](const auto& entry) {
     return std::ssize(graph.value(entry.first).shape) == entry.second.rank() + 1;
   };
@@ -101,7 +101,7 @@ bool put_records_in_front(const Graph& graph, Tensors& given) {
 std::string run_set(const fs::path& set, const onnx::GraphProto& proto, const Session& session) {
   const Graph& graph = session.graph();
   Tensors given = given_in(set, proto, graph);
-  const bool one_record = put_records_in_front(graph, given);
+  const bool one_record = put_batch_axis_first(graph, given);
   Tensors results = session.run(given, graph.outputs());
   if (one_record)
     for (auto& [id, tensor] : results) tensor = tensor.squeeze(0);

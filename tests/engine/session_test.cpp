@@ -202,12 +202,12 @@ TEST_P(EveryNetwork, BatchSizeAndThreadsDoNotChangeResults) {
   }
 }
 
-// Every node that multiplies is in one stretch, by the name that the network has for it.
+// Every node that multiplies is in one segment, by the name that the network has for it.
 TEST_P(EveryNetwork, PlansWhatRunsItsNodes) {
   const Session session(c.graph()), reference(c.graph(), {.engine = "reference"});
   std::vector<int> nodes;
   double products = 0;
-  for (const PlannedStretch& part : session.plan()) {
+  for (const PlannedSegment& part : session.plan()) {
     nodes.insert(nodes.end(), part.nodes.begin(), part.nodes.end());
     products += part.multiply_adds;
   }
@@ -223,7 +223,7 @@ TEST_P(EveryNetwork, PlansWhatRunsItsNodes) {
 // Networks that carry records elsewhere for a while run on back ends as others do.
 TEST(Session, RecordsComeToTheFrontForBackEnds) {
   for (const Graph& graph : {test::sequence_first(), test::windowed()}) {
-    for (const PlannedStretch& part : Session(graph, {.engine = "lanes"}).plan()) {
+    for (const PlannedSegment& part : Session(graph, {.engine = "lanes"}).plan()) {
       for (const int n : part.nodes) {
         const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
         if (is_weighted(node.op)) {
@@ -306,7 +306,7 @@ TEST(Session, GradientsOfNumbersOfRecordsAreThoseOfTheirSum) {
     const RecordObjective objective{
         .read = {output},
         .numbers = 2,
-        .slopes = [](std::size_t, std::span<const float> elements, std::span<float> slopes) {
+        .gradients = [](std::size_t, std::span<const float> elements, std::span<float> slopes) {
           for (std::size_t i = 0; i < elements.size(); ++i) {
             slopes[i] += elements[i];
             slopes[elements.size() + i] += 1;
@@ -341,7 +341,7 @@ TEST(Session, GradientsOfNumbersOfRecordsAreThoseOfTheirSum) {
     EXPECT_GT(by_input(given, objective).abs().max().item<float>(), 0);
     EXPECT_THROW(session.gradients(given, objective, std::span(&middle, 1)), Error);
     RecordObjective fails = objective;
-    fails.slopes = [](std::size_t, std::span<const float>, std::span<float>) {
+    fails.gradients = [](std::size_t, std::span<const float>, std::span<float>) {
       throw std::runtime_error("no");
     };
     EXPECT_THROW(by_input(given, fails), std::runtime_error);
@@ -364,16 +364,16 @@ TEST_P(EveryNetwork, GradientsOfNumbersThatReadSeveralValues) {
     for (const ValueId id : layer_values(session)) {
       if (id != read[0] && id != by && session.record_axis(id).axis >= 0) read.push_back(id);
     }
-    const auto records_in_front = [&](const Array& value, ValueId id) {
+    const auto batch_major = [&](const Array& value, ValueId id) {
       return value.movedim(session.record_axis(id).axis, 0).reshape({19, -1});
     };
     const Tensors values = session.run(given, read);
-    const auto size = static_cast<std::size_t>(records_in_front(values.at(read[0]), read[0]).size(1));
+    const auto size = static_cast<std::size_t>(batch_major(values.at(read[0]), read[0]).size(1));
     const RecordGradients found = session.gradients(
         given,
         {.read = read,
          .numbers = 2,
-         .slopes =
+         .gradients =
              [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
                for (std::size_t i = 0; i < elements.size(); ++i)
                  slopes[i] += elements[i] * static_cast<float>(record + 1);
@@ -384,8 +384,7 @@ TEST_P(EveryNetwork, GradientsOfNumbersThatReadSeveralValues) {
     const Array places = array::arange(1, 20, DType::float32).unsqueeze(1);
     const auto squares = [&](const Tensors& all) {
       Array sum = array::zeros({});
-      for (const ValueId id : read)
-        sum = sum + (records_in_front(all.at(id), id).square() * places).sum() / 2;
+      for (const ValueId id : read) sum = sum + (batch_major(all.at(id), id).square() * places).sum() / 2;
       return sum;
     };
     const auto decision = [&](const Tensors& all) { return all.at(read[0]).sum(); };

@@ -52,11 +52,11 @@ TEST(RecordNeurons, AreThoseOfTheWholeValue) {
         const std::size_t neuron = neurons.size() / 2;
         const auto place = static_cast<std::int64_t>(neuron);
         const Array objective = all.select(1, place).sum() * 3;
-        const Array slope = array::gradients(std::span(&objective, 1), std::span(&leaf, 1))[0];
+        const Array gradient = array::gradients(std::span(&objective, 1), std::span(&leaf, 1))[0];
         const auto in_front = [&](const Array& tensor) {
           return tensor.detach().movedim(layer.batch_axis, 0).reshape({records, -1}).contiguous();
         };
-        const Array elements = in_front(leaf), slopes = in_front(slope);
+        const Array elements = in_front(leaf), gradients = in_front(gradient);
         ASSERT_EQ(elements.size(1), static_cast<std::int64_t>(neurons.elements()));
         for (std::int64_t r = 0; r < records; ++r) {
           const std::span<const float> of_record(elements[r].elements<float>(), neurons.elements());
@@ -64,7 +64,7 @@ TEST(RecordNeurons, AreThoseOfTheWholeValue) {
               array::allclose(array::tensor(neurons.activations(of_record)), all.detach()[r], 1e-4, 1e-6));
           std::vector<float> lifted(neurons.elements(), 1);
           neurons.lift(of_record, neuron, 3, lifted);
-          EXPECT_TRUE(array::allclose(array::tensor(lifted) - 1, slopes[r], 1e-4, 1e-6));
+          EXPECT_TRUE(array::allclose(array::tensor(lifted) - 1, gradients[r], 1e-4, 1e-6));
         }
       }
     }

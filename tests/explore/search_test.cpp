@@ -138,17 +138,17 @@ TEST_F(Searching, AgreesWithTheAlgorithmWrittenOutForOneRecord) {
     std::size_t steps = 0;
     bool done = false;
     while (!done && steps < options.iterations) {
-      std::vector<double> slope(6, 0);
+      std::vector<double> gradient(6, 0);
       for (std::size_t k = 0; k < 3; ++k) {
         std::vector<double> weights(4, 0);
         weights[c] = k == 1 ? -1 : 1;
         const std::vector<double> own = nets[k].gradient(x, weights);
-        for (std::size_t i = 0; i < 6; ++i) slope[i] += own[i];
+        for (std::size_t i = 0; i < 6; ++i) gradient[i] += own[i];
       }
       double square = 0;
-      for (const double g : slope) square += g * g / 6;
+      for (const double g : gradient) square += g * g / 6;
       for (std::size_t i = 0; i < 6; ++i)
-        x[i] = std::clamp(x[i] + 0.04 * slope[i] / (std::sqrt(square) + 1e-5), 0.0, 1.0);
+        x[i] = std::clamp(x[i] + 0.04 * gradient[i] / (std::sqrt(square) + 1e-5), 0.0, 1.0);
       ++steps;
       done = differ();
     }

@@ -1,4 +1,4 @@
-// Every loss against its formula written out for single numbers, and its slope against differences.
+// Every loss against its formula written out for single numbers, and its gradient against differences.
 
 #include <assay/training.h>
 
@@ -121,10 +121,10 @@ TEST(Losses, OfARecordAgreeWithThoseOfABatch) {
     double mean = 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const std::vector<float> own(rows[r].begin(), rows[r].end());
-      std::vector<float> slopes(own.size(), 1);
-      mean += info.of_record(own, static_cast<std::size_t>(classes[r]), 0.25, slopes) / 4;
+      std::vector<float> gradients(own.size(), 1);
+      mean += info.of_record(own, static_cast<std::size_t>(classes[r]), 0.25, gradients) / 4;
       for (std::size_t c = 0; c < own.size(); ++c)
-        EXPECT_NEAR(slopes[c] - 1,
+        EXPECT_NEAR(gradients[c] - 1,
                     expected[static_cast<std::int64_t>(r)][static_cast<std::int64_t>(c)].item<float>(), 1e-6);
     }
     EXPECT_NEAR(mean, value.item<double>(), 1e-4);
@@ -185,12 +185,12 @@ TEST(Losses, HaveTheSlopesOfTheirValues) {
       return info.value(answers, SpecOptions("loss", {name, {}}, info.options));
     };
     const Array leaf = at.clone().requires_grad_(), loss = value(leaf);
-    const Array slope = array::gradients(std::span(&loss, 1), std::span(&leaf, 1))[0];
+    const Array gradient = array::gradients(std::span(&loss, 1), std::span(&leaf, 1))[0];
     for (std::int64_t i = 0; i < 6; ++i) {
       Array step = array::zeros_like(at);
       step.reshape({-1})[i].fill_(1e-5);
       const double difference = (value(at + step) - value(at - step)).item<double>() / 2e-5;
-      EXPECT_NEAR(slope.reshape({-1})[i].item<double>(), difference, 1e-4 * (1 + std::abs(difference)))
+      EXPECT_NEAR(gradient.reshape({-1})[i].item<double>(), difference, 1e-4 * (1 + std::abs(difference)))
           << name << " at " << i;
     }
   }

@@ -363,7 +363,7 @@ TEST(Trainer, OneStepOfRegressionIsTheFormulaWrittenOut) {
   step.learning_rate = 0.1, step.epochs = 1, step.batch = 2;
   const DatasetPtr data = open_dataset((folder.path / "line.csv").string() + ",target=y");
   const TrainingResult result = train(builder.build(), data, nullptr, step, {}, silence());
-  // Errors 0.75 - 2 and 1.75 - 5: loss (1.25^2 + 3.25^2) / 2, slopes -(1.25 + 9.75) and -4.5.
+  // Errors 0.75 - 2 and 1.75 - 5: loss (1.25^2 + 3.25^2) / 2, gradients -(1.25 + 9.75) and -4.5.
   EXPECT_NEAR(result.epochs[0].loss, 6.0625, 1e-6);
   EXPECT_NEAR(result.graph.constant(w).as<float>()[0], 0.5 + 0.1 * 11, 1e-6);
   EXPECT_NEAR(result.graph.constant(b).as<float>()[0], 0.25 + 0.1 * 4.5, 1e-6);

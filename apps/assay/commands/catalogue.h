@@ -7,9 +7,9 @@
 
 namespace assay::app {
 
-// All subcommands: one file beside this, one line below and two in catalogue.cpp each.
+// All subcommands: one file next to this, one line below and two in catalogue.cpp each.
 std::span<const CommandInfo> commands();
-// How --help lists them, beside the command that prints completion scripts.
+// How --help lists them, next to the command that prints completion scripts.
 std::vector<frame::HelpGroup> help_groups();
 
 // One function per subcommand, defined in the file of that name.

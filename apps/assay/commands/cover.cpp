@@ -97,7 +97,7 @@ class Cover final : public Command {
                                 "--max-k", "--drop-zeros", "--round"});
   }
 
-  // A profile on the command line that is there is read, whatever training records a file names.
+  // A profile on the command line that is there is read, even if a file names training records.
   void configured(const Configured& from_file, const Settings& settings) override {
     std::error_code code;
     reads_ = from_file.contains(train_.option()) && profile_option_->count() > 0 &&
@@ -145,7 +145,7 @@ class Cover final : public Command {
  private:
   bool learns() const { return train_.given() && !reads_; }
 
-  // What is about a file or an extension that is not asked for, and what none of the criteria heeds.
+  // Options about a file or an extension that was not requested, and options that no criterion uses.
   void refuse_idle(const Settings& settings) const {
     if (!learns()) refuse_without_effect({task_}, "without --train: the profile says what importance is of");
     if (question_.state.empty()) refuse_without_effect(of_state_, "without --state: no journal is kept");
@@ -206,7 +206,7 @@ class Cover final : public Command {
     return name;
   }
 
-  // What the command line leaves open, as it came out.
+  // Options that the command line left open, with the values found.
   void tell_effective(const answers::CoverageAnswer& answer, Context& context) const {
     for (const CLI::Option* option : learning_) {
       const auto known = answer.settings.find(profile_setting(*option));

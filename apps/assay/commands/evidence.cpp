@@ -35,7 +35,7 @@ class EvidenceCommand final : public Command {
     return {{"--out", out_, Output::Kind::folder}, {"--zip", zip_}};
   }
 
-  // What steps are collected from and read.
+  // Files that steps are collected from and read.
   std::vector<NamedPath> inputs(const Settings& settings) const override {
     std::vector<NamedPath> all;
     for (const evidence::Step& step : study_of(settings).study.steps) {
@@ -99,7 +99,7 @@ class EvidenceCommand final : public Command {
     return file;
   }
 
-  // What steps write by their own flags lies outside the pack.
+  // Requires outputs of steps by their own flags to lie outside the pack.
   void require_pack_apart(const std::vector<evidence::Step>& steps) const {
     std::vector<Output> all = outputs();
     for (const evidence::Step& step : steps) {
@@ -132,7 +132,7 @@ class EvidenceCommand final : public Command {
     return frame::with_new_words(program().words, std::move(words), [](const std::string&) {});
   }
 
-  // What all steps are run with.
+  // Flags of all steps.
   static std::vector<std::pair<std::string, std::string>> flags_of(const Settings& settings) {
     std::vector<std::pair<std::string, std::string>> flags{{"quiet", ""},
                                                            {"seed", std::to_string(settings.seed)}};

@@ -130,7 +130,7 @@ class Inspect final : public Command {
   }
 
  private:
-  // What is asked of the workbench (docs/inspect-sql.md).
+  // Queries to the workbench (docs/inspect-sql.md).
   void declare_database(Flags flags) {
     flags.add("sql,--sql QUERY", question_.database.sql,
               "question in SQL, with the INSPECT clause; EXPLAIN INSPECT shows the plan");

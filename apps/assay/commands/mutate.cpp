@@ -23,7 +23,7 @@ class Mutate final : public Command {
               "run: judge mutants by a test set; list: only name them; export: write one as ONNX; store: "
               "list and check what is in --store",
               CLI::IsMember({"run", "list", "export", "store"}));
-    flags.skip_other_words();  // what is no action is the network
+    flags.skip_other_words();  // anything that is not an action is the network
     model_.declare(flags, true);
     flags.add("test,--test SPEC", question_.tests,
               "test records to be judged; of mutants that are trained it may be repeated, and the others are "

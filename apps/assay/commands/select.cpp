@@ -4,7 +4,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/testing/selection.h"
-#include "assay/coverage/asked.h"
+#include "assay/coverage/request.h"
 
 namespace assay::app {
 namespace {

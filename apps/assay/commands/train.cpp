@@ -53,7 +53,7 @@ class Train final : public Command {
         ->allow_extra_args(false);
   }
 
-  // Beside an architecture there is no network: the first word is the data.
+  // With an architecture there is no network: the first word is the data.
   void typed() override {
     const bool bare = model_->count() == 1 && records_->count() == 0;
     if (question_.architecture.empty() || !bare || is_network_file(question_.model)) return;

@@ -16,7 +16,7 @@
 namespace assay::answers {
 namespace {
 
-// What conditions can be about.
+// The figures of conditions.
 std::vector<std::string> measured_on(const Dataset& data) {
   if (data.target_width() > 0) return {"mean-squared-error", "mean-absolute-error", "greatest-error"};
   return {"accuracy", "calibration-error", "brier-score"};

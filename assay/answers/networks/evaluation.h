@@ -1,6 +1,6 @@
 #pragma once
 
-// How well a network does on data.
+// Evaluation of a network on data.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The neurons that decide, and what decides in single records.
+// The neurons that decide, and heat maps of single records.
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 #include "assay/answers/networks/network.h"
-#include "assay/inspection/asked_hypotheses.h"
+#include "assay/inspection/requested_hypotheses.h"
 #include "assay/inspection/units/close_up.h"
 #include "assay/report/document_file.h"
 #include "assay/results/document.h"

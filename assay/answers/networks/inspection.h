@@ -1,7 +1,7 @@
 #pragma once
 
-// What the units of networks have learned: an inspection, kept in the database of the workbench where there
-// is one, verified and looked at closely; and questions to that database.
+// What the units of networks have learned: an inspection, kept in the database of the workbench if there is
+// one, verified, with close-ups; and questions to that database.
 
 #include <string>
 #include <vector>
@@ -36,8 +36,8 @@ struct InspectionQuestion {
   std::string align = "hypothesis";           // or "units", "record"
   std::string reduce = "automatic";           // or "mean", "max", "last"
   std::string vocabulary = {}, padding = {};  // as inspection::read_vocabulary() reads them
-  std::string shard = {};                     // of the options, as it was asked for
-  std::string state = {};  // where what was seen goes, with a journal beside it; empty: nowhere
+  std::string shard = {};                     // of the options, as it was requested
+  std::string state = {};  // where what was seen goes, with a journal next to it; empty: nowhere
   inspection::InspectOptions options = {};  // without what stands above
   std::size_t verified = 0;                 // so many of the strongest affinities
   inspection::VerifyOptions verification = {};

@@ -1,6 +1,6 @@
 #pragma once
 
-// A network from its file, and what its session has to be told.
+// A network from its file, and the options of its session.
 
 #include <string>
 #include <string_view>

@@ -8,7 +8,7 @@
 #include <assay/results.h>
 #include "assay/answers/networks/network.h"
 #include "assay/answers/task.h"
-#include "assay/inspection/asked_hypotheses.h"
+#include "assay/inspection/requested_hypotheses.h"
 #include "assay/inspection/units/specialise.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/networks/inspection.h"

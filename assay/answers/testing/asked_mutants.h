@@ -1,7 +1,7 @@
 #pragma once
 
-// What answers about mutants have in common, whether these are edits of a trained network or are trained:
-// which mutants there are, and judging them.
+// Common parts of use cases about mutants, whether these are edits of a trained network or are trained: the
+// list of mutants, and judging them.
 
 #include <functional>
 #include <vector>
@@ -21,7 +21,7 @@ void require_judgeable(const MutationQuestion& question, const mutation::Drawn& 
 const mutation::Mutant& only_mutant(const MutationQuestion& question, const mutation::Drawn& drawn);
 void check_state_replaced(const MutationQuestion& question, const Session& original, const Setting& setting);
 mutation::RunOptions run_options(const MutationQuestion& question, const Setting& setting);
-// Judges them and adds what comes out to the document.
+// Judges them and adds the results to the document.
 mutation::MutationState judge_mutants(const Session& original,
                                       const std::vector<mutation::PlannedMutant>& planned,
                                       const mutation::Drawn& drawn, const DatasetPtr& test,

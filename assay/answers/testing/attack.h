@@ -1,7 +1,6 @@
 #pragma once
 
-// Inputs that break a network: attacks one after the other, each into a file of its own, and what they came
-// to.
+// Inputs that break a network: attacks one after the other, each into a separate file, and their results.
 
 #include <string>
 #include <utility>
@@ -35,7 +34,7 @@ std::vector<Output> outputs_of(const std::string& attacks, const std::string& fo
 
 struct AttackAnswer {
   report::Document document;
-  bool levels = false;  // records are stored as such, asked for or not
+  bool levels = false;  // records are stored as such, requested or not
 };
 // Only the first rank returns.
 AttackAnswer attack(const Session& session, const DatasetPtr& data, const AttackQuestion& question,

@@ -7,8 +7,8 @@
 #include <assay/model.h>
 #include "assay/answers/task.h"
 #include "assay/audit/choices.h"
-#include "assay/coverage/asked.h"
 #include "assay/coverage/possible.h"
+#include "assay/coverage/request.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/audit.h"
 #include "assay/results/warnings.h"

@@ -15,7 +15,7 @@
 namespace assay::answers {
 namespace {
 
-// What kind of state a file holds; empty when it cannot be read.
+// Kind of the state in a file; empty when it cannot be read.
 std::string schema_of(const std::string& file) {
   try {
     return read_binary(file).value("schema", "");

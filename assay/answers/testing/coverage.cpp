@@ -81,7 +81,7 @@ class Covering {
     }
   }
 
-  // What can be known before anything is learned: criteria and layers.
+  // Checks before anything is learned: criteria and layers.
   void check_conditions_early() const {
     std::vector<std::string> names;
     std::vector<report::Measurement> measured;
@@ -117,7 +117,7 @@ class Covering {
                    });
   }
 
-  // What a preset leaves out, which may decide on layers, is known only when the profile is learned.
+  // Criteria that a preset leaves out are known only when the profile is learned; they may affect the layers.
   bool learned_alike(const coverage::Profile& found) const {
     coverage::LearnOptions learn = question_.learn;
     learn.criteria = choices_of<coverage::CriterionInfo>(specs_);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a test set exercises: a profile learned or read, the test set measured by it, extended by attacks
-// where that is asked for, and all of that told.
+// What a test set exercises: a profile learned or read, the test set measured by it, extended by attacks on
+// request, and the document of all that.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 #include <assay/report.h>
 #include "assay/answers/accuracy.h"
 #include "assay/answers/setting.h"
-#include "assay/coverage/asked.h"
+#include "assay/coverage/request.h"
 #include "assay/report/conditions.h"
 
 namespace assay::answers {
@@ -27,7 +27,7 @@ struct CoverageQuestion {
   coverage::LearnOptions learn = {};
   coverage::MeasureOptions measure = {};
   bool by_class = false;
-  std::string state = {};    // where what is covered goes, with a journal beside it; empty: nowhere
+  std::string state = {};    // where what is covered goes, with a journal next to it; empty: nowhere
   bool append = false;       // to what is in it
   std::string attacks = {};  // that extend the test set, as parse_attacks() reads them
   std::string made = {};     // folder for the attacked records
@@ -36,7 +36,7 @@ struct CoverageQuestion {
   report::Conditions conditions = {};
 };
 
-// What was open in the question is told as it came out.
+// Options that the question left open, with the values found.
 struct CoverageAnswer {
   report::Document document;
   coverage::Settings settings;  // of the profile

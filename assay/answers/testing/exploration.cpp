@@ -8,8 +8,8 @@
 #include <assay/extend/constraint.h>
 #include "assay/answers/networks/network.h"
 #include "assay/answers/task.h"
-#include "assay/coverage/asked.h"
 #include "assay/coverage/learning/profile_json.h"
+#include "assay/coverage/request.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/manifest.h"
 #include "assay/mutation/named.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 // Records on which networks disagree: networks read or made as mutants of the first, profiles learned or
-// read, the search, and its findings stored, judged and told.
+// read, the search, and its findings stored, judged and reported.
 
 #include <filesystem>
 #include <optional>

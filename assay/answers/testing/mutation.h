@@ -1,6 +1,6 @@
 #pragma once
 
-// Which faults a test set would miss: mutants drawn or named, then listed, written or judged, and told.
+// Which faults a test set would miss: mutants drawn or named, then listed, written or judged, and reported.
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether it helps to train on further records, too: records given and made, networks trained with them, and
-// what the repeats say.
+// Whether it helps to train on further records as well: records given and made, networks trained with them,
+// and what the repeats say.
 
 #include <filesystem>
 #include <string>

@@ -8,7 +8,7 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include "assay/answers/task.h"
-#include "assay/coverage/asked.h"
+#include "assay/coverage/request.h"
 #include "assay/data/files/records_file.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/selection.h"
@@ -54,7 +54,7 @@ Spec criterion_beyond(const SelectionQuestion& question, const coverage::Coverag
        question.options.criterion.text(), joined(names));
 }
 
-// What the choice compares with; null for choices that need no training data.
+// The data that the choice compares with; null for choices that need no training data.
 std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
                                                      const SelectionQuestion& question,
                                                      const coverage::SelectOptions& options,

@@ -20,7 +20,7 @@ struct SelectionQuestion {
   std::string profile = {};              // ... the profile in this file
   std::vector<std::string> layers = {};  // subject layers
   // File of a coverage state, beyond which the choice is to cover more, by its profile, so that no training
-  // data are needed; criteria that need what only the profile's file holds need that, too. Empty: none.
+  // data are needed; criteria that need what only the profile's file holds need that as well. Empty: none.
   std::string beyond = {};
   bool any_criterion = false;  // the first one of that state whose items records cover, not options.criterion
   std::string ids = {}, records = {};  // files for the chosen ones in their order; empty: none

@@ -52,7 +52,7 @@ void mark_killable(const SourceStudy& study, const Session& original,
     mutant.description.killable = !spared.contains(mutant.description.key());
 }
 
-// What the first test set is worth beside the others, whose states are `others`.
+// What the first test set is worth compared with the others, whose states are `others`.
 void compare_tests(const mutation::MutationState& first, const std::vector<mutation::MutationState>& others,
                    const MutationQuestion& question, report::Document& document) {
   std::vector<results::ComparedTests> compared{{question.tests[0], mutation::score(first, question.score)}};

@@ -23,7 +23,7 @@ struct SuspectsQuestion {
   std::string truth = {};           // as similarity::polluted_ids() takes it; empty: not known
   std::size_t inspected = 0;        // suspects looked at, as results::add_truth() takes them
   std::string out = {};             // where the whole ranking goes; empty: nowhere
-  std::size_t pictures = 12;        // of suspects beside the findings that they resemble
+  std::size_t pictures = 12;        // of suspects next to the findings that they resemble
   std::string folder = {};          // for them
   similarity::SuspectOptions options = {};
 };

@@ -38,7 +38,7 @@ std::vector<std::size_t> greatest(std::span<const float> scores, std::size_t mos
 // there are fewer classes it is 1.
 struct LogitRatio {
   double value = 0;
-  std::vector<std::pair<std::size_t, double>> slopes;  // class, and what it adds; a class may occur twice
+  std::vector<std::pair<std::size_t, double>> gradients;  // class, and what it adds; a class may occur twice
 };
 LogitRatio logit_ratio(std::span<const float> scores, std::size_t label, std::optional<std::size_t> aim) {
   const std::vector<std::size_t> order = greatest(scores, 4);
@@ -53,11 +53,11 @@ LogitRatio logit_ratio(std::span<const float> scores, std::size_t label, std::op
   for (const auto& [one, factor] : parts) scale += factor * scores[one];
   if (!(scale > 1e-12)) return {lead, {{rival, 1}, {label, -1}}};
   LogitRatio ratio{lead / scale, {{rival, 1 / scale}, {label, -1 / scale}}};
-  for (const auto& [one, factor] : parts) ratio.slopes.emplace_back(one, -lead / (scale * scale) * factor);
+  for (const auto& [one, factor] : parts) ratio.gradients.emplace_back(one, -lead / (scale * scale) * factor);
   return ratio;
 }
 
-// What is climbed in one run: its value, and its direction for the network.
+// The objective of one run: its value, and its direction for the network.
 class Climbed {
  public:
   // `aims`: a class for each record, or none.
@@ -68,9 +68,9 @@ class Climbed {
 
   AttackedNetwork::Objective objective() const {
     if (!ratio_) return loss(problem_);
-    return [this](std::size_t row, std::span<const float> scores, std::span<float> slopes) {
-      for (const auto& [one, slope] : logit_ratio(scores, label(row), aim(row)).slopes)
-        slopes[one] += static_cast<float>(slope);
+    return [this](std::size_t row, std::span<const float> scores, std::span<float> gradients) {
+      for (const auto& [one, gradient] : logit_ratio(scores, label(row), aim(row)).gradients)
+        gradients[one] += static_cast<float>(gradient);
     };
   }
   // [n] in float64.
@@ -142,7 +142,7 @@ class Apgd final : public Attack {
   }
 
  private:
-  // What is known at a point.
+  // Values at a point.
   struct Known {
     Array point, gradient;
     std::vector<double> value;
@@ -150,9 +150,9 @@ class Apgd final : public Attack {
   Known at_point(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
                  const Array& point, std::vector<bool>& won) const {
     const std::array objectives{climbed.objective()};
-    auto slopes = network.slopes(problem, point, objectives);
-    won = truths_of(AttackedNetwork::won(problem, slopes.scores));
-    return {point, std::move(slopes.gradients[0]), climbed.values(slopes.scores)};
+    auto found = network.gradients(problem, point, objectives);
+    won = truths_of(AttackedNetwork::won(problem, found.scores));
+    return {point, std::move(found.gradients[0]), climbed.values(found.scores)};
   }
 
   Array search(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,

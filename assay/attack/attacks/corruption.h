@@ -1,6 +1,6 @@
 #pragma once
 
-// What natural corruptions share: five severities, and pictures as the only records they know.
+// Common parts of natural corruptions: five severities, and pictures as the only records.
 
 #include <array>
 #include <string>

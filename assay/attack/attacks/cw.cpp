@@ -59,12 +59,12 @@ class Searches {
   void iterate(const AttackedNetwork& network) {
     const Array tanh = array::tanh(base_ + change_), point = (tanh + 1) / 2;
     const AttackedNetwork::Objective objective = hinge_of_margin(problem_, constant_, settings_.confidence);
-    const auto slopes = network.slopes(problem_, point, std::span(&objective, 1));
-    const Array hinge = constant_ * (margin(problem_, slopes.scores) + settings_.confidence).clamp_min(0);
+    const auto found = network.gradients(problem_, point, std::span(&objective, 1));
+    const Array hinge = constant_ * (margin(problem_, found.scores) + settings_.confidence).clamp_min(0);
     const Array away = point - origin_, distance = away.flatten(1).square().sum(1);
-    const Array wanted = slopes.gradients[0] + 2 * away, gradient = wanted * (1 - tanh * tanh) / 2;
+    const Array wanted = found.gradients[0] + 2 * away, gradient = wanted * (1 - tanh * tanh) / 2;
     const Array stop = stopping(distance + hinge, held_at_ends(wanted, gradient));
-    note(point, distance, slopes.scores, stop.logical_not());
+    note(point, distance, found.scores, stop.logical_not());
     iteration_ = iteration_ + 1;
     step(gradient);
     const Array ended = stop.logical_or(iteration_.ge(static_cast<std::int64_t>(settings_.iterations)));
@@ -88,7 +88,7 @@ class Searches {
     return stop;
   }
 
-  // Remembers the nearest points that are what is wanted, by the confidence asked for.
+  // Remembers the nearest points that are what is wanted, by the confidence requested.
   void note(const Array& point, const Array& distance, const Array& scores, const Array& counted) {
     const Array won = succeeds(scores).logical_and(counted);
     found_ = found_.logical_or(won);

@@ -47,19 +47,19 @@ class DeepFool final : public Attack {
 
  private:
   // The shortest way to a boundary of the linearised network, a little longer; zeros where no boundary has a
-  // slope.
+  // gradient.
   static Array to_nearest_boundary(const AttackedNetwork& network, const AttackProblem& problem,
                                    const Array& point, const Array& rivals) {
     std::vector<AttackedNetwork::Objective> objectives;
     for (std::int64_t r = 0; r < rivals.size(1); ++r)
       objectives.push_back(lead_of(rivals.select(1, r), problem.labels));
-    const auto slopes = network.slopes(problem, point, objectives);
-    const Array gaps = slopes.scores.gather(1, rivals) - slopes.scores.gather(1, problem.labels.unsqueeze(1));
+    const auto found = network.gradients(problem, point, objectives);
+    const Array gaps = found.scores.gather(1, rivals) - found.scores.gather(1, problem.labels.unsqueeze(1));
     Array shortest = array::full({problem.size()}, std::numeric_limits<double>::infinity(), DType::float64);
     Array move = array::zeros_like(point);
     for (std::size_t r = 0; r < objectives.size(); ++r) {
       const Array gap = gaps.select(1, static_cast<std::int64_t>(r)).abs();
-      const auto [direction, length] = unit_of(slopes.gradients[r], Norm::l2);
+      const auto [direction, length] = unit_of(found.gradients[r], Norm::l2);
       const Array distance = gap / length;
       const Array nearer = length.gt(0).logical_and(distance.lt(shortest));
       shortest = array::where(nearer, distance, shortest);

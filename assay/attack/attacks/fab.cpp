@@ -31,24 +31,24 @@ double length_of(std::span<const float> from, std::span<const float> to, Norm no
 }
 
 // The shortest change of a point within [0, 1] that brings `gap` + gradient . change to 0, or as near as the
-// range allows. An element moves by min(t * rate, what the range leaves it), rate 1 (linf) or its own slope
-// (l2); how much the gap closes is concave in t and of straight pieces, so Newton's steps from 0 meet it in
-// finitely many. O(elements) each.
+// range allows. An element moves by min(t * rate, what the range leaves it), rate 1 (linf) or its own
+// gradient (l2); how much the gap closes is concave in t and of straight pieces, so Newton's steps from 0
+// meet it in finitely many. O(elements) each.
 class Projection {
  public:
   Projection(std::span<const float> point, std::span<const float> gradient, double gap, Norm norm)
       : point_(point), gradient_(gradient), norm_(norm), sign_(gap < 0 ? 1.0 : -1.0) {
     const double wanted = std::abs(gap);
     for (int i = 0; i < most_steps; ++i) {
-      const auto [closed, slope] = at(t_);
-      if (!(slope > 0) || !(wanted - closed > 1e-12 * wanted)) break;
-      t_ += (wanted - closed) / slope;
+      const auto [closed, derivative] = at(t_);
+      if (!(derivative > 0) || !(wanted - closed > 1e-12 * wanted)) break;
+      t_ += (wanted - closed) / derivative;
     }
   }
   double change(std::size_t i) const {
-    const double slope = sign_ * gradient_[i];
+    const double derivative = sign_ * gradient_[i];
     const double moved = std::min(t_ * rate(i), left(i));
-    return slope > 0 ? moved : slope < 0 ? -moved : 0;
+    return derivative > 0 ? moved : derivative < 0 ? -moved : 0;
   }
   double length() const {
     double length = 0;
@@ -64,18 +64,18 @@ class Projection {
 
   double rate(std::size_t i) const { return norm_ == Norm::linf ? 1 : std::abs(gradient_[i]); }
   double left(std::size_t i) const {
-    const double slope = sign_ * gradient_[i];
-    return slope > 0 ? 1.0 - point_[i] : slope < 0 ? static_cast<double>(point_[i]) : 0;
+    const double derivative = sign_ * gradient_[i];
+    return derivative > 0 ? 1.0 - point_[i] : derivative < 0 ? static_cast<double>(point_[i]) : 0;
   }
   // How much of the gap is closed, and how fast more is.
   std::pair<double, double> at(double t) const {
-    double closed = 0, slope = 0;
+    double closed = 0, derivative = 0;
     for (std::size_t i = 0; i < point_.size(); ++i) {
       const double size = std::abs(gradient_[i]), moved = t * rate(i), most = left(i);
       closed += size * std::min(moved, most);
-      if (moved < most) slope += size * rate(i);
+      if (moved < most) derivative += size * rate(i);
     }
-    return {closed, slope};
+    return {closed, derivative};
   }
 
   std::span<const float> point_, gradient_;
@@ -146,9 +146,9 @@ class Fab final : public Attack {
     const auto size = static_cast<std::size_t>(clean.count() / std::max<std::int64_t>(1, clean.size(0)));
     Array point = clean.clone();
     for (std::size_t step = 0; step < stwithin_; ++step) {
-      const auto slopes = network.slopes(problem, point, objectives);
-      const Array gradient = slopes.gradients[0].to(DType::float32).clone();
-      const std::vector<double> gaps = leads(slopes.scores, aims, problem.labels);
+      const auto found = network.gradients(problem, point, objectives);
+      const Array gradient = found.gradients[0].to(DType::float32).clone();
+      const std::vector<double> gaps = leads(found.scores, aims, problem.labels);
       for (std::size_t r = 0; r < gaps.size(); ++r)
         move(row(clean, r, size), row(gradient, r, size), gaps[r], row(point, r, size));
       keep_turned(network, problem, clean, size, point, best);

@@ -14,7 +14,7 @@ class Fgsm final : public Attack {
       : eps_(options.number("eps", 0)), norm_(norm_named(options.word("norm", norm_names()))) {}
 
   Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    const Array gradient = network.slope(problem, problem.inputs, loss(problem));
+    const Array gradient = network.gradient(problem, problem.inputs, loss(problem));
     return stepped(problem.inputs, steepest(gradient, norm_), eps_);
   }
 

@@ -46,9 +46,9 @@ void Region::keep(Array& point) const {
 
 void Region::climb(Array& point, const Array& gradient, double step) const {
   if (floats_in_order(gradient)) {
-    const float *const slope = gradient.elements<float>(), length = static_cast<float>(step);
+    const float *const element = gradient.elements<float>(), length = static_cast<float>(step);
     const auto climb_element = [&](std::int64_t i, float& at, float low, float high) {
-      const float sign = (slope[i] > 0 ? 1.0F : 0.0F) - (slope[i] < 0 ? 1.0F : 0.0F);
+      const float sign = (element[i] > 0 ? 1.0F : 0.0F) - (element[i] < 0 ? 1.0F : 0.0F);
       at = std::min(std::max(at + length * sign, low), high);
     };
     if (in_box(point, climb_element)) return;
@@ -106,7 +106,8 @@ Array ascend(const AttackedNetwork& network, const AttackProblem& problem, Array
   const auto objective = loss(problem);
   const Region region(ball, problem.inputs);
   point = point.clone();
-  for (std::size_t i = 0; i < steps; ++i) region.climb(point, network.slope(problem, point, objective), step);
+  for (std::size_t i = 0; i < steps; ++i)
+    region.climb(point, network.gradient(problem, point, objective), step);
   return point;
 }
 

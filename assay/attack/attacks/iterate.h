@@ -1,6 +1,6 @@
 #pragma once
 
-// What BIM, PGD and MI-FGSM share: steps of the steepest ascent that stay in a ball around the record and in
+// Common parts of BIM, PGD and MI-FGSM: steps of steepest ascent that stay in a ball around the record and in
 // range.
 
 #include <cstddef>
@@ -43,8 +43,8 @@ class Region {
 // A point of each record's own ball, uniform and in range; `draw` tells several apart.
 Array random_point(const AttackProblem& problem, const Ball& ball, std::size_t draw);
 
-// Calls search(records, run) for run = 0, 1, ... with the records that no run before has turned. Each comes
-// back as its last run left it.
+// Calls search(records, run) for run = 0, 1, ... with the records whose class no earlier run changed. Each
+// comes back as its last run left it.
 Array in_runs(const AttackedNetwork& network, const AttackProblem& problem, std::size_t runs,
               const std::function<Array(const AttackProblem& records, std::size_t run)>& search);
 

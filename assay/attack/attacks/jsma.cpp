@@ -14,7 +14,7 @@
 #include "assay/attack/objective.h"
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/elements.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
 
 namespace assay::attack {
@@ -88,13 +88,13 @@ class Jsma final : public Attack {
   void advance(const AttackedNetwork& network, Search& rest, const Array& result) const {
     const AttackedNetwork::Objective objectives[] = {
         score_of(array::tensor(rest.goals)),
-        [](std::size_t, std::span<const float>, std::span<float> slopes) {
-          for (float& slope : slopes) slope += 1;
+        [](std::size_t, std::span<const float>, std::span<float> gradients) {
+          for (float& gradient : gradients) gradient += 1;
         }};
-    const auto slopes = network.slopes(rest.problem, rest.points, objectives);
-    const std::vector<bool> won = truths_of(AttackedNetwork::won(rest.problem, slopes.scores));
+    const auto found = network.gradients(rest.problem, rest.points, objectives);
+    const std::vector<bool> won = truths_of(AttackedNetwork::won(rest.problem, found.scores));
     const std::vector<Pair> pairs =
-        search(in_memory(slopes.gradients[0], DType::float32), in_memory(slopes.gradients[1], DType::float32),
+        search(in_memory(found.gradients[0], DType::float32), in_memory(found.gradients[1], DType::float32),
                rest.admissible, won, threads_of(network.session()));
     std::vector<std::int64_t> kept;
     const std::size_t features = rest.features();
@@ -113,7 +113,8 @@ class Jsma final : public Attack {
     keep(rest, kept);
   }
 
-  // The best pair of every record that has not won, by the slopes of the target's score and of all together.
+  // The best pair of every record that has not won, by the gradients of the target's score and of all
+  // together.
   std::vector<Pair> search(const Array& target, const Array& all, const std::vector<std::uint8_t>& admissible,
                            const std::vector<bool>& done, std::size_t threads) const {
     std::vector<Pair> pairs(done.size());
@@ -122,9 +123,9 @@ class Jsma final : public Attack {
     const float *const targets = target.elements<float>(), *const sums = all.elements<float>();
     // Above that a record takes longer than it takes threads to meet: most searches are those of the few
     // records that are left.
-    constexpr std::size_t worth_a_team = 1 << 12;
+    constexpr std::size_t worth_workers = 1 << 12;
     std::atomic<std::size_t> next{0};
-    run_team(pairs.size() * features > worth_a_team ? threads : 1, [&](std::size_t) {
+    run_workers(pairs.size() * features > worth_workers ? threads : 1, [&](std::size_t) {
       std::vector<float> a(features), b(features);
       for (std::size_t row; (row = next.fetch_add(1)) < pairs.size();) {
         if (done[row]) continue;

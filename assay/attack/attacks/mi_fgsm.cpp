@@ -24,7 +24,7 @@ class MiFgsm final : public Attack {
     const Region region(ball_, problem.inputs);
     Array point = problem.inputs.clone(), velocity = array::zeros_like(point);
     for (std::size_t i = 0; i < steps_; ++i) {
-      velocity = decay_ * velocity + unit_of(network.slope(problem, point, objective), Norm::l1).direction;
+      velocity = decay_ * velocity + unit_of(network.gradient(problem, point, objective), Norm::l1).direction;
       point.add_(steepest(velocity, ball_.norm), step_);
       region.keep(point);
     }

@@ -18,7 +18,7 @@ struct Feature {
   std::size_t index;
 };
 
-// a and -b of features that may change and have slopes, `nothing` of all others.
+// a and -b of features that may change and have gradients, `nothing` of all others.
 ASSAY_VECTORISED void look(const float* a, const float* b, const std::uint8_t* admissible, std::size_t count,
                            float* __restrict gain, float* __restrict loss) {
   for (std::size_t i = 0; i < count; ++i) {

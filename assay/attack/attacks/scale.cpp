@@ -1,4 +1,4 @@
-// What is to be seen is nearer, or farther away.
+// The content of the picture appears larger or smaller.
 
 #include <assay/array_math.h>
 

@@ -1,4 +1,4 @@
-// What is to be seen lies elsewhere in the picture.
+// The content of the picture is shifted.
 
 #include <assay/array_math.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What criteria share that count activations beyond bounds of each neuron's own: corner regions beyond the
+// Common parts of criteria that count activations beyond bounds of each neuron: corner regions beyond the
 // training range (nbc, snac), activations above a quantile (qnc).
 
 #include <functional>
@@ -20,7 +20,7 @@ struct Bounds {
 // The training range, widened by `widen` standard deviations.
 Bounds bounds_of(const LayerStatistics& statistics, double widen);
 
-// Neurons more active on some record than a threshold of their own.
+// Neurons more active on some record than their threshold.
 class AboveThreshold final : public ItemCriterion {
  public:
   using Thresholds = std::function<std::vector<double>(const LayerStatistics&)>;  // per neuron

@@ -13,7 +13,7 @@
 namespace assay::coverage {
 
 // `Reference`: made from traces and GaussianOptions; score(traces) gives a SurpriseScore per record. Made at
-// once, so that traces that allow none are known before anything is measured.
+// once, so that unsuitable traces are found before anything is measured.
 template <typename Reference>
 class GaussianSurpriseCoverage final : public SurpriseCriterion {
  public:

@@ -32,7 +32,7 @@ std::string reasons(const LayerStatistics& layer) {
   return joined(texts);
 }
 
-// Counts decide; a criterion of one's own may leave the value beside them out.
+// Counts decide; a custom criterion may leave the value beside them out.
 void make_consistent(Coverage& row, const std::string& name) {
   constexpr double rounding = 1e-9;
   const auto covered = ExactCount::parse(row.covered), coverable = ExactCount::parse(row.coverable);

@@ -70,8 +70,8 @@ class ItemCriterion : public Criterion, public Itemised, public Comparable, publ
       layer.first[item] = static_cast<std::uint32_t>(record);
     }
   }
-  // Covers of each neuron the item with the number that is the whole part of this, none where it is negative.
-  // REQUIRES: none for neurons that do not count; many items per neuron.
+  // Covers one item of each neuron: the one whose number is the integer part of the value; negative values
+  // cover none. REQUIRES: negative for neurons that do not count; many items per neuron.
   void cover_one_each(LayerItems& layer, std::span<const double> items, std::size_t record);
   // Covers the items of neurons, of which each has one, with activations above a bound.
   void cover_above(LayerItems& layer, const ActivationBatch& batch, Bound kind,

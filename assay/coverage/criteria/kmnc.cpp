@@ -29,7 +29,7 @@ ASSAY_VECTORISED void sections_of(const float* values, const float* low, const f
 ASSAY_VECTORISED bool sections_by_scale(const float* values, const float* low, const float* high,
                                         const double* scale, std::size_t count, double sections,
                                         double* __restrict out) {
-  constexpr double shift = 0x1.8p52;  // adding and subtracting it rounds to whole numbers
+  constexpr double shift = 0x1.8p52;  // adding and subtracting it rounds to integers
   const double rounding = 1e-15 * sections, last = sections - 1;
   int doubtful = 0;
   for (std::size_t n = 0; n < count; ++n) {

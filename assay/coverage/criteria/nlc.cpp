@@ -52,7 +52,7 @@ class Moments {
   bool holds_rows() const { return products_.empty(); }
   // From rows to sums of products.
   void fold();
-  // Of at most `most_rows` rows, [neurons, neurons]: whole numbers below 2^53, so exact.
+  // Of at most `most_rows` rows, [neurons, neurons]: integers below 2^53, so exact.
   std::vector<double> no_products() const { return std::vector<double>(neurons() * neurons(), 0.0); }
   void add_products(const std::vector<double>& products);
 
@@ -67,7 +67,7 @@ class Moments {
 // returns how many were cut.
 ASSAY_VECTORISED std::uint64_t round_rows(const float* values, std::size_t rows, std::size_t neurons,
                                           std::size_t count, double per_unit, double* __restrict out) {
-  constexpr double shift = 0x1.8p52;  // adding and subtracting it rounds to whole numbers, ties to even
+  constexpr double shift = 0x1.8p52;  // adding and subtracting it rounds to integers, ties to even
   std::uint64_t cut = 0;
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -23,8 +23,8 @@ using Words = std::vector<std::uint64_t>;
 std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 
 // Patterns of signs of a layer, each with the neurons of the next layer that were on, and that were off, for
-// some record with it; word by word in one stretch of memory, found by a number. A pattern's number is the
-// sum, bit by bit, of those of its neurons that are on (Zobrist), so a change of one sign changes it without
+// some record with it; word by word in one block of memory, found by a number. A pattern's number is the sum,
+// bit by bit, of those of its neurons that are on (Zobrist), so a change of one sign changes it without
 // reading the rest.
 class Patterns {
  public:

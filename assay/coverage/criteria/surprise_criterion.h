@@ -34,7 +34,7 @@ class SurpriseCriterion : public ItemCriterion, public Valued {
   std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override;
   RecordValues values() const override;
   std::vector<std::size_t> first_records() const override;
-  // Surprise grows away from what was usual in training, whichever bucket is open.
+  // Surprise grows away from usual training records, in any bucket.
   std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override;
 
  protected:
@@ -61,7 +61,7 @@ class SurpriseCriterion : public ItemCriterion, public Valued {
     std::vector<float> values;
     std::vector<std::int32_t> classes;
   };
-  // Scores what waits. Scoring many records at once is faster than batch by batch.
+  // Scores the records collected so far. Scoring many records at once is faster than batch by batch.
   void settle() const;
 
   double lower_, upper_;

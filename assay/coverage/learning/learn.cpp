@@ -14,14 +14,14 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include <assay/extend/task.h>
-#include "assay/coverage/finite.h"
 #include "assay/coverage/inputs_seen.h"
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/coverage/learning/quantiles.h"
 #include "assay/coverage/settings.h"
+#include "assay/coverage/usable_records.h"
 #include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
 
 namespace assay::coverage {
@@ -175,13 +175,13 @@ std::string describe_importance(const Session& session, std::span<const Layer> l
   return text;
 }
 
-// What a batch of training records shows.
+// Statistics of a batch of training records.
 struct Shown {
   std::vector<std::size_t> indices;
   std::vector<InputNote> inputs;
   std::vector<std::uint64_t> contents;
   std::vector<Activations> layers;
-  std::vector<std::int64_t> predicted, labels;  // empty where there are none, or nobody asks
+  std::vector<std::int64_t> predicted, labels;  // empty where there are none, or not requested
 };
 
 void to_json(Json& json, const Shown& shown) {
@@ -358,8 +358,8 @@ class Learner {
         learned_.non_finite_ids.push_back(training_->id(shown.indices[r]));
       }
     }
-    team_for(statistics_.size(), threads_,
-             [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
+    workers_for(statistics_.size(), threads_,
+                [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
     for (std::size_t c = 0; c < columns_.size(); ++c)
       collect(learned_.profile.clusters[c], shown.layers[position(learned_.profile.clusters[c].layer)],
               usable, columns_[c]);
@@ -417,7 +417,7 @@ class Learner {
     for (std::size_t l = 0; l < columns_.size(); ++l) combine(learned_.profile.clusters[l], columns_[l]);
   }
 
-  // Activations of further records, behind those of the training records.
+  // Activations of further records, after those of the training records.
   void collect_reached(Progress& progress) {
     walk(session_, options_.reached, {.batch = options_.batch, .stage = "combinations of further records"},
          progress, [&](const Batch&, const Tensors& given) {

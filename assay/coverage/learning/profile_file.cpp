@@ -176,7 +176,7 @@ std::shared_ptr<const LayerTraces> traces_from(const Json& json) {
   return traces;
 }
 
-// What is written is hashed and not kept.
+// Bytes written are hashed and not kept.
 struct HashingBuffer final : std::streambuf {
   std::streamsize xsputn(const char* bytes, std::streamsize count) override {
     hasher.bytes(bytes, static_cast<std::size_t>(count));

@@ -9,7 +9,7 @@
 
 namespace assay::coverage {
 
-// Keeps, of each neuron, the activations from the lowest quantile asked for upwards: 4 bytes for each record
+// Keeps, of each neuron, the activations from the lowest quantile requested upwards: 4 bytes for each record
 // above it, times two. Throws Error{resources} when that exceeds the memory limit. O(1) a value, amortised.
 class Quantiles {
  public:

@@ -155,7 +155,7 @@ bool archive_begins_with(const fs::path& path, const std::function<bool(const st
     }
   } catch (const Error&) {
     pass_on_condition();
-    // Whoever opens it for good says what is wrong with it.
+    // The function that opens it for use reports faults.
   }
   return false;
 }

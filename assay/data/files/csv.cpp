@@ -162,8 +162,8 @@ class CsvSource final : public Source {
   std::string format() const override { return "CSV"; }
 
  private:
-  // Whole numbers from 0 are classes as they are; names are numbered in alphabetical order. Numbers that are
-  // no class numbers are no names either: they would be numbered anew.
+  // Integers from 0 are classes as they are; names are numbered in alphabetical order. Numbers that are not
+  // class numbers are not names either: they would be numbered anew.
   void collect_classes() {
     double largest = -1;
     std::size_t numbers = 0, commas = 0;

@@ -22,7 +22,7 @@ struct CsvTable {
   std::size_t column(const std::string& name) const;
 };
 
-// What decimal= says: a point, unless it is a comma. Throws Error{usage}.
+// The decimal mark of decimal=: a point, unless it is a comma. Throws Error{usage}.
 char decimal_of(const DataSpec& spec);
 
 // Throws Error{data} for a table without rows, naming the line of a ragged row or an open quote. The first

@@ -6,8 +6,8 @@
 
 namespace assay {
 
-// 1 to 8 of a JPEG or PNG; 1, as it is stored, where nothing or nothing sensible is noted. 6 is a picture to
-// be turned a quarter clockwise.
+// The orientation 1 to 8 of a JPEG or PNG; 1, as stored, if there is no valid one. 6 means a quarter turn
+// clockwise.
 int exif_orientation(std::string_view bytes);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// IDX, the format of MNIST: big-endian header, then elements; gzipped or not. Labels are found beside the
+// IDX, the format of MNIST: big-endian header, then elements; gzipped or not. Labels are found next to the
 // images.
 
 #include <bit>

@@ -42,7 +42,7 @@ Image with_channels(Image image, int channels);
 DeepImage with_channels(DeepImage image, int channels);
 
 // Bilinear with half-pixel centres, edges repeated; when shrinking, the triangle is as much wider, so that
-// every pixel counts. Memory for one row besides the result.
+// every pixel counts. Memory for one row in addition to the result.
 Image resized(Image image, int width, int height);
 DeepImage resized(DeepImage image, int width, int height);
 

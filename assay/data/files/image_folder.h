@@ -1,6 +1,6 @@
 #pragma once
 
-// A data set as folders of pictures, one a class: what trainers outside of Assay read.
+// A data set as folders of pictures, one a class: a form that external trainers read.
 
 #include <filesystem>
 
@@ -16,7 +16,7 @@ struct PixelScale {
 
 // Writes every record as FOLDER/CLASS/RECORD.png. Classes have their numbers as names, with leading zeros, so
 // that their alphabetical order is theirs; there is a folder for each. The valid range becomes 0 to 255.
-// Throws Error{usage} for records that are no pictures of one or three channels, that have no classes, or
+// Throws Error{usage} for records that are not pictures of one or three channels, that have no classes, or
 // whose valid range is unknown or differs between channels; Error{io}.
 PixelScale write_image_folder(const Dataset& data, const std::filesystem::path& folder);
 

@@ -21,7 +21,7 @@ struct NpyHeader {
   bool is_text() const { return type.starts_with('U') || type.starts_with('S'); }
 };
 
-// No header that is understood is longer.
+// No supported header is longer.
 inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 
 // From the first bytes of a file, `longest_npy_header` of them or all. `name` stands in messages. Throws

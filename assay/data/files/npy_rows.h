@@ -1,6 +1,6 @@
 #pragma once
 
-// Records of an array, read one by one when they are asked for.
+// Records of an array, read one by one when they are requested.
 
 #include <filesystem>
 #include <optional>

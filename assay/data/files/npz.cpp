@@ -27,7 +27,7 @@ T number_at(std::string_view bytes, std::size_t at) {
   return value;
 }
 
-std::string stretch(const FileBytes& file, std::uint64_t offset, std::uint64_t count) {
+std::string range_of(const FileBytes& file, std::uint64_t offset, std::uint64_t count) {
   if (offset > file.size()) return {};
   std::string bytes(std::min(count, file.size() - offset), '\0');
   file.read(offset, bytes.data(), bytes.size());
@@ -39,7 +39,7 @@ std::string directory_of(const FileBytes& file) {
   constexpr std::uint64_t end_size = 22, longest_comment = 65535, place_size = 20, large_end_size = 56;
   constexpr std::uint64_t largest_directory = std::uint64_t{64} << 20;
   const std::uint64_t tail_begin = file.size() - std::min(file.size(), end_size + longest_comment);
-  const std::string tail = stretch(file, tail_begin, file.size());
+  const std::string tail = range_of(file, tail_begin, file.size());
   const std::size_t end = tail.rfind("PK\x05\x06");
   if (end == std::string::npos) return {};
   std::uint64_t size = number_at<std::uint32_t>(tail, end + 12),
@@ -47,11 +47,11 @@ std::string directory_of(const FileBytes& file) {
   if (size == UINT32_MAX || begin == UINT32_MAX) {
     if (end < place_size) return {};
     const std::string large =
-        stretch(file, number_at<std::uint64_t>(tail, end - place_size + 8), large_end_size);
+        range_of(file, number_at<std::uint64_t>(tail, end - place_size + 8), large_end_size);
     if (!large.starts_with("PK\x06\x06")) return {};
     size = number_at<std::uint64_t>(large, 40), begin = number_at<std::uint64_t>(large, 48);
   }
-  return stretch(file, begin, std::min(size, largest_directory));
+  return range_of(file, begin, std::min(size, largest_directory));
 }
 
 // Where the header in front of the entry lies. `row` is the entry's in the directory.
@@ -87,7 +87,7 @@ std::optional<std::uint64_t> place_of(const FileBytes& file, const NpzEntry& ent
     }
     const std::string name = entry.name + ".npy";
     const std::uint64_t place = header_place(row, name_size, extra_size);
-    const std::string local = stretch(file, place, local_fixed + name_size);
+    const std::string local = range_of(file, place, local_fixed + name_size);
     const bool fits = row.substr(fixed, name_size) == name && local.starts_with("PK\x03\x04") &&
                       local.substr(std::min(local.size(), local_fixed)) == name;
     if (!fits) return std::nullopt;
@@ -146,7 +146,7 @@ void NpzFile::unpack(const NpzEntry& entry, const std::function<void(std::string
   std::array<char, 1 << 16> chunk;
   std::uint64_t total = 0;
   zip_int64_t got = file ? 1 : -1;
-  // Ends with what is really there, whatever the directory promises.
+  // Ends with the actual data, even if the directory promises more.
   while (got > 0 && total <= entry.size) {
     check_interrupt();
     got = zip_fread(file.get(), chunk.data(), chunk.size());

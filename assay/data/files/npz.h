@@ -38,7 +38,7 @@ class NpzFile {
 
   // The entry's bytes, all of them. Throws Error{data} for damaged ones, Error{resources}.
   std::string bytes(const NpzEntry& entry) const;
-  // The same, read when they are asked for. Entries of more than `in_memory` bytes stay where they are, or,
+  // The same, read when they are requested. Entries of more than `in_memory` bytes stay where they are, or,
   // where they are compressed, go into a temporary file; of these the archive's own checksums are not looked
   // at.
   StoredBytes stored(const NpzEntry& entry, std::uint64_t in_memory = most_in_memory) const;

@@ -90,7 +90,7 @@ class StoredZip {
     std::uint32_t sum = 0;
     std::uint64_t size = 0, offset = 0;
   };
-  // Signatures of the format (PKWARE's APPNOTE); sizes from `most` on stand in fields of their own.
+  // Signatures of the format (PKWARE's APPNOTE); sizes from `most` on stand in separate fields.
   static constexpr std::uint64_t local_header = 0x04034b50, central_header = 0x02014b50,
                                  central_end = 0x06054b50, large_end = 0x06064b50,
                                  large_end_place = 0x07064b50, version = 45, most = 0xFFFFFFFF,
@@ -103,7 +103,7 @@ class StoredZip {
     return text;
   }
 
-  // What headers at the entry and in the directory have in common.
+  // Common fields of headers at the entry and in the directory.
   static std::string head(const Entry& entry, std::optional<std::size_t> extra = std::nullopt) {
     const std::uint64_t size = std::min(entry.size, most);
     return number(version, 2) + number(0, 2 + 2 + 2) + number(first_of_1980, 2) + number(entry.sum, 4) +

@@ -21,7 +21,7 @@ std::map<std::string, Array> read_npz(const std::filesystem::path& path,
                                       std::uint64_t limit = std::uint64_t{16} << 30);
 
 // One of them: numbers, or the texts that name records (`ids`) or classes (`class_names`) as name_rows().
-// Nothing for other texts, which are for whoever wrote them.
+// Nothing for other texts, which are ignored.
 std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry);
 
 // Names as an array of numbers, one row of bytes each, filled up with zeros; and back.

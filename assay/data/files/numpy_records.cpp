@@ -1,4 +1,4 @@
-// Records of NumPy's arrays. Inputs are read when they are asked for; labels, targets and ids are in memory.
+// Records of NumPy's arrays. Inputs are read when they are requested; labels, targets and ids are in memory.
 
 #include <algorithm>
 #include <cstring>
@@ -21,18 +21,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An input behind the first one.
+// An input after the first one.
 struct OtherRows {
   std::string name;
   NpyRows rows;
-  // Whole numbers are delivered as int64, others as float32.
+  // Integers are delivered as int64, others as float32.
   DType type() const {
     const bool floating = rows.dtype() == DType::float32 || rows.dtype() == DType::float64;
     return floating ? DType::float32 : DType::int64;
   }
 };
 
-// What stands in an archive beside inputs and outputs.
+// What is in an archive apart from inputs and outputs.
 struct Told {
   std::optional<Array> ids = {}, class_names = {}, valid_range = {};
   std::string passed_over = {};  // texts where outputs are looked for
@@ -225,8 +225,8 @@ const NpzEntry* array_for(const NpzFile& archive, const DataSpec& spec, const st
   return nullptr;
 }
 
-// Where no array has a usual name: all that are left beside outputs and what is told of records, as many rows
-// each. They have the names of the network's inputs.
+// Where no array has a usual name: all arrays except outputs and what is told of records, as many rows each.
+// They have the names of the network's inputs.
 std::vector<OtherRows> remaining_inputs(const NpzFile& archive, const DataSpec& spec,
                                         const std::vector<std::string>& usual_y) {
   const std::string y = spec.text("y");
@@ -344,10 +344,10 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
   const auto whole = [&](const NpzEntry* entry) {
     return entry == nullptr ? std::nullopt : npz_array(archive, *entry);
   };
-  // An input of token ids may be called so, too.
+  // An input of token ids may be called so as well.
   const bool ids_are_input =
       spec.text("x") == "ids" || std::ranges::find(inputs, "ids", &OtherRows::name) != inputs.end();
-  // What is named as an input is no label because of its name.
+  // An array that is named as an input is not a label, whatever its name.
   std::vector<std::string> other_y = usual_y;
   std::erase_if(other_y, [&](const std::string& name) {
     return spec.text("x") == name || std::ranges::find(inputs, name, &OtherRows::name) != inputs.end();

@@ -58,8 +58,8 @@ class PngReader {
     return true;
   }
 
-  // What read() is to deliver: indices into a palette or its colours, and how opaque they are where asked
-  // for.
+  // What read() is to deliver: indices into a palette or its colours, and how opaque they are where
+  // requested.
   bool prepare(bool indices, bool with_alpha) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     if (is_palette() && indices) png_set_packing(png_);
@@ -183,7 +183,7 @@ void refuse_many_scans(j_common_ptr info) {
 }
 
 // Everything with a destructor lives outside this function: a JPEG error jumps out of it. Returns whether it
-// worked; `take` is asked for memory once the size is known, before the decoder allocates its own.
+// worked; `take` is called for memory once the size is known, before the decoder allocates its own.
 bool decode_jpeg_into(std::string_view bytes, Image& image, bool (*take)(Image&, unsigned, unsigned, int),
                       JpegErrors& errors) {
   jpeg_decompress_struct jpeg;

@@ -14,7 +14,7 @@
 namespace assay {
 
 struct PictureOptions {
-  // What shows through transparent parts; nothing: they have the colours that are stored there.
+  // The background of transparent parts; nothing: they have the colours that are stored there.
   std::optional<std::array<std::uint8_t, 3>> background = {};
   bool upright = false;  // turned as the file's EXIF orientation says
 };

@@ -8,7 +8,7 @@
 #include "assay/engine/elements.h"
 #include "assay/engine/lanes/tiles.h"
 #include "assay/engine/parameters.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 
 namespace assay {
 namespace {
@@ -220,12 +220,12 @@ void ChangedWeights::run_pictures(const Array& operand, const Array& before, int
   const float* const was = before.elements<float>();
   float* const to = result.elements<float>();
   std::atomic<std::int64_t> next{0};
-  run_team(static_cast<std::size_t>(threads), [&](std::size_t) {
+  run_workers(static_cast<std::size_t>(threads), [&](std::size_t) {
     std::vector<float> sums(static_cast<std::size_t>(positions_ + tap_slack)),
         copy(static_cast<std::size_t>(padded + tap_slack));
     for (std::int64_t r; (r = next.fetch_add(1)) < records;) {
       const float* record = from + r * in;
-      // What is read behind the record has to be memory of the tensor's.
+      // Memory read after the record has to belong to the tensor.
       if (windows_.padded != windows_.picture || (r + 1) * in + tap_slack > operand.count()) {
         pad(record, copy.data());
         record = copy.data();

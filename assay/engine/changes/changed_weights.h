@@ -1,7 +1,7 @@
 #pragma once
 
-// A convolution or dense layer with some other weights, from what it gave without: only what the changed
-// weights add is computed.
+// A convolution or dense layer with some other weights, computed from its original result: only the
+// contribution of the changed weights is added.
 
 #include <cstdint>
 #include <optional>
@@ -17,24 +17,25 @@ namespace assay {
 
 class ChangedWeights {
  public:
-  // From `was` to `now`, nodes of one function whose weights or bias may differ. `input` and `output`: shapes
-  // of a record, the batch axis in front. Nothing for other nodes than convolutions without groups and with
-  // steps of one, and dense layers of one position; where nothing differs, or something else than float32
-  // constants; and where so much differs that computing everything takes less.
+  // The change from `was` to `now`, nodes of one function whose weights or bias may differ. `input` and
+  // `output`: shapes of a record, the batch axis first. Nothing if nothing differs, if so much differs that
+  // computing everything is cheaper, if constants are not float32, or for other nodes than convolutions
+  // without groups and with steps of one, and dense layers of one position.
   static std::optional<ChangedWeights> between(const Graph& original, const Node& was, const Graph& mutant,
                                                const Node& now, const Shape& input, const Shape& output);
-  // What some channels of its operand add to a convolution: all their weights, and no bias. Nothing as above.
+  // The contribution of some channels of the operand to a convolution: all their weights, and no bias.
+  // Nothing as above.
   static std::optional<ChangedWeights> of_channels(const Graph& graph, const Node& node,
                                                    std::span<const std::int64_t> channels, const Shape& input,
                                                    const Shape& output);
 
-  // Those whose results change, ascending; and how many there are in all.
+  // The units whose results change, ascending; and the number of all units.
   const std::vector<std::int64_t>& units() const { return units_; }
   std::int64_t width() const { return width_; }
 
-  // `operand`: [n, channels, ...]. `before`: [n, units(), ...], what these gave. Returns what they give now;
-  // an undefined tensor where a number is not finite, since infinities do not add up. float32, on the
-  // processor. A record's numbers are the same whatever lies beside it.
+  // `operand`: [n, channels, ...]. `before`: [n, units(), ...], what these gave. Returns their new results;
+  // an undefined array if a number is not finite, since infinities do not add up. float32, on the processor.
+  // A record's numbers do not depend on its neighbours.
   Array run(const Array& operand, const Array& before, int threads) const;
 
  private:

@@ -14,7 +14,7 @@ struct ChangedTap {
   float by = 0;
 };
 
-// Floats that sum_taps() may read and write behind the last position: whole vectors.
+// Floats that sum_taps() may read and write after the last position: whole vectors.
 inline constexpr std::int64_t tap_slack = 15;
 
 // sums[p] = start + sum over taps of by * from[offset + p], p < positions, in the order of the taps.

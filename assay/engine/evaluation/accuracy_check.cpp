@@ -23,7 +23,7 @@ struct Suspect {
   std::function<Array(const Array&)> repair;  // of a batch of records
 };
 
-// What commonly differs between how data are given and how a network was trained.
+// The usual differences between given data and the data of training.
 std::vector<Suspect> suspects(const Array& sample) {
   const double low = sample.min().item<double>(), high = sample.max().item<double>();
   std::vector<Suspect> list{

@@ -1,7 +1,7 @@
 #pragma once
 
-// What would bring an accuracy nearer to the one that is expected: another preparation of the records, or
-// other numbers of the classes.
+// The likely cause of an unexpected accuracy: another preparation of the records, or another numbering of the
+// classes.
 
 #include <optional>
 #include <string>
@@ -19,14 +19,14 @@ struct LikelyCause {
 };
 
 // Of a sample of at most `most` records: the usual mistakes are tried, and the one is named that at least
-// halves the distance to the expected accuracy. Where a greatest accuracy was declared, the accuracy has to
-// lie between the bounds, but for what the sample leaves open.
+// halves the distance to the expected accuracy. If a greatest accuracy was declared, the accuracy has to lie
+// between the bounds, within the uncertainty of the sample.
 std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& dataset,
                                         const AccuracyBounds& bounds, std::size_t most);
 
-// Of inputs from 0 to 255: whether the network does as well on a sample of them divided by 255, as one for
-// inputs from 0 to 1 does; `now` and `then` are accuracies, or without labels 1 and the share of answers that
-// stay the same.
+// Of inputs from 0 to 255: whether the network does as well on a sample divided by 255, as a network for
+// inputs from 0 to 1 does. `now` and `then` are accuracies, or without labels 1 and the share of unchanged
+// decisions.
 std::optional<LikelyCause> divided_by_255(const Session& session, const Dataset& dataset, std::size_t most);
 
 // The class of the network for each class of the labels that agrees on the most records;

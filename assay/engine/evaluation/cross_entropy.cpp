@@ -23,28 +23,28 @@ double others_of(std::span<const float> scores, std::size_t label) {
   return greatest + std::log(sum);
 }
 
-void add_slopes(std::span<const float> scores, std::size_t label, double others, double wrong,
-                std::span<float> slopes) {
+void add_gradients(std::span<const float> scores, std::size_t label, double others, double wrong,
+                   std::span<float> gradients) {
   for (std::size_t c = 0; c < scores.size(); ++c)
-    slopes[c] += static_cast<float>(c == label ? -wrong : wrong * std::exp(scores[c] - others));
+    gradients[c] += static_cast<float>(c == label ? -wrong : wrong * std::exp(scores[c] - others));
 }
 
 }  // namespace
 
 double cross_entropy(std::span<const float> scores, std::size_t label, double factor,
-                     std::span<float> slopes) {
+                     std::span<float> gradients) {
   const double others = others_of(scores, label), behind = others - scores[label];
-  add_slopes(scores, label, others, factor / (1 + std::exp(-behind)), slopes);
+  add_gradients(scores, label, others, factor / (1 + std::exp(-behind)), gradients);
   return std::max(behind, 0.0) + std::log1p(std::exp(-std::abs(behind)));
 }
 
 void direction_of_cross_entropy(std::span<const float> scores, std::size_t label, double factor,
-                                std::span<float> slopes) {
+                                std::span<float> gradients) {
   const double others = others_of(scores, label), wrong = 1 / (1 + std::exp(scores[label] - others));
   int power = 0;
   // Nothing is left of 1 - p in double precision, either: any scale will do.
   const double scaled = wrong > 0 ? std::frexp(wrong, &power) : 0.5;
-  add_slopes(scores, label, others, factor * scaled, slopes);
+  add_gradients(scores, label, others, factor * scaled, gradients);
 }
 
 }  // namespace assay

@@ -8,13 +8,13 @@
 namespace assay {
 namespace {
 
-// What a softmax over rows is computed from, and whether its logarithm is meant.
+// The operand of a softmax over rows, and whether its logarithm is taken.
 struct FoundSoftmax {
   ValueId scores = no_value;
   bool logarithm = false;
 };
 
-// A softmax over rows, or its logarithm, by whatever operators it is written.
+// A softmax over rows, or its logarithm, written with any operators.
 class SoftmaxFinder {
  public:
   explicit SoftmaxFinder(const DecisionRows& rows) : rows_(rows) {}
@@ -123,7 +123,7 @@ bool is_probability(const Graph& graph, ValueId output) {
   return bounds.low >= -rounding && bounds.high <= 1 + rounding;
 }
 
-// What may stand between a decision value and its output.
+// Operators that may stand between a decision value and its output.
 bool leads_to_output(const Node& node) {
   return is_elementwise(node.op) || is_softmax(node.op) || is_reduction(node.op) || is_movement(node.op);
 }
@@ -148,7 +148,7 @@ bool computed_from(const Graph& graph, ValueId output, ValueId value) {
 }  // namespace
 
 Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
-  // Labels that stand in front of scores are whole numbers.
+  // Labels that stand in front of scores are integers.
   const auto outputs = graph.outputs();
   const auto scores =
       std::ranges::find_if(outputs, [&](ValueId id) { return infos[static_cast<std::size_t>(id)].floating; });

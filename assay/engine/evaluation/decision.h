@@ -3,14 +3,13 @@
 // Where a network decides: its first output, before a final softmax.
 
 #include "assay/engine/evaluation/rows.h"
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 
 struct Decision {
   ValueId logits = no_value;
-  bool softmax =
-      false;  // logits come before a final Softmax or LogSoftmax, by whatever operators it is written
+  bool softmax = false;  // logits come before a final Softmax or LogSoftmax, written with any operators
   bool sigmoid = false;  // the decision value itself holds probabilities
 };
 

@@ -25,7 +25,7 @@ class Evaluator {
  public:
   Evaluator(const Session& session, const Dataset& dataset);
 
-  // What a network says of a batch.
+  // Decisions of a network for a batch.
   struct Answers {
     std::vector<std::size_t> indices;
     std::vector<std::uint8_t> finite;             // per record

@@ -1,6 +1,6 @@
 #pragma once
 
-// Outputs with one row for each record, whatever axis they lie along.
+// Outputs with one row for each record, along any axis.
 
 #include <assay/session.h>
 

@@ -20,7 +20,7 @@
 namespace assay {
 namespace {
 
-// What a network says of a batch.
+// Outputs of a network for a batch.
 struct Said {
   Evaluator::Answers answers;
   std::vector<float> outputs, targets;  // [records, ...]; no targets but for regression

@@ -15,8 +15,8 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t most_compared = 3;
-// Of the value's greatest magnitude. Records beside others pass through the same sums as beside copies; alone
-// they may pass through other ones.
+// Of the value's greatest magnitude. Records together with others pass through the same sums as with copies;
+// alone they may pass through other ones.
 constexpr double within_same_sums = 1e-6, within_rounding = 1e-3;
 
 bool has_operator(const Graph& graph, std::span<const std::string_view> some) {

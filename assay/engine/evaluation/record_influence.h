@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether records change each other's results: under a scale taken from a whole batch, a softmax or a mean
-// over it, or where what is taken for the axis of records is none.
+// Whether records change each other's results: by a scale taken from a whole batch, by a softmax or a mean
+// over it, or because the supposed batch axis is another axis.
 
 #include <optional>
 #include <string>
@@ -18,14 +18,14 @@ struct RecordInfluence {
   std::string cause;             // as far as the network tells
 };
 
-// Compares each of the first three records beside the others with the same record beside copies of itself, in
-// batches of one size, so that the same sums are taken in the same order, and with the record alone, up to
-// rounding, where no operator enlarges that to steps. Nothing where they agree, where there is one record,
-// and where the network draws random numbers or does not run. Nothing is run where the operators themselves
-// keep records apart (records_stay_apart). `given`: bound records.
+// Compares each of the first three records in two ways. Together with the others and together with copies of
+// itself, in batches of one size: the same sums in the same order. And together with the others and alone, up
+// to rounding, unless an operator enlarges rounding to steps. Nothing if they agree, if there is one record,
+// or if the network draws random numbers or does not run. Nothing is run if the operators themselves keep
+// records apart (records_stay_apart). `given`: bound records.
 std::optional<RecordInfluence> find_record_influence(const Session& session, const Tensors& given);
 
-// The same of made-up records.
+// The same of sample records.
 std::optional<RecordInfluence> find_record_influence(const Session& session);
 
 }  // namespace assay

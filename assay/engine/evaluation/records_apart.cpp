@@ -40,14 +40,15 @@ class Proof {
     return static_cast<int>(graph_.is_constant(id) ? graph_.constant(id).rank() : session_.shape(id).size());
   }
 
-  // Whether a value that is no record's is the same for each record where it is stretched to so many axes.
+  // Whether a value that does not depend on records is the same for each record where it is broadcast to so
+  // many axes.
   bool is_shared(ValueId id, int axes) const {
     if (id == no_value) return true;
     return graph_.is_constant(id) &&
            (rank(id) < axes || (rank(id) == axes && graph_.constant(id).size(0) == 1));
   }
 
-  // Of operators with data as their first operand and parameters behind it.
+  // Of operators with data as their first operand and parameters after it.
   bool has_data_in_front(const Node& node) const {
     const int axes = rank(node.inputs[0]);
     if (!of_records(node.inputs[0]) || axes < 1) return false;
@@ -74,7 +75,7 @@ class Proof {
   bool leaves_records(const Node& node, const char* attribute, std::int64_t fallback) const {
     return leaves_records(Shape{node.integer(attribute, fallback)}, rank(node.inputs[0]));
   }
-  // Whole numbers of an operand, where they are constant.
+  // Integers of an operand, where they are constant.
   std::optional<Shape> numbers(const Node& node, std::size_t at) const {
     if (node.inputs.size() <= at || !graph_.is_constant(node.inputs[at])) return std::nullopt;
     const std::vector<double> all = doubles_of(graph_.constant(node.inputs[at]));
@@ -135,7 +136,7 @@ class Proof {
     return op == "GroupNormalization" || op == "InstanceNormalization" || op == "LRN";
   }
 
-  // A scale for each number along an axis, and a dropout that is told to draw, are no matter of a record
+  // A scale for each number along an axis, and a dropout that is told to draw, do not depend on a record
   // alone.
   bool passes_within_records(const Node& node, const OperatorTraits& known) const {
     return known.has(Trait::by_channel) && has_one_result(node) && has_data_in_front(node) &&

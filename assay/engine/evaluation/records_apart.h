@@ -1,14 +1,14 @@
 #pragma once
 
-// Whether a network's operators, by what they are defined to compute, keep records apart.
+// Whether the definitions of a network's operators keep records apart.
 
 #include <assay/session.h>
 
 namespace assay {
 
-// Whether every value of the graph holds its records along axis 0 and each of them follows from the same
-// record of the inputs alone: convolutions, dense layers, activations, pooling, normalisation of a record,
-// and what moves elements within it. False where that is not seen, which says nothing. O(nodes).
+// Whether every value of the graph holds its records along axis 0 and each of them depends only on the same
+// record of the inputs. That holds for convolutions, dense layers, activations, pooling, normalisation of a
+// record, and movement of elements within it. False means unknown. O(nodes).
 bool records_stay_apart(const Session& session);
 
 }  // namespace assay

@@ -1,17 +1,17 @@
 #pragma once
 
-// What values mean to the rows of scores that a network gives, one row a record: which of them are the same
+// Properties of values with respect to the rows of scores of a network, one row a record: which are the same
 // for all classes of a record, which for all records, and which nodes change nothing.
 
 #include <optional>
 #include <span>
 
 #include "assay/engine/preparation/value_bounds.h"
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 
-// One row for each record, whatever axes of size 1 there are besides: [N, K], [N, K, 1, 1], [N].
+// One row for each record, with any further axes of size 1: [N, K], [N, K, 1, 1], [N].
 bool is_rows(const Shape& shape);
 
 // Graph and infos must outlive this.
@@ -32,7 +32,7 @@ class DecisionRows {
   // The node that determines the value, past nodes that change nothing; nullptr for inputs and constants.
   const Node* origin(ValueId id) const { return producer(source(id)); }
 
-  // The one number that all elements of the value are, whatever the records.
+  // The one number that all elements of the value equal for all records.
   std::optional<double> constant(ValueId id) const;
   // Whether all elements that a record has of the value are the same number, different records having others.
   bool one_per_record(ValueId id) const;

@@ -16,7 +16,7 @@ namespace {
 
 using ScalarFunction = std::function<double(double)>;
 
-// What a node is of one of its operands, element by element: a function that rises everywhere, or falls.
+// A node as an element-wise function of one operand: increasing everywhere, or decreasing.
 struct Step {
   ValueId from = no_value;
   bool falls = false;
@@ -90,7 +90,7 @@ class StepFinder {
                 .function = [=](double x) { return std::min(std::max(x, low), high); }};
   }
 
-  // What the other operand is where it changes no order: a number, or nullopt for one number a record.
+  // The other operand, if it does not change the order: a number, or nullopt for one number a record.
   struct Other {
     bool fits = false;
     std::optional<double> number;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where explanations and attacks start. A decision is often a function of scores that bends them without
-// changing their order: a softmax with a logarithm, a clip or a constant behind it, a sigmoid, a tanh. Its
-// gradient vanishes where the network is sure, and may have another sign than the scores' own.
+// Where explanations and attacks start. A decision is often a function of scores that keeps their order: a
+// softmax with a logarithm, a clip or a constant after it, a sigmoid, a tanh. Its gradient vanishes where the
+// network is sure, and may have another sign than that of the scores.
 
 #include <assay/session.h>
 

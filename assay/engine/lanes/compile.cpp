@@ -19,8 +19,8 @@ class Stabiliser : public Operation {
   Stabiliser(int slot, std::int64_t elements, float epsilon)
       : Operation({slot}, slot), elements_(elements), epsilon_(epsilon) {}
   void forward(const Tile&) const override {}
-  void backward(const Tile& tile, std::span<const Slope>) const override {
-    stabilise_slopes(elements_, epsilon_, tile.value(result()), tile.slope(result()));
+  void backward(const Tile& tile, std::span<const GradientState>) const override {
+    stabilise_gradients(elements_, epsilon_, tile.value(result()), tile.gradient(result()));
   }
 
  private:
@@ -46,7 +46,7 @@ class Blocks {
     return best;
   }
   void give_back(int block) { free_[index(block)] = true; }
-  // Where each block begins when all are laid out from `at`, which is moved behind them.
+  // Where each block begins when all are laid out from `at`, which is moved after them.
   std::vector<std::int64_t> lay_out(std::int64_t& at) const {
     std::vector<std::int64_t> begins;
     for (const std::int64_t size : sizes_) {
@@ -63,7 +63,7 @@ class Blocks {
 
 }  // namespace
 
-Compiler::Compiler(const StretchRequest& request, std::span<const ValueId> inputs,
+Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> inputs,
                    std::span<const ValueId> wanted)
     : request_(request),
       graph_(*request.graph),
@@ -199,7 +199,7 @@ void Compiler::place_values() {
     program_.value_at.push_back(block[s] < 0 ? -1 : begins[index(block[s])]);
 }
 
-void Compiler::find_slopes() {
+void Compiler::find_gradients() {
   const std::size_t slots = program_.elements.size();
   std::vector<bool> needed(slots), held(slots);
   for (const ValueId id : by_) {
@@ -214,25 +214,25 @@ void Compiler::find_slopes() {
   }
   program_.reads_values = program_.sums > 0;
   const auto meet = [&](int slot) {
-    if (!needed[index(slot)]) return Slope::unwanted;
+    if (!needed[index(slot)]) return GradientState::unwanted;
     const bool further = held[index(slot)];
     held[index(slot)] = true;
-    return further ? Slope::further : Slope::first;
+    return further ? GradientState::further : GradientState::first;
   };
   for (const int output : program_.outputs) program_.seeded.push_back(meet(output));
-  program_.slopes.resize(program_.operations.size());
+  program_.gradients.resize(program_.operations.size());
   for (std::size_t i = program_.operations.size(); i-- > 0;) {
     const Operation& operation = *program_.operations[i];
     if (!held[index(operation.result())]) continue;
-    for (const int operand : operation.operands()) program_.slopes[i].push_back(meet(operand));
+    for (const int operand : operation.operands()) program_.gradients[i].push_back(meet(operand));
     program_.reads_values |= operation.reads_values();
   }
-  place_slopes();
+  place_gradients();
 }
 
-// A slope takes its memory when it is first added to, and leaves it when all operations that made the value
-// have been gone back through.
-void Compiler::place_slopes() {
+// A gradient takes its memory when it is first added to, and leaves it when all operations that made the
+// value have been gone back through.
+void Compiler::place_gradients() {
   const std::size_t slots = program_.elements.size();
   std::vector<std::size_t> made(slots, program_.operations.size());  // by which operation, the first of them
   for (std::size_t i = program_.operations.size(); i-- > 0;)
@@ -241,20 +241,20 @@ void Compiler::place_slopes() {
 
   Blocks blocks;
   std::vector<int> block(slots, -1);
-  const auto take = [&](int slot, Slope slope) {
-    if (slope == Slope::first) block[index(slot)] = blocks.take(program_.elements[index(slot)]);
+  const auto take = [&](int slot, GradientState gradient) {
+    if (gradient == GradientState::first) block[index(slot)] = blocks.take(program_.elements[index(slot)]);
   };
   for (std::size_t o = 0; o < program_.outputs.size(); ++o) take(program_.outputs[o], program_.seeded[o]);
   for (std::size_t i = program_.operations.size(); i-- > 0;) {
     const Operation& operation = *program_.operations[i];
-    if (program_.slopes[i].empty()) continue;
+    if (program_.gradients[i].empty()) continue;
     for (std::size_t o = 0; o < operation.operands().size(); ++o)
-      take(operation.operands()[o], program_.slopes[i][o]);
+      take(operation.operands()[o], program_.gradients[i][o]);
     const int result = operation.result();
     if (made[index(result)] == i) blocks.give_back(block[index(result)]);
   }
   const std::vector<std::int64_t> begins = blocks.lay_out(program_.floats);
-  for (const int b : block) program_.slope_at.push_back(b < 0 ? -1 : begins[index(b)]);
+  for (const int b : block) program_.gradient_at.push_back(b < 0 ? -1 : begins[index(b)]);
 }
 
 void Compiler::find_lessons() {
@@ -292,12 +292,12 @@ Program Compiler::compile() {
   for (const ValueId id : request_.keep) program_.outputs.push_back(slots_.at(id));
   place_values();
   find_lessons();
-  if (differentiates_) find_slopes();
+  if (differentiates_) find_gradients();
   find_neighbours();
   return std::move(program_);
 }
 
-Program compile(const StretchRequest& request, std::span<const ValueId> inputs,
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs,
                 std::span<const ValueId> wanted) {
   Compiler compiler(request, inputs, wanted);
   return compiler.compile();

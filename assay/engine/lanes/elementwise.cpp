@@ -19,12 +19,13 @@ class Function : public Operation {
   void forward(const Tile& tile) const override {
     apply(function_, elements_, tile.value(operand()), tile.value(result()));
   }
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    if (slopes[0] == Slope::unwanted) return;
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+    if (gradients[0] == GradientState::unwanted) return;
     const float *const x = tile.value(operand()), *const y = tile.value(result());
-    const bool add = slopes[0] == Slope::further;
-    if (by_ratio_) return ratio_slopes(elements_, x, y, tile.slope(result()), add, tile.slope(operand()));
-    lanes::slopes(function_, elements_, x, y, tile.slope(result()), add, tile.slope(operand()));
+    const bool add = gradients[0] == GradientState::further;
+    if (by_ratio_)
+      return ratio_gradients(elements_, x, y, tile.gradient(result()), add, tile.gradient(operand()));
+    lanes::gradients(function_, elements_, x, y, tile.gradient(result()), add, tile.gradient(operand()));
   }
 
  private:
@@ -57,29 +58,29 @@ class Pair : public Operation {
   void forward(const Tile& tile) const override {
     apply(map_, left(tile), right(tile), tile.value(result()));
   }
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    for (std::size_t i = 0; i < slopes.size(); ++i) {
-      if (slopes[i] == Slope::unwanted) continue;
-      float* const to = tile.slope(operand(i));
-      if (slopes[i] == Slope::first) fill(elements_[i], 0, to);
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (gradients[i] == GradientState::unwanted) continue;
+      float* const to = tile.gradient(operand(i));
+      if (gradients[i] == GradientState::first) fill(elements_[i], 0, to);
       const bool of_left = i == 0 && !map_.left_constant;
-      lanes::slopes(map_, of_left, left(tile), right(tile), tile.slope(result()), to);
+      lanes::gradients(map_, of_left, left(tile), right(tile), tile.gradient(result()), to);
     }
   }
   void set(std::size_t, std::span<const float> values) override {
     std::ranges::copy(values, constant_.begin());
   }
   void learn(const Tile& tile, std::size_t, bool add, float* sums) const override {
-    const float* slopes = tile.slope(result());
+    const float* gradients = tile.gradient(result());
     if (map_.kind == Binary::multiply) {
       const BinaryMap products{.kind = Binary::multiply,
                                .elements = map_.elements,
                                .left_at = {},
                                .right_at = map_.left_constant ? map_.right_at : map_.left_at};
-      apply(products, slopes, tile.value(operand()), tile.scratch());
-      slopes = tile.scratch();
+      apply(products, gradients, tile.value(operand()), tile.scratch());
+      gradients = tile.scratch();
     }
-    element_sums(map_.elements, width, 1, 0, slopes, add, sums);
+    element_sums(map_.elements, width, 1, 0, gradients, add, sums);
   }
   std::int64_t scratch() const override {
     return learned_.empty() || map_.kind != Binary::multiply ? 0 : map_.elements * width;
@@ -105,10 +106,11 @@ class Softmax : public Operation {
   void forward(const Tile& tile) const override {
     softmax(map_, logarithm_, tile.value(operand()), tile.value(result()));
   }
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    if (slopes[0] == Slope::unwanted) return;
-    if (slopes[0] == Slope::first) fill(elements_, 0, tile.slope(operand()));
-    softmax_slopes(map_, logarithm_, tile.value(result()), tile.slope(result()), tile.slope(operand()));
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+    if (gradients[0] == GradientState::unwanted) return;
+    if (gradients[0] == GradientState::first) fill(elements_, 0, tile.gradient(operand()));
+    softmax_gradients(map_, logarithm_, tile.value(result()), tile.gradient(result()),
+                      tile.gradient(operand()));
   }
 
  private:
@@ -185,14 +187,14 @@ void add_pair(Compiler& compiler, Binary kind, int operand, const Shape& shape, 
               int result) {
   BinaryMap map{
       .kind = kind, .elements = element_count(shape), .left_at = {}, .right_at = {}, .right_constant = true};
-  map.right_at = stretched(constant.shape(), shape);
+  map.right_at = broadcast_elements(constant.shape(), shape);
   compiler.add(std::make_unique<Pair>(std::vector<int>{operand}, result, std::move(map), floats(constant),
                                       Ints{element_count(shape)}));
 }
 
 }  // namespace
 
-std::vector<std::int32_t> stretched(const Shape& operand, const Shape& result) {
+std::vector<std::int32_t> broadcast_elements(const Shape& operand, const Shape& result) {
   if (operand == result) return {};
   std::vector<std::int32_t> from;
   const std::size_t missing = result.size() - operand.size();
@@ -250,7 +252,7 @@ void compile_binary(Compiler& compiler, const Node& node) {
     const ValueId id = node.inputs[i];
     const bool is_constant = graph.is_constant(id);
     const Shape shape = is_constant ? graph.constant(id).shape() : compiler.shape(id);
-    (i == 0 ? map.left_at : map.right_at) = stretched(shape, result);
+    (i == 0 ? map.left_at : map.right_at) = broadcast_elements(shape, result);
     if (is_constant) {
       constant = floats(graph.constant(id));
       if (compiler.is_learned(id)) learned = id;

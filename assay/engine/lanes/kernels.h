@@ -5,8 +5,8 @@
 // element of as many records as it has lanes. Offsets of elements count floats: they are multiplied by
 // `width` already.
 //
-// Every result is computed by the same operations in the same order whatever the tile, the lane and the
-// thread, so results do not depend on how records are cut into batches. NaN and infinities travel.
+// Every result is computed by the same operations in the same order for every tile, lane and thread, so
+// results do not depend on how records are cut into batches. NaN and infinities travel.
 
 #include <array>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace assay::lanes {
 
 inline constexpr std::int64_t width = 16;  // records of a tile
 
-// Windows: positions of the result that read the operand at the same places relative to their own.
+// Windows: positions of the result that read the operand at the same offsets.
 struct WindowTap {
   std::int32_t offset = 0;  // from the position's place in the operand
   std::int32_t weight = 0;  // which weight of the kernel
@@ -39,7 +39,8 @@ struct LinearMap {
   std::vector<Pattern> patterns;
   std::int64_t outer = 1, outer_step = 0, inner = 0, units = 0, unit_step = 0;
 };
-// Which weights the loop reads, in order. `weight(unit, k)` tells for k = c * inner + tap.weight.
+// The order in which the loop reads weights. `weight(unit, k)` gives the weight for k = c * inner +
+// tap.weight.
 inline constexpr std::int64_t unit_block = 8;
 template <typename Weight>
 std::vector<std::int32_t> packed(std::int64_t units, std::int64_t count, const Weight& weight) {
@@ -93,34 +94,35 @@ void points_of_operand(const BlocksOfFour& blocks, std::span<const PieceOfWindow
 void results_of_points(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
                        const float* points, const float* bias, Finish finish, float* finite, float* result);
 
-// The way back: points[p][u][block] of the slopes of results, and [channels][rows][columns], to which is
+// The way back: points[p][u][block] of the gradients of results, and [channels][rows][columns], to which is
 // added what points[piece.at[p] + (c * count + block) * width] say.
-void points_of_slopes(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
-                      const float* slopes, float* points);
-void slopes_of_points(const BlocksOfFour& blocks, std::span<const PieceOfWindows> pieces,
-                      std::int64_t channels, const float* points, float* slopes);
+void points_of_gradients(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
+                         const float* gradients, float* points);
+void gradients_of_points(const BlocksOfFour& blocks, std::span<const PieceOfWindows> pieces,
+                         std::int64_t channels, const float* points, float* gradients);
 // finite[lane] becomes other than 0 where one of the elements is not.
 void note_finite(std::int64_t elements, const float* values, float* finite);
 
-// What the gradient with respect to a weight sums: where its tap meets operand and result.
+// The sums for the gradient with respect to a weight: where its tap meets operand and result.
 struct WeightTap {
   std::vector<WindowPlace> places;
-  std::vector<std::int32_t> stretch;  // of places: where each begins, and the end
+  std::vector<std::int32_t> ranges;  // of places: where each begins, and the end
 };
 struct WeightMap {
   std::vector<WeightTap> taps;  // by weight of the kernel
-  std::int64_t stretches = 0, channels = 0, channel_step = 0, units = 0, unit_step = 0;
+  std::int64_t ranges = 0, channels = 0, channel_step = 0, units = 0, unit_step = 0;
   std::int64_t stride = 0;  // of the result, from unit to unit
 };
-// result[u * stride + c * taps + t] = (or +=) slope * operand, summed over the places of tap t and all lanes.
-void weight_sums(const WeightMap& map, const float* operand, const float* slope, bool add, float* result);
+// result[u * stride + c * taps + t] = (or +=) gradient * operand, summed over the places of tap t and all
+// lanes.
+void weight_sums(const WeightMap& map, const float* operand, const float* gradient, bool add, float* result);
 // The same for one position: result[u * stride + k] from `width` records of `stride` inputs each, one after
 // the other. `stride` is a multiple of `width`.
 void dense_sums(std::int64_t units, std::int64_t unit_step, std::int64_t stride, const float* rows,
-                const float* slope, bool add, float* result);
-// result[u] = (or +=) the slopes of `count` elements, `step` floats apart, summed over all lanes.
+                const float* gradient, bool add, float* result);
+// result[u] = (or +=) the gradients of `count` elements, `step` floats apart, summed over all lanes.
 void element_sums(std::int64_t units, std::int64_t unit_step, std::int64_t count, std::int64_t step,
-                  const float* slope, bool add, float* result);
+                  const float* gradient, bool add, float* result);
 
 // Windows of single channels. `step_in` and `step_out`: from channel to channel.
 struct PoolMap {
@@ -132,10 +134,10 @@ void pool_max(const PoolMap& map, const float* operand, float* result);
 void pool_sum(const PoolMap& map, const float* operand, float* result);
 // Which of equal maxima takes the gradient: the first, or all of them equal shares.
 enum class Ties { first, shared };
-// Adds to `slope_in`.
-void pool_max_slopes(const PoolMap& map, Ties ties, const float* operand, const float* result,
-                     const float* slope_out, float* slope_in);
-void pool_sum_slopes(const PoolMap& map, const float* slope_out, float* slope_in);
+// Adds to `gradient_in`.
+void pool_max_gradients(const PoolMap& map, Ties ties, const float* operand, const float* result,
+                        const float* gradient_out, float* gradient_in);
+void pool_sum_gradients(const PoolMap& map, const float* gradient_out, float* gradient_in);
 
 // Functions of one operand. `alpha` and `beta` as the ONNX operator of the name has them.
 enum class Unary {
@@ -168,15 +170,15 @@ struct UnaryFunction {
   float alpha = 0, beta = 0;
 };
 void apply(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result);
-// slope_in = (or +=) slope_out * derivative.
-void slopes(const UnaryFunction& function, std::int64_t elements, const float* operand, const float* result,
-            const float* slope_out, bool add, float* slope_in);
+// gradient_in = (or +=) gradient_out * derivative.
+void gradients(const UnaryFunction& function, std::int64_t elements, const float* operand,
+               const float* result, const float* gradient_out, bool add, float* gradient_in);
 
-// The same with the result over the operand in the place of the derivative; 1 where the operand is 0.
-void ratio_slopes(std::int64_t elements, const float* operand, const float* result, const float* slope_out,
-                  bool add, float* slope_in);
-// slope *= value / (value + epsilon sgn value), with sgn 0 = 1; 0 where that divides by 0.
-void stabilise_slopes(std::int64_t elements, float epsilon, const float* value, float* slope);
+// The same with the result over the operand instead of the derivative; 1 where the operand is 0.
+void ratio_gradients(std::int64_t elements, const float* operand, const float* result,
+                     const float* gradient_out, bool add, float* gradient_in);
+// gradient *= value / (value + epsilon sgn value), with sgn 0 = 1; 0 where that divides by 0.
+void stabilise_gradients(std::int64_t elements, float epsilon, const float* value, float* gradient);
 
 enum class Binary { add, subtract, multiply, divide, maximum, minimum };
 // Element i of the result is made of element left_at[i] and right_at[i] of the operands (all of them in order
@@ -189,9 +191,9 @@ struct BinaryMap {
   bool left_constant = false, right_constant = false;
 };
 void apply(const BinaryMap& map, const float* left, const float* right, float* result);
-// Adds to the slope of the left (or else the right) operand. Of a maximum or minimum equal operands share.
-void slopes(const BinaryMap& map, bool of_left, const float* left, const float* right, const float* slope_out,
-            float* slope_in);
+// Adds to the gradient of the left (or else the right) operand. Of a maximum or minimum equal operands share.
+void gradients(const BinaryMap& map, bool of_left, const float* left, const float* right,
+               const float* gradient_out, float* gradient_in);
 
 // Products of two computed matrices: result[place + r * result_row + c * result_column] = (or +=) the sum
 // over i < inner of left[place + r * left_row + i * left_inner] * right[place + i * right_inner + c *
@@ -210,16 +212,17 @@ void multiply(const ProductMap& map, const float* left, const float* right, bool
 // Groups of neighbours with mean 0 and variance 1 each, times a scale and plus a shift of the element.
 struct NormalisationMap {
   std::int64_t groups = 0, count = 0;  // elements of a group
-  float epsilon = 0;                   // beside the variance
+  float epsilon = 0;                   // added to the variance
   std::vector<std::int32_t> scale_of;  // by element
 };
 void normalise(const NormalisationMap& map, const float* operand, const float* scale, const float* shift,
                float* result);
-// slope_in = (or +=) what the slopes of the result say of the operand.
-void normalise_slopes(const NormalisationMap& map, const float* operand, const float* scale,
-                      const float* slope_out, bool add, float* slope_in);
-// products = slope * the normalised operand.
-void normal_products(const NormalisationMap& map, const float* operand, const float* slope, float* products);
+// gradient_in = (or +=) what the gradients of the result say of the operand.
+void normalise_gradients(const NormalisationMap& map, const float* operand, const float* scale,
+                         const float* gradient_out, bool add, float* gradient_in);
+// products = gradient * the normalised operand.
+void normal_products(const NormalisationMap& map, const float* operand, const float* gradient,
+                     float* products);
 
 void fill(std::int64_t elements, float value, float* target);
 void add_to(std::int64_t elements, const float* source, float* target);
@@ -230,23 +233,23 @@ struct AxisMap {
   std::int64_t count = 0, step = 0;
 };
 void softmax(const AxisMap& map, bool logarithm, const float* operand, float* result);
-void softmax_slopes(const AxisMap& map, bool logarithm, const float* result, const float* slope_out,
-                    float* slope_in);
+void softmax_gradients(const AxisMap& map, bool logarithm, const float* result, const float* gradient_out,
+                       float* gradient_in);
 
-// Recurrent cells between the products of their gates. Gates lie behind each other, `hidden` elements each:
+// Recurrent cells between the products of their gates. Gates lie one after the other, `hidden` elements each:
 // of an LSTM input, output, forget, candidate; of a GRU update, reset, candidate; after their functions.
 // cells = forget * before + input * candidate
 void lstm_cells(std::int64_t hidden, const float* gates, const float* before, float* cells);
-// Gates become their slopes (before their functions), the slope of the cells that of the cells before.
-// `squashed` is tanh(cells), `slope` the state's.
-void lstm_slopes(std::int64_t hidden, const float* before, const float* squashed, const float* slope,
-                 float* slope_of_cells, float* gates);
+// Gates become their gradients (before their functions), the gradient of the cells that of the cells before.
+// `squashed` is tanh(cells), `gradient` the state's.
+void lstm_gradients(std::int64_t hidden, const float* before, const float* squashed, const float* gradient,
+                    float* gradient_of_cells, float* gates);
 // states = (1 - update) * candidate + update * before
 void gru_states(std::int64_t hidden, const float* gates, const float* before, float* states);
-// Update and candidate become their slopes; the state's slope what goes to the state before at once.
-void gru_slopes(std::int64_t hidden, const float* before, float* slope, float* gates);
-// Of reset * operand, whose slope is given: the gate becomes its slope and the operand its own.
-void reset_slopes(std::int64_t hidden, const float* slope, float* operand, float* reset);
+// Update and candidate become their gradients; the state's gradient what goes to the state before at once.
+void gru_gradients(std::int64_t hidden, const float* before, float* gradient, float* gates);
+// Of reset * operand, whose gradient is given: the gate becomes its gradient and the operand its own.
+void reset_gradients(std::int64_t hidden, const float* gradient, float* operand, float* reset);
 // target += left * right
 void multiply_add(std::int64_t elements, const float* left, const float* right, float* target);
 
@@ -254,7 +257,7 @@ void multiply_add(std::int64_t elements, const float* left, const float* right, 
 struct ReduceMap {
   std::int64_t channels = 0, positions = 0, channel_step = 0, position_step = 0;
 };
-// Of the positions of each channel [channels]; null: nobody asks for it.
+// Of the positions of each channel [channels]; null: not requested.
 struct Reductions {
   float *mean = nullptr, *greatest = nullptr, *least = nullptr;
 };
@@ -267,7 +270,7 @@ void from_lanes(const float* tile, std::int64_t elements, std::int64_t count, fl
 
 // Floats of a vector of the instruction set in use.
 std::int64_t lanes_of_vector();
-// So many rounds of products of registers, as many as can overlap; returns how many products these are.
+// That many rounds of products of registers, as many as can overlap; returns the number of products.
 std::int64_t multiply_in_registers(std::int64_t rounds);
 
 }  // namespace assay::lanes

@@ -33,10 +33,10 @@ using vectors::HWY_NAMESPACE::logarithm;
 using vectors::HWY_NAMESPACE::logistic;
 using vectors::HWY_NAMESPACE::normal_below;
 using vectors::HWY_NAMESPACE::soft_plus;
-constexpr double gelu_cubic = 0.044715, gelu_slope = 0.79788456080286536;  // sqrt(2 / pi)
+constexpr double gelu_cubic = 0.044715, gelu_gradient = 0.79788456080286536;  // sqrt(2 / pi)
 HWY_INLINE Vec tangent_of_gelu(Vec x) {
   const Vec cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), number(gelu_cubic)), x, x);
-  return hyperbolic_tangent(hn::Mul(number(gelu_slope), cubic));
+  return hyperbolic_tangent(hn::Mul(number(gelu_gradient), cubic));
 }
 // Bounds that keep a NaN.
 HWY_INLINE Vec at_least(Vec x, Vec low) { return hn::IfThenElse(hn::Lt(x, low), low, x); }
@@ -124,7 +124,8 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
     }
     case Unary::gelu_by_tanh: {
       const Vec tangent = tangent_of_gelu(x), half = number(0.5);
-      const Vec inner = hn::MulAdd(hn::Mul(x, x), number(3 * gelu_cubic * gelu_slope), number(gelu_slope));
+      const Vec inner =
+          hn::MulAdd(hn::Mul(x, x), number(3 * gelu_cubic * gelu_gradient), number(gelu_gradient));
       return hn::MulAdd(hn::Mul(half, x), hn::Mul(hn::NegMulAdd(tangent, tangent, one), inner),
                         hn::MulAdd(half, tangent, half));
     }
@@ -140,8 +141,8 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
       return hn::Div(one, x);
     case Unary::mish: {
       const Vec tangent = hyperbolic_tangent(soft_plus(x));
-      const Vec slope = hn::Mul(hn::NegMulAdd(tangent, tangent, one), logistic(x));
-      return hn::MulAdd(x, slope, tangent);
+      const Vec gradient = hn::Mul(hn::NegMulAdd(tangent, tangent, one), logistic(x));
+      return hn::MulAdd(x, gradient, tangent);
     }
     case Unary::negate:
       return number(-1);
@@ -227,35 +228,35 @@ void unary_entry(const UnaryFunction& function, std::int64_t elements, const flo
   });
 }
 
-void unary_slopes_entry(const UnaryFunction& function, std::int64_t elements, const float* operand,
-                        const float* result, const float* slope_out, bool add, float* slope_in) {
+void unary_gradients_entry(const UnaryFunction& function, std::int64_t elements, const float* operand,
+                           const float* result, const float* gradient_out, bool add, float* gradient_in) {
   const Lanes16 d;
   each_vector(elements, [&](std::int64_t i) HWY_ATTR {
     const Vec derivative = derivative_of(function, hn::Load(d, operand + i), hn::Load(d, result + i));
-    const Vec slope = hn::Mul(hn::Load(d, slope_out + i), derivative);
-    hn::Store(add ? hn::Add(slope, hn::Load(d, slope_in + i)) : slope, d, slope_in + i);
+    const Vec gradient = hn::Mul(hn::Load(d, gradient_out + i), derivative);
+    hn::Store(add ? hn::Add(gradient, hn::Load(d, gradient_in + i)) : gradient, d, gradient_in + i);
   });
 }
 
-void ratio_slopes_entry(std::int64_t elements, const float* operand, const float* result,
-                        const float* slope_out, bool add, float* slope_in) {
+void ratio_gradients_entry(std::int64_t elements, const float* operand, const float* result,
+                           const float* gradient_out, bool add, float* gradient_in) {
   const Lanes16 d;
   each_vector(elements, [&](std::int64_t i) HWY_ATTR {
     const Vec x = hn::Load(d, operand + i);
     const Vec ratio = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), number(1), hn::Div(hn::Load(d, result + i), x));
-    const Vec slope = hn::Mul(hn::Load(d, slope_out + i), ratio);
-    hn::Store(add ? hn::Add(slope, hn::Load(d, slope_in + i)) : slope, d, slope_in + i);
+    const Vec gradient = hn::Mul(hn::Load(d, gradient_out + i), ratio);
+    hn::Store(add ? hn::Add(gradient, hn::Load(d, gradient_in + i)) : gradient, d, gradient_in + i);
   });
 }
 
-void stabilise_slopes_entry(std::int64_t elements, float epsilon, const float* value, float* slope) {
+void stabilise_gradients_entry(std::int64_t elements, float epsilon, const float* value, float* gradient) {
   const Lanes16 d;
   const Vec zero = hn::Zero(d);
   each_vector(elements, [&](std::int64_t i) HWY_ATTR {
     const Vec z = hn::Load(d, value + i);
     const Vec below = hn::Add(z, hn::IfThenElse(hn::Lt(z, zero), hn::Set(d, -epsilon), hn::Set(d, epsilon)));
     const Vec share = hn::IfThenElse(hn::Eq(below, zero), zero, hn::Div(z, below));
-    hn::Store(hn::Mul(hn::Load(d, slope + i), share), d, slope + i);
+    hn::Store(hn::Mul(hn::Load(d, gradient + i), share), d, gradient + i);
   });
 }
 
@@ -268,26 +269,26 @@ void binary_entry(const BinaryMap& map, const float* left, const float* right, f
   });
 }
 
-void binary_slopes_entry(const BinaryMap& map, bool of_left, const float* left, const float* right,
-                         const float* slope_out, float* slope_in) {
+void binary_gradients_entry(const BinaryMap& map, bool of_left, const float* left, const float* right,
+                            const float* gradient_out, float* gradient_in) {
   const Lanes16 d;
   const Side a = side(left, map.left_at, map.left_constant),
              b = side(right, map.right_at, map.right_constant);
   each_element(map.elements, [&](std::int64_t e, std::int64_t lane) HWY_ATTR {
-    Vec slope = hn::Load(d, slope_out + e * width + lane);
+    Vec gradient = hn::Load(d, gradient_out + e * width + lane);
     switch (map.kind) {
       case Binary::add:
         break;
       case Binary::subtract:
-        if (!of_left) slope = hn::Neg(slope);
+        if (!of_left) gradient = hn::Neg(gradient);
         break;
       case Binary::multiply:
-        slope = hn::Mul(slope, of_left ? b.load(e, lane) : a.load(e, lane));
+        gradient = hn::Mul(gradient, of_left ? b.load(e, lane) : a.load(e, lane));
         break;
       case Binary::divide: {
         const Vec below = b.load(e, lane);
-        slope = of_left ? hn::Div(slope, below)
-                        : hn::Neg(hn::Mul(slope, hn::Div(a.load(e, lane), hn::Mul(below, below))));
+        gradient = of_left ? hn::Div(gradient, below)
+                           : hn::Neg(hn::Mul(gradient, hn::Div(a.load(e, lane), hn::Mul(below, below))));
         break;
       }
       case Binary::maximum:
@@ -295,13 +296,13 @@ void binary_slopes_entry(const BinaryMap& map, bool of_left, const float* left, 
         const Vec x = a.load(e, lane), y = b.load(e, lane);
         const bool first = of_left == (map.kind == Binary::maximum);
         const auto takes = first ? hn::Gt(x, y) : hn::Lt(x, y);
-        slope =
-            hn::IfThenElse(hn::Eq(x, y), hn::Mul(slope, hn::Set(d, 0.5F)), hn::IfThenElseZero(takes, slope));
+        gradient = hn::IfThenElse(hn::Eq(x, y), hn::Mul(gradient, hn::Set(d, 0.5F)),
+                                  hn::IfThenElseZero(takes, gradient));
         break;
       }
     }
-    float* const to = slope_in + (of_left ? a : b).element(e) * width + lane;
-    hn::Store(hn::Add(hn::Load(d, to), slope), d, to);
+    float* const to = gradient_in + (of_left ? a : b).element(e) * width + lane;
+    hn::Store(hn::Add(hn::Load(d, to), gradient), d, to);
   });
 }
 
@@ -341,22 +342,22 @@ void softmax_entry(const AxisMap& map, bool as_logarithm, const float* operand, 
   }
 }
 
-void softmax_slopes_entry(const AxisMap& map, bool as_logarithm, const float* result, const float* slope_out,
-                          float* slope_in) {
+void softmax_gradients_entry(const AxisMap& map, bool as_logarithm, const float* result,
+                             const float* gradient_out, float* gradient_in) {
   const Lanes16 d;
   for (const std::int32_t begin : map.begins) {
     for (std::int64_t lane = 0; lane < width; lane += static_cast<std::int64_t>(hn::Lanes(d))) {
       const auto at = [&](std::int64_t i) { return begin + i * map.step + lane; };
       Vec sum = hn::Zero(d);
       for (std::int64_t i = 0; i < map.count; ++i) {
-        const Vec slope = hn::Load(d, slope_out + at(i));
-        sum = hn::Add(sum, as_logarithm ? slope : hn::Mul(slope, hn::Load(d, result + at(i))));
+        const Vec gradient = hn::Load(d, gradient_out + at(i));
+        sum = hn::Add(sum, as_logarithm ? gradient : hn::Mul(gradient, hn::Load(d, result + at(i))));
       }
       for (std::int64_t i = 0; i < map.count; ++i) {
-        const Vec slope = hn::Load(d, slope_out + at(i)), y = hn::Load(d, result + at(i));
+        const Vec gradient = hn::Load(d, gradient_out + at(i)), y = hn::Load(d, result + at(i));
         const Vec passed =
-            as_logarithm ? hn::NegMulAdd(exponential(y), sum, slope) : hn::Mul(y, hn::Sub(slope, sum));
-        hn::Store(hn::Add(hn::Load(d, slope_in + at(i)), passed), d, slope_in + at(i));
+            as_logarithm ? hn::NegMulAdd(exponential(y), sum, gradient) : hn::Mul(y, hn::Sub(gradient, sum));
+        hn::Store(hn::Add(hn::Load(d, gradient_in + at(i)), passed), d, gradient_in + at(i));
       }
     }
   }
@@ -369,36 +370,37 @@ HWY_AFTER_NAMESPACE();
 namespace assay::lanes {
 
 HWY_EXPORT(unary_entry);
-HWY_EXPORT(unary_slopes_entry);
-HWY_EXPORT(ratio_slopes_entry);
-HWY_EXPORT(stabilise_slopes_entry);
+HWY_EXPORT(unary_gradients_entry);
+HWY_EXPORT(ratio_gradients_entry);
+HWY_EXPORT(stabilise_gradients_entry);
 HWY_EXPORT(binary_entry);
-HWY_EXPORT(binary_slopes_entry);
+HWY_EXPORT(binary_gradients_entry);
 HWY_EXPORT(fill_entry);
 HWY_EXPORT(add_to_entry);
 HWY_EXPORT(softmax_entry);
-HWY_EXPORT(softmax_slopes_entry);
+HWY_EXPORT(softmax_gradients_entry);
 
 void apply(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result) {
   HWY_DYNAMIC_DISPATCH(unary_entry)(function, elements, operand, result);
 }
-void slopes(const UnaryFunction& function, std::int64_t elements, const float* operand, const float* result,
-            const float* slope_out, bool add, float* slope_in) {
-  HWY_DYNAMIC_DISPATCH(unary_slopes_entry)(function, elements, operand, result, slope_out, add, slope_in);
+void gradients(const UnaryFunction& function, std::int64_t elements, const float* operand,
+               const float* result, const float* gradient_out, bool add, float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(unary_gradients_entry)
+  (function, elements, operand, result, gradient_out, add, gradient_in);
 }
-void ratio_slopes(std::int64_t elements, const float* operand, const float* result, const float* slope_out,
-                  bool add, float* slope_in) {
-  HWY_DYNAMIC_DISPATCH(ratio_slopes_entry)(elements, operand, result, slope_out, add, slope_in);
+void ratio_gradients(std::int64_t elements, const float* operand, const float* result,
+                     const float* gradient_out, bool add, float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(ratio_gradients_entry)(elements, operand, result, gradient_out, add, gradient_in);
 }
-void stabilise_slopes(std::int64_t elements, float epsilon, const float* value, float* slope) {
-  HWY_DYNAMIC_DISPATCH(stabilise_slopes_entry)(elements, epsilon, value, slope);
+void stabilise_gradients(std::int64_t elements, float epsilon, const float* value, float* gradient) {
+  HWY_DYNAMIC_DISPATCH(stabilise_gradients_entry)(elements, epsilon, value, gradient);
 }
 void apply(const BinaryMap& map, const float* left, const float* right, float* result) {
   HWY_DYNAMIC_DISPATCH(binary_entry)(map, left, right, result);
 }
-void slopes(const BinaryMap& map, bool of_left, const float* left, const float* right, const float* slope_out,
-            float* slope_in) {
-  HWY_DYNAMIC_DISPATCH(binary_slopes_entry)(map, of_left, left, right, slope_out, slope_in);
+void gradients(const BinaryMap& map, bool of_left, const float* left, const float* right,
+               const float* gradient_out, float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(binary_gradients_entry)(map, of_left, left, right, gradient_out, gradient_in);
 }
 void fill(std::int64_t elements, float value, float* target) {
   HWY_DYNAMIC_DISPATCH(fill_entry)(elements, value, target);
@@ -409,9 +411,9 @@ void add_to(std::int64_t elements, const float* source, float* target) {
 void softmax(const AxisMap& map, bool logarithm, const float* operand, float* result) {
   HWY_DYNAMIC_DISPATCH(softmax_entry)(map, logarithm, operand, result);
 }
-void softmax_slopes(const AxisMap& map, bool logarithm, const float* result, const float* slope_out,
-                    float* slope_in) {
-  HWY_DYNAMIC_DISPATCH(softmax_slopes_entry)(map, logarithm, result, slope_out, slope_in);
+void softmax_gradients(const AxisMap& map, bool logarithm, const float* result, const float* gradient_out,
+                       float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(softmax_gradients_entry)(map, logarithm, result, gradient_out, gradient_in);
 }
 
 }  // namespace assay::lanes

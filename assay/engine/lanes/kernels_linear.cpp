@@ -139,11 +139,11 @@ void linear(const LinearMap& map, const float* operand, const float* weights, co
       const WindowPlace* const first = one ? places : pattern.places.data();
       const std::int64_t all = one ? neighbours.count : static_cast<std::int64_t>(pattern.places.size());
       // A block of positions meets all units before the next one, so that operands are read from far once.
-      // Blocks hold a whole number of places for every number of units.
-      constexpr std::int64_t stretch = 24 * together;
-      for (std::int64_t p = 0; p < all; p += stretch) {
+      // Blocks hold a multiple of places for every number of units.
+      constexpr std::int64_t range = 24 * together;
+      for (std::int64_t p = 0; p < all; p += range) {
         const WindowPlace* const next = first + p;
-        const WindowPlace* const end = first + (p + stretch < all ? p + stretch : all);
+        const WindowPlace* const end = first + (p + range < all ? p + range : all);
         for (std::int64_t u = 0; u < map.units;) {
           const Task task{&map,
                           &pattern,

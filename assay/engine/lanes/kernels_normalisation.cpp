@@ -73,35 +73,35 @@ void normalise_entry(const NormalisationMap& map, const float* operand, const fl
   });
 }
 
-void normalise_slopes_entry(const NormalisationMap& map, const float* operand, const float* scale,
-                            const float* slope_out, bool add, float* slope_in) {
+void normalise_gradients_entry(const NormalisationMap& map, const float* operand, const float* scale,
+                               const float* gradient_out, bool add, float* gradient_in) {
   const Lanes16 d;
   each_group(map, operand, [&](std::int64_t place, const std::int32_t* of, const Moments& m) HWY_ATTR {
     const auto normal = [&](std::int64_t i) HWY_ATTR {
       return hn::Mul(hn::Sub(hn::Load(d, operand + place + i * width), m.mean), m.factor);
     };
     const auto scaled = [&](std::int64_t i) HWY_ATTR {
-      return hn::Mul(hn::Load(d, slope_out + place + i * width), hn::Set(d, scale[of[i]]));
+      return hn::Mul(hn::Load(d, gradient_out + place + i * width), hn::Set(d, scale[of[i]]));
     };
     const Vec level = mean_of(map.count, scaled);
     const Vec along =
         mean_of(map.count, [&](std::int64_t i) HWY_ATTR { return hn::Mul(scaled(i), normal(i)); });
     for (std::int64_t i = 0; i < map.count; ++i) {
-      float* const to = slope_in + place + i * width;
-      const Vec slope = hn::Mul(m.factor, hn::NegMulAdd(normal(i), along, hn::Sub(scaled(i), level)));
-      hn::Store(add ? hn::Add(slope, hn::Load(d, to)) : slope, d, to);
+      float* const to = gradient_in + place + i * width;
+      const Vec gradient = hn::Mul(m.factor, hn::NegMulAdd(normal(i), along, hn::Sub(scaled(i), level)));
+      hn::Store(add ? hn::Add(gradient, hn::Load(d, to)) : gradient, d, to);
     }
   });
 }
 
-void normal_products_entry(const NormalisationMap& map, const float* operand, const float* slope,
+void normal_products_entry(const NormalisationMap& map, const float* operand, const float* gradient,
                            float* products) {
   const Lanes16 d;
   each_group(map, operand, [&](std::int64_t place, const std::int32_t*, const Moments& m) HWY_ATTR {
     for (std::int64_t i = 0; i < map.count; ++i) {
       const std::int64_t at = place + i * width;
       const Vec normal = hn::Mul(hn::Sub(hn::Load(d, operand + at), m.mean), m.factor);
-      hn::Store(hn::Mul(normal, hn::Load(d, slope + at)), d, products + at);
+      hn::Store(hn::Mul(normal, hn::Load(d, gradient + at)), d, products + at);
     }
   });
 }
@@ -113,19 +113,20 @@ HWY_AFTER_NAMESPACE();
 namespace assay::lanes {
 
 HWY_EXPORT(normalise_entry);
-HWY_EXPORT(normalise_slopes_entry);
+HWY_EXPORT(normalise_gradients_entry);
 HWY_EXPORT(normal_products_entry);
 
 void normalise(const NormalisationMap& map, const float* operand, const float* scale, const float* shift,
                float* result) {
   HWY_DYNAMIC_DISPATCH(normalise_entry)(map, operand, scale, shift, result);
 }
-void normalise_slopes(const NormalisationMap& map, const float* operand, const float* scale,
-                      const float* slope_out, bool add, float* slope_in) {
-  HWY_DYNAMIC_DISPATCH(normalise_slopes_entry)(map, operand, scale, slope_out, add, slope_in);
+void normalise_gradients(const NormalisationMap& map, const float* operand, const float* scale,
+                         const float* gradient_out, bool add, float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(normalise_gradients_entry)(map, operand, scale, gradient_out, add, gradient_in);
 }
-void normal_products(const NormalisationMap& map, const float* operand, const float* slope, float* products) {
-  HWY_DYNAMIC_DISPATCH(normal_products_entry)(map, operand, slope, products);
+void normal_products(const NormalisationMap& map, const float* operand, const float* gradient,
+                     float* products) {
+  HWY_DYNAMIC_DISPATCH(normal_products_entry)(map, operand, gradient, products);
 }
 
 }  // namespace assay::lanes

@@ -1,4 +1,4 @@
-// What the processor can do at most: products of registers with registers.
+// The processor's peak: products of registers with registers.
 
 #include "assay/engine/lanes/kernels.h"
 

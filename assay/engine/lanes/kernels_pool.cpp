@@ -59,8 +59,8 @@ void pool_sum_entry(const PoolMap& map, const float* operand, float* result) {
   });
 }
 
-void pool_max_slopes_entry(const PoolMap& map, Ties ties, const float* operand, const float* result,
-                           const float* slope_out, float* slope_in) {
+void pool_max_gradients_entry(const PoolMap& map, Ties ties, const float* operand, const float* result,
+                              const float* gradient_out, float* gradient_in) {
   const Lanes16 d;
   each_place(map, [&](std::size_t p, std::int64_t from, std::int64_t to) HWY_ATTR {
     const std::vector<WindowTap>& taps = map.patterns[p].taps;
@@ -69,7 +69,7 @@ void pool_max_slopes_entry(const PoolMap& map, Ties ties, const float* operand, 
       const Vec x = hn::Load(d, operand + from + tap.offset);
       return hn::Or(hn::Eq(x, best), hn::IsNaN(x));
     };
-    Vec share = hn::Load(d, slope_out + to);
+    Vec share = hn::Load(d, gradient_out + to);
     if (ties == Ties::shared) {
       Vec count = hn::Zero(d);
       for (const WindowTap& tap : taps)
@@ -78,20 +78,20 @@ void pool_max_slopes_entry(const PoolMap& map, Ties ties, const float* operand, 
     }
     for (const WindowTap& tap : taps) {
       const auto mine = takes(tap);
-      float* const slope = slope_in + from + tap.offset;
-      hn::Store(hn::Add(hn::Load(d, slope), hn::IfThenElseZero(mine, share)), d, slope);
+      float* const gradient = gradient_in + from + tap.offset;
+      hn::Store(hn::Add(hn::Load(d, gradient), hn::IfThenElseZero(mine, share)), d, gradient);
       if (ties == Ties::first) share = hn::IfThenZeroElse(mine, share);
     }
   });
 }
 
-void pool_sum_slopes_entry(const PoolMap& map, const float* slope_out, float* slope_in) {
+void pool_sum_gradients_entry(const PoolMap& map, const float* gradient_out, float* gradient_in) {
   const Lanes16 d;
   each_place(map, [&](std::size_t p, std::int64_t from, std::int64_t to) HWY_ATTR {
-    const Vec share = hn::Mul(hn::Load(d, slope_out + to), hn::Set(d, map.factors[p]));
+    const Vec share = hn::Mul(hn::Load(d, gradient_out + to), hn::Set(d, map.factors[p]));
     for (const WindowTap& tap : map.patterns[p].taps) {
-      float* const slope = slope_in + from + tap.offset;
-      hn::Store(hn::Add(hn::Load(d, slope), share), d, slope);
+      float* const gradient = gradient_in + from + tap.offset;
+      hn::Store(hn::Add(hn::Load(d, gradient), share), d, gradient);
     }
   });
 }
@@ -166,8 +166,8 @@ namespace assay::lanes {
 
 HWY_EXPORT(pool_max_entry);
 HWY_EXPORT(pool_sum_entry);
-HWY_EXPORT(pool_max_slopes_entry);
-HWY_EXPORT(pool_sum_slopes_entry);
+HWY_EXPORT(pool_max_gradients_entry);
+HWY_EXPORT(pool_sum_gradients_entry);
 HWY_EXPORT(reduce_entry);
 
 void pool_max(const PoolMap& map, const float* operand, float* result) {
@@ -176,12 +176,12 @@ void pool_max(const PoolMap& map, const float* operand, float* result) {
 void pool_sum(const PoolMap& map, const float* operand, float* result) {
   HWY_DYNAMIC_DISPATCH(pool_sum_entry)(map, operand, result);
 }
-void pool_max_slopes(const PoolMap& map, Ties ties, const float* operand, const float* result,
-                     const float* slope_out, float* slope_in) {
-  HWY_DYNAMIC_DISPATCH(pool_max_slopes_entry)(map, ties, operand, result, slope_out, slope_in);
+void pool_max_gradients(const PoolMap& map, Ties ties, const float* operand, const float* result,
+                        const float* gradient_out, float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(pool_max_gradients_entry)(map, ties, operand, result, gradient_out, gradient_in);
 }
-void pool_sum_slopes(const PoolMap& map, const float* slope_out, float* slope_in) {
-  HWY_DYNAMIC_DISPATCH(pool_sum_slopes_entry)(map, slope_out, slope_in);
+void pool_sum_gradients(const PoolMap& map, const float* gradient_out, float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(pool_sum_gradients_entry)(map, gradient_out, gradient_in);
 }
 void reduce(const ReduceMap& map, const float* operand, const Reductions& to) {
   HWY_DYNAMIC_DISPATCH(reduce_entry)(map, operand, to);

@@ -1,4 +1,4 @@
-// What recurrent cells do element by element beside the functions of their gates.
+// What recurrent cells do element by element apart from the functions of their gates.
 
 #include "assay/engine/lanes/kernels.h"
 
@@ -26,13 +26,13 @@ HWY_INLINE void each_vector(std::int64_t elements, const Work& work) {
 
 HWY_INLINE Vec load(const float* from) { return hn::Load(Lanes16(), from); }
 HWY_INLINE void store(Vec value, float* to) { hn::Store(value, Lanes16(), to); }
-// slope * y * (1 - y), as of a sigmoid that is y.
-HWY_INLINE Vec through_sigmoid(Vec slope, Vec y) {
-  return hn::Mul(slope, hn::Mul(y, hn::Sub(hn::Set(Lanes16(), 1), y)));
+// gradient * y * (1 - y), as of a sigmoid that is y.
+HWY_INLINE Vec through_sigmoid(Vec gradient, Vec y) {
+  return hn::Mul(gradient, hn::Mul(y, hn::Sub(hn::Set(Lanes16(), 1), y)));
 }
-// slope * (1 - y * y), as of a hyperbolic tangent that is y.
-HWY_INLINE Vec through_tangent(Vec slope, Vec y) {
-  return hn::Mul(slope, hn::NegMulAdd(y, y, hn::Set(Lanes16(), 1)));
+// gradient * (1 - y * y), as of a hyperbolic tangent that is y.
+HWY_INLINE Vec through_tangent(Vec gradient, Vec y) {
+  return hn::Mul(gradient, hn::NegMulAdd(y, y, hn::Set(Lanes16(), 1)));
 }
 
 }  // namespace
@@ -46,18 +46,18 @@ void lstm_cells_entry(std::int64_t hidden, const float* gates, const float* befo
   });
 }
 
-void lstm_slopes_entry(std::int64_t hidden, const float* before, const float* squashed, const float* slope,
-                       float* slope_of_cells, float* gates) {
+void lstm_gradients_entry(std::int64_t hidden, const float* before, const float* squashed,
+                          const float* gradient, float* gradient_of_cells, float* gates) {
   const std::int64_t gate = hidden * width;
   each_vector(hidden, [&](std::int64_t i) HWY_ATTR {
     const Vec in = load(gates + i), out = load(gates + gate + i), forget = load(gates + 2 * gate + i),
-              candidate = load(gates + 3 * gate + i), h = load(slope + i), tangent = load(squashed + i);
-    const Vec c = hn::Add(load(slope_of_cells + i), through_tangent(hn::Mul(h, out), tangent));
+              candidate = load(gates + 3 * gate + i), h = load(gradient + i), tangent = load(squashed + i);
+    const Vec c = hn::Add(load(gradient_of_cells + i), through_tangent(hn::Mul(h, out), tangent));
     store(through_sigmoid(hn::Mul(c, candidate), in), gates + i);
     store(through_sigmoid(hn::Mul(h, tangent), out), gates + gate + i);
     store(through_sigmoid(hn::Mul(c, load(before + i)), forget), gates + 2 * gate + i);
     store(through_tangent(hn::Mul(c, in), candidate), gates + 3 * gate + i);
-    store(hn::Mul(c, forget), slope_of_cells + i);
+    store(hn::Mul(c, forget), gradient_of_cells + i);
   });
 }
 
@@ -70,21 +70,21 @@ void gru_states_entry(std::int64_t hidden, const float* gates, const float* befo
   });
 }
 
-void gru_slopes_entry(std::int64_t hidden, const float* before, float* slope, float* gates) {
+void gru_gradients_entry(std::int64_t hidden, const float* before, float* gradient, float* gates) {
   const std::int64_t gate = hidden * width;
   each_vector(hidden, [&](std::int64_t i) HWY_ATTR {
-    const Vec update = load(gates + i), candidate = load(gates + 2 * gate + i), h = load(slope + i);
+    const Vec update = load(gates + i), candidate = load(gates + 2 * gate + i), h = load(gradient + i);
     const Vec change = hn::Sub(load(before + i), candidate);
     store(through_sigmoid(hn::Mul(h, change), update), gates + i);
     store(through_tangent(hn::Mul(h, hn::Sub(hn::Set(Lanes16(), 1), update)), candidate),
           gates + 2 * gate + i);
-    store(hn::Mul(h, update), slope + i);
+    store(hn::Mul(h, update), gradient + i);
   });
 }
 
-void reset_slopes_entry(std::int64_t hidden, const float* slope, float* operand, float* reset) {
+void reset_gradients_entry(std::int64_t hidden, const float* gradient, float* operand, float* reset) {
   each_vector(hidden, [&](std::int64_t i) HWY_ATTR {
-    const Vec s = load(slope + i), r = load(reset + i);
+    const Vec s = load(gradient + i), r = load(reset + i);
     store(through_sigmoid(hn::Mul(s, load(operand + i)), r), reset + i);
     store(hn::Mul(s, r), operand + i);
   });
@@ -103,27 +103,27 @@ HWY_AFTER_NAMESPACE();
 namespace assay::lanes {
 
 HWY_EXPORT(lstm_cells_entry);
-HWY_EXPORT(lstm_slopes_entry);
+HWY_EXPORT(lstm_gradients_entry);
 HWY_EXPORT(gru_states_entry);
-HWY_EXPORT(gru_slopes_entry);
-HWY_EXPORT(reset_slopes_entry);
+HWY_EXPORT(gru_gradients_entry);
+HWY_EXPORT(reset_gradients_entry);
 HWY_EXPORT(multiply_add_entry);
 
 void lstm_cells(std::int64_t hidden, const float* gates, const float* before, float* cells) {
   HWY_DYNAMIC_DISPATCH(lstm_cells_entry)(hidden, gates, before, cells);
 }
-void lstm_slopes(std::int64_t hidden, const float* before, const float* squashed, const float* slope,
-                 float* slope_of_cells, float* gates) {
-  HWY_DYNAMIC_DISPATCH(lstm_slopes_entry)(hidden, before, squashed, slope, slope_of_cells, gates);
+void lstm_gradients(std::int64_t hidden, const float* before, const float* squashed, const float* gradient,
+                    float* gradient_of_cells, float* gates) {
+  HWY_DYNAMIC_DISPATCH(lstm_gradients_entry)(hidden, before, squashed, gradient, gradient_of_cells, gates);
 }
 void gru_states(std::int64_t hidden, const float* gates, const float* before, float* states) {
   HWY_DYNAMIC_DISPATCH(gru_states_entry)(hidden, gates, before, states);
 }
-void gru_slopes(std::int64_t hidden, const float* before, float* slope, float* gates) {
-  HWY_DYNAMIC_DISPATCH(gru_slopes_entry)(hidden, before, slope, gates);
+void gru_gradients(std::int64_t hidden, const float* before, float* gradient, float* gates) {
+  HWY_DYNAMIC_DISPATCH(gru_gradients_entry)(hidden, before, gradient, gates);
 }
-void reset_slopes(std::int64_t hidden, const float* slope, float* operand, float* reset) {
-  HWY_DYNAMIC_DISPATCH(reset_slopes_entry)(hidden, slope, operand, reset);
+void reset_gradients(std::int64_t hidden, const float* gradient, float* operand, float* reset) {
+  HWY_DYNAMIC_DISPATCH(reset_gradients_entry)(hidden, gradient, operand, reset);
 }
 void multiply_add(std::int64_t elements, const float* left, const float* right, float* target) {
   HWY_DYNAMIC_DISPATCH(multiply_add_entry)(elements, left, right, target);

@@ -1,4 +1,4 @@
-// Gradients with respect to weights: products of slopes and operands, summed over positions and records.
+// Gradients with respect to weights: products of gradients and operands, summed over positions and records.
 
 #include "assay/engine/lanes/kernels.h"
 
@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Lanes16 = hn::CappedTag<float, width>;
 using Vec = hn::Vec<Lanes16>;
 
-// What stays in registers: units beside channels, or beside vectors of a dense layer's inputs.
+// What stays in registers: units by channels, or by vectors of a dense layer's inputs.
 #if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2
 constexpr int most_channels = 1, dense_units = 4;
 #else
@@ -27,7 +27,7 @@ constexpr int most_units = 8, most_vectors = 3;
 constexpr std::int64_t taps_together = 32;
 
 struct Task {
-  const float *operand, *slope;  // of the first channel and unit
+  const float *operand, *gradient;  // of the first channel and unit
   std::int64_t channel_step, unit_step;
 };
 
@@ -50,9 +50,9 @@ HWY_NOINLINE void block(const Task& task, const WindowPlace* place, const Window
         x[c] = hn::Load(d, task.operand + c * task.channel_step + place->from + lane);
 #pragma GCC unroll 8
       for (int u = 0; u < units; ++u) {
-        const Vec slope = hn::Load(d, task.slope + u * task.unit_step + place->to + lane);
+        const Vec gradient = hn::Load(d, task.gradient + u * task.unit_step + place->to + lane);
 #pragma GCC unroll 3
-        for (int c = 0; c < channels; ++c) held[u][c] = hn::MulAdd(slope, x[c], held[u][c]);
+        for (int c = 0; c < channels; ++c) held[u][c] = hn::MulAdd(gradient, x[c], held[u][c]);
       }
     }
   }
@@ -76,7 +76,7 @@ Block block_of(std::int64_t units, std::int64_t channels) {
 
 // Rows of `units` by `vectors` neighbouring sums of a dense layer.
 template <int units, int vectors>
-HWY_NOINLINE void rows_block(const float* slope, std::int64_t unit_step, const float* rows,
+HWY_NOINLINE void rows_block(const float* gradient, std::int64_t unit_step, const float* rows,
                              std::int64_t stride, bool add, float* result) {
   const Lanes16 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -93,7 +93,7 @@ HWY_NOINLINE void rows_block(const float* slope, std::int64_t unit_step, const f
     for (int v = 0; v < vectors; ++v) x[v] = hn::Load(d, rows + r * stride + v * lanes);
 #pragma GCC unroll 8
     for (int u = 0; u < units; ++u) {
-      const Vec s = hn::Set(d, slope[u * unit_step + r]);
+      const Vec s = hn::Set(d, gradient[u * unit_step + r]);
 #pragma GCC unroll 3
       for (int v = 0; v < vectors; ++v) held[u][v] = hn::MulAdd(s, x[v], held[u][v]);
     }
@@ -106,13 +106,13 @@ HWY_NOINLINE void rows_block(const float* slope, std::int64_t unit_step, const f
 }
 
 template <int vectors>
-void rows_of_units(std::int64_t units, const float* slope, std::int64_t unit_step, const float* rows,
+void rows_of_units(std::int64_t units, const float* gradient, std::int64_t unit_step, const float* rows,
                    std::int64_t stride, bool add, float* result) {
   const auto next = [&](auto some) HWY_ATTR {
     constexpr int together = decltype(some)::value;
     for (; units >= together; units -= together) {
-      rows_block<together, vectors>(slope, unit_step, rows, stride, add, result);
-      slope += together * unit_step;
+      rows_block<together, vectors>(gradient, unit_step, rows, stride, add, result);
+      gradient += together * unit_step;
       result += together * stride;
     }
   };
@@ -121,7 +121,7 @@ void rows_of_units(std::int64_t units, const float* slope, std::int64_t unit_ste
   next(std::integral_constant<int, 1>());
 }
 
-void window_sums(const WeightMap& map, const float* operand, const float* slope, bool add, float* result) {
+void window_sums(const WeightMap& map, const float* operand, const float* gradient, bool add, float* result) {
   const Lanes16 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const auto taps = static_cast<std::int64_t>(map.taps.size());
@@ -131,18 +131,18 @@ void window_sums(const WeightMap& map, const float* operand, const float* slope,
     for (std::int64_t c = 0; c < map.channels; c += most_channels) {
       const std::int64_t channels = map.channels - c < most_channels ? map.channels - c : most_channels;
       const Block work = block_of(units, channels);
-      const Task task{operand + c * map.channel_step, slope + u * map.unit_step, map.channel_step,
+      const Task task{operand + c * map.channel_step, gradient + u * map.unit_step, map.channel_step,
                       map.unit_step};
       const std::int64_t each = units * channels * lanes;
       for (std::int64_t first = 0; first < taps; first += taps_together) {
         const std::int64_t some = taps - first < taps_together ? taps - first : taps_together;
         for (std::int64_t i = 0; i < some * each; i += lanes) hn::Store(hn::Zero(d), d, sums + i);
-        // Stretches are small, so that slopes and operands stay near while the taps pass by.
-        for (std::int64_t s = 0; s < map.stretches; ++s) {
+        // Ranges are small, so that gradients and operands stay near while the taps pass by.
+        for (std::int64_t s = 0; s < map.ranges; ++s) {
           for (std::int64_t t = 0; t < some; ++t) {
             const WeightTap& tap = map.taps[static_cast<std::size_t>(first + t)];
             const WindowPlace* const places = tap.places.data();
-            const std::int32_t* const at = tap.stretch.data() + s;
+            const std::int32_t* const at = tap.ranges.data() + s;
             if (at[0] < at[1]) work(task, places + at[0], places + at[1], sums + t * each);
           }
         }
@@ -160,28 +160,29 @@ void window_sums(const WeightMap& map, const float* operand, const float* slope,
 
 }  // namespace
 
-void weight_sums_entry(const WeightMap& map, const float* operand, const float* slope, bool add,
+void weight_sums_entry(const WeightMap& map, const float* operand, const float* gradient, bool add,
                        float* result) {
-  window_sums(map, operand, slope, add, result);
+  window_sums(map, operand, gradient, add, result);
 }
 
 void dense_sums_entry(std::int64_t units, std::int64_t unit_step, std::int64_t stride, const float* rows,
-                      const float* slope, bool add, float* result) {
+                      const float* gradient, bool add, float* result) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(Lanes16()));
   std::int64_t k = 0;
   for (; k + most_vectors * lanes <= stride; k += most_vectors * lanes)
-    rows_of_units<most_vectors>(units, slope, unit_step, rows + k, stride, add, result + k);
-  for (; k < stride; k += lanes) rows_of_units<1>(units, slope, unit_step, rows + k, stride, add, result + k);
+    rows_of_units<most_vectors>(units, gradient, unit_step, rows + k, stride, add, result + k);
+  for (; k < stride; k += lanes)
+    rows_of_units<1>(units, gradient, unit_step, rows + k, stride, add, result + k);
 }
 
 void element_sums_entry(std::int64_t units, std::int64_t unit_step, std::int64_t count, std::int64_t step,
-                        const float* slope, bool add, float* result) {
+                        const float* gradient, bool add, float* result) {
   const Lanes16 d;
   for (std::int64_t u = 0; u < units; ++u) {
     Vec sum = hn::Zero(d);
     for (std::int64_t i = 0; i < count; ++i) {
       for (std::int64_t lane = 0; lane < width; lane += static_cast<std::int64_t>(hn::Lanes(d)))
-        sum = hn::Add(sum, hn::Load(d, slope + u * unit_step + i * step + lane));
+        sum = hn::Add(sum, hn::Load(d, gradient + u * unit_step + i * step + lane));
     }
     const float all = hn::GetLane(hn::SumOfLanes(d, sum));
     result[u] = add ? result[u] + all : all;
@@ -198,18 +199,18 @@ HWY_EXPORT(weight_sums_entry);
 HWY_EXPORT(dense_sums_entry);
 HWY_EXPORT(element_sums_entry);
 
-void weight_sums(const WeightMap& map, const float* operand, const float* slope, bool add, float* result) {
-  HWY_DYNAMIC_DISPATCH(weight_sums_entry)(map, operand, slope, add, result);
+void weight_sums(const WeightMap& map, const float* operand, const float* gradient, bool add, float* result) {
+  HWY_DYNAMIC_DISPATCH(weight_sums_entry)(map, operand, gradient, add, result);
 }
 
 void dense_sums(std::int64_t units, std::int64_t unit_step, std::int64_t stride, const float* rows,
-                const float* slope, bool add, float* result) {
-  HWY_DYNAMIC_DISPATCH(dense_sums_entry)(units, unit_step, stride, rows, slope, add, result);
+                const float* gradient, bool add, float* result) {
+  HWY_DYNAMIC_DISPATCH(dense_sums_entry)(units, unit_step, stride, rows, gradient, add, result);
 }
 
 void element_sums(std::int64_t units, std::int64_t unit_step, std::int64_t count, std::int64_t step,
-                  const float* slope, bool add, float* result) {
-  HWY_DYNAMIC_DISPATCH(element_sums_entry)(units, unit_step, count, step, slope, add, result);
+                  const float* gradient, bool add, float* result) {
+  HWY_DYNAMIC_DISPATCH(element_sums_entry)(units, unit_step, count, step, gradient, add, result);
 }
 
 }  // namespace assay::lanes

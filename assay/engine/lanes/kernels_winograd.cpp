@@ -51,7 +51,7 @@ HWY_INLINE void points_along(const VecOfBlock (&x)[taps + 1], VecOfBlock (&point
 }
 
 // `row` and `column` of what the piece's first tap reads for the first of the results. `inside`: no part of
-// that is beside the picture.
+// that is outside the picture.
 template <int taps_down, int taps_across, bool inside>
 HWY_INLINE void points_of_block(const BlocksOfFour& blocks, const PieceOfWindows& piece, std::int64_t row,
                                 std::int64_t column, const float* picture, float* points) {
@@ -107,8 +107,8 @@ HWY_INLINE void elements_along(const VecOfBlock (&points)[taps + 1], VecOfBlock 
 
 // Adds to the picture.
 template <int taps_down, int taps_across, bool inside>
-HWY_INLINE void slopes_of_block(const BlocksOfFour& blocks, const PieceOfWindows& piece, std::int64_t row,
-                                std::int64_t column, const float* points, float* picture) {
+HWY_INLINE void gradients_of_block(const BlocksOfFour& blocks, const PieceOfWindows& piece, std::int64_t row,
+                                   std::int64_t column, const float* points, float* picture) {
   const LanesOfBlock d;
   for (std::int64_t lane = 0; lane < width; lane += static_cast<std::int64_t>(hn::Lanes(d))) {
     VecOfBlock rows[taps_down + 1][taps_across + 1];
@@ -170,16 +170,16 @@ void points_of_piece(const BlocksOfFour& blocks, const PieceOfWindows& piece, co
       });
 }
 template <int taps_down, int taps_across>
-void slopes_of_piece(const BlocksOfFour& blocks, const PieceOfWindows& piece, float* picture,
-                     const float* points) {
+void gradients_of_piece(const BlocksOfFour& blocks, const PieceOfWindows& piece, float* picture,
+                        const float* points) {
   each_block<taps_down, taps_across>(
       blocks, piece, [&](std::int64_t row, std::int64_t column, std::int64_t i, bool inside) HWY_ATTR {
         if (inside)
-          slopes_of_block<taps_down, taps_across, true>(blocks, piece, row, column, points + i * width,
-                                                        picture);
+          gradients_of_block<taps_down, taps_across, true>(blocks, piece, row, column, points + i * width,
+                                                           picture);
         else
-          slopes_of_block<taps_down, taps_across, false>(blocks, piece, row, column, points + i * width,
-                                                         picture);
+          gradients_of_block<taps_down, taps_across, false>(blocks, piece, row, column, points + i * width,
+                                                            picture);
       });
 }
 
@@ -189,14 +189,14 @@ constexpr OfPiece<const float, float> points_of_pieces[3][3] = {
     {points_of_piece<1, 1>, points_of_piece<1, 2>, points_of_piece<1, 3>},
     {points_of_piece<2, 1>, points_of_piece<2, 2>, points_of_piece<2, 3>},
     {points_of_piece<3, 1>, points_of_piece<3, 2>, points_of_piece<3, 3>}};
-constexpr OfPiece<float, const float> slopes_of_pieces[3][3] = {
-    {slopes_of_piece<1, 1>, slopes_of_piece<1, 2>, slopes_of_piece<1, 3>},
-    {slopes_of_piece<2, 1>, slopes_of_piece<2, 2>, slopes_of_piece<2, 3>},
-    {slopes_of_piece<3, 1>, slopes_of_piece<3, 2>, slopes_of_piece<3, 3>}};
+constexpr OfPiece<float, const float> gradients_of_pieces[3][3] = {
+    {gradients_of_piece<1, 1>, gradients_of_piece<1, 2>, gradients_of_piece<1, 3>},
+    {gradients_of_piece<2, 1>, gradients_of_piece<2, 2>, gradients_of_piece<2, 3>},
+    {gradients_of_piece<3, 1>, gradients_of_piece<3, 2>, gradients_of_piece<3, 3>}};
 
-// The 4 x 4 points of a block's slopes.
-HWY_INLINE void points_of_slopes(const BlocksOfFour& blocks, const BlockPlace& place, std::int64_t point_step,
-                                 const float* picture, float* points) {
+// The 4 x 4 points of a block's gradients.
+HWY_INLINE void points_of_gradients(const BlocksOfFour& blocks, const BlockPlace& place,
+                                    std::int64_t point_step, const float* picture, float* points) {
   const LanesOfBlock d;
   const bool more_rows = place.row + 1 < blocks.rows_out,
              more_columns = place.column + 1 < blocks.columns_out;
@@ -288,22 +288,22 @@ void results_entry(const BlocksOfFour& blocks, std::int64_t units, std::int64_t 
 }
 
 void points_back_entry(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
-                       const float* slopes, float* points) {
+                       const float* gradients, float* points) {
   for (std::int64_t u = 0; u < units; ++u) {
-    const float* const picture = slopes + u * blocks.rows_out * blocks.columns_out * width;
+    const float* const picture = gradients + u * blocks.rows_out * blocks.columns_out * width;
     BlockPlace place(blocks);
     for (std::int64_t i = 0; i < blocks.count; ++i, place.next(blocks))
-      points_of_slopes(blocks, place, point_step, picture, points + (u * blocks.count + i) * width);
+      points_of_gradients(blocks, place, point_step, picture, points + (u * blocks.count + i) * width);
   }
 }
 
-void slopes_entry(const BlocksOfFour& blocks, std::span<const PieceOfWindows> pieces, std::int64_t channels,
-                  const float* points, float* slopes) {
+void gradients_entry(const BlocksOfFour& blocks, std::span<const PieceOfWindows> pieces,
+                     std::int64_t channels, const float* points, float* gradients) {
   for (std::int64_t c = 0; c < channels; ++c) {
-    float* const picture = slopes + c * blocks.rows * blocks.columns * width;
+    float* const picture = gradients + c * blocks.rows * blocks.columns * width;
     for (const PieceOfWindows& piece : pieces)
-      slopes_of_pieces[piece.rows - 1][piece.columns - 1](blocks, piece, picture,
-                                                          points + c * blocks.count * width);
+      gradients_of_pieces[piece.rows - 1][piece.columns - 1](blocks, piece, picture,
+                                                             points + c * blocks.count * width);
   }
 }
 
@@ -326,7 +326,7 @@ namespace assay::lanes {
 HWY_EXPORT(points_entry);
 HWY_EXPORT(results_entry);
 HWY_EXPORT(points_back_entry);
-HWY_EXPORT(slopes_entry);
+HWY_EXPORT(gradients_entry);
 HWY_EXPORT(note_finite_entry);
 
 void points_of_operand(const BlocksOfFour& blocks, std::span<const PieceOfWindows> pieces,
@@ -337,13 +337,13 @@ void results_of_points(const BlocksOfFour& blocks, std::int64_t units, std::int6
                        const float* points, const float* bias, Finish finish, float* finite, float* result) {
   HWY_DYNAMIC_DISPATCH(results_entry)(blocks, units, point_step, points, bias, finish, finite, result);
 }
-void points_of_slopes(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
-                      const float* slopes, float* points) {
-  HWY_DYNAMIC_DISPATCH(points_back_entry)(blocks, units, point_step, slopes, points);
+void points_of_gradients(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
+                         const float* gradients, float* points) {
+  HWY_DYNAMIC_DISPATCH(points_back_entry)(blocks, units, point_step, gradients, points);
 }
-void slopes_of_points(const BlocksOfFour& blocks, std::span<const PieceOfWindows> pieces,
-                      std::int64_t channels, const float* points, float* slopes) {
-  HWY_DYNAMIC_DISPATCH(slopes_entry)(blocks, pieces, channels, points, slopes);
+void gradients_of_points(const BlocksOfFour& blocks, std::span<const PieceOfWindows> pieces,
+                         std::int64_t channels, const float* points, float* gradients) {
+  HWY_DYNAMIC_DISPATCH(gradients_entry)(blocks, pieces, channels, points, gradients);
 }
 void note_finite(std::int64_t elements, const float* values, float* finite) {
   HWY_DYNAMIC_DISPATCH(note_finite_entry)(elements, values, finite);

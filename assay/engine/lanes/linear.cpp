@@ -22,10 +22,10 @@ struct Side {
   std::int64_t channels = 0, channel_step = 0, position_step = 1;
 };
 
-// What a position reads: (position, weight) in order.
+// The reads of a position: (position, weight) in order.
 using Reads = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-// Positions that read alike, each from a place of its own, are one pattern.
+// Positions that read alike, each from another position, are one pattern.
 std::vector<Pattern> patterns_of(const std::vector<Reads>& reads, const Side& in, const Side& out) {
   std::map<Reads, std::size_t> known;
   std::vector<Pattern> patterns;
@@ -59,7 +59,7 @@ void each_index(const Ints& sizes, const Visit& visit) {
   }
 }
 
-// What every position of a convolution's result reads inside its operand's picture.
+// The elements that every position of a convolution's result reads inside its operand's picture.
 std::vector<Reads> window_reads(const SlidingWindow& window, const Ints& in, const Ints& out) {
   std::vector<Reads> reads(static_cast<std::size_t>(element_count(out)));
   each_index(out, [&](const Ints& at, std::int64_t place) {
@@ -117,16 +117,16 @@ LinearMap map_of(const std::vector<Reads>& reads, std::int64_t kernel, const Sid
 // Where every tap meets operand and result.
 WeightMap weight_map_of(const std::vector<Reads>& reads, std::int64_t kernel, const Side& in,
                         const Side& out) {
-  constexpr std::size_t stretch = 32;  // positions of the result
+  constexpr std::size_t range = 32;  // positions of the result
   WeightMap map{.taps = std::vector<WeightTap>(static_cast<std::size_t>(kernel)),
-                .stretches = 0,
+                .ranges = 0,
                 .channels = in.channels,
                 .channel_step = in.channel_step * width,
                 .units = out.channels,
                 .unit_step = out.channel_step * width,
                 .stride = in.channels * kernel};
   const auto mark = [&] {
-    for (WeightTap& tap : map.taps) tap.stretch.push_back(static_cast<std::int32_t>(tap.places.size()));
+    for (WeightTap& tap : map.taps) tap.ranges.push_back(static_cast<std::int32_t>(tap.places.size()));
   };
   mark();
   for (std::size_t to = 0; to < reads.size(); ++to) {
@@ -135,8 +135,8 @@ WeightMap weight_map_of(const std::vector<Reads>& reads, std::int64_t kernel, co
           {place32(from * in.position_step * width),
            place32(static_cast<std::int64_t>(to) * out.position_step * width)});
     }
-    if ((to + 1) % stretch != 0 && to + 1 != reads.size()) continue;
-    ++map.stretches;
+    if ((to + 1) % range != 0 && to + 1 != reads.size()) continue;
+    ++map.ranges;
     mark();
   }
   return map;
@@ -274,23 +274,23 @@ class Linear : public Operation {
     }
   }
 
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    backward_all({&tile, 1}, slopes);
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+    backward_all({&tile, 1}, gradients);
   }
 
-  void backward_all(std::span<const Tile> tiles, std::span<const Slope> slopes) const override {
+  void backward_all(std::span<const Tile> tiles, std::span<const GradientState> gradients) const override {
     for (const Tile& tile : tiles) {
       if (finish_ != Finish::rectify) break;
-      float* const slope = tile.slope(result());
-      lanes::slopes({.kind = Unary::rectify}, elements_out_, tile.value(result()), tile.value(result()),
-                    slope, false, slope);
+      float* const gradient = tile.gradient(result());
+      lanes::gradients({.kind = Unary::rectify}, elements_out_, tile.value(result()), tile.value(result()),
+                       gradient, false, gradient);
     }
-    if (slopes[0] == Slope::unwanted) return;
+    if (gradients[0] == GradientState::unwanted) return;
     const Tile& tile = tiles[0];
     for (std::int64_t g = 0; g < groups_; ++g) {
-      backward_.run(g, tile.slope(result()) + g * group_out_, nullptr, Finish::none,
-                    slopes[0] == Slope::further, tile.scratch(), tile.slope(operand()) + g * group_in_,
-                    neighbours(tiles));
+      backward_.run(g, tile.gradient(result()) + g * group_out_, nullptr, Finish::none,
+                    gradients[0] == GradientState::further, tile.scratch(),
+                    tile.gradient(operand()) + g * group_in_, neighbours(tiles));
     }
   }
 
@@ -307,9 +307,9 @@ class Linear : public Operation {
   }
 
   void learn(const Tile& tile, std::size_t i, bool add, float* sums) const override {
-    const float* const slope = tile.slope(result());
+    const float* const gradient = tile.gradient(result());
     for (std::int64_t g = 0; g < groups_; ++g) {
-      const float* const of_group = slope + g * group_out_;
+      const float* const of_group = gradient + g * group_out_;
       if (learned_[i].constant == bias_constant_) {
         element_sums(forward_.map().units, forward_.map().unit_step, positions_, position_step_, of_group,
                      add, sums + g * forward_.map().units);
@@ -396,7 +396,7 @@ std::vector<float> bias_of(const Graph& graph, const Node& node, std::int64_t un
   return std::vector<float>(static_cast<std::size_t>(units), 0.0F);
 }
 
-// What a convolution and its transpose have in common.
+// Common parts of a convolution and its transpose.
 Linear::Parts parts_between(const Node& node, const Shape& input, const Shape& output, const Ints& kernel) {
   Linear::Parts parts;
   parts.groups = node.integer("group", 1);
@@ -429,7 +429,7 @@ bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_
   if (has_bias && !is_float_constant(graph, node, 2)) return false;
   const Shape& kernel = graph.constant(node.inputs[1]).shape();
   if (kernel.size() != input.size()) return false;
-  // What every position reads is written down.
+  // The reads of all positions are listed; at most this many.
   constexpr std::int64_t most_reads = std::int64_t{1} << 22;
   const std::int64_t positions = std::max(element_count(spatial(input)), element_count(spatial(output)));
   return positions * element_count(spatial(kernel)) <= most_reads;

@@ -1,5 +1,5 @@
-// What only moves elements: views, concatenation, transposition, slices, splits, padding, places of an axis,
-// choices between an operand and a number.
+// Operators that only move elements: views, concatenation, transposition, slices, splits, padding, positions
+// of an axis, choices between an operand and a number.
 
 #include <algorithm>
 #include <cstring>
@@ -46,13 +46,13 @@ class Move : public Operation {
     }
   }
 
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      if (slopes[i] == Slope::unwanted) continue;
-      float* const to = tile.slope(operand(i));
-      if (slopes[i] == Slope::first) fill(elements_in_[i], 0, to);
+      if (gradients[i] == GradientState::unwanted) continue;
+      float* const to = tile.gradient(operand(i));
+      if (gradients[i] == GradientState::first) fill(elements_in_[i], 0, to);
       for (const Run& run : runs_[i])
-        add_to(run.count, tile.slope(result()) + run.to * width, to + run.from * width);
+        add_to(run.count, tile.gradient(result()) + run.to * width, to + run.from * width);
     }
   }
 
@@ -273,8 +273,8 @@ void compile_choice(Compiler& compiler, const Node& node) {
   const ValueId computed = node.inputs[3 - number];
   const Array& condition = graph.constant(node.inputs[0]);
   const Shape result = compiler.shape(node.outputs[0]), operand = compiler.shape(computed);
-  const std::vector<std::int32_t> truth = stretched(condition.shape(), result),
-                                  from = stretched(operand, result);
+  const std::vector<std::int32_t> truth = broadcast_elements(condition.shape(), result),
+                                  from = broadcast_elements(operand, result);
   const auto at = [](const std::vector<std::int32_t>& list, std::int64_t i) {
     return list.empty() ? i : list[static_cast<std::size_t>(i)];
   };

@@ -37,23 +37,23 @@ class Normalisation : public Operation {
     normalise(parts_.map, tile.value(operand()), parts_.scale.data(), parts_.shift.data(),
               tile.value(result()));
   }
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    if (slopes[0] == Slope::unwanted) return;
-    normalise_slopes(parts_.map, tile.value(operand()), parts_.scale.data(), tile.slope(result()),
-                     slopes[0] == Slope::further, tile.slope(operand()));
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+    if (gradients[0] == GradientState::unwanted) return;
+    normalise_gradients(parts_.map, tile.value(operand()), parts_.scale.data(), tile.gradient(result()),
+                        gradients[0] == GradientState::further, tile.gradient(operand()));
   }
   void set(std::size_t i, std::span<const float> values) override {
     std::ranges::copy(values, (is_scale(i) ? parts_.scale : parts_.shift).begin());
   }
   void learn(const Tile& tile, std::size_t i, bool add, float* sums) const override {
-    const float* slopes = tile.slope(result());
+    const float* gradients = tile.gradient(result());
     if (is_scale(i)) {
-      normal_products(parts_.map, tile.value(operand()), slopes, tile.scratch());
-      slopes = tile.scratch();
+      normal_products(parts_.map, tile.value(operand()), gradients, tile.scratch());
+      gradients = tile.scratch();
     }
     const auto [units, inner] = parts_.scales;
     const std::int64_t shares = parts_.map.groups * parts_.map.count / units;
-    element_sums(units, inner * width, shares, (inner > 1 ? 1 : units) * width, slopes, add, sums);
+    element_sums(units, inner * width, shares, (inner > 1 ? 1 : units) * width, gradients, add, sums);
   }
   std::int64_t scratch() const override {
     return parts_.learned_scale == no_value ? 0 : parts_.map.groups * parts_.map.count * width;

@@ -11,10 +11,10 @@
 
 namespace assay::lanes {
 
-// State while a stretch is being compiled.
+// State while a segment is being compiled.
 class Compiler {
  public:
-  Compiler(const StretchRequest& request, std::span<const ValueId> inputs, std::span<const ValueId> wanted);
+  Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::span<const ValueId> wanted);
   Program compile();
 
   const Graph& graph() const { return graph_; }
@@ -27,7 +27,7 @@ class Compiler {
   bool differentiates() const { return differentiates_; }
   // Whether equal maxima share what comes back, though the operator gives it to the first.
   bool maxima_share() const { return request_.redistribution.has_value(); }
-  // Whether the function whose result this is passes its value over its operand in the place of its slope.
+  // Whether the function whose result this is passes its value over its operand instead of its gradient.
   bool passes_ratio(ValueId id) const;
 
   int slot(ValueId id) const { return slots_.at(id); }
@@ -47,12 +47,12 @@ class Compiler {
   std::vector<int> reduced_slots() const;
   void stabilise();
   void place_values();
-  void find_slopes();
-  void place_slopes();
+  void find_gradients();
+  void place_gradients();
   void find_neighbours();
   void find_lessons();
 
-  const StretchRequest& request_;
+  const SegmentRequest& request_;
   const Graph& graph_;
   bool differentiates_ = false;
   Program program_;
@@ -66,7 +66,7 @@ class Compiler {
 
 bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_convolution(Compiler& compiler, const Node& node);
-// How many products a convolution takes, or what counts as much.
+// Products of a convolution, or the equivalent cost.
 double products_of_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 bool supports_transposed(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_transposed(Compiler& compiler, const Node& node);
@@ -98,8 +98,8 @@ bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shap
 void compile_movement(Compiler& compiler, const Node& node);
 
 // For each element of the result, the operand's element it is made of; empty: the same one. `operand` may
-// have fewer axes; axes of size 1 are stretched.
-std::vector<std::int32_t> stretched(const Shape& operand, const Shape& result);
+// have fewer axes; axes of size 1 are broadcast.
+std::vector<std::int32_t> broadcast_elements(const Shape& operand, const Shape& result);
 
 bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 bool learns(const Node& node);  // from constants that come with every run

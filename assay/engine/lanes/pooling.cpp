@@ -24,14 +24,15 @@ class Pool : public Operation {
     (greatest_ ? pool_max : pool_sum)(map_, tile.value(operand()), tile.value(result()));
   }
 
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    if (slopes[0] == Slope::unwanted) return;
-    float* const to = tile.slope(operand());
-    if (slopes[0] == Slope::first) fill(elements_in_, 0, to);
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+    if (gradients[0] == GradientState::unwanted) return;
+    float* const to = tile.gradient(operand());
+    if (gradients[0] == GradientState::first) fill(elements_in_, 0, to);
     if (greatest_) {
-      pool_max_slopes(map_, ties_, tile.value(operand()), tile.value(result()), tile.slope(result()), to);
+      pool_max_gradients(map_, ties_, tile.value(operand()), tile.value(result()), tile.gradient(result()),
+                         to);
     } else {
-      pool_sum_slopes(map_, tile.slope(result()), to);
+      pool_sum_gradients(map_, tile.gradient(result()), to);
     }
   }
 

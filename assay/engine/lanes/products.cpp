@@ -7,7 +7,7 @@
 namespace assay::lanes {
 namespace {
 
-// The matrices of a product: all axes but the last two, those of one operand stretched where they are 1.
+// The matrices of a product: all axes but the last two, those of one operand broadcast where they are 1.
 class Product : public Operation {
  public:
   Product(int left, int right, int result, const Shape& left_shape, const Shape& right_shape,
@@ -19,8 +19,8 @@ class Product : public Operation {
     const std::int64_t rows = result_shape[rank - 2], columns = result_shape[rank - 1],
                        inner = left_shape[rank - 1];
     const auto outer = [&](const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); };
-    const std::vector<std::int32_t> of_left = stretched(outer(left_shape), outer(result_shape)),
-                                    of_right = stretched(outer(right_shape), outer(result_shape));
+    const std::vector<std::int32_t> of_left = broadcast_elements(outer(left_shape), outer(result_shape)),
+                                    of_right = broadcast_elements(outer(right_shape), outer(result_shape));
     const std::int64_t matrices = element_count(outer(result_shape));
     std::vector<ProductPlace> places;
     for (std::int64_t m = 0; m < matrices; ++m) {
@@ -46,7 +46,7 @@ class Product : public Operation {
                 .right_column = width,
                 .result_row = columns * width,
                 .result_column = width};
-    // slope of left = slope of result * right, turned
+    // gradient of left = gradient of result * right, turned
     by_left_ = {.places = turned(&P::result, &P::right, &P::left),
                 .rows = rows,
                 .inner = columns,
@@ -57,7 +57,7 @@ class Product : public Operation {
                 .right_column = columns * width,
                 .result_row = inner * width,
                 .result_column = width};
-    // slope of right = left, turned, * slope of result
+    // gradient of right = left, turned, * gradient of result
     by_right_ = {.places = turned(&P::left, &P::result, &P::right),
                  .rows = inner,
                  .inner = rows,
@@ -73,15 +73,15 @@ class Product : public Operation {
   void forward(const Tile& tile) const override {
     multiply(forward_, tile.value(operand(0)), tile.value(operand(1)), false, tile.value(result()));
   }
-  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    const float* const slope = tile.slope(result());
-    if (slopes[0] != Slope::unwanted) {
-      if (slopes[0] == Slope::first) fill(left_elements_, 0, tile.slope(operand(0)));
-      multiply(by_left_, slope, tile.value(operand(1)), true, tile.slope(operand(0)));
+  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+    const float* const gradient = tile.gradient(result());
+    if (gradients[0] != GradientState::unwanted) {
+      if (gradients[0] == GradientState::first) fill(left_elements_, 0, tile.gradient(operand(0)));
+      multiply(by_left_, gradient, tile.value(operand(1)), true, tile.gradient(operand(0)));
     }
-    if (slopes[1] != Slope::unwanted) {
-      if (slopes[1] == Slope::first) fill(right_elements_, 0, tile.slope(operand(1)));
-      multiply(by_right_, tile.value(operand(0)), slope, true, tile.slope(operand(1)));
+    if (gradients[1] != GradientState::unwanted) {
+      if (gradients[1] == GradientState::first) fill(right_elements_, 0, tile.gradient(operand(1)));
+      multiply(by_right_, tile.value(operand(0)), gradient, true, tile.gradient(operand(1)));
     }
   }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A stretch compiled for tiles: operations on slots of memory. Built once, run by many threads, each with its
+// A segment compiled for tiles: operations on slots of memory. Built once, run by many threads, each with its
 // own tile.
 
 #include <array>
@@ -23,20 +23,19 @@ class Tile {
   // [elements][width] floats.
   float* value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }
   // The gradient with respect to the value; of programs that differentiate.
-  float* slope(int slot) const { return slopes_[static_cast<std::size_t>(slot)]; }
+  float* gradient(int slot) const { return gradients_[static_cast<std::size_t>(slot)]; }
   // Room for what an operation needs for the time of one call.
   float* scratch() const { return scratch_; }
 
  private:
   float* scratch_;
-  std::vector<float*> values_, slopes_;
+  std::vector<float*> values_, gradients_;
 };
 
-// What happens to the slope of an operand: nobody wants it; it holds nothing yet; it holds what others added.
-enum class Slope { unwanted, first, further };
+// State of the gradient of an operand: not needed; to be written for the first time; to be added to.
+enum class GradientState { unwanted, first, further };
 
-// A constant whose value comes with every run, and what an operation sums for the gradient with respect to
-// it.
+// A constant whose value comes with every run, and the sums of an operation for its gradient.
 struct Learned {
   ValueId constant = no_value;
   float factor = 1;              // what the operation multiplies it with
@@ -52,16 +51,16 @@ class Operation {
   Operation& operator=(const Operation&) = delete;
 
   virtual void forward(const Tile& tile) const = 0;
-  // Brings the slope of the result, which is complete and may be overwritten, to the operands. `slopes` has
-  // an entry for each operand.
-  virtual void backward(const Tile& tile, std::span<const Slope> slopes) const = 0;
+  // Brings the gradient of the result, which is complete and may be overwritten, to the operands. `gradients`
+  // has an entry for each operand.
+  virtual void backward(const Tile& tile, std::span<const GradientState> gradients) const = 0;
 
   // The same for neighbouring tiles, whose memory lies equally far apart.
   virtual void forward_all(std::span<const Tile> tiles) const {
     for (const Tile& tile : tiles) forward(tile);
   }
-  virtual void backward_all(std::span<const Tile> tiles, std::span<const Slope> slopes) const {
-    for (const Tile& tile : tiles) backward(tile, slopes);
+  virtual void backward_all(std::span<const Tile> tiles, std::span<const GradientState> gradients) const {
+    for (const Tile& tile : tiles) backward(tile, gradients);
   }
   // Whether these read weights once for all of them.
   virtual bool reads_weights_once() const { return false; }
@@ -90,7 +89,7 @@ class Operation {
   int result_;
 };
 
-// A value that is reduced as soon as so many operations are done, once for all that is asked of it.
+// A value that is reduced after that many operations, once for all its taps.
 struct Tapped {
   std::size_t after = 0;
   int slot = 0;
@@ -103,29 +102,30 @@ struct Tapped {
 // The sums for one constant of an operation.
 struct Lesson {
   std::size_t operation = 0, which = 0;
-  std::int64_t at = -1;  // floats from the start of all sums; -1: nobody asked
+  std::int64_t at = -1;  // floats from the start of all sums; -1: not requested
 };
 
 struct Program {
   std::vector<std::unique_ptr<Operation>> operations;
-  std::vector<std::int64_t> elements;            // of each slot, for a record
-  std::vector<std::int64_t> value_at, slope_at;  // floats from the start of a tile's memory; -1: none
-  std::int64_t floats = 0, scratch = 0;          // of a tile
-  std::int64_t neighbours = 1;                   // tiles that go through the operations side by side
-  std::vector<int> inputs, outputs;              // slots, as of the stretch
+  std::vector<std::int64_t> elements;               // of each slot, for a record
+  std::vector<std::int64_t> value_at, gradient_at;  // floats from the start of a tile's memory; -1: none
+  std::int64_t floats = 0, scratch = 0;             // of a tile
+  std::int64_t neighbours = 1;                      // tiles that go through the operations side by side
+  std::vector<int> inputs, outputs;                 // slots, as of the segment
   std::vector<Tapped> tapped;
   std::vector<std::vector<std::size_t>> tapped_after;  // by operations done
-  std::vector<int> taps;                               // slots, as of the stretch
-  std::vector<std::vector<Slope>> slopes;  // by operation and operand; of programs that differentiate
-  std::vector<Slope> seeded;               // by output: `unwanted` where no slope is needed
-  std::vector<Lesson> lessons;             // of all constants that come with every run
-  std::int64_t sums = 0;                   // floats of all that were asked for
-  bool reads_values = false;               // on the way back: otherwise nothing has to go forward before
+  std::vector<int> taps;                               // slots, as of the segment
+  std::vector<std::vector<GradientState>>
+      gradients;                      // by operation and operand; of programs that differentiate
+  std::vector<GradientState> seeded;  // by output: `unwanted` where no gradient is needed
+  std::vector<Lesson> lessons;        // of all constants that come with every run
+  std::int64_t sums = 0;              // floats of all that were requested
+  bool reads_values = false;          // on the way back: otherwise nothing has to go forward before
 };
 
-// `wanted`: inputs of the stretch, learned constants among them, whose gradients are asked for; none: forward
+// `wanted`: inputs of the segment, learned constants among them, whose gradients are requested; none: forward
 // only.
-Program compile(const StretchRequest& request, std::span<const ValueId> inputs,
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs,
                 std::span<const ValueId> wanted);
 
 }  // namespace assay::lanes

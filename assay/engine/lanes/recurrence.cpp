@@ -32,7 +32,7 @@ class Weights {
   std::vector<float> values_;
 };
 
-// What gates [begin, end) read of the state before, and the way back.
+// The products of gates [begin, end) with the previous state, and the way back.
 struct RecurrentPart {
   std::int64_t begin, end;
   Weights forward, backward;
@@ -94,7 +94,7 @@ struct DirectionWeights {
   std::vector<RecurrentPart> parts;
 };
 
-// What depends on the number of steps: a tile's memory and the loops over all steps.
+// Everything that depends on the number of steps: the memory of a batch block and the loops over all steps.
 struct Layout {
   Layout(const RecurrentNode& cell, std::int64_t all_steps) : steps(all_steps) {
     const std::int64_t h = cell.hidden, f = cell.features, g = cell.gates * h;
@@ -111,9 +111,9 @@ struct Layout {
       if (cell.states > 1) one.cells = take((steps + 1) * h);
       one.beside = take(steps * h);
     }
-    input_slope = take(steps * f);
-    slopes = take(steps * cell.directions() * h);
-    for (std::int64_t& at : state_slopes) at = take(cell.directions() * h);
+    input_gradient = take(steps * f);
+    gradients = take(steps * cell.directions() * h);
+    for (std::int64_t& at : state_gradients) at = take(cell.directions() * h);
     spare = take(h);
     more = take(h);
     forward = dense(f, g, steps, f, g);
@@ -121,13 +121,13 @@ struct Layout {
   }
 
   // Offsets in floats. Of the k-th step that a direction takes: the state before, [hidden] (one more for the
-  // last), and what its kind of cell needs beside, [hidden]: tanh of an LSTM's cell, the state that a GRU has
-  // reset, or the product it resets. Gates are [steps][gates][hidden], by the place of the step.
+  // last), and what its kind of cell needs in addition, [hidden]: tanh of an LSTM's cell, the state that a
+  // GRU has reset, or the product it resets. Gates are [steps][gates][hidden], by the place of the step.
   struct Direction {
     std::int64_t gates = 0, states = 0, cells = 0, beside = 0;
   };
-  std::int64_t steps, floats = 0, input = 0, input_slope = 0, slopes = 0, spare = 0, more = 0;
-  std::array<std::int64_t, 2> state_slopes{};
+  std::int64_t steps, floats = 0, input = 0, input_gradient = 0, gradients = 0, spare = 0, more = 0;
+  std::array<std::int64_t, 2> state_gradients{};
   std::vector<Direction> directions;
   LinearMap forward, backward;  // the input's part of all gates
 };
@@ -140,9 +140,9 @@ std::int64_t place_of(bool backwards, std::int64_t steps, std::int64_t k) {
 constexpr std::int64_t most_floats = std::int64_t{1} << 25;   // of a tile
 constexpr std::int64_t most_weights = std::int64_t{1} << 22;  // they are held in four orders
 
-class LanesRecurrence : public Stretch {
+class LanesRecurrence : public Segment {
  public:
-  explicit LanesRecurrence(StretchRequest request)
+  explicit LanesRecurrence(SegmentRequest request)
       : request_(std::move(request)),
         node_(request_.graph->nodes()[static_cast<std::size_t>(request_.nodes.at(0))]),
         cell_(*request_.graph, node_),
@@ -194,8 +194,9 @@ class LanesRecurrence : public Stretch {
     const Batch batch(*this, given);
     std::vector<Array> results, seeds;
     for (const ValueId id : wanted) results.push_back(array::zeros_like(given.at(id)));
-    for (const Array& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
-    // Sums for the constants that are asked for: where each begins, -1: not asked for.
+    for (const Array& gradient : of_outputs)
+      seeds.push_back(gradient.defined() ? gradient.contiguous() : gradient);
+    // Sums for the constants that are requested: where each begins, -1: not requested.
     std::array<std::int64_t, 3> begins{-1, -1, -1};
     std::int64_t all = 0;
     const auto result_of = [&](std::size_t input) -> Array* {
@@ -216,7 +217,7 @@ class LanesRecurrence : public Stretch {
         [](float* memory) { return memory; },
         [&](float* memory, std::int64_t first, std::int64_t count) {
           forward(batch, memory, first, count);
-          load_slopes(batch, memory, seeds, first, count);
+          load_gradients(batch, memory, seeds, first, count);
           float* const of_chunk = sums.data() + chunks.of(first) * all;
           for (std::size_t d = 0; d < directions_.size(); ++d) {
             go_back(batch, memory, d, result_of);
@@ -226,7 +227,7 @@ class LanesRecurrence : public Stretch {
                 store_state(batch, memory, d, k, first, count, to->elements<float>());
             }
           }
-          if (Array* const to = result_of(0)) store_input_slopes(batch, memory, first, count, *to);
+          if (Array* const to = result_of(0)) store_input_gradients(batch, memory, first, count, *to);
         });
     for (std::size_t i = 0; i < begins.size(); ++i) {
       if (begins[i] < 0) continue;
@@ -241,7 +242,7 @@ class LanesRecurrence : public Stretch {
   }
 
  private:
-  // What a call is given.
+  // Arguments of a call.
   struct Batch {
     Batch(const LanesRecurrence& of, const Tensors& given)
         : cell(of.cell_),
@@ -406,8 +407,8 @@ class LanesRecurrence : public Stretch {
   }
 
   // Those of records that are missing are 0, so that they add nothing to sums.
-  void load_slopes(const Batch& batch, float* memory, const std::vector<Array>& seeds, std::int64_t first,
-                   std::int64_t count) const {
+  void load_gradients(const Batch& batch, float* memory, const std::vector<Array>& seeds, std::int64_t first,
+                      std::int64_t count) const {
     const Layout& layout = batch.layout;
     const std::int64_t h = cell_.hidden, directions = cell_.directions();
     const std::vector<float> none(static_cast<std::size_t>(h), 0.0F);
@@ -416,8 +417,8 @@ class LanesRecurrence : public Stretch {
       for (std::int64_t r = 0; r < width; ++r) rows[r] = r < count ? base + r * step : none.data();
       to_lanes(rows, h, to);
     };
-    fill(batch.steps * directions * h, 0, memory + layout.slopes);
-    for (const std::int64_t at : layout.state_slopes) fill(directions * h, 0, memory + at);
+    fill(batch.steps * directions * h, 0, memory + layout.gradients);
+    for (const std::int64_t at : layout.state_gradients) fill(directions * h, 0, memory + at);
     for (std::size_t s = 0; s < seeds.size(); ++s) {
       if (!seeds[s].defined()) continue;
       const float* const from = seeds[s].elements<float>();
@@ -426,25 +427,25 @@ class LanesRecurrence : public Stretch {
       for (std::int64_t d = 0; d < directions; ++d) {
         if (output > 0) {
           load(from + batch.state_at(d, first), batch.state_step(),
-               memory + layout.state_slopes[output - 1] + d * h * width);
+               memory + layout.state_gradients[output - 1] + d * h * width);
           continue;
         }
         for (std::int64_t t = 0; t < batch.steps; ++t)
           load(from + batch.result_at(t, d, first), batch.result_step(),
-               memory + layout.slopes + (t * directions + d) * h * width);
+               memory + layout.gradients + (t * directions + d) * h * width);
       }
     }
   }
 
-  // Gates become their slopes; the slopes of states those of the first states.
+  // Gates become their gradients; the gradients of states those of the first states.
   template <typename Asked>
   void go_back(const Batch& batch, float* memory, std::size_t d, const Asked& result_of) const {
     const Layout& layout = batch.layout;
     const Layout::Direction& at = layout.directions[d];
     const DirectionWeights& weights = directions_[d];
     const std::int64_t h = cell_.hidden, row = h * width, offset = static_cast<std::int64_t>(d) * row;
-    float* const slope = memory + layout.state_slopes[0] + offset;
-    float* const slope_of_cells = memory + layout.state_slopes[1] + offset;
+    float* const gradient = memory + layout.state_gradients[0] + offset;
+    float* const gradient_of_cells = memory + layout.state_gradients[1] + offset;
     const auto product = [&](std::size_t part, const float* operand, bool add, float* to) {
       const RecurrentPart& of = weights.parts[part];
       apply(of.back_map, operand, of.backward.data(), nullptr, Finish::none, add, to);
@@ -454,31 +455,32 @@ class LanesRecurrence : public Stretch {
       float* const gates = gate(batch, memory, d, k, 0);
       const float* const before = memory + at.states + k * row;
       float* const beside = memory + at.beside + k * row;
-      add_to(h, memory + layout.slopes + t * cell_.directions() * row + offset, slope);
+      add_to(h, memory + layout.gradients + t * cell_.directions() * row + offset, gradient);
       if (cell_.kind == CellKind::rnn) {
-        slopes(UnaryFunction{.kind = Unary::tanh}, h, before + row, before + row, slope, false, gates);
-        product(0, gates, false, slope);
+        lanes::gradients(UnaryFunction{.kind = Unary::tanh}, h, before + row, before + row, gradient, false,
+                         gates);
+        product(0, gates, false, gradient);
       } else if (cell_.kind == CellKind::lstm) {
-        lstm_slopes(h, memory + at.cells + k * row, beside, slope, slope_of_cells, gates);
-        product(0, gates, false, slope);
+        lstm_gradients(h, memory + at.cells + k * row, beside, gradient, gradient_of_cells, gates);
+        product(0, gates, false, gradient);
       } else {
-        gru_slopes(h, before, slope, gates);
+        gru_gradients(h, before, gradient, gates);
         if (cell_.kind == CellKind::gru_reset_after) {
-          reset_slopes(h, gates + 2 * row, beside, gates + row);
-          product(1, beside, true, slope);
+          reset_gradients(h, gates + 2 * row, beside, gates + row);
+          product(1, beside, true, gradient);
         } else {
           float *const through = memory + layout.spare, *const reset = memory + layout.more;
           product(1, gates + 2 * row, false, through);
           std::copy_n(before, row, reset);
-          reset_slopes(h, through, reset, gates + row);
-          add_to(h, reset, slope);
+          reset_gradients(h, through, reset, gates + row);
+          add_to(h, reset, gradient);
         }
-        product(0, gates, true, slope);
+        product(0, gates, true, gradient);
       }
     }
     if (result_of(0) != nullptr) {
       apply(layout.backward, memory + at.gates, weights.input_back.data(), nullptr, Finish::none, d > 0,
-            memory + layout.input_slope);
+            memory + layout.input_gradient);
     }
   }
 
@@ -488,11 +490,11 @@ class LanesRecurrence : public Stretch {
     const Layout::Direction& at = batch.layout.directions[d];
     const std::int64_t h = cell_.hidden, f = cell_.features, rows = cell_.gates * h, steps = batch.steps;
     const auto direction = static_cast<std::int64_t>(d);
-    // Of units from `unit` on at the k-th step: what they read, and their slope.
-    const auto sum = [&](std::int64_t channels, std::int64_t units, const float* operand, const float* slope,
-                         const auto& from, const auto& to, float* result) {
-      WeightMap map{.taps = {WeightTap{.places = {}, .stretch = {0}}},
-                    .stretches = 0,
+    // Of units from `unit` on at the k-th step: what they read, and their gradient.
+    const auto sum = [&](std::int64_t channels, std::int64_t units, const float* operand,
+                         const float* gradient, const auto& from, const auto& to, float* result) {
+      WeightMap map{.taps = {WeightTap{.places = {}, .ranges = {0}}},
+                    .ranges = 0,
                     .channels = channels,
                     .channel_step = width,
                     .units = units,
@@ -503,10 +505,10 @@ class LanesRecurrence : public Stretch {
         map.taps[0].places.push_back(
             {static_cast<std::int32_t>(from(k) * width), static_cast<std::int32_t>(to(k) * width)});
         if ((k + 1) % together != 0 && k + 1 != steps) continue;
-        map.taps[0].stretch.push_back(static_cast<std::int32_t>(k + 1));
-        ++map.stretches;
+        map.taps[0].ranges.push_back(static_cast<std::int32_t>(k + 1));
+        ++map.ranges;
       }
-      weight_sums(map, operand, slope, add, result);
+      weight_sums(map, operand, gradient, add, result);
     };
     const float* const gates = memory + at.gates;
     const auto place = [&](std::int64_t k) { return place_of(cell_.backwards[d], steps, k); };
@@ -549,20 +551,21 @@ class LanesRecurrence : public Stretch {
     const auto direction = static_cast<std::int64_t>(d);
     float* rows[width];
     point_at_rows(to + batch.state_at(direction, first), batch.state_step(), count, rows);
-    from_lanes(memory + batch.layout.state_slopes[k] + direction * cell_.hidden * width, cell_.hidden, count,
-               rows);
+    from_lanes(memory + batch.layout.state_gradients[k] + direction * cell_.hidden * width, cell_.hidden,
+               count, rows);
   }
 
-  void store_input_slopes(const Batch& batch, const float* memory, std::int64_t first, std::int64_t count,
-                          Array& to) const {
+  void store_input_gradients(const Batch& batch, const float* memory, std::int64_t first, std::int64_t count,
+                             Array& to) const {
     for (std::int64_t t = 0; t < batch.steps; ++t) {
       float* rows[width];
       point_at_rows(to.elements<float>() + batch.input_at(t, first), batch.input_step(), count, rows);
-      from_lanes(memory + batch.layout.input_slope + t * cell_.features * width, cell_.features, count, rows);
+      from_lanes(memory + batch.layout.input_gradient + t * cell_.features * width, cell_.features, count,
+                 rows);
     }
   }
 
-  StretchRequest request_;
+  SegmentRequest request_;
   const Node& node_;
   RecurrentNode cell_;
   std::size_t workers_;
@@ -596,7 +599,7 @@ std::int64_t most_steps(const Graph& graph, const Node& node) {
   return most_floats / std::max<std::int64_t>(Layout(cell, 1).floats, 1);
 }
 
-std::unique_ptr<Stretch> compile_recurrence(StretchRequest request) {
+std::unique_ptr<Segment> compile_recurrence(SegmentRequest request) {
   return std::make_unique<LanesRecurrence>(std::move(request));
 }
 

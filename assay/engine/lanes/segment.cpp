@@ -11,17 +11,17 @@
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/lanes/recurrence.h"
 #include "assay/engine/lanes/tiles.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 
 namespace assay::lanes {
 namespace {
 
-// What an objective reads of a tile and says.
+// The rows of a tile that an objective reads, and the gradients it returns for them.
 Room& elements_room() {
   thread_local Room room;
   return room;
 }
-Room& slopes_room() {
+Room& gradients_room() {
   thread_local Room room;
   return room;
 }
@@ -79,11 +79,11 @@ void run_forward(const Program& program, std::span<const Tile> tiles) {
 void run_backward(const Program& program, std::span<const Tile> tiles, bool add, float* sums) {
   auto lesson = program.lessons.rbegin();
   for (std::size_t i = program.operations.size(); i-- > 0;) {
-    if (!program.slopes[i].empty()) program.operations[i]->backward_all(tiles, program.slopes[i]);
+    if (!program.gradients[i].empty()) program.operations[i]->backward_all(tiles, program.gradients[i]);
     for (; lesson != program.lessons.rend() && lesson->operation == i; ++lesson) {
       if (lesson->at < 0) continue;
       float* const to = sums + lesson->at;
-      if (program.slopes[i].empty()) {
+      if (program.gradients[i].empty()) {
         std::fill_n(to, program.operations[i]->learned()[lesson->which].to.size(), 0.0F);
       } else {
         for (std::size_t t = 0; t < tiles.size(); ++t)
@@ -93,9 +93,9 @@ void run_backward(const Program& program, std::span<const Tile> tiles, bool add,
   }
 }
 
-class LanesStretch : public Stretch {
+class LanesSegment : public Segment {
  public:
-  explicit LanesStretch(StretchRequest request)
+  explicit LanesSegment(SegmentRequest request)
       : request_(std::move(request)),
         records_(outside_inputs(request_)),
         inputs_(records_),
@@ -139,7 +139,8 @@ class LanesStretch : public Stretch {
   std::vector<Array> gradients(const Tensors& given, std::span<const Array> of_outputs,
                                std::span<const ValueId> wanted) const override {
     std::vector<Array> seeds;
-    for (const Array& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
+    for (const Array& gradient : of_outputs)
+      seeds.push_back(gradient.defined() ? gradient.contiguous() : gradient);
     Compiled& compiled = differentiated(wanted);
     return std::move(
         go_back(compiled, compiled.program.reads_values, given, wanted, 1,
@@ -166,9 +167,9 @@ class LanesStretch : public Stretch {
     shape[0] = given.at(records_.at(0)).size(0);
     RecordGradients result{.value = array::empty(shape), .gradients = {}};
     float* const values = result.value.elements<float>();
-    // Of all neighbouring tiles: for the first number they are asked for all.
-    const auto slopes_of = [&](std::size_t place) {
-      return slopes_room().floats(row * width * program.neighbours) +
+    // Of all neighbouring tiles: for the first number they are requested all.
+    const auto gradients_of = [&](std::size_t place) {
+      return gradients_room().floats(row * width * program.neighbours) +
              static_cast<std::int64_t>(place) * row * width;
     };
     const auto ask = [&](const Tile& tile, std::size_t place, std::int64_t first, std::int64_t count) {
@@ -178,22 +179,24 @@ class LanesStretch : public Stretch {
         point_at_rows(read + begins[o], all, count, rows);
         from_lanes(tile.value(program.outputs[o]), elements(program, program.outputs[o]), count, rows);
       }
-      float* const slopes = slopes_of(place);
-      std::fill_n(slopes, row * width, 0.0F);  // also of records that are missing: they add nothing to sums
+      float* const gradients = gradients_of(place);
+      std::fill_n(gradients, row * width,
+                  0.0F);  // also of records that are missing: they add nothing to sums
       for (std::int64_t r = 0; r < count; ++r) {
         std::copy_n(read + r * all, size, values + (first + r) * size);
-        objective.slopes(static_cast<std::size_t>(first + r), {read + r * all, static_cast<std::size_t>(all)},
-                         {slopes + r * row, static_cast<std::size_t>(row)});
+        objective.gradients(static_cast<std::size_t>(first + r),
+                            {read + r * all, static_cast<std::size_t>(all)},
+                            {gradients + r * row, static_cast<std::size_t>(row)});
       }
-      return slopes;
+      return gradients;
     };
     const auto found = go_back(
         compiled, true, given, wanted, objective.numbers,
         [&](const Tile& tile, std::size_t place, std::size_t n, std::int64_t first, std::int64_t count) {
-          const float* const slopes = n == 0 ? ask(tile, place, first, count) : slopes_of(place);
+          const float* const gradients = n == 0 ? ask(tile, place, first, count) : gradients_of(place);
           for (std::size_t o = 0; o < begins.size(); ++o) {
             const float* rows[width];
-            point_at_rows(slopes + static_cast<std::int64_t>(n) * all + begins[o], row, width, rows);
+            point_at_rows(gradients + static_cast<std::int64_t>(n) * all + begins[o], row, width, rows);
             put(program, tile, o, rows);
           }
         });
@@ -205,9 +208,9 @@ class LanesStretch : public Stretch {
   }
 
  private:
-  // Goes back through every tile once for each number, after going forward if that is needed; seed(tile,
-  // place among its neighbours, number, first, count) puts the slopes of the outputs in place. By number and
-  // `wanted`.
+  // Goes back through every tile once for each number, after going forward if that is needed. seed(tile, its
+  // index among its neighbours, number, first, count) writes the gradients of the outputs. Returns them by
+  // number and `wanted`.
   template <typename Seed>
   std::vector<std::vector<Array>> go_back(Compiled& compiled, bool forward, const Tensors& given,
                                           std::span<const ValueId> wanted, std::size_t numbers,
@@ -216,7 +219,7 @@ class LanesStretch : public Stretch {
     const std::vector<Array> inputs = contiguous(given);
     const std::int64_t records = inputs.at(0).size(0);
     std::vector<int> slots;
-    for (const ValueId id : wanted) slots.push_back(slope_of(program, id));
+    for (const ValueId id : wanted) slots.push_back(gradient_of(program, id));
     std::vector<std::vector<Array>> results(numbers);
     for (std::vector<Array>& of_number : results) {
       for (std::size_t w = 0; w < wanted.size(); ++w) {
@@ -245,7 +248,7 @@ class LanesStretch : public Stretch {
                    each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
                      for (std::size_t w = 0; w < slots.size(); ++w) {
                        if (slots[w] >= 0)
-                         store(tile.slope(slots[w]), elements(program, slots[w]), at, some,
+                         store(tile.gradient(slots[w]), elements(program, slots[w]), at, some,
                                results[n][w].elements<float>());
                      }
                    });
@@ -260,12 +263,12 @@ class LanesStretch : public Stretch {
     return program.elements[static_cast<std::size_t>(slot)];
   }
 
-  // Where the slope of an input is; -1: none reaches it, or it is a constant.
-  int slope_of(const Program& program, ValueId id) const {
+  // Where the gradient of an input is; -1: none reaches it, or it is a constant.
+  int gradient_of(const Program& program, ValueId id) const {
     const auto record = std::ranges::find(records_, id);
     if (record == records_.end()) return -1;
     const int slot = program.inputs[static_cast<std::size_t>(record - records_.begin())];
-    return program.slope_at[static_cast<std::size_t>(slot)] < 0 ? -1 : slot;
+    return program.gradient_at[static_cast<std::size_t>(slot)] < 0 ? -1 : slot;
   }
 
   std::vector<Array> contiguous(const Tensors& given) const {
@@ -278,7 +281,7 @@ class LanesStretch : public Stretch {
     const std::vector<Lesson>& lessons = compiled.program.lessons;
     if (lessons.empty()) return;
     std::atomic<std::size_t> next{0};
-    run_team(workers_, [&](std::size_t) {
+    run_workers(workers_, [&](std::size_t) {
       for (std::size_t l; (l = next.fetch_add(1)) < lessons.size();) {
         Operation& operation = *compiled.program.operations[lessons[l].operation];
         const Array value = given.at(operation.learned()[lessons[l].which].constant).contiguous();
@@ -300,7 +303,7 @@ class LanesStretch : public Stretch {
     for (const Lesson& lesson : program.lessons) {
       if (lesson.at < 0) continue;
       const Learned& learned = learned_of(program, lesson);
-      // What several operations learn from belongs to one thread.
+      // A constant that several operations read has its gradient summed by one thread.
       const std::size_t all = learned.to.size(), step = learned.unique ? piece : all;
       for (std::size_t begin = 0; begin < all; begin += step)
         pieces.push_back({&lesson, begin, std::min(begin + step, all)});
@@ -321,7 +324,7 @@ class LanesStretch : public Stretch {
       }
     };
     if (!shares_constants(program)) {
-      run_team(workers_, [&](std::size_t) {
+      run_workers(workers_, [&](std::size_t) {
         for (std::size_t p; (p = next.fetch_add(1)) < pieces.size();) add(pieces[p]);
       });
     } else {
@@ -349,27 +352,27 @@ class LanesStretch : public Stretch {
     });
   }
 
-  // The slopes of an output, a row for each record, or adds them to those that the output it shares its place
-  // with has left there.
+  // The gradients of an output, a row for each record, or adds them to those that the output it shares its
+  // place with has left there.
   static void put(const Program& program, const Tile& tile, std::size_t output,
                   const float* const (&rows)[width]) {
     const int slot = program.outputs[output];
     const std::int64_t size = elements(program, slot);
-    if (program.seeded[output] == Slope::first) to_lanes(rows, size, tile.slope(slot));
-    if (program.seeded[output] != Slope::further) return;
+    if (program.seeded[output] == GradientState::first) to_lanes(rows, size, tile.gradient(slot));
+    if (program.seeded[output] != GradientState::further) return;
     const auto more = allocate_floats(static_cast<std::size_t>(size * width));
     to_lanes(rows, size, more.get());
-    add_to(size, more.get(), tile.slope(slot));
+    add_to(size, more.get(), tile.gradient(slot));
   }
 
-  // Slopes of records that are missing from a tile are 0, so that they add nothing to sums.
+  // Gradients of records that are missing from a tile are 0, so that they add nothing to sums.
   static void load_seeds(const Program& program, const Tile& tile, const std::vector<Array>& seeds,
                          std::int64_t first, std::int64_t count) {
     for (std::size_t o = 0; o < seeds.size(); ++o) {
       const int slot = program.outputs[o];
       const std::int64_t size = elements(program, slot);
       if (!seeds[o].defined()) {
-        if (program.seeded[o] == Slope::first) fill(size, 0, tile.slope(slot));
+        if (program.seeded[o] == GradientState::first) fill(size, 0, tile.gradient(slot));
         continue;
       }
       const std::vector<float> none(count < width ? static_cast<std::size_t>(size) : 0);
@@ -381,7 +384,7 @@ class LanesStretch : public Stretch {
   }
 
   // work(tiles side by side, first record, number of records) for all records. Those of `chunk` tiles are one
-  // thread's; 0: nobody minds.
+  // thread's; 0: any.
   template <typename Work>
   void each_group(const Program& program, std::int64_t records, std::int64_t chunk, const Work& work) const {
     const auto workers = static_cast<std::int64_t>(workers_);
@@ -418,11 +421,11 @@ class LanesStretch : public Stretch {
     return *entry;
   }
 
-  StretchRequest request_;
+  SegmentRequest request_;
   std::vector<ValueId> records_, inputs_;  // inputs: the records, then learned constants
   std::size_t workers_;
   mutable Compiled forward_;  // takes the values of learned constants
-  mutable std::map<std::vector<ValueId>, std::unique_ptr<Compiled>> differentiated_;  // by what is asked for
+  mutable std::map<std::vector<ValueId>, std::unique_ptr<Compiled>> differentiated_;  // by what is requested
 };
 
 class LanesBackend : public Backend {
@@ -439,7 +442,7 @@ class LanesBackend : public Backend {
     for (const ValueId id : node.outputs) {
       if (id != no_value) elements += static_cast<double>(element_count(shape_of(id)));
     }
-    return elements * static_cast<double>(2 * width * sizeof(float));  // values and slopes
+    return elements * static_cast<double>(2 * width * sizeof(float));  // values and gradients
   }
   bool learns(const Graph&, const Node& node, std::size_t) const override {
     return is_recurrent(node.op) || lanes::learns(node);
@@ -454,10 +457,10 @@ class LanesBackend : public Backend {
   bool differentiates() const override { return true; }
   bool keeps_nan() const override { return true; }
   bool reduces_last_axis() const override { return true; }
-  std::unique_ptr<Stretch> compile(StretchRequest request) const override {
+  std::unique_ptr<Segment> compile(SegmentRequest request) const override {
     const Node& first = request.graph->nodes()[static_cast<std::size_t>(request.nodes.at(0))];
     if (is_recurrent(first.op)) return compile_recurrence(std::move(request));
-    return std::make_unique<LanesStretch>(std::move(request));
+    return std::make_unique<LanesSegment>(std::move(request));
   }
 };
 
@@ -470,7 +473,7 @@ Tile::Tile(const Program& program, float* memory, float* scratch) : scratch_(scr
     return result;
   };
   values_ = pointers(program.value_at);
-  slopes_ = pointers(program.slope_at);
+  gradients_ = pointers(program.gradient_at);
 }
 
 const Backend& backend() {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The back end that keeps records in the lanes of vectors (docs/engine.md): for networks with few channels,
-// for which kernels made for many channels waste most of the processor.
+// The back end that computes one record per SIMD lane (docs/engine.md). It is for networks with few channels,
+// for which kernels for many channels waste most of the processor.
 
 #include "assay/engine/backend.h"
 

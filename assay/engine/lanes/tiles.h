@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "assay/engine/lanes/kernels.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 #include "assay/support/memory.h"
 
 namespace assay::lanes {
@@ -30,7 +30,7 @@ class Room {
   std::int64_t count_ = 0;
 };
 
-// The calling thread's, for the tiles of whatever it runs: nobody asks for a tile's content later.
+// The calling thread's, for the tiles of any program: no one needs a tile's content later.
 inline Room& tile_room() {
   thread_local Room room;
   return room;
@@ -43,7 +43,7 @@ void point_at_rows(T* base, std::int64_t step, std::int64_t count, T* (&rows)[wi
 }
 
 // Chunks of tiles whose sums of gradients belong together. How many there are depends on the records alone,
-// so that sums are added in the same order whatever the threads.
+// so that sums are added in the same order for any number of threads.
 inline constexpr std::int64_t most_chunks = 8;
 struct Chunks {
   Chunks(std::int64_t records, bool sums) {
@@ -57,7 +57,7 @@ struct Chunks {
   bool begins(std::int64_t first) const { return first / width % tiles_each == 0; }
 };
 
-// At most `most` of `all`, about as many each time; 1 where there are none.
+// `all` shared out into nearly equal parts of at most `most`; 1 if there are none.
 inline std::int64_t shared_out(std::int64_t all, std::int64_t most) {
   if (all <= 0) return 1;
   const std::int64_t times = (all + most - 1) / most;
@@ -72,7 +72,7 @@ void each_tile(std::size_t workers, std::int64_t floats, std::int64_t records, s
                std::int64_t neighbours, const Prepare& prepare, const Work& work) {
   std::atomic<std::int64_t> next{0};
   const std::int64_t step = together * width, part = shared_out(together, neighbours) * width;
-  run_team(workers, [&](std::size_t) {
+  run_workers(workers, [&](std::size_t) {
     const auto tiles = prepare(tile_room().floats(floats));
     for (std::int64_t begin; (begin = next.fetch_add(step)) < records;) {
       const std::int64_t end = std::min(begin + step, records);

@@ -30,7 +30,7 @@ std::vector<Piece> pieces_of(const WindowAxis& axis) {
   return pieces;
 }
 
-// What each point of a piece multiplies: sums of its taps.
+// The weights of each point of a piece: sums of its taps.
 using Taps = std::array<double, 3>;
 std::array<double, 4> sums_of_taps(const Taps& g, int taps) {
   if (taps == 1) return {g[0], g[0]};
@@ -91,7 +91,7 @@ double WinogradWindows::products() const {
 }
 
 bool WinogradWindows::pays() const {
-  // What is read of a row or column: zeros beside the picture are left out by the plain loop.
+  // The elements read of a row or column; the plain loop leaves out zeros outside the picture.
   const auto reads = [](const WindowAxis& axis) {
     std::int64_t count = 0;
     for (std::int64_t to = 0; to < axis.size_out; ++to) {
@@ -225,9 +225,9 @@ void Winograd::run(const float* operand, const float* bias, Finish finish, float
       multiply(strip, scratch, sums);
       results_of_points(of, windows_.units, strip.result_step, sums, bias, finish, finite, result);
     } else {
-      points_of_slopes(of, windows_.units, strip.result_step, operand, sums);
+      points_of_gradients(of, windows_.units, strip.result_step, operand, sums);
       multiply(strip, sums, scratch);
-      slopes_of_points(of, strip.pieces, windows_.channels, scratch, result);
+      gradients_of_points(of, strip.pieces, windows_.channels, scratch, result);
     }
   }
   if (way_ == Way::back) note_finite(made(), result, finite);

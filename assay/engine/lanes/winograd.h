@@ -2,10 +2,10 @@
 
 // Convolutions in blocks of 2 x 2 results with fewer products than their definition has: both sides of the
 // product are sums of neighbours, written by small matrices (Lavin, Gray, Fast Algorithms for Convolutional
-// Neural Networks, CVPR 2016: F(2x2, 3x3) takes 16 products for 4 results in the place of 36). Longer
-// kernels, and those in steps of two, are pieces of three, two and one taps: the products of all pieces add
-// up before results are made of them, so that 5 x 5 takes 49 in the place of 100. All points are 0, 1, -1 or
-// infinity, which keeps results as exact as those of the plain sum.
+// Neural Networks, CVPR 2016: F(2x2, 3x3) takes 16 products for 4 results instead of 36). Longer kernels, and
+// those in steps of two, are pieces of three, two and one taps: the products of all pieces add up before
+// results are made of them, so that 5 x 5 takes 49 instead of 100. All points are 0, 1, -1 or infinity, which
+// keeps results as exact as those of the plain sum.
 
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace assay::lanes {
 
-// What a convolution reads along an axis; `zeros` stand in front of the operand.
+// The window of a convolution along an axis; `zeros` precede the operand.
 struct WindowAxis {
   std::int64_t size = 0, size_out = 0, kernel = 0, stride = 1, zeros = 0;
 };
@@ -31,7 +31,7 @@ struct WinogradWindows {
   std::int64_t blocks() const { return ((axes[0].size_out + 1) / 2) * ((axes[1].size_out + 1) / 2); }
   std::int64_t elements_in() const { return channels * axes[0].size * axes[1].size; }
   std::int64_t elements_out() const { return units * axes[0].size_out * axes[1].size_out; }
-  // What they cost, counted in products, and whether that is less than what it is without.
+  // Cost in products, and whether it is less than that of the plain loop.
   double products() const;
   bool pays() const;
 };
@@ -47,7 +47,7 @@ class Winograd {
   void set(std::span<const float> weights);
 
   // As `apply` of the map that it stands for, which is called for records with results that are not finite:
-  // there infinities would spoil their neighbours. Each record's result is the same whatever lies beside it.
+  // there infinities would spoil their neighbours. Each record's result does not depend on its neighbours.
   // `bias` and `finish` are of the way forward. `scratch`: scratch() floats.
   void run(const float* operand, const float* bias, Finish finish, bool add, float* scratch,
            const std::function<void(float* result)>& direct, float* result) const;

@@ -1,14 +1,14 @@
 #pragma once
 
 // From an operator to the end of the layer it begins: bias, batch normalisation and activation function, also
-// when the activation is spelt out in several nodes (x * sigmoid(x), the error function of GELU).
+// when the activation consists of several nodes (x * sigmoid(x), the error function of GELU).
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <assay/extend/operator_traits.h>
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 
@@ -20,8 +20,8 @@ struct Composite {
   std::string name;      // "Gelu", "Swish", ... or "composite"
 };
 
-// The smallest set of two or more element-wise (or reducing) nodes that takes in all readers of `root` and
-// comes together in one value. Nothing when there is none.
+// The smallest set of two or more element-wise (or reducing) nodes that contains all readers of `root` and
+// ends in one value. Nothing if there is none.
 std::optional<Composite> find_composite(const Graph& graph, std::span<const ValueInfo> infos, ValueId root);
 
 struct Chain {

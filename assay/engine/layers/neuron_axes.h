@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

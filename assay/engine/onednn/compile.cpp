@@ -15,7 +15,7 @@ std::span<const std::size_t> positions(const std::map<ValueId, std::vector<std::
 
 }  // namespace
 
-Compiler::Compiler(const StretchRequest& request, std::span<const ValueId> inputs, std::int64_t rows)
+Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows)
     : request_(request), graph_(*request.graph) {
   program_.rows = rows;
   program_.outputs.resize(request.keep.size());
@@ -193,7 +193,7 @@ const Node& Compiler::node(std::size_t i) const {
 
 void Compiler::fuse(const Node& node) { fused_.insert(static_cast<int>(&node - graph_.nodes().data())); }
 
-Program compile(const StretchRequest& request, std::span<const ValueId> inputs, std::int64_t rows) {
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows) {
   return Compiler(request, inputs, rows).compile();
 }
 

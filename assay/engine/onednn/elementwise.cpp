@@ -128,7 +128,7 @@ void compile_binary(Compiler& compiler, const Node& node) {
 
 bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const Shape& shape = shape_of(node.inputs[0]);
-  // Which axes a fused sum goes along is ambiguous where one behind the channels has a single position.
+  // Which axes a fused sum goes along is ambiguous where one after the channels has a single position.
   if (std::any_of(shape.begin() + 2, shape.end(), [](std::int64_t size) { return size == 1; })) return false;
   Affine affine;
   return affine_of(graph, node, affine) && static_cast<std::int64_t>(affine.scale.size()) == shape[1];
@@ -211,7 +211,7 @@ bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of
 }
 
 void compile_view(Compiler& compiler, const Node& node) {
-  // Nothing moves: whoever needs another layout reorders.
+  // Nothing moves: a reader that needs another layout reorders.
   compiler.alias(node.outputs[0], compiler.place(node.inputs[0]));
 }
 

@@ -15,7 +15,7 @@ namespace assay::onednn {
 // State while a segment is being compiled: where each value is, in which layout, and which buffers are free.
 class Compiler {
  public:
-  Compiler(const StretchRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
+  Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
   Program compile();
 
   const Graph& graph() const { return graph_; }
@@ -50,7 +50,7 @@ class Compiler {
   bool wanted(ValueId id) const;
   const Node& node(std::size_t i) const;
 
-  const StretchRequest& request_;
+  const SegmentRequest& request_;
   const Graph& graph_;
   Program program_;
   std::set<int> inside_, fused_, free_;

@@ -39,8 +39,7 @@ bool supports_pooling(const Graph&, const Node& node, const ShapeOf& shape_of) {
       (pooling.ceil || node.text("auto_pad", "NOTSET") != "NOTSET"))
     return false;
   for (std::size_t d = 0; d < pooling.kernel.size(); ++d) {
-    // Windows that lie wholly in the padding have no agreed value; dilation beside padding is the
-    // reference's.
+    // Windows that lie wholly in the padding have no agreed value; dilation with padding is the reference's.
     if (pooling.window.left[d] >= pooling.kernel[d] || pooling.window.right[d] >= pooling.kernel[d])
       return false;
     if (pooling.window.dilations[d] != 0 && (pooling.padded || pooling.average)) return false;

@@ -43,10 +43,10 @@ struct Program {
   std::vector<Step> steps;
   std::vector<std::size_t> buffers;   // bytes of each, per thread
   std::vector<dnnl::memory> weights;  // shared
-  std::vector<Output> outputs;        // as of the stretch
-  std::vector<Reduced> taps;          // as of the stretch
+  std::vector<Output> outputs;        // as of the segment
+  std::vector<Reduced> taps;          // as of the segment
 };
 
-Program compile(const StretchRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
 
 }  // namespace assay::onednn

@@ -13,7 +13,7 @@
 #include "assay/engine/onednn/primitives.h"
 #include "assay/engine/parameters.h"
 #include "assay/engine/recurrent_cell.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 
 namespace assay::onednn {
 namespace {
@@ -105,9 +105,9 @@ struct CellWorker {
   std::unordered_map<int, dnnl::memory> arguments;
 };
 
-class RecurrentStretch : public Stretch {
+class RecurrentSegment : public Segment {
  public:
-  explicit RecurrentStretch(StretchRequest request)
+  explicit RecurrentSegment(SegmentRequest request)
       : request_(std::move(request)),
         node_(request_.graph->nodes()[static_cast<std::size_t>(request_.nodes.at(0))]),
         layout_(*request_.graph, node_),
@@ -149,7 +149,8 @@ class RecurrentStretch : public Stretch {
     const auto threads = static_cast<std::int64_t>(workers_);
     const auto share =
         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((rows + threads - 1) / threads)));
-    // Of fewer records oneDNN sums in another order. More are no faster; long sequences take fewer at a time.
+    // Of fewer records oneDNN sums in another order. More records are not faster; long sequences take fewer
+    // at a time.
     constexpr std::int64_t fewest = 16, most = 64, room = 1 << 24;  // floats of a thread
     const std::int64_t record = steps * (layout_.features + (layout_.gates + 1) * hidden);
     const auto fitting = static_cast<std::int64_t>(
@@ -157,7 +158,7 @@ class RecurrentStretch : public Stretch {
     const std::int64_t chunk = std::clamp(share, fewest, fitting), chunks = (rows + chunk - 1) / chunk;
     const Prepared& prepared = at(steps, chunk);
     std::atomic<std::int64_t> next{0};
-    run_team(workers_, [&](std::size_t w) {
+    run_workers(workers_, [&](std::size_t w) {
       for (std::int64_t i; (i = next.fetch_add(1)) < chunks;) {
         for (std::int64_t d = 0; d < directions; ++d) {
           const auto index = static_cast<std::size_t>(d);
@@ -173,7 +174,7 @@ class RecurrentStretch : public Stretch {
     const float* input;
     std::int64_t steps, rows;
     std::array<const float*, 2> first;  // states, nullptr: zeros
-    float* all;                         // nullptr: not asked for
+    float* all;                         // nullptr: not requested
     std::array<float*, 2> last;
   };
   struct Prepared {
@@ -185,7 +186,7 @@ class RecurrentStretch : public Stretch {
     const auto [entry, fresh] = prepared_.try_emplace({steps, chunk});
     if (!fresh) return entry->second;
     // oneDNN plans for the threads of the thread that compiles: one.
-    run_team(1, [&](std::size_t) {
+    run_workers(1, [&](std::size_t) {
       for (std::size_t d = 0; d < weights_.size(); ++d)
         entry->second.directions.push_back(compiled(weights_[d], layout_.backwards[d], steps, chunk));
     });
@@ -259,7 +260,7 @@ class RecurrentStretch : public Stretch {
         copy(floats(worker.after[k]) + r * hidden, job.last[k] + state_at(begin + r) * hidden, hidden);
   }
 
-  StretchRequest request_;
+  SegmentRequest request_;
   const Node& node_;
   RecurrentNode layout_;
   std::vector<ValueId> inputs_;
@@ -277,8 +278,8 @@ double recurrence_cost(const Graph& graph, const Node& node) {
                     products_rate;
 }
 
-std::unique_ptr<Stretch> compile_recurrence(StretchRequest request) {
-  return std::make_unique<RecurrentStretch>(std::move(request));
+std::unique_ptr<Segment> compile_recurrence(SegmentRequest request) {
+  return std::make_unique<RecurrentSegment>(std::move(request));
 }
 
 }  // namespace assay::onednn

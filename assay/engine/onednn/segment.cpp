@@ -17,7 +17,7 @@
 #include "assay/engine/onednn/recurrence.h"
 #include "assay/engine/onednn/reduce.h"
 #include "assay/engine/recurrent_cell.h"
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 
 namespace assay::onednn {
 namespace {
@@ -113,9 +113,9 @@ std::int64_t choose_rows(const Graph& graph, std::span<const int> nodes, const S
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(rows)));
 }
 
-class Segment : public Stretch {
+class OneDnnSegment : public Segment {
  public:
-  explicit Segment(StretchRequest request)
+  explicit OneDnnSegment(SegmentRequest request)
       : request_(std::move(request)),
         inputs_(outside_inputs(request_)),
         rows_(choose_rows(*request_.graph, request_.nodes, request_.shape_of)),
@@ -137,13 +137,13 @@ class Segment : public Stretch {
     if (it != compiled_.end()) return it->second;
     Compiled& entry = compiled_[chunk];
     // oneDNN plans for the threads of the thread that compiles: one.
-    run_team(1, [&](std::size_t) { entry.program = compile(request_, inputs_, chunk); });
+    run_workers(1, [&](std::size_t) { entry.program = compile(request_, inputs_, chunk); });
     for (std::size_t w = 0; w < workers_; ++w)
       entry.workers.push_back(std::make_unique<Worker>(entry.program));
     return entry;
   }
 
-  StretchRequest request_;
+  SegmentRequest request_;
   std::vector<ValueId> inputs_;
   std::int64_t rows_;
   std::size_t workers_;
@@ -151,7 +151,7 @@ class Segment : public Stretch {
   mutable std::map<std::int64_t, Compiled> compiled_;              // by rows
 };
 
-void Segment::run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const {
+void OneDnnSegment::run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const {
   std::vector<Array> inputs;
   for (const ValueId id : inputs_) inputs.push_back(given.at(id).contiguous());
   const std::int64_t rows = inputs.at(0).size(0);
@@ -204,7 +204,7 @@ void Segment::run(const Tensors& given, Tensors& results, std::span<float* const
   std::atomic<std::int64_t> next{0};
   Compiled* rest =
       left > 0 ? &at(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(left)))) : nullptr;
-  run_team(workers_, [&](std::size_t w) {
+  run_workers(workers_, [&](std::size_t w) {
     for (std::int64_t i; (i = next.fetch_add(1)) <= whole;) {
       if (i < whole) {
         run_chunk(*full.workers[w], i * chunk, chunk, chunk);
@@ -220,7 +220,7 @@ class OnednnBackend : public Backend {
   std::string_view name() const override { return "onednn"; }
   bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
     if (onednn::supports(graph, node, shape_of)) return true;
-    // With AVX2 its cells sum in another order in batches of another size, and are no quicker than the lanes.
+    // With AVX2 its cells sum in another order in batches of another size, and are not faster than the lanes.
     constexpr std::int64_t avx512 = 16;
     return is_usual_recurrence(graph, node) && lanes::lanes_of_vector() >= avx512;
   }
@@ -231,10 +231,10 @@ class OnednnBackend : public Backend {
   bool differentiates() const override { return false; }
   bool keeps_nan() const override { return false; }  // its maxima may drop one
   bool stands_alone(const Node& node) const override { return is_recurrent(node.op); }
-  std::unique_ptr<Stretch> compile(StretchRequest request) const override {
+  std::unique_ptr<Segment> compile(SegmentRequest request) const override {
     const Node& first = request.graph->nodes()[static_cast<std::size_t>(request.nodes.at(0))];
     if (stands_alone(first)) return compile_recurrence(std::move(request));
-    return std::make_unique<Segment>(std::move(request));
+    return std::make_unique<OneDnnSegment>(std::move(request));
   }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The faster CPU back end: runs stretches of a graph with oneDNN primitives in blocked layouts, with batch
+// The faster CPU back end: runs segments of a graph with oneDNN primitives in blocked layouts, with batch
 // normalisation folded, activations fused, and a batch cut into chunks that stay in cache, one chunk a
 // thread. Same results as the reference within float rounding, and the same for every number of
 // threads.

@@ -50,7 +50,7 @@ Outputs modulo(const Call& call) {
   return {fmod ? array::fmod(a, divisor) : array::remainder(a, divisor)};
 }
 
-// The result has the base's type whatever the exponent's.
+// The result has the base's type for any type of the exponent.
 Outputs power(const Call& call) {
   const Array &base = call.input(0), &exponent = call.input(1);
   if (is_integral(base) && !is_integral(exponent)) {

@@ -1,5 +1,5 @@
 // Branches and loops whose conditions or numbers of rounds depend on what the network computes: each body is
-// a network of its own, run with the same kernels, so gradients pass through it.
+// a separate network, run with the same kernels, so gradients pass through it.
 
 #include <algorithm>
 #include <limits>
@@ -35,8 +35,8 @@ Body prepare_body(const Node& node, const std::string& attribute) {
 }
 
 // Bodies are prepared once: copies of a graph share the bytes, which are held so that no others come to stand
-// at the same place. What a body computes from constants runs while it is prepared, bodies inside it, too: no
-// lock is held meanwhile.
+// at the same place. What a body computes from constants runs while it is prepared, bodies inside it as well:
+// no lock is held meanwhile.
 std::shared_ptr<const Body> body_in(const Call& call, const std::string& attribute) {
   struct Prepared {
     Array bytes;
@@ -91,7 +91,7 @@ bool is_true(const Array& condition) {
   return condition.detach().to(DType::float64).item<double>() != 0;
 }
 
-// What rounds give one after another, along a new axis.
+// The results of rounds, one after another, along a new axis.
 class Rounds {
  public:
   Rounds(std::int64_t axis, bool backward) : axis_(axis), backward_(backward) {}

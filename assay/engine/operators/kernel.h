@@ -17,7 +17,7 @@
 
 namespace assay {
 
-// What a kernel may know beside its inputs.
+// Context of a kernel apart from its inputs.
 struct KernelContext {
   bool training = false;  // dropout drops, batch normalisation uses the batch's statistics
   Rng* random = nullptr;  // for dropout in training; never null when `training`

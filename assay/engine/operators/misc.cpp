@@ -16,7 +16,7 @@ Array keep_mask(const Array& x, double ratio, Rng& random) {
   return mask;
 }
 
-// What whole numbers of so many bits keep of others.
+// Integers cut to that many bits.
 Array lowest_bits(const Array& x, int bits) {
   return array::bitwise_and(x.to(DType::int64), (std::int64_t{1} << bits) - 1);
 }

@@ -45,7 +45,7 @@ Array pad_constant(const Call& call, const Array& x, const Padding& padding) {
   return array::pad(x, pads, call.number(2, 0));
 }
 
-// What is taken away at an end.
+// Number of elements removed at an end.
 Ints cropped(Ints amounts) {
   for (std::int64_t& amount : amounts) amount = std::min<std::int64_t>(amount, 0);
   return amounts;
@@ -67,7 +67,7 @@ Outputs pad(const Call& call) {
   if (mode != "reflect" && mode != "edge" && mode != "wrap") {
     fail(Fault::model, "mode '{}' is none of constant, reflect, edge, wrap", mode);
   }
-  // What is removed is not there to be continued or wrapped.
+  // Removed elements are not continued or wrapped.
   x = pad_constant(call, x, {cropped(padding.begin), cropped(padding.end)});
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::int64_t begin = std::max<std::int64_t>(padding.begin[i], 0),

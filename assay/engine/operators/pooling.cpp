@@ -45,7 +45,7 @@ Pool read_pool(const Call& call) {
   return pool;
 }
 
-// Every window's elements in a last axis of their own: [n, c, places..., window elements].
+// Every window's elements in a separate last axis: [n, c, places..., window elements].
 Array windows(const Array& padded, const Pool& pool) {
   Array view = padded;
   const auto rank = static_cast<std::int64_t>(pool.sizes.size());

@@ -1,5 +1,5 @@
-// Quantisation. Quantised numbers travel as whole numbers in floating point: exact, and gradients pass
-// through the rounding as if it were not there (Bengio et al. 2013), not through saturation.
+// Quantisation. Quantised numbers travel as integers in floating point: exact, and gradients pass through the
+// rounding as if it were not there (Bengio et al. 2013), not through saturation.
 
 #include "assay/engine/operators/parts/quantised.h"
 #include "assay/engine/operators/parts/short_float.h"

@@ -112,7 +112,7 @@ struct Interpolation {
 
   bool blurs(const Axis& axis) const { return antialias && axis.scale < 1 && mode != "nearest"; }
 
-  // Half the width of the stretched filter, in whole elements.
+  // Half the width of the widened filter, in whole elements.
   std::int64_t reach(const Axis& axis) const {
     const float half = (mode == "linear" ? 1.0F : 2.0F) / (blurs(axis) ? axis.scale : 1.0F);
     return static_cast<std::int64_t>(std::min(std::ceil(half), 1e9F));
@@ -126,14 +126,14 @@ struct Interpolation {
 
   std::vector<float> weights(float fraction, const Axis& axis) const {
     if (mode == "nearest") return {1};
-    if (blurs(axis)) return stretched(fraction, axis);
+    if (blurs(axis)) return widened(fraction, axis);
     if (mode == "linear") return {1 - fraction, fraction};
     const auto four = cubic(fraction, cubic_a);
     return {four.begin(), four.end()};
   }
 
   // The filter over as many input elements as one output element stands for, with the sum 1.
-  std::vector<float> stretched(float fraction, const Axis& axis) const {
+  std::vector<float> widened(float fraction, const Axis& axis) const {
     std::vector<float> values;
     float total = 0;
     for (std::size_t t = 0; t < taps(axis); ++t) {

@@ -54,7 +54,7 @@ Outputs bit_shift(const Call& call) {
   const auto bits = static_cast<std::int64_t>(8 * size_of(a.dtype()));
   const Array kept = array::logical_and(b >= 0, b < bits), by = array::where(kept, b, array::zeros_like(b));
   const Array shifted = direction == "LEFT" ? array::shift_left(a, by) : array::shift_right(a, by);
-  // What is beyond all bits is what is shifted in: the sign.
+  // Beyond all bits the sign is shifted in.
   const Array none = array::zeros_like(shifted);
   return {array::where(kept, shifted, direction == "RIGHT" ? array::where(a < 0, none - 1, none) : none)};
 }
@@ -159,7 +159,7 @@ Outputs max_unpool(const Call& call) {
       array::scatter(array::zeros({all}, x.dtype()), 0, checked_indices(index, all).flatten(), x.flatten());
   const Array result = flat.reshape(shape);
   if (!call.has(2)) return {result};
-  // A larger result is the computed one with zeros behind.
+  // A larger result is the computed one padded with zeros.
   const Ints wanted = call.integers(2);
   if (wanted.size() != shape.size())
     fail(Fault::model, "output_shape has {} axes, not {}", wanted.size(), shape.size());

@@ -31,7 +31,7 @@ Array spectrum(const Array& signal, std::int64_t length, std::int64_t bins, bool
   check_size({bins, length}, 2 * size_of(signal.dtype()));
   const std::int64_t parts = signal.size(-1), given = std::min(length, signal.size(-2));
   if (parts != 1 && parts != 2) fail(Fault::model, "the last axis has {} parts; it is 1 or 2", parts);
-  // The angle's multiple is reduced as a whole number, so that long signals lose nothing.
+  // The angle's multiple is reduced as an integer, so that long signals lose nothing.
   const Array turns = array::remainder(
       array::arange(bins, DType::int64).unsqueeze(1) * array::arange(given, DType::int64).unsqueeze(0),
       length);

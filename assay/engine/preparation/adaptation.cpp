@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t compared_records = 500;
 
-// Inputs that are fixed, and the output that decides: what the network is, whatever its precision.
+// Inputs that are fixed, and the output that decides: the network apart from its precision.
 Graph with_choices(Graph graph, const AdaptOptions& options) {
   for (const auto& [input, number] : options.fixed) graph = with_fixed_input(graph, input, number);
   return options.decision.empty() ? graph : with_decision(graph, options.decision);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A network as one wants it before it runs: inputs that are fixed, the output that decides, another
-// precision, gradients through steps, channels where records have them.
+// Changes of a network before it runs: fixed inputs, the deciding output, another precision, gradients
+// through steps, channels in the order of the records.
 
 #include <string>
 #include <utility>

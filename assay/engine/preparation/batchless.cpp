@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t tried_records = 3;
 
 // The node only puts an axis of 1 in front of what it is given, or takes it away again.
-bool moves_leading_one(const Graph& graph, const Node& node, const Footprint& seen) {
+bool moves_leading_one(const Graph& graph, const Node& node, const SampleShapes& seen) {
   const bool reshapes =
       node.op == "Unsqueeze" || node.op == "Squeeze" || node.op == "Reshape" || node.op == "Flatten";
   if (!reshapes || node.inputs.empty() || graph.is_constant(node.inputs[0])) return false;
@@ -42,7 +42,7 @@ Graph declared_with_batch(const Graph& graph, const Graph& original, std::int64_
 }
 
 // Without the nodes that bring the first axis of 1 to the inputs and take it from the outputs.
-std::optional<Graph> without_leading_ones(const Graph& graph, const Footprint& seen) {
+std::optional<Graph> without_leading_ones(const Graph& graph, const SampleShapes& seen) {
   GraphBuilder edit(graph);
   bool changed = false;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
@@ -78,12 +78,12 @@ const std::map<std::string_view, std::int64_t>& axis_operators() {
   return all;
 }
 
-// The graph with every axis that its nodes name one further behind, and operands aligned behind the new first
+// The graph with every axis that its nodes name one further back, and operands aligned after the new first
 // one; matrices that multiply a vector from the left multiply rows from the right. A proposal: it is compared
 // before use.
 class Shift {
  public:
-  Shift(const Graph& graph, const Footprint& seen)
+  Shift(const Graph& graph, const SampleShapes& seen)
       : graph_(graph), seen_(seen), builder_(graph), of_record_(graph.values().size()) {}
 
   std::optional<Graph> run() {
@@ -120,7 +120,7 @@ class Shift {
                         std::move(attributes));
   }
 
-  // The node writes a value of the seen shape, behind the records.
+  // The node writes a value of the seen shape, after the records.
   bool as_view(Node& node) {
     Ints target = shape(node.outputs[0]);
     target.insert(target.begin(), -1);
@@ -263,7 +263,7 @@ class Shift {
   }
 
   const Graph& graph_;
-  const Footprint& seen_;
+  const SampleShapes& seen_;
   GraphBuilder builder_;
   std::vector<bool> of_record_;
 };
@@ -287,10 +287,10 @@ class Trial {
     }
     Tensors first;
     for (const auto& [id, tensor] : inputs_) first.emplace(id, tensor.select(0, 0));
-    seen_ = footprint(graph, constants, first);
+    seen_ = sample_shapes(graph, constants, first);
   }
 
-  const Footprint& seen() const { return seen_; }
+  const SampleShapes& seen() const { return seen_; }
 
   bool holds_for(const Graph& candidate) const {
     try {
@@ -312,7 +312,7 @@ class Trial {
 
  private:
   Tensors inputs_, wanted_;  // [tried_records, ...]
-  Footprint seen_;
+  SampleShapes seen_;
 };
 
 // Targets of Reshape that were made for one record.
@@ -320,7 +320,7 @@ std::optional<Graph> freed(const Graph& graph, const Graph& original) {
   const Graph one = declared_with_batch(graph, original, 1);
   try {
     const Constants constants(one, memory_limit());
-    return free_batch(one, constants, footprint(one, constants, tiny_batch(one, {}, 1)), 1);
+    return free_batch(one, constants, sample_shapes(one, constants, tiny_batch(one, {}, 1)), 1);
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
     return std::nullopt;

@@ -21,8 +21,8 @@ class Constants {
   bool all_finite() const;
   bool has(ValueId id) const { return values_[static_cast<std::size_t>(id)].defined(); }
 
-  // Marks the constants (one entry per graph value) that stay valid when the values in `replaced` are others
-  // than usual: the rest was folded from them.
+  // Marks the constants (one entry per graph value) that stay valid when the values in `replaced` differ from
+  // the file; the rest was folded from them.
   std::vector<bool> valid_without(const Graph& graph, std::span<const ValueId> replaced) const;
 
   // Number of float elements of the constants that a constant value was computed from (itself, if not

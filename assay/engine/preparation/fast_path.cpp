@@ -18,7 +18,7 @@
 namespace assay {
 namespace {
 
-// Plans to be kept: compiled segments hold weights of their own, so large networks keep few.
+// Plans to be kept: compiled segments hold separate weights, so large networks keep few.
 std::size_t plans_to_keep(const Constants& constants) {
   constexpr double room = 256e6, least = 8, most = 64;
   double bytes = 1;
@@ -100,8 +100,8 @@ FastPath::FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::
   }
 }
 
-std::unique_ptr<const FastPath> FastPath::with_records_in_front() const {
-  std::optional<RecordsInFront> other = bring_records_in_front(graph_, infos_);
+std::unique_ptr<const FastPath> FastPath::as_batch_major() const {
+  std::optional<BatchMajor> other = make_batch_major(graph_, infos_);
   if (!other) return nullptr;
   std::unique_ptr<FastPath> made(
       new FastPath(std::move(other->graph), std::move(other->infos), threads_, engine_));
@@ -129,7 +129,7 @@ ReducedValue FastPath::translated(ReducedValue tap) const {
   return tap;
 }
 
-bool FastPath::reduces_in_front(ValueId id, std::size_t axis) const {
+bool FastPath::reduces_batch_major(ValueId id, std::size_t axis) const {
   const auto moved = moved_.find(id);
   return moved != moved_.end() && axis + 1 == moved->second.shape.size() &&
          static_cast<int>(axis) != moved->second.place.axis && graph_.producer(moved->second.front) >= 0;
@@ -187,8 +187,8 @@ bool FastPath::is_here(const Tensors& given, const Request& request) const {
          (plan_for(given, request).keeps_nan || all_finite(given));
 }
 
-// Whether what gradients make a back end keep for all nodes it can run stays small beside the machine's
-// memory.
+// Whether what gradients make a back end keep for all nodes it can run stays small compared with the
+// machine's memory.
 bool FastPath::fits(const Plan& plan, const Backend& backend, const Request& request) const {
   constexpr double most_bytes = 1e9;  // of all threads
   double bytes = 0, learned = 0;
@@ -274,7 +274,7 @@ FastPath::Part FastPath::make_part(const Plan& plan, std::size_t begin, std::siz
                                    const Backend& backend, const Request& request) const {
   const std::span nodes(plan.nodes.data() + begin, end - begin);
   const std::span later(plan.nodes.data() + end, plan.nodes.size() - end);
-  StretchRequest asked_for{.graph = &graph_,
+  SegmentRequest asked_for{.graph = &graph_,
                            .nodes = {nodes.begin(), nodes.end()},
                            .shape_of = shape_of_,
                            .keep = {},
@@ -314,7 +314,7 @@ FastPath::FastPlan FastPath::make_plan_for(const Tensors& given, const Request& 
   for (const ReducedValue& tap : request.tapped) visited.push_back(tap.value);
   FastPlan fast{make_plan(graph_, available, request.wanted, visited), {}};
   const std::vector<const Backend*> chosen = choose(fast.plan, request);
-  // What on_value may exchange has to leave a part before others read it.
+  // Values that on_value may replace have to leave a part before others read them.
   const auto cut_after = [&](std::size_t step) {
     return request.differentiable &&
            std::ranges::any_of(node(fast.plan.nodes[step]).outputs,
@@ -356,18 +356,18 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
 
 void FastPath::run_part(const Part& part, std::vector<Array>& values, const Request& request) const {
   Tensors inputs, outputs;
-  for (const ValueId id : part.stretch->inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
+  for (const ValueId id : part.segment->inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
   if (request.differentiable) {
-    outputs = run_differentiably(part.stretch, inputs);
+    outputs = run_differentiably(part.segment, inputs);
   } else {
-    const std::int64_t rows = inputs.at(part.stretch->inputs()[0]).size(0);
+    const std::int64_t rows = inputs.at(part.segment->inputs()[0]).size(0);
     std::vector<Array> matrices;
     std::vector<float*> tapped;
     for (const ReducedValue& tap : part.taps) {
       matrices.push_back(array::empty({rows, tap.columns(shape_of_(tap.value))}));
       tapped.push_back(matrices.back().elements<float>());
     }
-    part.stretch->run(inputs, outputs, tapped);
+    part.segment->run(inputs, outputs, tapped);
     for (std::size_t i = 0; i < matrices.size(); ++i) request.on_matrix(part.taps[i], matrices[i]);
   }
   for (auto& [id, tensor] : outputs) {
@@ -420,18 +420,18 @@ std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const R
   const FastPlan& fast = plan_for(given, request);
   if (fast.parts.size() != 1 || fast.parts[0].end - fast.parts[0].begin != fast.plan.nodes.size())
     return std::nullopt;
-  const Stretch& stretch = *fast.parts[0].stretch;
-  if (!stretch.takes_objectives()) return std::nullopt;
+  const Segment& segment = *fast.parts[0].segment;
+  if (!segment.takes_objectives()) return std::nullopt;
   Tensors inputs;
-  for (const ValueId id : stretch.inputs()) {
+  for (const ValueId id : segment.inputs()) {
     if (!given.contains(id)) return std::nullopt;
     inputs.emplace(id, given.at(id));
   }
   const bool known =
       std::ranges::all_of(wanted, [&](ValueId id) { return inputs.contains(id); }) &&
-      std::ranges::all_of(objective.read, [&](ValueId id) { return contains(stretch.outputs(), id); });
+      std::ranges::all_of(objective.read, [&](ValueId id) { return contains(segment.outputs(), id); });
   if (!known || objective.numbers == 0) return std::nullopt;
-  return stretch.gradients(inputs, objective, wanted);
+  return segment.gradients(inputs, objective, wanted);
 }
 
 Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Request& request,
@@ -461,11 +461,11 @@ Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Requ
   return results;
 }
 
-std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Request& request,
+std::vector<PlannedSegment> FastPath::explain(const Tensors& given, const Request& request,
                                               bool measure) const {
   const Translated here = translated(request);
   const FastPlan& fast = plan_for(given, here.request);
-  std::vector<PlannedStretch> planned;
+  std::vector<PlannedSegment> planned;
   auto next = fast.parts.begin();
   for (std::size_t step = 0; step < fast.plan.nodes.size(); ++step) {
     while (next != fast.parts.end() && next->end <= step) ++next;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs with the back ends of the processor: a plan whose stretches of nodes are compiled by whichever is
-// expected to be quickest, everything else with the reference computations.
+// Runs with the back ends of the processor: a plan whose segments of nodes are compiled by the back end with
+// the least expected cost; everything else runs in the reference.
 
 #include <functional>
 #include <map>
@@ -14,16 +14,15 @@
 #include <assay/session.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/preparation/records_in_front.h"
-#include "assay/engine/probe.h"
+#include "assay/engine/preparation/batch_major.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 
 class FastPath {
  public:
-  // What one run is to compute. `visited` values are handed to on_value, which may put another tensor in
-  // their place; `tapped` ones, reduced to [n, channels], to on_matrix. `differentiable`: for autograd to go
-  // back through.
+  // The request of one run. `visited` values are passed to on_value, which may replace the array; `tapped`
+  // ones, reduced to [n, channels], to on_matrix. `differentiable`: autograd will go back through the run.
   struct Request {
     std::span<const ValueId> wanted, visited = {};
     std::span<const ReducedValue> tapped = {};
@@ -39,30 +38,30 @@ class FastPath {
   FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads,
            std::string engine);
 
-  // The same with records in front wherever that is possible; nullptr where nothing gains by it. It takes
+  // The same with the batch axis first wherever that is possible; nullptr if it has no advantage. It takes
   // requests that neither train nor go back through values that have another form there.
-  std::unique_ptr<const FastPath> with_records_in_front() const;
+  std::unique_ptr<const FastPath> as_batch_major() const;
 
   // Whether a value that has another form here is reduced to neurons as it is computed. Its neurons lie along
   // `axis`.
-  bool reduces_in_front(ValueId id, std::size_t axis) const;
+  bool reduces_batch_major(ValueId id, std::size_t axis) const;
 
-  // True when the run can be done here: `given` holds batches of the shapes found when probing and replaces
-  // nothing that was taken to be constant, and every value asked for is still computed.
+  // True when the run can be done here: `given` holds batches of the expected shapes and replaces no folded
+  // constant, and every requested value is still computed.
   bool can_run(const Tensors& given, const Request& request) const;
 
   // REQUIRES can_run(), and that autograd records only where the request is differentiable.
   Tensors run(const Tensors& given, const Request& request) const;
 
-  // Where one stretch computes all of what the objective reads from what is given, which is wanted.
-  // REQUIRES can_run() of a differentiable request for what is read.
+  // If one segment computes everything that the objective reads from the given values, which must be wanted.
+  // REQUIRES can_run() of a differentiable request for the values read.
   std::optional<RecordGradients> gradients(const Tensors& given, const Request& request,
                                            const RecordObjective& objective,
                                            std::span<const ValueId> wanted) const;
 
-  // How a request would be run: each stretch of nodes, as they are numbered here, in order; with `measure`
+  // How a request would be run: each segment of nodes, as they are numbered here, in order; with `measure`
   // the best time of several runs. REQUIRES can_run().
-  std::vector<PlannedStretch> explain(const Tensors& given, const Request& request, bool measure) const;
+  std::vector<PlannedSegment> explain(const Tensors& given, const Request& request, bool measure) const;
   // The nodes of the session's graph that nodes are here; for those that were put in, if there are no others,
   // what they are put in for.
   std::vector<int> nodes_in(const Graph& session, std::span<const int> nodes) const;
@@ -74,7 +73,7 @@ class FastPath {
     const Backend* backend = nullptr;
     std::vector<ReducedValue> taps;
     std::vector<ValueId> whole;  // tapped, but not reduced by the back end
-    std::shared_ptr<const Stretch> stretch;
+    std::shared_ptr<const Segment> segment;
   };
   struct FastPlan {
     Plan plan;
@@ -117,8 +116,8 @@ class FastPath {
   std::vector<Shape>
       shapes_;  // of float32 values with the batch in front, for one record; empty for all others
   ShapeOf shape_of_;
-  std::set<ValueId> folded_;  // what nodes read that became constants here, or fell away
-  std::map<ValueId, RecordsInFront::Moved> moved_;  // values that have another form here
+  std::set<ValueId> folded_;                    // what nodes read that became constants here, or fell away
+  std::map<ValueId, BatchMajor::Moved> moved_;  // values that have another form here
   std::map<std::string, std::string> extra_;
   int threads_;
   std::string engine_;

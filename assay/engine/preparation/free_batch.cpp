@@ -41,15 +41,15 @@ Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& i
   return outputs;
 }
 
-std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, const Footprint& footprint,
-                                std::int64_t batch) {
+std::optional<Graph> free_batch(const Graph& graph, const Constants& constants,
+                                const SampleShapes& sample_shapes, std::int64_t batch) {
   GraphBuilder builder(graph);
   bool changed = false;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     Node node = graph.nodes()[n];
     if (node.op != "Reshape" || node.inputs.size() < 2 || !constants.has(node.inputs[1])) continue;
     if (constants.has(node.inputs[0])) continue;
-    const auto target = freed_target(footprint.shapes[static_cast<std::size_t>(node.outputs[0])], batch);
+    const auto target = freed_target(sample_shapes.shapes[static_cast<std::size_t>(node.outputs[0])], batch);
     if (!target) continue;
     node.inputs[1] =
         builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
@@ -65,12 +65,12 @@ bool squeezes_all(const Node& node) {
   return node.op == "Squeeze" && (node.inputs.size() < 2 || node.inputs[1] == no_value);
 }
 
-Graph with_squeezed_axes(const Graph& graph, const Footprint& footprint) {
+Graph with_squeezed_axes(const Graph& graph, const SampleShapes& sample_shapes) {
   GraphBuilder builder(graph);
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     Node node = graph.nodes()[n];
-    if (!squeezes_all(node) || !footprint.computed[static_cast<std::size_t>(node.inputs[0])]) continue;
-    const Shape& seen = footprint.shapes[static_cast<std::size_t>(node.inputs[0])];
+    if (!squeezes_all(node) || !sample_shapes.computed[static_cast<std::size_t>(node.inputs[0])]) continue;
+    const Shape& seen = sample_shapes.shapes[static_cast<std::size_t>(node.inputs[0])];
     std::vector<std::int64_t> axes;
     for (std::size_t axis = 0; axis < seen.size(); ++axis) {
       if (seen[axis] == 1) axes.push_back(static_cast<std::int64_t>(axis));

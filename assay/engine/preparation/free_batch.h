@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 
@@ -12,15 +12,16 @@ namespace assay {
 Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs);
 
 // A graph in which constant target shapes of Reshape nodes no longer carry the batch size, or nothing when
-// there is nothing to change. `footprint`: of a run with the file's own batch size. The result may still
+// there is nothing to change. `sample_shapes`: of a run with the file's own batch size. The result may still
 // insist on its batch size: compare before use.
-std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, const Footprint& footprint,
-                                std::int64_t batch);
+std::optional<Graph> free_batch(const Graph& graph, const Constants& constants,
+                                const SampleShapes& sample_shapes, std::int64_t batch);
 
 // Whether a node takes away every axis that happens to be of size 1.
 bool squeezes_all(const Node& node);
-// A graph in which such nodes name the axes that they take away from several records. `footprint`: of those.
-Graph with_squeezed_axes(const Graph& graph, const Footprint& footprint);
+// A graph in which such nodes name the axes that they take away from several records. `sample_shapes`: of
+// those.
+Graph with_squeezed_axes(const Graph& graph, const SampleShapes& sample_shapes);
 
 // True when the graph gives `2 * batch` records the outputs that it gives them in two halves.
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,

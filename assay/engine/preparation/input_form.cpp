@@ -53,7 +53,7 @@ bool is_static(const Shape& shape) {
   return std::ranges::none_of(shape, [](auto dim) { return dim < 0; });
 }
 
-// What to tell someone whose records have another shape than the network's input.
+// A hint for records whose shape differs from the network's input.
 std::string shape_hint(const Shape& record, const Shape& wanted) {
   if (record.size() >= 3 && record.size() == wanted.size()) {
     Shape turned = record;
@@ -117,7 +117,7 @@ std::string listed(const std::vector<std::string>& names) {
        graph.name(), takes, gives, problem, spec);
 }
 
-// Of an input that takes one number, whatever the records.
+// For an input that takes one number for all records.
 Array common_number(const Array& numbers, const std::string& input) {
   if (numbers.rank() != 1 || numbers.count() == 0 || !numbers.eq(numbers[0]).all().item<bool>())
     fail(Fault::mismatch, "input '{}' takes one number for all records; those that were given differ", input);

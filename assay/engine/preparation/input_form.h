@@ -43,7 +43,7 @@ Array bind_records(const Graph& graph, ValueId input, const RecordShapes& known,
 // 8-bit pictures then computes of fractions what lies between them.
 bool becomes_real(const Graph& graph, ValueId input);
 
-// What records bring for one input.
+// Shape of the records for one input.
 struct NamedShape {
   std::string name;
   Shape record;

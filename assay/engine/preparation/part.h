@@ -1,6 +1,6 @@
 #pragma once
 
-// Some nodes of a graph as a network of their own: what an edit changes, without the rest.
+// Some nodes of a graph as a separate network: what an edit changes, without the rest.
 
 #include <map>
 #include <memory>
@@ -15,11 +15,11 @@ class Part {
  public:
   // `nodes`: indices into graph.nodes(), ascending. `given`: shapes of all values that they read from
   // outside, but for constants, -1 along the axis of the records. The graph may go afterwards. `options`: of
-  // the session that runs the whole. Throws Error where the nodes by themselves are no network that can run.
+  // the session that runs the whole. Throws Error where the nodes alone do not form a network that can run.
   Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueId, Shape>& given,
        std::span<const ValueId> wanted, SessionOptions options);
 
-  // What `wanted` are, all of them.
+  // Computes all of `wanted`.
   Tensors run(const Tensors& given) const;
 
  private:

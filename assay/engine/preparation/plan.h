@@ -1,6 +1,6 @@
 #pragma once
 
-// What has to run to get some values from others, and when each value may be forgotten.
+// The nodes that have to run to get some values from others, and when each value may be released.
 
 #include <span>
 #include <vector>
@@ -11,7 +11,7 @@ namespace assay {
 
 struct Plan {
   std::vector<int> nodes;                     // indices into Graph::nodes(), in order
-  std::vector<std::vector<ValueId>> release;  // per entry of `nodes`: values that nobody reads after it
+  std::vector<std::vector<ValueId>> release;  // per entry of `nodes`: values without readers after it
 };
 
 // The nodes needed for `wanted` and `visited` when the values marked in `available` (one mark per graph

@@ -9,7 +9,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/elements.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/preparation/whole_numbers.h"
+#include "assay/engine/preparation/shape_arithmetic.h"
 
 namespace assay {
 namespace {
@@ -33,7 +33,7 @@ bool stays_small(const Node& node) {
   }
 }
 
-// What a Shape node gives; undefined where that is not known.
+// The result of a Shape node; undefined if unknown.
 Array shape_of(const Node& node, const ValueInfo& info, std::int64_t records) {
   if (!info.computed || info.shaped_by_content || info.varying_axis < -1) return {};
   Shape shape = info.shape;
@@ -78,7 +78,7 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
       const bool from_shapes =
           std::ranges::any_of(node.inputs, [&](ValueId id) { return found.contains(id); });
       if (!from_shapes || !stays_small(node) || !std::ranges::all_of(node.inputs, small)) continue;
-      if (std::optional<Array> whole = whole_result(node, operands(node))) {
+      if (std::optional<Array> whole = integer_result(node, operands(node))) {
         result(node.outputs[0]) = *std::move(whole);
       } else {
         try {

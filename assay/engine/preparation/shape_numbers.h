@@ -1,13 +1,13 @@
 #pragma once
 
-// Whole and other numbers that a network computes from the shapes of its values, as exporters write them:
-// most are the same for every batch, and what reads them may as well read constants.
+// Numbers that a network computes from the shapes of its values, as exporters write them. Most are the same
+// for every batch, so their readers can read constants.
 
 #include <map>
 #include <span>
 
 #include <assay/tensor.h>
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

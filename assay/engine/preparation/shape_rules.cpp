@@ -327,7 +327,7 @@ Shape slice(const Rules& r) {
 struct Rule {
   std::string_view op;
   Shape (*shape)(const Rules&);
-  bool counts = false;  // operands from 1 on are whole numbers
+  bool counts = false;  // operands from 1 on are integers
 };
 
 constexpr std::array rules = std::to_array<Rule>({

@@ -11,10 +11,10 @@
 namespace assay {
 namespace {
 
-// Folded values become constants of their own.
+// Folded values become separate constants.
 class Maker {
  public:
-  // `known`: one entry a value, undefined for those that are no constants.
+  // `known`: one entry a value, undefined for values that are not constants.
   Maker(const Graph& graph, std::span<const Array> known, std::span<const ValueInfo> infos)
       : graph_(graph), known_(known), infos_(infos), builder_(graph) {}
 
@@ -98,7 +98,7 @@ Graph make_static(const Graph& graph, const Constants& constants, std::span<cons
   for (const auto& [id, number] : numbers_of_shapes(graph, constants, infos))
     known[static_cast<std::size_t>(id)] = number;
   const Graph made = Maker(graph, known, infos).make();
-  // What was computed from these numbers and constants, a mask say, is constant, too.
+  // Values computed from these numbers and constants, for example a mask, are constant as well.
   const Constants folded(made, std::uint64_t{1} << 62);
   std::vector<ValueInfo> all(infos.begin(), infos.end());
   all.resize(made.values().size());

@@ -1,9 +1,9 @@
 #pragma once
 
-// The graph as the fast back end likes to see it: what is constant for this network is a constant.
+// The graph in the form for back ends: everything that is constant for this network is a constant.
 
 #include "assay/engine/preparation/constants.h"
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 

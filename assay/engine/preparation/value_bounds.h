@@ -1,7 +1,7 @@
 #pragma once
 
-// What values of a network can be at all, by interval arithmetic over its nodes (Moore, 1966): no input is
-// looked at.
+// Bounds of the values of a network, by interval arithmetic over its nodes (Moore, 1966), independent of
+// inputs.
 
 #include <limits>
 #include <vector>

@@ -1,4 +1,4 @@
-// Tables of numbers: which features may grow, fall, or must stay, and which hold whole numbers.
+// Tables of numbers: which features may grow, fall, or must stay, and which hold integers.
 
 #include <assay/array_math.h>
 
@@ -17,7 +17,7 @@
 namespace assay::explore {
 namespace {
 
-// What a table says, position by position.
+// The rules of a table, position by position.
 struct FeatureTable {
   std::vector<std::int64_t> grow, fall, whole;  // positions
   std::vector<std::pair<std::int64_t, std::pair<double, double>>> ranges;
@@ -118,7 +118,7 @@ class Features final : public Constraint {
     return flat.reshape(points.shape());
   }
 
-  // Whole numbers; what has not moved stays the seed's.
+  // Integers; what has not moved stays the seed's.
   Array shown(const Searches& searches, const Array& points) const override {
     const Array whole = integers(points[0].count());
     if (!whole.defined()) return points;

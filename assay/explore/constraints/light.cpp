@@ -5,7 +5,7 @@
 #include <assay/extend/constraint.h>
 #include "assay/engine/elements.h"
 #include "assay/explore/changes.h"
-#include "assay/support/numbers/abreast.h"
+#include "assay/support/numbers/simd_sums.h"
 
 namespace assay::explore {
 namespace {
@@ -21,7 +21,7 @@ class Light final : public Constraint {
     for (std::int64_t row = 0; row < rows; ++row) {
       const float* const from = wanted.elements<float>() + row * elements;
       const double mean =
-          sum_abreast({from, static_cast<std::size_t>(elements)}) / static_cast<double>(elements);
+          simd_sum({from, static_cast<std::size_t>(elements)}) / static_cast<double>(elements);
       std::fill_n(allowed.elements<float>() + row * elements, elements, static_cast<float>(mean * strength_));
     }
     return allowed;

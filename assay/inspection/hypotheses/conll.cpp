@@ -24,7 +24,7 @@ std::vector<std::string> conll_fields(const std::string& line) {
   return fields;
 }
 
-// Lines of CoNLL-U for what is no word: "3-4" (written together) and "8.1" (left out in writing).
+// Lines of CoNLL-U for anything that is not a word: "3-4" (written together) and "8.1" (left out in writing).
 bool is_no_word(const std::string& id) {
   const std::size_t mark = id.find_first_of("-.");
   return mark != std::string::npos && mark > 0 && mark + 1 < id.size() &&

@@ -175,10 +175,10 @@ class GrammarAnnotator final : public Annotator {
     float& last = behaviours.row(r, forms.signal)[behaviours.symbols(r, end - 1, end).first];
     if (last == 0) last = std::numeric_limits<float>::quiet_NaN();
   }
-  static void forget(const Forms& forms, TextBehaviours::Stretch stretch, std::size_t r,
+  static void forget(const Forms& forms, TextBehaviours::SymbolRange range, std::size_t r,
                      TextBehaviours& behaviours) {
     const float unknown = std::numeric_limits<float>::quiet_NaN();
-    for (std::size_t k = stretch.first; k < stretch.last; ++k) {
+    for (std::size_t k = range.first; k < range.last; ++k) {
       if (behaviours.row(r, forms.time)[k] == 1) continue;
       behaviours.row(r, forms.time)[k] = unknown;
       if (forms.depth) behaviours.row(r, *forms.depth)[k] = unknown;
@@ -187,8 +187,8 @@ class GrammarAnnotator final : public Annotator {
 
   static void deeper(std::size_t depth, std::size_t begin, std::size_t end, std::size_t r,
                      TextBehaviours& behaviours) {
-    const TextBehaviours::Stretch stretch = behaviours.symbols(r, begin, end);
-    for (std::size_t k = stretch.first; k < stretch.last; ++k) behaviours.row(r, depth)[k] += 1;
+    const TextBehaviours::SymbolRange range = behaviours.symbols(r, begin, end);
+    for (std::size_t k = range.first; k < range.last; ++k) behaviours.row(r, depth)[k] += 1;
   }
 
   // What lies above the uppermost node that is seen: what must be there is, what may be is don't-care.

@@ -75,9 +75,9 @@ class Keywords final : public Annotator {
 
   // No letter, digit or underscore touches it; or it is what one symbol of several characters says.
   static bool is_whole(const std::string& text, std::size_t begin, std::size_t end,
-                       TextBehaviours::Stretch stretch, const RecordText& record) {
-    if (end - begin > 1 && stretch.last == stretch.first + 1 && record.begins[stretch.first] == begin &&
-        record.begins[stretch.last] == end)
+                       TextBehaviours::SymbolRange range, const RecordText& record) {
+    if (end - begin > 1 && range.last == range.first + 1 && record.begins[range.first] == begin &&
+        record.begins[range.last] == end)
       return true;
     const bool touched_before = begin > 0 && is_word_byte(text[begin - 1]) && is_word_byte(text[begin]);
     const bool touched_behind = end < text.size() && is_word_byte(text[end]) && is_word_byte(text[end - 1]);

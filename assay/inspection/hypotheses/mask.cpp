@@ -35,7 +35,7 @@ struct PixelCodes {
 // The last part of an id without its ending: "val/0007.jpg" -> "0007".
 std::string stem_of(const std::string& id) { return fs::path(id).stem().string(); }
 
-// A number for each pixel, whatever the file.
+// A number for each pixel, for any kind of file.
 class IndexMasks {
  public:
   virtual ~IndexMasks() = default;

@@ -1,4 +1,4 @@
-// What a program of the user's own says of records.
+// Annotations of records by the user's program.
 
 #include <cmath>
 #include <limits>

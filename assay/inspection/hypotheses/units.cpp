@@ -1,4 +1,4 @@
-// What the units of another network do, so that two networks can be compared unit by unit.
+// Activations of another network's units, so that two networks can be compared unit by unit.
 
 #include <algorithm>
 #include <charconv>

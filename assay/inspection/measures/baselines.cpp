@@ -1,4 +1,4 @@
-// What a predictor that knows no unit scores: the most frequent class, and a class drawn by frequency.
+// Scores of predictors without units: the most frequent class, and a class drawn by frequency.
 
 #include <algorithm>
 #include <cmath>

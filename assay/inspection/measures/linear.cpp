@@ -253,7 +253,7 @@ class Linear final : public MeasureState {
                is_constant(squares(judged), judged.n, judged.y / judged.n)) {
       score.status = "constant_hypothesis";
     }
-    // What has no score yet may have one later.
+    // A pair without a score may have one later.
     score.converged = learned_.all.n >= 10 * static_cast<double>(units_);
     if (!score.status.empty()) return score;
     const UnitSums &units = learned_.units(h), &others = judged_.units(h);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which records probes are judged on, and how.
+// The held-out records of probes, and how probes are judged on them.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace assay::inspection {
 
-// The same records for the same seed, whatever the order, the measure and the rest of the data.
+// The same records for the same seed, for any order, measure and other data.
 bool is_held_out(std::uint64_t seed, std::uint32_t record, double share);
 
 // How often which class (row) was taken for which (column).

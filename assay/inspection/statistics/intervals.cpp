@@ -31,7 +31,7 @@ Score correlation(const PairSums& s, double x_offset, double y_offset) {
     score.status = "constant_unit";
   } else {
     score.value = std::clamp(d.xy / std::sqrt(d.xx * d.yy), -1.0, 1.0);
-    // What is apart from 1 by rounding alone is 1.
+    // A value that differs from 1 only by rounding is 1.
     if (1 - std::fabs(score.value) < 1e-12) score.value = score.value > 0 ? 1 : -1;
   }
   return score;

@@ -22,11 +22,11 @@ class MomentState : public PairwiseState {
   MomentState(const MeasureSetup& setup, std::span<const BehaviourKind> kinds, double tolerance,
               bool squares = false);
 
-  // What is summed up in the place of activations and behaviours; by default they themselves. Behaviours that
-  // are NaN are left out. transform_units(), of some rows, is called from several threads at once.
+  // Override to sum functions of activations and behaviours instead of them. Behaviours that are NaN are left
+  // out. transform_units(), of some rows, is called from several threads at once.
   virtual void transform_units(const float* in, std::size_t rows, double* out) const;
   virtual double transform_behaviour(std::size_t hypothesis, float value) const;
-  // What must be the same in states that merge, and is kept with the sums.
+  // Everything that must be equal in states that merge; kept with the sums.
   virtual std::vector<double> calibration() const { return {}; }
   virtual void set_calibration(const std::vector<double>& values);
 
@@ -44,7 +44,7 @@ class MomentState : public PairwiseState {
   std::vector<double> x_, xx_, xy_, xxy_;  // [hypotheses, units]
 };
 
-// Whether a sum of squared deviations is nothing but rounding.
+// Whether a sum of squared deviations is only rounding.
 bool is_constant(double squares, double n, double mean);
 
 // Squared deviations and products of deviations from the means.

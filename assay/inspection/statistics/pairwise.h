@@ -1,7 +1,7 @@
 #pragma once
 
-// What measures have in common that score every pair of unit and hypothesis by itself: which hypotheses they
-// are defined for, when a pair has converged, and which hypotheses are frozen.
+// Common parts of measures that score every pair of unit and hypothesis separately: which hypotheses they are
+// defined for, when a pair has converged, and which hypotheses are frozen.
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Values of calibration records in ascending order, and what is read off them.
+// Values of calibration records in ascending order, and quantiles of them.
 
 #include <cstddef>
 #include <span>

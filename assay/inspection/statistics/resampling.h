@@ -1,6 +1,6 @@
 #pragma once
 
-// What holds for any measure: p values by permutation of records, and intervals by a bootstrap over records
+// For any measure: p values by permutation of records, and intervals by a bootstrap over records
 // (docs/algorithms/inspection-measures.md).
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Resampling {
 
 // A state whose result() has resampled p values and intervals. It costs `permutations` states more, and
 // another `bootstrap_groups` where there is a bootstrap. Throws Error{usage} for a bootstrap of a measure
-// that does not merge, for more than `most_resamples`, and for a confidence or tolerance that is none.
+// that does not merge, for more than `most_resamples`, and for an invalid confidence or tolerance.
 std::unique_ptr<MeasureState> make_state(const MeasureInfo& info, const MeasureSetup& setup,
                                          const Resampling& resampling);
 

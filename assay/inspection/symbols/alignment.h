@@ -1,6 +1,6 @@
 #pragma once
 
-// How the positions of units and those of hypotheses become the rows that measures see.
+// Maps the positions of units and those of hypotheses to the rows that measures see.
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What annotations from files have in common: records found in them, and classes as hypotheses.
+// Common parts of annotations from files: records found in them, and classes as hypotheses.
 
 #include <optional>
 #include <string>

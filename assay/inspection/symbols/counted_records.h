@@ -1,7 +1,7 @@
 #pragma once
 
-// For what annotators notice: records that they were asked about, each of which counts once, however often a
-// probe, another query or a table of behaviours asks again.
+// For notices of annotators: counts each record once, however often a probe, another query or a table of
+// behaviours asks for it.
 
 #include <mutex>
 #include <vector>

@@ -454,7 +454,7 @@ class EarleyChart {
   }
 
   // Adds the nodes that are open at the end of the text, from the innermost up, with what they contain.
-  // `equal`: items as good as the innermost, if that is uppermost, too.
+  // `equal`: items as good as the innermost, if that is uppermost as well.
   void climb(Parse& parse, const AllUpwards& upwards, std::size_t innermost,
              const std::vector<std::size_t>& equal) const {
     Place place{size_, innermost};

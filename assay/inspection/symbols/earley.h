@@ -1,12 +1,12 @@
 #pragma once
 
 // Earley's algorithm (1970) for all context-free grammars: ambiguous, left-recursive, with empty rules. Texts
-// that were cut out of longer ones are parsed as they are (Lang, 1988): whatever may have come before, and
+// that were cut out of longer ones are parsed as they are (Lang, 1988): anything may have come before, and
 // may follow. Time is at most cubic in the text, memory quadratic and limited.
 //
 // Of several parses one is taken: that with the fewest nodes; of these, the one whose alternative stands
 // first in the grammar, with its last part as long as possible, then the part before it, and so on. Parts
-// made for brackets and repetitions are no nodes.
+// made for brackets and repetitions are not nodes.
 
 #include <optional>
 #include <span>
@@ -29,16 +29,16 @@ struct ParseNode {
   std::size_t nonterminal;                         // has a name
   std::size_t begin, end;                          // characters
   bool begins_before = false, ends_after = false;  // of the text: cut there
-  // False for one that is in this parse, or in another as simple, but not in all of these, because what would
-  // tell was cut off.
+  // False for a node that is in this parse, or in another of equal size, but not in all of these, because the
+  // deciding text was cut off.
   bool certain = true;
 };
 
 struct Parse {
   std::vector<ParseNode> nodes;
   bool ambiguous = false;
-  // Of a text cut on its left: non-terminals (named or not) that may be the uppermost node, above which are
-  // others that nothing is seen of.
+  // For a text cut on its left: non-terminals (named or not) that may be the uppermost visible node; nothing
+  // is seen of the nodes above it.
   std::vector<std::size_t> tops = {};
   bool top_begins_before = false;
 };
@@ -75,7 +75,7 @@ class EarleyParser {
   std::vector<Dotted> dotted_;
   std::vector<std::size_t> first_;                  // of each rule: its dotted rule that begins it
   std::vector<std::vector<std::size_t>> awaiting_;  // dotted rules by the non-terminal that is next
-  std::vector<std::size_t> middles_;                // dotted rules with something before and behind the dot
+  std::vector<std::size_t> middles_;                // dotted rules with something before and after the dot
   std::vector<std::vector<bool>> ascii_;            // of each terminal
 };
 

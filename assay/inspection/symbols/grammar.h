@@ -49,8 +49,8 @@ struct Grammar {
   std::size_t start = 0;
 };
 
-// Throws Error{data} "FILE:LINE:COLUMN: ..." for what is no grammar: a name that is not defined, or twice, or
-// that no text could be, none at all. `start`: a name, else the first.
+// Throws Error{data} "FILE:LINE:COLUMN: ..." for anything that is not a grammar: a name that is not defined,
+// or twice, or that no text could be, none at all. `start`: a name, else the first.
 Grammar parse_grammar(std::string_view text, const std::string& file, const std::string& start = {});
 
 // Which non-terminals can be within one of `roots`, these among them, unless only within `without`.

@@ -106,8 +106,8 @@ std::span<float> TextBehaviours::row(std::size_t record, std::size_t hypothesis)
   return std::span(values_).subspan((record * hypotheses_ + hypothesis) * symbols_, symbols_);
 }
 
-TextBehaviours::Stretch TextBehaviours::symbols(std::size_t record, std::size_t begin,
-                                                std::size_t end) const {
+TextBehaviours::SymbolRange TextBehaviours::symbols(std::size_t record, std::size_t begin,
+                                                    std::size_t end) const {
   const std::vector<std::size_t>& begins = texts_[record].begins;
   if (begin >= end) return {0, 0};
   const auto first = std::upper_bound(begins.begin() + 1, begins.end(), begin) - begins.begin() - 1;
@@ -121,9 +121,9 @@ bool TextBehaviours::is_padding(std::size_t record, std::size_t symbol) const {
 
 void TextBehaviours::mark(std::size_t record, std::size_t hypothesis, std::size_t begin, std::size_t end,
                           float value) {
-  const Stretch stretch = symbols(record, begin, end);
+  const SymbolRange range = symbols(record, begin, end);
   const std::span<float> values = row(record, hypothesis);
-  for (std::size_t k = stretch.first; k < stretch.last; ++k) {
+  for (std::size_t k = range.first; k < range.last; ++k) {
     if (!is_padding(record, k)) values[k] = value;
   }
 }

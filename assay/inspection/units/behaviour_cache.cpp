@@ -22,11 +22,11 @@ namespace {
 
 constexpr std::string_view series_start = "assay behaviours 1\n";
 constexpr std::size_t series_chunk = std::size_t{1} << 20;  // bytes of a file read at a time
-constexpr std::size_t row_overhead = 128;                   // of a row in memory, beside its bytes
+constexpr std::size_t row_overhead = 128;                   // of a row in memory, in addition to its bytes
 constexpr std::uint8_t byte_nan = 255;
 enum class RowMode : char { bytes, floats };
 
-// The values of one record, hypothesis by hypothesis: a byte each where all are small whole numbers or NaN.
+// The values of one record, hypothesis by hypothesis: a byte each where all are small integers or NaN.
 std::string packed_row(std::span<const float> values, std::size_t hypotheses) {
   std::string row;
   const std::size_t count = hypotheses == 0 ? 0 : values.size() / hypotheses;
@@ -47,7 +47,7 @@ std::string packed_row(std::span<const float> values, std::size_t hypotheses) {
   return row;
 }
 
-// Whether `row` was such values, `count` for each hypothesis; they are then behind `values`.
+// Whether `row` was such values, `count` for each hypothesis; they are then after `values`.
 bool unpack_row(std::string_view row, std::size_t hypotheses, std::size_t count, float* values) {
   for (std::size_t h = 0; h < hypotheses; ++h, values += count) {
     if (row.empty()) return false;
@@ -90,7 +90,7 @@ std::string_view fault_of(const Hypothesis& hypothesis, float value) {
   return {};
 }
 
-// The records at these positions of a block, as a block of their own.
+// The records at these positions of a block, as a separate block.
 Behaviours annotate_some(const Annotator& annotator, const RecordBlock& records,
                          const std::vector<std::size_t>& wanted) {
   if (wanted.size() == records.size()) {
@@ -175,7 +175,7 @@ class BehaviourCache::Series {
     if (!positions_) positions_ = positions;
   }
 
-  // Takes in what other processes have written: whole frames behind those that are known.
+  // Takes in what other processes have written: whole frames after the known ones.
   void refresh() {
     struct stat about = {};
     if (file_ < 0 || ::fstat(file_, &about) != 0) return;
@@ -272,7 +272,7 @@ class BehaviourCache::Series {
     return record;
   }
 
-  // Notes the whole frames at the front of what is behind size_. Returns how many bytes they take.
+  // Notes the whole frames that follow size_. Returns how many bytes they take.
   std::size_t take_frames(std::string_view bytes) {
     const std::size_t all = bytes.size();
     if (size_ == 0 && !take_head(bytes)) return 0;
@@ -337,7 +337,7 @@ const std::string* BehaviourCache::find(Series& series, std::size_t record) {
   return &remembered_.front().row;
 }
 
-// Keeps the row just remembered, whatever its size, until the next one.
+// Keeps the row just remembered, even if too large, until the next one.
 void BehaviourCache::remember(Series& series, std::size_t record, std::string row) {
   if (series.remembered.contains(record)) return;
   used_ += row.size() + row_overhead;

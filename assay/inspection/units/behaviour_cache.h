@@ -3,10 +3,10 @@
 // Behaviours of hypotheses, kept from the first time they are computed: for the next network, the next query
 // and, where a folder is given, the next run.
 //
-// A series is what one annotator says of one set of records; behaviour_key() names it. In memory are, up to a
-// limit, the values used last. In the folder there is one file a series, which only grows: records with a
-// checksum each, so that what a kill cut off, or a disk damaged, is computed again and never trusted. Several
-// processes may use one folder, and take over what the others find.
+// A series is the values of one annotator for one set of records; behaviour_key() names it. The values used
+// last are in memory, up to a limit. In the folder there is one file a series, which only grows: records with
+// a checksum each, so that records that a kill cut off, or a disk damaged, are computed again. Several
+// processes may use one folder and share results.
 
 #include <cstdint>
 #include <filesystem>
@@ -22,8 +22,8 @@
 
 namespace assay::inspection {
 
-// What behaviours depend on: the annotator as the user named it, its version, and `records`, a hash of the
-// data set and of the vocabulary that its tokens are read with. Empty where the annotator is never cached.
+// Identity of behaviours: the annotator as the user named it, its version, and `records`, a hash of the data
+// set and of the vocabulary that its tokens are read with. Empty if the annotator is never cached.
 std::string behaviour_key(const Annotator& annotator, const std::string& spec, const std::string& records);
 
 // Throws Error{data} naming hypothesis and record where there are not as many values as there should be, or
@@ -46,7 +46,7 @@ class BehaviourCache {
   std::uint64_t hits() const;    // records times annotators that were known
   std::uint64_t misses() const;  // those that were computed
   std::uint64_t memory() const;  // bytes in use
-  // What users should know: that the disk is full and nothing more is kept.
+  // A notice for users: that the disk is full and nothing more is kept.
   std::vector<std::string> notices() const;
 
  private:

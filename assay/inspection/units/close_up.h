@@ -1,6 +1,6 @@
 #pragma once
 
-// What units do along single records: those on which they are greatest.
+// Activations of units along single records: those on which they are greatest.
 
 #include <span>
 #include <string>

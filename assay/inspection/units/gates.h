@@ -1,6 +1,6 @@
 #pragma once
 
-// What goes on inside the cells of an LSTM or GRU layer, computed from the layer's inputs and hidden states.
+// Gates of LSTM and GRU layers, computed from the layer's inputs and hidden states.
 
 #include <map>
 #include <span>

@@ -96,7 +96,7 @@ void MergedModels::step(const Array& rows, std::span<const float> labels, std::s
   const Array error =
       array::mm(rows, matrix(width < columns() ? gathered : weights_, width).t()).contiguous();
 
-  // The derivative of the mean loss with respect to each output, in the place of the outputs.
+  // The derivative of the mean loss with respect to each output, instead of the outputs.
   float* out = error.elements<float>();
   std::vector<float> counts(list.models.size()), bias_gradient(width);
   for (std::size_t i = 0; i < list.models.size(); ++i) {

@@ -14,7 +14,7 @@
 namespace assay::inspection {
 
 struct ModelSettings {
-  double l1 = 0, l2 = 0;  // penalties: l1 |w| + l2 w^2 / 2 beside the mean loss of a row
+  double l1 = 0, l2 = 0;  // penalties: l1 |w| + l2 w^2 / 2 in addition to the mean loss of a row
   double rate = 0.03;     // of Adam, divided by sqrt(1 + steps / 1000)
   bool averaged = true;   // models are means of the weights after each step t, weighted by t
 };

@@ -124,7 +124,7 @@ class Remover {
     return graph_.is_constant(id) && graph_.constant(id).shape().size() == 2;
   }
 
-  // A constant that is stretched to the value's shape: cut where it has one entry for each unit.
+  // A constant that is broadcast to the value's shape: cut where it has one entry for each unit.
   void cut_broadcast(int index, std::size_t i, const Place& place) {
     const ValueId id = node(index).inputs.at(i);
     if (!graph_.is_constant(id)) cannot(node(index), "joins them with units of other layers");

@@ -21,7 +21,7 @@ namespace assay::inspection {
 // and Error{unsupported} naming the node that ties the units to others (a sum of two layers, an output).
 Graph without_units(const Session& session, const Layer& layer, const std::vector<std::size_t>& units);
 
-// The network with the activations of these units set to 0, whatever the layer. Nothing gets smaller.
+// The network with the activations of these units set to 0, in any layer. Nothing gets smaller.
 Graph with_units_masked(const Session& session, const Layer& layer, const std::vector<std::size_t>& units);
 
 using UnitsByLayer = std::map<std::string, std::vector<std::size_t>>;  // ascending numbers

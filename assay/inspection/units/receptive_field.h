@@ -1,6 +1,6 @@
 #pragma once
 
-// Where in a record the units of a convolutional layer look.
+// Receptive fields of the units of a convolutional layer.
 
 #include <optional>
 #include <vector>

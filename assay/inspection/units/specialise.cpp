@@ -9,7 +9,7 @@
 
 #include <assay/error.h>
 #include "assay/data/portions.h"
-#include "assay/inspection/asked_hypotheses.h"
+#include "assay/inspection/requested_hypotheses.h"
 #include "assay/inspection/units/unit_source.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/text/text.h"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t records_together = 256;
 
-// What units are to do in each record.
+// The target behaviour of units in each record.
 struct Behaviour {
   std::size_t positions = 1;
   std::vector<float> values;  // [records, positions]; NaN: anything
@@ -53,7 +53,7 @@ void scale(Behaviour& behaviour, const std::string& name) {
 }
 
 // Behaviours of these hypotheses in all records.
-std::vector<Behaviour> behaviours_of(AskedHypotheses& asked, const std::vector<std::size_t>& hypotheses,
+std::vector<Behaviour> behaviours_of(RequestedHypotheses& asked, const std::vector<std::size_t>& hypotheses,
                                      const DatasetPtr& records, Progress& progress) {
   std::vector<char> annotators(asked.size(), 0);
   std::vector<Behaviour> all(hypotheses.size());
@@ -64,7 +64,7 @@ std::vector<Behaviour> behaviours_of(AskedHypotheses& asked, const std::vector<s
   Stage stage(progress, "annotating", records->size(), "records");
   BatchReader reader(records, records_at_once(*records, records_together));
   while (const std::optional<Batch> batch = reader.next()) {
-    const AskedHypotheses::Values values = asked.annotate(*batch, annotators);
+    const RequestedHypotheses::Values values = asked.annotate(*batch, annotators);
     const std::vector<char> padding = asked.padding(*batch);
     for (std::size_t i = 0; i < hypotheses.size(); ++i) {
       for (std::size_t r = 0; r < batch->indices.size(); ++r) {
@@ -129,7 +129,7 @@ SpecialisedTraining specialised_training(const Graph& graph, const std::vector<S
       InspectedModel{graph.name(), std::make_shared<const Session>(graph, session)}, std::move(groups));
   const std::size_t threads =
       session.threads > 0 ? static_cast<std::size_t>(session.threads) : available_threads();
-  AskedHypotheses asked(records, hypotheses, options, session, threads);
+  RequestedHypotheses asked(records, hypotheses, options, session, threads);
   const std::size_t first = 0;
   asked.probe(records->read(std::span(&first, 1)));
   std::vector<std::size_t> places;

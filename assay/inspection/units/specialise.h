@@ -1,7 +1,7 @@
 #pragma once
 
-// Units that learn to follow a hypothesis beside the task of their network, by an auxiliary loss (Sellam et
-// al., SIGMOD 2019): what an inspection of them should find is known.
+// Units that learn to follow a hypothesis in addition to the task of their network, by an auxiliary loss
+// (Sellam et al., SIGMOD 2019): what an inspection of them should find is known.
 
 #include <string>
 #include <vector>

@@ -99,7 +99,7 @@ struct UnitSource::Network {
     return part;
   }
 
-  // Recurrent layers whose hidden states are no value of the graph, but for the last, are given one.
+  // Recurrent layers whose hidden states are not values of the graph, except for the last, are given one.
   void name_sequences(const InspectedModel& model) {
     GraphBuilder edit(model.session->graph());
     bool edited = false;
@@ -132,14 +132,14 @@ struct UnitSource::Network {
   }
 
   // [records, steps, directions * hidden]
-  static Array state_slopes(const Part& part, const Tensors& given, bool outputs) {
+  static Array state_gradients(const Part& part, const Tensors& given, bool outputs) {
     std::vector<ValueId> values;
     for (const auto& steps : part.states) values.insert(values.end(), steps.begin(), steps.end());
-    const Tensors slopes = decision_slopes(*part.cells, given, values, outputs);
+    const Tensors gradients = decision_gradients(*part.cells, given, values, outputs);
     std::vector<Array> directions;
     for (const auto& steps : part.states) {
       std::vector<Array> by_step;
-      for (const ValueId id : steps) by_step.push_back(slopes.at(id));
+      for (const ValueId id : steps) by_step.push_back(gradients.at(id));
       directions.push_back(array::cat(by_step).transpose(0, 1));
     }
     return array::cat(directions, 2);
@@ -157,18 +157,18 @@ struct UnitSource::Network {
     part.selected = array::tensor(std::vector<std::int64_t>(part.map.units.begin(), part.map.units.end()));
   }
 
-  // `outputs`: as decision_slopes() has it.
-  Array behaviour(const Part& part, const Tensors& given, const Tensors& values, const Tensors& slopes,
+  // `outputs`: as decision_gradients() has it.
+  Array behaviour(const Part& part, const Tensors& given, const Tensors& values, const Tensors& gradients,
                   bool outputs) const {
     Array all;
     if (part.cells) {
-      all = state_slopes(part, given, outputs);
+      all = state_gradients(part, given, outputs);
     } else if (!part.group.gate.empty()) {
       std::vector<Array> inputs;
       for (const ValueId id : part.node.inputs) inputs.push_back(id == no_value ? Array() : values.at(id));
       all = gates_of(part.node, inputs, values.at(part.map.value)).at(part.group.gate);
     } else {
-      const Array& value = (part.gradient() ? slopes : values).at(part.map.value);
+      const Array& value = (part.gradient() ? gradients : values).at(part.map.value);
       all = part.map.recurrent ? by_record(part.node, value) : arranged(value.to(DType::float32), part.layer);
     }
     if (part.selected.defined()) all = all.index_select(2, part.selected);
@@ -223,12 +223,12 @@ std::vector<Array> UnitSource::behaviours(const Batch& batch, std::span<const st
   }
   const Tensors given = session.bind(batch);
   const bool outputs = batch.targets.count() > 0;
-  Tensors values, slopes;
+  Tensors values, gradients;
   if (!wanted.empty()) values = session.run(given, std::vector<ValueId>(wanted.begin(), wanted.end()));
-  if (!by.empty()) slopes = decision_slopes(session, given, by, outputs);
+  if (!by.empty()) gradients = decision_gradients(session, given, by, outputs);
   std::vector<Array> behaviours;
   for (const std::size_t g : groups)
-    behaviours.push_back(network_->behaviour(network_->parts[g], given, values, slopes, outputs));
+    behaviours.push_back(network_->behaviour(network_->parts[g], given, values, gradients, outputs));
   return behaviours;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Behaviours of the units of one network: what they do at each position of a record.
+// Behaviours of the units of one network at each position of a record.
 
 #include <memory>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace assay::inspection {
 
-// Where the units of a group are, before any record is seen.
+// Positions of the units of a group, before any record is read.
 struct UnitMap {
   std::string layer;               // its name
   std::vector<std::size_t> units;  // of the layer, ascending

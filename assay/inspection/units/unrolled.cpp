@@ -144,8 +144,8 @@ class Unroller {
 
 }  // namespace
 
-Tensors decision_slopes(const Session& session, const Tensors& given, std::span<const ValueId> values,
-                        bool outputs) {
+Tensors decision_gradients(const Session& session, const Tensors& given, std::span<const ValueId> values,
+                           bool outputs) {
   const DecisionScores scores = outputs ? DecisionScores{.value = session.logits()} : scores_of(session);
   return session.gradients(
       given, std::span(&scores.value, 1),

@@ -11,11 +11,11 @@ namespace assay::inspection {
 
 // Derivative of the score of the class that each record is given, with respect to these values; with
 // `outputs` (of regression) that of its greatest output.
-Tensors decision_slopes(const Session& session, const Tensors& given, std::span<const ValueId> values,
-                        bool outputs = false);
+Tensors decision_gradients(const Session& session, const Tensors& given, std::span<const ValueId> values,
+                           bool outputs = false);
 
 // A network in which a recurrent layer is one cell a step, so that the decision can be differentiated by
-// every hidden state, with all that later states make of it.
+// every hidden state, including its effect through later states.
 struct Unrolled {
   Graph graph;
   std::vector<std::vector<ValueId>> states;  // [directions][steps], each [1, records, hidden]

@@ -11,8 +11,8 @@
 namespace assay {
 
 // Translates every call of every layer, models within the model included. `source` names the model where it
-// has no name of its own. Throws Error{model} where architecture and weights do not fit or layers form a
-// cycle, Error{unsupported} for layers we cannot translate. O(layer calls * log + weights).
+// has no name. Throws Error{model} where architecture and weights do not fit or layers form a cycle,
+// Error{unsupported} for layers we cannot translate. O(layer calls * log + weights).
 Graph assemble_keras(const KerasModel& model, Hdf5File& weights, const std::string& source);
 
 }  // namespace assay

@@ -65,7 +65,7 @@ KerasRef reference(const json& item) {
   return {item[0].get<std::string>(), item[1].get<std::int64_t>(), item[2].get<std::int64_t>()};
 }
 
-// What Keras 2 writes where a tensor of a call is a constant.
+// Keras 2's form of a constant in place of a tensor of a call.
 bool is_constant(const json& item) {
   return item.is_array() && item.size() >= 3 && item[0] == "_CONSTANT_VALUE";
 }
@@ -84,8 +84,7 @@ class CallReader {
     if (node.is_object()) {
       arguments["args"] = placed(member(node, "args", where_));
       if (node.contains("kwargs")) arguments["kwargs"] = placed(node["kwargs"]);
-    } else if (is_reference(node) ||
-               is_constant(node)) {  // Keras 2: the first argument, the others behind it
+    } else if (is_reference(node) || is_constant(node)) {  // Keras 2: the first argument, the others after it
       arguments["args"].push_back(placed(node));
       if (node.size() == 4) arguments["kwargs"] = placed(node[3]);
     } else if (node.is_array() && !node.empty()) {  // the first argument is a list
@@ -137,7 +136,7 @@ class CallReader {
     }
   }
 
-  // The item with {"tensor": i} in the place of every tensor.
+  // The item with {"tensor": i} instead of every tensor.
   json placed(const json& item) {
     if (is_constant(item)) return item[2];
     if (is_reference(item)) {
@@ -179,7 +178,7 @@ class CallReader {
       const auto masked = std::find(mask_names.begin(), mask_names.end(), key);
       const bool masks_input = key == "mask" || masked != mask_names.end();
       const bool named_none =
-          value.is_null() && masks_input && keras3_;  // no mask, whatever the tensor carries
+          value.is_null() && masks_input && keras3_;  // no mask, even if the tensor carries one
       if (!named_none &&
           (value.is_null() || value == json(false) || value == json::array() || value == json::object()))
         continue;
@@ -255,7 +254,7 @@ class ModelReader {
                                           config.contains("layers") && config["layers"].is_array());
   }
 
-  // Arithmetic that is written outside layers: Keras 3 names the module, Keras 2 has classes of its own.
+  // Arithmetic that is written outside layers: Keras 3 names the module, Keras 2 has separate classes.
   static bool is_operation(const json& entry, const std::string& class_name) {
     if (class_name == "TFOpLambda" || class_name == "SlicingOpLambda") return true;
     if (!entry.contains("module") || !entry["module"].is_string()) {
@@ -406,7 +405,7 @@ class ModelReader {
     }
   }
 
-  // Keras counts the calls of a nested model from 1 when the model was made with an input of its own, from 0
+  // Keras counts the calls of a nested model from 1 when the model was made with a separate input, from 0
   // otherwise. Every recorded call is used, so the lowest number in use is the first call.
   static void number_calls(KerasModel& model) {
     std::map<std::string, std::int64_t> first;

@@ -24,7 +24,7 @@ struct KerasRef {
 
 struct KerasCall {
   std::vector<KerasRef> inputs;  // those named query, value, key and initial_state follow the others
-  // Of the inputs in front, where the call names them; in Keras 3 an input may be named to have none.
+  // Names of the first inputs, if the call names them; in Keras 3 an input may be named to have none.
   std::vector<std::optional<KerasRef>> masks;
   std::vector<bool> masks_named;
   std::optional<KerasRef> pair_mask;  // attention_mask
@@ -57,8 +57,8 @@ struct KerasModel {
   std::vector<KerasRef> inputs, outputs;  // `inputs` name InputLayers
 };
 
-// `source` names the file in messages. `version` and `backend` are what the file says beside the JSON; empty:
-// taken from the JSON. Sequential models come out as a chain of calls behind an InputLayer. Throws
+// `source` names the file in messages. `version` and `backend` are what the file says apart from the JSON;
+// empty: taken from the JSON. Sequential models come out as a chain of calls after an InputLayer. Throws
 // Error{model} for anything that is not a Keras architecture, Error{unsupported} for subclassed models.
 KerasModel parse_keras_config(std::string_view json, const std::string& source,
                               const std::string& version = {}, std::string backend = {});

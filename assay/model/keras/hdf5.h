@@ -1,6 +1,6 @@
 #pragma once
 
-// HDF5 files read with suspicion. Only what Keras writes is accepted: hard links, plain datasets of
+// HDF5 files, which are not trusted. Only what Keras writes is accepted: hard links, plain datasets of
 // floating-point numbers inside the file, deflate and shuffle filters; sizes are checked against the file
 // before anything is allocated. Links to other files, virtual datasets, plug-in filters and overlapping
 // datasets are refused.
@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// What a dataset holds, known before reading it.
+// Facts of a dataset that are known before reading it.
 struct Hdf5Dataset {
   Shape shape;
   std::string dtype;  // "float32", "float16", "float64", or "int64" for counters
@@ -46,7 +46,7 @@ class Hdf5File {
 
   // Throws Error{model} when there is no such dataset or it is not numeric.
   Hdf5Dataset describe(const std::string& path) const;
-  // Reads a dataset as float32, whatever its precision in the file.
+  // Reads a dataset of any floating-point precision as float32.
   Array read(const std::string& path);
 
  private:

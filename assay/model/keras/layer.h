@@ -1,8 +1,8 @@
 #pragma once
 
-// What a function that translates one kind of Keras layer has at hand: the layer's config and weights, its
-// inputs, and a place to put ONNX nodes. Adding a layer: a function in one of the layers/*.cpp files,
-// one line in layers/layers.cpp, a test, a row in docs/keras.md.
+// The tools of a function that translates one kind of Keras layer: the layer's config and weights, its
+// inputs, and a place for ONNX nodes. Adding a layer: a function in one of the layers/*.cpp files, one line
+// in layers/layers.cpp, a test, a row in docs/keras.md.
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ struct KerasTensor {
   Layout layout = Layout::keras;
   Shape block;              // flattened only: [positions..., channels] before flattening
   std::string masked_by;    // the layer whose mask travels with the tensor; empty when there is none
-  ValueId mask = no_value;  // [batch, steps] int64, 1 where a step counts; none where nobody can say
+  ValueId mask = no_value;  // [batch, steps] int64, 1 where a step counts; none where unknown
   DType dtype = DType::float32;
 
   std::size_t rank() const { return shape.size(); }
@@ -53,7 +53,7 @@ struct LayerWeights {
   std::size_t next = 0;
 };
 
-// What all layers of one graph share: names, constants, and conversions between layouts.
+// Shared by all layers of one graph: names, constants, and conversions between layouts.
 struct KerasGraph {
   GraphBuilder builder;
   Hdf5File* weights = nullptr;
@@ -82,7 +82,7 @@ class LayerBuilder {
   int keras_major() const { return graph_.major; }
   bool flips_kernels() const { return graph_.flips_kernels; }
   int keras_minor() const { return graph_.minor; }
-  // What the call says beside its tensors.
+  // Arguments of the call apart from its tensors.
   const KerasCall& call() const { return call_; }
   const KerasTensor& pair_mask() const {
     return pair_mask_;
@@ -94,7 +94,7 @@ class LayerBuilder {
 
   // The same call with the config of a layer inside this one (Bidirectional, TimeDistributed).
   LayerBuilder inner(LayerConfig config) const;
-  // The same with nodes named "<layer><suffix>", for a part of the layer that has a result of its own.
+  // The same with nodes named "<layer><suffix>", for a part of the layer that has a separate result.
   LayerBuilder inner_named(LayerConfig config, std::string_view suffix) const;
 
   [[noreturn]] void invalid(std::string_view fault) const;                              // Error{model}
@@ -164,7 +164,7 @@ using BuildLayer = KerasTensors (*)(LayerBuilder& layer, std::span<const KerasTe
 // The translation of a class of layers; throws Error{unsupported} naming the layer and what would help.
 BuildLayer find_keras_layer(const LayerConfig& config);
 bool is_keras_layer(const std::string& class_name);
-// What becomes of the mask of the input.
+// What happens to the mask of the input.
 enum class MaskPassage {
   passed,   // Keras hands it on to what reads the output
   dropped,  // Keras knows nothing of masks there: what reads the output has none

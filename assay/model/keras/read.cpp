@@ -22,7 +22,7 @@ constexpr std::uint64_t config_limit = std::uint64_t{64} << 20;
 constexpr std::uint64_t weights_limit = std::uint64_t{4} << 30;
 constexpr std::uint64_t deflate_ratio = 1100;  // deflate cannot shrink data further than 1032 times
 
-// The architecture beside a file of weights: the same stem, with ".weights" taken off if need be.
+// The architecture next to a file of weights: the same stem, with ".weights" taken off if need be.
 std::optional<fs::path> architecture_beside(const fs::path& weights) {
   fs::path candidate = weights;
   for (int i = 0; i < 2 && candidate.has_extension(); ++i) {
@@ -44,7 +44,7 @@ std::optional<fs::path> weights_beside(const fs::path& json) {
   return std::nullopt;
 }
 
-// "keras_version" or "backend", which Keras writes at the root or beside the weights.
+// "keras_version" or "backend", which Keras writes at the root or next to the weights.
 std::string root_text(const Hdf5File& file, const char* attribute) {
   if (const auto text = file.text("", attribute)) return *text;
   if (file.is_group("model_weights")) return file.text("model_weights", attribute).value_or("");

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads Keras models. What comes out is a Graph with ONNX semantics whose results equal Keras's to float
-// rounding; docs/keras.md has the layers, their limits and how channels-last becomes channels-first.
+// Reads Keras models into a Graph with ONNX semantics whose results equal Keras's to float rounding;
+// docs/keras.md has the layers, their limits and how channels-last becomes channels-first.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace assay {
 
-// An HDF5 file with a whole model (attribute `model_config`), or with weights only and the architecture
-// beside it in a .json of the same stem; `path` may also name that .json. Throws Error{model} for damaged,
+// An HDF5 file with a whole model (attribute `model_config`), or with weights only and the architecture next
+// to it in a .json of the same stem; `path` may also name that .json. Throws Error{model} for damaged,
 // hostile or mismatching files and Error{unsupported} naming layer, class and what would help.
 Graph read_keras_h5(const std::filesystem::path& path);
 

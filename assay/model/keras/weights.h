@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// The weights of one model's layers. Models within a model have a scope of their own.
+// The weights of one model's layers. Models within a model have a separate scope.
 class KerasWeights {
  public:
   virtual ~KerasWeights() = default;
@@ -20,7 +20,7 @@ class KerasWeights {
   virtual std::vector<std::string> paths(const KerasLayer& layer) = 0;
   // Those of the model that the layer is, or applies to each step.
   virtual std::unique_ptr<KerasWeights> nested(const KerasLayer& model) = 0;
-  // Layers that have weights in the file but which paths() and nested() were never asked for.
+  // Layers that have weights in the file but which paths() and nested() were never requested.
   virtual std::vector<std::string> unused() const { return {}; }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Graphs inside nodes, and functions: what of the names around them they read, and copies under other names.
+// Graphs inside nodes, and functions: the outer names that they read, and copies with other names.
 
 #include <onnx/onnx_pb.h>
 

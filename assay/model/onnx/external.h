@@ -1,6 +1,6 @@
 #pragma once
 
-// Weights that an ONNX file keeps in files beside it.
+// Weights that an ONNX file keeps in files next to it.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ class ExternalData {
   explicit ExternalData(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   // The tensor's bytes, of which there must be `size`. Throws Error{model}, beginning with `what`, when the
-  // location is missing or leaves the folder, is no regular file, ends before the tensor does, or when two
+  // location is missing or leaves the folder, is not a regular file, ends before the tensor does, or when two
   // tensors overlap in it; Error{resources} when it would not fit in memory.
   std::vector<std::byte> read(const onnx::TensorProto& tensor, std::uint64_t size, std::string_view what);
 

@@ -67,7 +67,7 @@ void add_repeated(onnx::GraphProto& graph, const Value& input, const Value& othe
   expand.add_input(sizes);
 }
 
-// What has an open axis, but for the input.
+// Inputs with an open axis, except this one.
 const Value* open_input(const Graph& graph, ValueId but) {
   for (const ValueId id : graph.inputs()) {
     if (id != but && std::ranges::find(graph.value(id).shape, -1) != graph.value(id).shape.end())

@@ -10,7 +10,7 @@
 
 namespace assay::onnx_format {
 
-// What a DequantizeLinear node makes of constants, in float32, where there is one scale for all, one a
+// The result of a DequantizeLinear node of constants, in float32, if there is one scale for all, one a
 // position of an axis, or one a block; nothing for other nodes and forms.
 std::optional<Array> dequantised_constant(const Node& node, const OnnxGraph& graph);
 

@@ -31,7 +31,7 @@ class OnnxGraph {
   ValueId define_input(const std::string& name, DType dtype, Shape shape);
   // What the file declares about a value's shape, -1 for unknown dimensions.
   void declare_shape(const std::string& name, Shape shape) { declared_[name] = std::move(shape); }
-  // For an input of a body: what define_input() was told is not meant.
+  // For an input of a body: overrides define_input().
   void forget_shape(const std::string& name) { declared_.erase(name); }
   void declare_output(const std::string& name, DType dtype, Shape shape);
   // The ONNX element type of a value, which Assay may hold in another: as the file states it, or as it

@@ -1,6 +1,6 @@
 #pragma once
 
-// Small whole numbers and truth values that constants and declared shapes settle: conditions, counts and
+// Small integers and truth values that follow from constants and declared shapes: conditions, counts and
 // positions.
 
 #include <map>
@@ -23,7 +23,7 @@ class Known {
 
  private:
   using Numbers = std::vector<std::int64_t>;
-  // With a mark in the place of an element that is not known.
+  // With a mark instead of an element that is not known.
   std::optional<Numbers> elements(ValueId id);
   std::optional<Numbers> computed(const Node& node);
   std::optional<Numbers> shape_of(const Node& node) const;

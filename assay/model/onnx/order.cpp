@@ -14,7 +14,7 @@ namespace {
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-// What a node reads, what its bodies capture included.
+// The names that a node reads, including those captured by its bodies.
 std::set<std::string> read_names(const onnx::NodeProto& node) {
   std::set<std::string> names(node.input().begin(), node.input().end());
   for (const auto& attribute : node.attribute()) {

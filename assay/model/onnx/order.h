@@ -7,8 +7,8 @@
 namespace assay::onnx_format {
 
 // Brings the nodes of all graphs, bodies and functions into an order in which each comes after those that
-// make what it reads, and otherwise leaves them as they are. Nodes that wait for each other come last: the
-// graph they make is refused. O(nodes log nodes).
+// make what it reads, and otherwise keeps their order. Nodes of a cycle come last; their graph is refused.
+// O(nodes log nodes).
 void sort_nodes(onnx::ModelProto& model);
 
 }  // namespace assay::onnx_format

@@ -51,12 +51,12 @@ constexpr bool is_short_type(std::int64_t type) { return type >= float8e4m3fn &&
 // The ONNX type of an element type.
 int onnx_type(DType dtype);
 
-// Whole numbers of 16 bits and of 32 bits without sign are held in wider types.
+// Integers of 16 bits and of 32 bits without sign are held in wider types.
 constexpr bool is_narrow_integer(std::int64_t type) {
   return type == onnx::TensorProto::UINT16 || type == onnx::TensorProto::INT16 ||
          type == onnx::TensorProto::UINT32;
 }
-// The number as whole numbers of the ONNX type keep it: modulo their range.
+// The number as integers of the ONNX type keep it: modulo their range.
 std::int64_t wrapped(int onnx_type, std::int64_t number);
 
 // "float16"; "type 99" for one that ONNX 1.12 does not know.

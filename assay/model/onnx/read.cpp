@@ -144,7 +144,7 @@ void Reader::read_inputs(const onnx::GraphProto& graph) {
   }
 }
 
-// Outputs behind what was left out are left out, too; names of columns are taken off.
+// Outputs that depend on what was left out are also left out; names of columns are taken off.
 void Reader::read_outputs(const onnx::GraphProto& graph) {
   std::string left_out;
   int kept = 0;

@@ -10,7 +10,7 @@
 namespace assay::onnx_format {
 namespace {
 
-// What makes names or lists of the outputs.
+// Operators that make names or lists of the outputs.
 constexpr std::string_view tails[] = {"CastMap", "CategoryMapper", "DictVectorizer", "LabelEncoder",
                                       "ZipMap"};
 

@@ -1,6 +1,6 @@
 // Branches and loops. Where the condition or the number of rounds is known the nodes of the body become nodes
-// of the graph, so that their layers are layers. Other bodies stay networks of their own, which the node
-// holds as bytes of ONNX: what they capture are further inputs of the node.
+// of the graph, so that their layers are layers. Other bodies stay separate networks, which the node holds as
+// bytes of ONNX: what they capture are further inputs of the node.
 
 #include <algorithm>
 
@@ -390,7 +390,7 @@ void Reader::state_types(const onnx::NodeProto& proto, const Node& node, onnx::G
 }
 
 void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vector<std::string>& bodies) {
-  // Names inside are unlike those around, whatever becomes of either.
+  // Names inside are unlike those around, which may be renamed separately.
   std::vector<onnx::GraphProto> graphs;
   std::set<std::string> captured;
   for (const std::string& attribute : bodies) {

@@ -241,7 +241,7 @@ void Reader::concat_sequence(const onnx::NodeProto& proto, const Node& node) {
   add("Concat", node.name, list, proto.output(0), {{"axis", axis}});
 }
 
-// The body once for each element of the first sequence, and of the others beside it.
+// The body once for each element of the first sequence, and of the others next to it.
 void Reader::map_sequence(const onnx::NodeProto& proto, const Node& node) {
   const onnx::GraphProto* body = nullptr;
   for (const auto& attribute : proto.attribute()) {

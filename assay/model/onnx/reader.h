@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads one ONNX graph into the canonical form. Each family of nodes that are more than one node stands in a
-// file of its own: read_control.cpp (branches, loops), read_sequences.cpp, read_classical.cpp.
+// separate file: read_control.cpp (branches, loops), read_sequences.cpp, read_classical.cpp.
 
 #include <map>
 #include <set>
@@ -59,7 +59,7 @@ class Reader {
   // Adds a node of the canonical form whose inputs and output have names.
   void add(const std::string& op, const std::string& name, const std::vector<std::string>& inputs,
            const std::string& output, std::map<std::string, Attribute> attributes = {});
-  // The name of a new constant of whole numbers.
+  // The name of a new constant of integers.
   std::string constant(const std::string& base, const std::vector<std::int64_t>& values, bool single = false);
 
   // read_control.cpp
@@ -71,13 +71,13 @@ class Reader {
   bool unroll_loop(const onnx::NodeProto& proto, const Node& node, const onnx::GraphProto& body);
   bool unroll_scan(const onnx::NodeProto& proto, const Node& node, const onnx::GraphProto& body);
   // The body's nodes as nodes of this graph: its inputs are called `given` here, its outputs `wanted` ("":
-  // nobody wants it).
+  // unused).
   void inline_body(onnx::GraphProto body, const std::vector<std::string>& given,
                    const std::vector<std::string>& wanted, const std::string& prefix);
   void stack(const std::vector<std::string>& parts, std::int64_t axis, const std::string& output,
              const Node& node);
   void state_types(const onnx::NodeProto& proto, const Node& node, onnx::GraphProto& body) const;
-  // A node whose bodies run as networks of their own; each of `bodies` is an attribute of the file's node.
+  // A node whose bodies run as separate networks; each of `bodies` is an attribute of the file's node.
   void keep_bodies(const onnx::NodeProto& proto, Node node, const std::vector<std::string>& bodies);
   Graph read_body(onnx::GraphProto body, const std::set<std::string>& captured, const std::string& name);
 
@@ -112,7 +112,7 @@ class Reader {
   std::map<std::string, std::optional<std::string>> optionals_;
   // Sequences of as many elements as a loop has rounds: the value that has them along its first axis.
   std::map<std::string, std::string> stacked_;
-  std::set<std::string> dropped_;  // texts, values behind them or operators of classical machine learning
+  std::set<std::string> dropped_;  // texts, values after them or operators of classical machine learning
   std::map<std::string, std::string>
       named_;  // output of a dropped node that names its input's columns -> that input
   int opset_ = 0, depth_ = 0;

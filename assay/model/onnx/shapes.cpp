@@ -12,8 +12,8 @@ using KnownShape = std::optional<Shape>;
 
 constexpr std::int64_t most_shape_elements = std::int64_t{1} << 31;  // more are not counted
 
-// The shape that both are stretched to.
-Shape stretched(Shape a, Shape b) {
+// The shape that both are broadcast to.
+Shape broadcast(Shape a, Shape b) {
   if (a.size() < b.size()) std::swap(a, b);
   for (std::size_t i = 0; i < b.size(); ++i) {
     std::int64_t& dim = a[a.size() - b.size() + i];
@@ -32,7 +32,7 @@ Shape after_gemm(const Node& node, const KnownShape& left, const KnownShape& rig
 
 KnownShape after_matmul(const KnownShape& left, const KnownShape& right) {
   if (!left || !right || left->size() < 2 || right->size() < 2) return {};
-  Shape shape = stretched({left->begin(), left->end() - 2}, {right->begin(), right->end() - 2});
+  Shape shape = broadcast({left->begin(), left->end() - 2}, {right->begin(), right->end() - 2});
   shape.push_back(*(left->end() - 2));
   shape.push_back(right->back());
   return shape;
@@ -89,7 +89,7 @@ KnownShape shape_after(const Graph& graph, const Node& node, const std::vector<K
   KnownShape shape = x;
   for (std::size_t i = 1; i < node.inputs.size() && shape; ++i) {
     const KnownShape other = of_input(i);
-    shape = other ? KnownShape(stretched(*shape, *other)) : KnownShape();
+    shape = other ? KnownShape(broadcast(*shape, *other)) : KnownShape();
   }
   return shape;
 }

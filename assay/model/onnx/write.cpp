@@ -108,7 +108,7 @@ class Writer {
       const auto i = static_cast<std::size_t>(id);
       const Value& value = graph_.value(id);
       std::optional<Shape> known = is_body_ ? std::nullopt : shapes[i];
-      // Beside an axis without elements others may be longer than a declaration can say.
+      // If an axis has no elements, others may be longer than a declaration can say.
       if (known && std::ranges::find(*known, 0) != known->end()) known.reset();
       write_type(value, types[i], value.shape.empty() ? known : value.shape, *proto.add_output());
     }
@@ -173,7 +173,7 @@ class Writer {
     }
   }
 
-  // What bodies capture are names to them, and no inputs of the node.
+  // Captured values are names in bodies, not inputs of the node.
   static void write_bodies(const Node& node, const std::vector<std::string>& bodies, onnx::NodeProto& proto) {
     if (node.has("batched")) {
       fail(Fault::unsupported, "{}: a Scan of operator set 8 over a batch cannot be written",

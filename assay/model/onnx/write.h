@@ -5,7 +5,7 @@
 
 namespace assay::onnx_format {
 
-// A body of a branch or loop as a model of its own: an input without axes is one whose shape is open.
+// A body of a branch or loop as a separate model: an input without axes is one whose shape is open.
 onnx::ModelProto body_model(const Graph& graph);
 
 }  // namespace assay::onnx_format

@@ -1,7 +1,7 @@
 #pragma once
 
-// The search for where a numeric option begins to be killed, and DeepCrime's scores of operators from what
-// was found (Humbatova et al., ISSTA 2021; docs/algorithms/statistical-killing.md).
+// The search for the value of a numeric option from which a mutant is killed, and DeepCrime's scores of
+// operators (Humbatova et al., ISSTA 2021; docs/algorithms/statistical-killing.md).
 
 #include <cstddef>
 #include <optional>

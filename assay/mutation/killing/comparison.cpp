@@ -87,7 +87,7 @@ double rank_sum_p(std::span<const double> a, std::span<const double> b) {
 Spread spread_of(std::span<const double> values) {
   Spread spread{values.size(), 0, 0};
   for (const double x : values) spread.mean += x / static_cast<double>(values.size());
-  // Equal values have no spread, whatever rounding makes of their mean.
+  // Equal values have no spread, even if their mean is rounded.
   if (std::ranges::all_of(values, [&](double x) { return x == values.front(); })) {
     if (!values.empty()) spread.mean = values.front();
     return spread;

@@ -10,7 +10,7 @@ OperatorInfo afrm_operator();
 OperatorInfo lam_operator();
 OperatorInfo ld_operator();
 
-// What an operator of the layer level does, for a network before it is trained.
+// An operator of the layer level, applied to a network before training.
 ProgramFault before_training(const OperatorInfo& op);
 
 }  // namespace assay::mutation

@@ -13,7 +13,7 @@ constexpr int greatest_divisor = 127;
 constexpr double whole_enough = 1e-3;  // of a float32 product of an integer and a scale
 
 // The step between the integers that these weights stand for; nothing where they stand for none. The scale of
-// a quantised network is no part of its graph any more, but its weights are multiples of it: the greatest
+// a quantised network is not part of its graph any more, but its weights are multiples of it: the greatest
 // step of which all are multiples from -128 to 127.
 template <typename Weight>
 std::optional<double> step_of(std::int64_t count, Weight weight) {

@@ -12,7 +12,7 @@ namespace {
 
 const std::array<std::string, 5> kinds{"any", "duplicate", "relu", "tanh", "sigmoid"};
 
-// Whether a ReLU behind this value would change nothing.
+// Whether a ReLU after this value would change nothing.
 bool never_negative(const SubjectLayer& layer) { return layer.layer.range.low >= 0; }
 
 std::vector<std::string> possible(const SubjectLayer& layer, const SpecOptions& options) {

@@ -11,7 +11,7 @@ namespace assay::mutation {
 void multiply_neurons(Edit& edit, const SubjectLayer& layer, ValueId value,
                       const std::vector<std::int64_t>& neurons, float factor, const std::string& suffix);
 
-// Puts a number in the place of these neurons of `value`, whatever they were, NaN included.
+// Sets these neurons of `value` to a number, including NaN.
 void replace_neurons(Edit& edit, const SubjectLayer& layer, ValueId value,
                      const std::vector<std::int64_t>& neurons, float number, const std::string& suffix);
 

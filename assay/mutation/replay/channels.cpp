@@ -46,7 +46,7 @@ Array cut(const Array& array, std::size_t axis, const Channels& positions) {
   return picked(array, positions, static_cast<std::int64_t>(axis));
 }
 
-// Nodes in a row as a network of their own, each reading what the one before gives.
+// Nodes in a row as a separate network, each reading what the one before gives.
 class Row {
  public:
   // `shape`: of a record of what the first node reads.
@@ -123,7 +123,7 @@ int weight_axis(const Node& node, const Array* weights, bool output) {
   return -1;
 }
 
-// Whether changed weights may be computed by themselves; otherwise the engine asked for does it all.
+// Whether changed weights may be computed by themselves; otherwise the engine requested does it all.
 bool computes_changes(const Session& session) {
   const SessionOptions& options = session.options();
   return options.device == "cpu" && (options.engine == "auto" || options.engine == "lanes");
@@ -344,7 +344,7 @@ class ChannelFinder {
     return true;
   }
 
-  // Flattening makes a stretch of columns of each channel.
+  // Flattening makes a range of columns of each channel.
   void expand(ValueId from) {
     const Shape& shape = session_.shape(from);
     const std::int64_t positions =
@@ -442,7 +442,7 @@ std::optional<ChannelPath> find_channel_path(const Session& session, const Graph
                                              const std::optional<ChangedWeights>& changed) {
   try {
     return ChannelFinder(session, mutant, difference, changed).find();
-  } catch (const Error& error) {  // the nodes by themselves are no network that can run
+  } catch (const Error& error) {  // the nodes alone do not form a network that can run
     if (error.fault() == Fault::interrupted) throw;
     return std::nullopt;
   }

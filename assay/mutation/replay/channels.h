@@ -1,8 +1,8 @@
 #pragma once
 
 // The short way for a mutant that changes few channels (neurons) of a layer: only these are computed again,
-// carried through the channel-wise nodes behind, and their change is added to the next layer's sum, since
-// that is linear in them.
+// carried through the channel-wise nodes that follow, and their change is added to the next layer's sum,
+// since that is linear in them.
 
 #include <cstdint>
 #include <memory>
@@ -18,11 +18,11 @@ namespace assay::mutation {
 struct ChannelPath {
   ValueId source = no_value;  // value of the original that the first node reads
   std::optional<std::vector<std::int64_t>> source_channels;  // channels of it that are read, unless all
-  // In the place of a first node: what other weights make of the source value and of what the original's
-  // layer gave there.
+  // Instead of a first node: the contribution of other weights, from the source value and the original
+  // layer's result.
   std::optional<ChangedWeights> start;
   ValueId started = no_value;
-  // The nodes behind, their constants cut to the channels in question; null: there are none.
+  // The nodes that follow, with their constants cut to the channels in question; null: there are none.
   std::shared_ptr<const Session> steps;
   ValueId end = no_value;              // value of the original of which `channels` become what the nodes give
   std::vector<std::int64_t> channels;  // ascending
@@ -32,10 +32,11 @@ struct ChannelPath {
   ValueId next_value = no_value;       // what it computes
   std::size_t changed = 0, width = 0;  // channels that the first node changes, and that there are
 
-  // What becomes of `channels`, from the source value (whole) and, where there is a start, the value
-  // `started`; undefined where infinities are in the way.
+  // The new values of `channels`, from the source value (whole) and, if there is a start, the value
+  // `started`; undefined if infinities are in the way.
   Array run(const Array& source_value, const Array& started_value, int threads) const;
-  // What the linear node computes, of what it computed and of the change of `channels`; undefined as above.
+  // The new result of the linear node, from its original result and the change of `channels`; undefined as
+  // above.
   Array run_next(const Array& before, const Array& change, int threads) const;
 };
 

@@ -78,7 +78,7 @@ class Comparison {
     }
   }
 
-  // What leads to other outputs only does not change the decision.
+  // Nodes that lead only to other outputs do not change the decision.
   void forget_other_outputs() {
     std::vector<bool> leads(mutant_.values().size());
     leads[static_cast<std::size_t>(decision_)] = true;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a mutant computes otherwise than the original: found by comparing the two graphs, whatever operator
-// made the edit.
+// The difference between a mutant and the original, found by comparing the two graphs, independent of the
+// operator that made the edit.
 
 #include <functional>
 #include <map>
@@ -17,8 +17,7 @@ struct Difference {
   std::vector<ValueId> seams;   // values that they compute and that the rest of the network reads, same id in
                                 // both; from these on the original's nodes apply
   std::vector<ValueId> beside;  // values of the original that the rest reads together with the seams
-  std::map<ValueId, ValueId>
-      border;  // all values equal to the original's that something behind the fault reads
+  std::map<ValueId, ValueId> border;  // all values equal to the original's that nodes after the fault read
   bool empty() const { return nodes.empty(); }
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// When a mutant answers otherwise than the original: another class, a regression value further away than a
-// margin, or more than a share of a record's items decided otherwise.
+// When a mutant decides differently than the original: another class, a regression value further away than a
+// margin, or more than a share of a record's items decided differently.
 
 #include <cstdint>
 #include <memory>
@@ -23,14 +23,14 @@ class Judge {
   struct Verdict {
     bool killed = false;
     bool finite = true;  // false: the mutant's decision holds a NaN or infinity, which kills
-    // Distance from the other answer, in units of the decision value: the expected class's score less the
-    // best other (of items, that of the item with which too many change), or the margin less the deviation.
-    // Negative when killed; its size beside `scale` says how sure the verdict is.
+    // Distance from the other decision, in units of the decision value: the expected class's score less the
+    // best other (for items, that of the item with which too many change), or the margin less the deviation.
+    // Negative when killed; relative to `scale` its size shows how clear the verdict is.
     double slack = 0;
     double scale = 0;   // largest magnitude among the values compared
     double change = 0;  // largest difference between the mutant's decision values and the original's
   };
-  using Items = std::vector<std::int64_t>;  // the classes of items that the original decides rightly
+  using Items = std::vector<std::int64_t>;  // the classes of items that the original decides correctly
   // One verdict a record. `original`, `mutant`: decision values [n, ...]; `expected`: the original's classes,
   // of classifiers; `items`: of tasks. Throws Error{unsupported} when classes cannot be read off.
   std::vector<Verdict> judge(const Array& original, const Array& mutant,

@@ -61,7 +61,7 @@ bool fixes_batch(const Graph& graph) {
   });
 }
 
-// Edits of a graph keep its values under their numbers and add others behind.
+// Edits of a graph keep its values under their numbers and append others.
 bool is_edit(const Graph& original, const Graph& mutant) {
   const auto same = [](const Value& a, const Value& b) { return a.name == b.name; };
   return std::ranges::equal(original.inputs(), mutant.inputs()) &&
@@ -163,7 +163,7 @@ Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
   heavy_ = linear > 1 || !make_part();
 }
 
-// False where what changes is no network by itself.
+// False where what changes is not a network by itself.
 bool Replay::make_part() {
   std::map<ValueId, Shape> given;
   for (const auto& [id, source] : difference_.sources) {

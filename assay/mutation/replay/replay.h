@@ -1,9 +1,9 @@
 #pragma once
 
-// Runs a mutant at the price of what it changes: only nodes behind the fault run, from what the original
+// Runs a mutant at the price of what it changes: only nodes after the fault run, from what the original
 // network computed before; where few channels change, only their contribution to the next layer; records that
-// the fault does not reach are not run at all. The answers are those of running the whole mutant, up to float
-// rounding; Replay::exact() settles the decisions that rounding could sway.
+// the fault does not reach are not run at all. The decisions are those of running the whole mutant, up to
+// float rounding; Replay::exact() settles the decisions that rounding could sway.
 
 #include <cstdint>
 #include <functional>
@@ -29,7 +29,7 @@ class Block {
 
   std::size_t chunks() const { return chunks_.size(); }
   std::int64_t rows(std::size_t chunk) const { return chunks_[chunk].rows; }
-  // A value of the original network, computed when first asked for. May be called from several threads.
+  // A value of the original network, computed when first requested. May be called from several threads.
   const Array& value(std::size_t chunk, ValueId id);
   const Tensors& inputs(std::size_t chunk) const { return chunks_[chunk].inputs; }
   // Bytes that a record takes at most with all values that replaying may ask for.
@@ -54,9 +54,9 @@ class Replay {
  public:
   // `naive`: no shortcut, the whole mutant for every record; what the others are measured against, and the
   // only way for networks whose file fixes the batch size. `separate`: the mutant was not made by editing the
-  // original's graph (it was trained; graphs that do not look like an edit are taken so, too), so that it is
-  // run whole and its inputs are those of the original in their order. Throws Error{mismatch} when a separate
-  // network takes other inputs or gives other outputs.
+  // original's graph (it was trained; graphs that do not look like an edit of the original count as separate
+  // as well), so it is run whole and its inputs are those of the original in their order. Throws
+  // Error{mismatch} when a separate network takes other inputs or gives other outputs.
   Replay(const Session& original, Graph mutant, bool naive = false, bool separate = false);
 
   // False when the mutant computes what the original computes.
@@ -72,8 +72,8 @@ class Replay {
   // Decisions of some records of a chunk by running the whole mutant.
   Array exact(Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows) const;
 
-  // Which way is taken, for people: "whole network", "from conv2", "2 of 16 channels of conv2", "changed
-  // weights of conv2".
+  // The chosen way, for people: "whole network", "from conv2", "2 of 16 channels of conv2", "changed weights
+  // of conv2".
   std::string way() const;
 
  private:
@@ -97,11 +97,11 @@ class Replay {
   Graph mutant_;
   bool separate_, naive_;
   Difference difference_;
-  bool pickable_ = true;                   // what the rest reads beside the seams can be cut to some records
+  bool pickable_ = true;  // what the rest reads apart from the seams can be cut to some records
   std::optional<ChangedWeights> changed_;  // what the difference begins with
   std::optional<ChannelPath> channels_;
   std::optional<Part> part_;
-  bool heavy_ = false;  // the difference is better run by a session of its own
+  bool heavy_ = false;  // the difference is better run by a separate session
   int threads_ = 1;
   mutable std::unique_ptr<Session> whole_;  // of the mutant, made when needed
 };

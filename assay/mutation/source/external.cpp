@@ -31,7 +31,7 @@ class WorkFolder {
  public:
   WorkFolder(const fs::path& store, const std::string& key) {
     make_folders(store);
-    // A temporary name is unique; the folder stands beside it.
+    // A temporary name is unique; the folder stands next to it.
     const TemporaryFile unique = make_temporary(store / (key + ".work"));
     path_ = unique.path.string() + ".folder";
     ::close(unique.descriptor);

@@ -316,7 +316,7 @@ class StudyRun {
   bool killed(std::size_t m, std::size_t set) const {
     if (m == nothing) return false;
     const TestedMutant& tested = study_.mutants[m];
-    // What cannot be trained at all is noticed.
+    // A mutant that cannot be trained counts as killed.
     return !tested.failure.empty() || tested.verdicts[set].status == KillStatus::killed;
   }
 

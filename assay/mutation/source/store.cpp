@@ -29,7 +29,7 @@ bool is_key(const std::string& text) {
   return text.size() == key_digits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// What KEY.json says; nothing where it is not there, not ours, or damaged.
+// The content of KEY.json; nothing if it is missing, foreign or damaged.
 std::optional<StoreJson> facts_of(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return {};

@@ -16,7 +16,7 @@
 namespace assay::mutation {
 namespace {
 
-// Progress of a training beside others: it only asks whether to stop.
+// Progress of a training that runs with others: it only asks whether to stop.
 class Stoppable final : public Progress {
  public:
   explicit Stoppable(const std::atomic<bool>& stop) : stop_(stop) {}

@@ -21,7 +21,7 @@ struct TrainedMutants {
   std::vector<Trained> trained;        // one for each mutant
   std::vector<PlannedMutant> planned;  // of those that have a network
 };
-// What fails is said in `trained`.
+// Failures are reported in `trained`.
 TrainedMutants train_mutants(const Program& program, const Subject& subject,
                              const std::vector<Mutant>& mutants, const TrainingPlan& plan,
                              Progress& progress);

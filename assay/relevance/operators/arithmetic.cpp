@@ -1,4 +1,4 @@
-// Element-wise arithmetic of several operands, and whatever is linear (or homogeneous) in its input.
+// Element-wise arithmetic of several operands, and everything linear (or homogeneous) in its input.
 
 #include <assay/array_math.h>
 

@@ -1,4 +1,4 @@
-// Rules that look at weights alone and spread relevance over an input whatever its values.
+// Rules that look at weights alone and spread relevance over an input independent of its values.
 
 #include <assay/array_math.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// How people name units: layer=lstm,gate=forget,units=0-15+20, or those that a result document names:
+// Names of units: layer=lstm,gate=forget,units=0-15+20, or those in a result document:
 // from=seen.json,hypothesis=label:7,top=5.
 
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
 
-// How well a network does on data, as a result document.
+// Evaluations of networks as result documents.
 
 #include <string>
 #include <vector>

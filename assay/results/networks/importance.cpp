@@ -53,7 +53,7 @@ report::Table conservation_table(const relevance::Importance& importance, double
   return table;
 }
 
-// What the attribution computes, exactly.
+// The exact definition of the attribution.
 std::string method_of(const relevance::Importance& importance, const Session& session,
                       const relevance::ImportanceOptions& options) {
   relevance::AttributionOptions attribution = options.attribution;

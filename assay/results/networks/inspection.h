@@ -1,6 +1,6 @@
 #pragma once
 
-// What an inspection found, as a result document.
+// Inspections as result documents.
 
 #include <cstddef>
 #include <span>
@@ -20,10 +20,10 @@ struct InspectionDetail {
   std::size_t most = 100'000;  // rows of the table of all scores; beyond, only the best units are in it
 };
 
-// How strong a score is: its distance from no affinity, where values on either side of that are affinity.
+// Strength of a score: its distance from no affinity, if values on either side of that are affinity.
 double strength(const inspection::ScoreRow& row);
 
-// The best units of each hypothesis, scores of whole groups, how rows came about, and all scores.
+// The best units of each hypothesis, scores of whole groups, how rows were formed, and all scores.
 report::Document document_of(const inspection::Inspection& inspection, const std::string& subject,
                              const inspection::InspectOptions& options, const InspectionDetail& detail);
 
@@ -34,7 +34,7 @@ std::vector<inspection::Claim> strongest_claims(const inspection::Inspection& in
                                                 const std::vector<inspection::UnitGroup>& groups,
                                                 std::size_t count, std::size_t units);
 
-// What perturbation said of them.
+// Results of perturbing them.
 report::Document document_of(std::span<const inspection::Verification> verified,
                              const std::vector<inspection::UnitGroup>& groups);
 

@@ -144,7 +144,7 @@ void add_plan(report::Document& document, const Session& session, bool measured)
     const auto threads = session.options().threads;
     peak = peak_multiply_adds() * static_cast<double>(threads > 0 ? threads : available_threads());
   }
-  for (const PlannedStretch& part : session.plan(measured)) {
+  for (const PlannedSegment& part : session.plan(measured)) {
     const auto name = [&](int n) { return session.graph().nodes()[static_cast<std::size_t>(n)].name; };
     std::vector<report::Cell> row{part.engine, name(part.nodes.front()), name(part.nodes.back()),
                                   static_cast<std::int64_t>(part.nodes.size())};

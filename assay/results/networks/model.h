@@ -1,6 +1,6 @@
 #pragma once
 
-// What a network consists of, as a result document.
+// The structure of a network, as a result document.
 
 #include <optional>
 #include <vector>
@@ -15,10 +15,10 @@ namespace assay::results {
 report::Document document_of(const Session& session,
                              const std::optional<std::vector<std::vector<std::size_t>>>& dead = {});
 
-// Adds a table of how a forward pass runs, stretch by stretch: which back end, how many microseconds a record
+// Adds a table of how a forward pass runs, segment by segment: which back end, how many microseconds a record
 // is expected to take on one thread and, when `measured`, takes with the session's threads (best of several
-// runs of made-up records), and which share that is of what these threads could multiply, measured now.
-// Convolutions that take fewer products than their definition may show more than all.
+// runs of sample records), and the share of the peak multiplication rate of these threads, measured now.
+// Convolutions with fewer products than their definition may show more than 100 %.
 void add_plan(report::Document& document, const Session& session, bool measured);
 
 }  // namespace assay::results

@@ -1,6 +1,6 @@
 #pragma once
 
-// Records as pictures for a result document: what decides in them, and how they were changed.
+// Records as pictures for a result document: heat maps of decisions, and changes of records.
 
 #include <filesystem>
 #include <span>
@@ -23,9 +23,9 @@ struct Drawing {
   std::filesystem::path folder;
 };
 
-// Attributes the decisions on random records to their inputs and writes a heat map for each: the record
-// beside the relevance of its elements, summed over channels and scaled to its largest absolute value; red
-// speaks for the decision, blue against it, white is silent. REQUIRES is_picture().
+// Attributes the decisions on random records to their inputs and writes a heat map for each: the record next
+// to the relevance of its elements, summed over channels and scaled to its largest absolute value; red speaks
+// for the decision, blue against it, white is silent. REQUIRES is_picture().
 std::vector<report::Picture> draw_relevance(const Session& session, const Dataset& data,
                                             const std::string& method, relevance::AttributionOptions options,
                                             const Drawing& drawing);

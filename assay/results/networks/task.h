@@ -1,6 +1,6 @@
 #pragma once
 
-// How well a network does that decides more than once a record, as a result document.
+// Evaluations of networks with several decisions a record, as result documents.
 
 #include <vector>
 

@@ -93,7 +93,7 @@ std::optional<double> robust_accuracy(const std::vector<attack::AttackSummary>& 
   return static_cast<double>(attacked - turned.size()) / static_cast<double>(data.size());
 }
 
-// What became of a record: "7 is taken for 2".
+// The change of a decision: "7 is taken for 2".
 std::string fate_of(const attack::AttackedRecord& record, const Dataset& data) {
   if (data.target_width() > 0) return record.success ? "the output moves" : "the output stays";
   const std::vector<std::string> names = data.class_names();

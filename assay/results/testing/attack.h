@@ -1,6 +1,6 @@
 #pragma once
 
-// What attacks did, as a result document and pictures.
+// Attacks as result documents and pictures.
 
 #include <filesystem>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace assay::results {
 
 // Up to `count` records of an attack beside what they were: successes, or where there are none the others;
-// none where records are no pictures.
+// none where records are not pictures.
 std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Dataset& data,
                                            std::size_t count, const std::filesystem::path& folder);
 

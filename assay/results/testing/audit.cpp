@@ -55,7 +55,7 @@ report::Table verdict_table(const audit::Audit& result) {
   return table;
 }
 
-// What else was measured of the same pairs.
+// Further measurements of the same pairs.
 report::Table word_table(const audit::Audit& result) {
   report::Table table{"words",
                       "The verdicts in words",

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an audit of criteria found, as a result document.
+// Audits of criteria as result documents.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace assay::results {
 
-// The verdict on each criterion in words, with its correlation by kind of faults, then what each is made of.
+// The verdict on each criterion in words, with its correlation by kind of faults, then the parts of each.
 // `subject` begins the headline: "lenet5 on digits".
 report::Document document_of(const audit::Audit& audit, const audit::Pool& pool, const std::string& subject);
 

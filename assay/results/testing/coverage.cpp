@@ -584,7 +584,7 @@ report::Table idc_table(const coverage::CoverageState& state) {
                       {},
                       false};
   for_each_idc(state, [&](const coverage::Idc& idc) {
-    const std::vector<coverage::Coverage> rows = idc.Idc::result();  // of all combinations, whatever is asked
+    const std::vector<coverage::Coverage> rows = idc.Idc::result();  // of all combinations, always
     for (std::size_t l = 0; l < rows.size(); ++l) {
       const coverage::Idc::LayerCombinations& layer = idc.layers()[l];
       table.rows.push_back({layer.name, report::count_cell(layer.neurons.size()), cluster_counts(layer),

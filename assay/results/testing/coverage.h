@@ -1,6 +1,6 @@
 #pragma once
 
-// What coverage says, as a result document.
+// Coverage as result documents.
 
 #include <string>
 #include <vector>
@@ -16,8 +16,8 @@ namespace assay::results {
 // The same of a state made of several, whose records no data set at hand knows.
 report::Document combined_document_of(const coverage::CoverageState& state, const std::string& subject);
 
-// Which records the figures are of: a hash, that of the data set where they are all of one, and in words.
-// `last`: the data set that this run measured.
+// The records that the figures describe: a hash, that of the data set if they are all of one, and a
+// description. `last`: the data set that this run measured.
 std::string records_hash(const coverage::CoverageState& state);
 std::string records_text(const coverage::CoverageState& state, const Dataset& last);
 

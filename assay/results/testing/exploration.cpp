@@ -101,7 +101,7 @@ report::Table ending_table(const ExplorationResult& result) {
   return table;
 }
 
-// What networks say together, most frequent first.
+// The decisions of all networks, most frequent first.
 report::Table answer_table(const ExplorationResult& result, std::size_t most) {
   std::string title;
   for (const explore::ExploredNetwork& network : result.networks)

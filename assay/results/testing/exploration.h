@@ -1,6 +1,6 @@
 #pragma once
 
-// What an exploration found, as a result document and pictures.
+// Explorations as result documents and pictures.
 
 #include <filesystem>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace assay::results {
 
-// Everything there is to tell of one.
+// All rows about one.
 struct ExplorationResult {
   const std::vector<explore::ExploredNetwork>& networks;
   const Dataset& seeds;
@@ -25,7 +25,7 @@ struct ExplorationResult {
 report::Document document_of(const ExplorationResult& result, const explore::ExploreOptions& options);
 
 // Before, after and difference of up to `count` findings as pictures in the folder, the most different
-// answers first met first; none where records are no pictures.
+// answers first met first; none where records are not pictures.
 std::vector<report::Picture> draw_findings(const ExplorationResult& result, std::size_t count,
                                            const std::filesystem::path& folder);
 

@@ -9,7 +9,7 @@
 namespace assay::results {
 namespace {
 
-// A measure without a greatest value is no share, so it stands as text.
+// A measure without a maximum is not a share, so it is shown as text.
 report::Cell value_cell(const coverage::Coverage& coverage) {
   if (coverage.coverable.empty()) return fmt::format("{:.4g}", coverage.value);
   return coverage.value;

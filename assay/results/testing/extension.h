@@ -9,7 +9,7 @@
 
 namespace assay::results {
 
-// The coverage of the test set, and with the records of each attack beside it. `state`: of the test set.
+// The coverage of the test set, and with the records of each attack next to it. `state`: of the test set.
 report::Document document_of(const coverage::CoverageState& state,
                              std::span<const attack::Extension> extensions);
 

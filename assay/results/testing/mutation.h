@@ -1,6 +1,6 @@
 #pragma once
 
-// What mutants say about a test set, as a result document.
+// Mutants of a test set as result documents.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@ namespace assay::results {
 // The killing matrix: a row per record of T', a column per mutant that counts, 1 where the record kills.
 report::Table matrix_table(const mutation::MutationState& state, const mutation::MutationScore& score);
 
-// Of the records that mutants were run on, by their contents, whatever their order.
+// Of the records that mutants were run on, by their contents, in any order.
 std::string records_hash(const mutation::MutationState& state);
 
 // How many records keep the score.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether retraining helped, as a result document.
+// Retraining as result documents.
 
 #include <string>
 #include <vector>
@@ -14,10 +14,10 @@
 
 namespace assay::results {
 
-// What additions that raise coverage add to it.
+// The coverage that additions add.
 report::Document document_of(const retraining::Raising& raising, const Spec& criterion);
 
-// What records made by an attack are: additions, or records to judge by.
+// The role of records made by an attack: additions, or records to judge by.
 report::Definition definition_of(const retraining::MadeRecords& made, bool additions);
 
 }  // namespace assay::results

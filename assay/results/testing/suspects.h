@@ -23,8 +23,8 @@ report::Document document_of(const similarity::Suspicion& suspicion, const std::
 void add_truth(report::Document& document, const Dataset& training, const std::vector<std::size_t>& order,
                const std::set<std::string>& truth, std::size_t inspect);
 
-// Up to `count` suspects beside the findings that they resemble, as before, after, difference; none where
-// records are no pictures.
+// Up to `count` suspects next to the findings that they resemble, as before, after, difference; none where
+// records are not pictures.
 std::vector<report::Picture> draw_suspects(const similarity::Suspicion& suspicion,
                                            const std::vector<std::size_t>& order, const Dataset& training,
                                            const Dataset& findings, std::size_t count,

@@ -1,6 +1,6 @@
 #pragma once
 
-// Mutants of training programs as result documents: what there is beside that of all mutants.
+// Mutants of training programs as result documents: what there is in addition to that of all mutants.
 
 #include <span>
 #include <string>
@@ -17,20 +17,19 @@ report::Document document_of(const mutation::Program& program, const mutation::S
                              std::span<const mutation::Mutant> mutants,
                              std::span<const mutation::NotApplicable> not_applicable);
 
-// What became of the trainings: how many are new, which failed and why. `mutants` and `trained` belong
-// together.
+// Results of the trainings: how many are new, which failed and why. `mutants` and `trained` belong together.
 report::Document document_of(std::span<const mutation::Mutant> mutants,
                              std::span<const mutation::Trained> trained);
 
-// What one test set is worth, beside others.
+// The scores of one test set, compared with others.
 struct ComparedTests {
   std::string name;
   mutation::MutationScore score;
 };
 report::Table compared_table(std::span<const ComparedTests> tests);
 
-// Mutants that whoever kills another mutant kills as well: they ask nothing of a test set that the other does
-// not.
+// Mutants that are killed by all that kills another mutant: they ask nothing of a test set that the other
+// does not.
 report::Table redundant_table(const mutation::MutationState& state, const mutation::MutationScore& score);
 
 // The entries of a store.

@@ -1,7 +1,7 @@
 #pragma once
 
 // How profiles, states and the entries of journals lie on disk: CBOR of a JSON value, numbers in bulk as
-// little-endian binary strings; files have a checksum behind it.
+// little-endian binary strings; files also have a checksum after it.
 
 #include <fmt/format.h>
 #include <bit>
@@ -23,7 +23,7 @@ nlohmann::json to_binary(const std::vector<T>& values) {
   return nlohmann::json::binary(std::move(bytes));
 }
 
-// Throws std::runtime_error when the size is not a whole number of elements.
+// Throws std::runtime_error when the size is not a multiple of elements.
 template <typename T>
 std::vector<T> from_binary(const nlohmann::json& json) {
   const auto& bytes = json.get_binary();

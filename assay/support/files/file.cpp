@@ -67,7 +67,7 @@ bool is_temporary_name(std::string_view name) {
          std::string_view::npos;
 }
 
-// Removes temporary files that nobody holds any more, once for each folder: their process was killed.
+// Removes temporary files that no process holds any more, once for each folder: their process was killed.
 void clean(const fs::path& folder) {
   static std::mutex mutex;
   static std::set<fs::path> cleaned;
@@ -150,7 +150,7 @@ void require_room_in(const fs::path& folder, const fs::path& named) {
   ::close(trial.descriptor);
 }
 
-// What write_file() writes to.
+// The destination of write_file().
 class OutputBuffer final : public std::streambuf {
  public:
   explicit OutputBuffer(const fs::path& path) : path_(path), place_(written_place(path)), buffer_(1 << 16) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reading and writing whole files with clear errors. Every write goes to a temporary name beside the target
+// Reading and writing whole files with clear errors. Every write goes to a temporary name next to the target
 // and is renamed, so a kill or a full disk never leaves half a file under the final name.
 //
 // Temporary names, NAME.<16 random hex digits>.partial, cannot be foreseen and are never opened where there

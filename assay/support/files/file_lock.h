@@ -5,7 +5,7 @@
 namespace assay {
 
 // Keeps other runs away from a file that is read, changed and written back: taken before it is read, given
-// back after it is written. Another file beside it, NAME.lock, is locked, since the file itself gets
+// back after it is written. Another file next to it, NAME.lock, is locked, since the file itself gets
 // replaced; what a kill leaves of it is taken over by the next run. Without effect for pipes and devices, and
 // on file systems without locks.
 class FileLock {

@@ -1,7 +1,7 @@
 #pragma once
 
 // The one place where files are opened to be read. What is not a file is refused before a byte of it is read,
-// opening waits for nobody, and reading hears Ctrl-C.
+// opening never waits, and reading hears Ctrl-C.
 
 #include <cstdint>
 #include <filesystem>
@@ -29,8 +29,7 @@ void require_kept(std::string_view name, const std::filesystem::path& path);
 // Error{io}, and Error{resources} beyond `limit` bytes.
 void read_in_parts(const std::filesystem::path& path, Streams streams, std::uint64_t limit,
                    const std::function<void(std::string_view)>& take);
-// What is read once, from a file, a pipe or a terminal. Throws Error{resources} beyond the limit on memory,
-// too.
+// Reads once, from a file, a pipe or a terminal. Throws Error{resources} beyond the limit on memory as well.
 std::string read_stream(const std::filesystem::path& path, std::uint64_t limit);
 // The first bytes of a file, at most `count`.
 std::string read_start(const std::filesystem::path& path, std::size_t count);
@@ -38,8 +37,8 @@ std::string read_start(const std::filesystem::path& path, std::size_t count);
 void read_part(const std::filesystem::path& path, std::uint64_t offset, void* out, std::uint64_t count);
 
 // The files in a folder, links to files among them, in the order of their paths; `deep`: those in the folders
-// below, too. Links that lead nowhere or in a circle are left out. Throws Error{io} where a folder cannot be
-// read.
+// below as well. Links that lead nowhere or in a circle are left out. Throws Error{io} where a folder cannot
+// be read.
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder, bool deep);
 
 }  // namespace assay

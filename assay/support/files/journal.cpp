@@ -150,7 +150,7 @@ void Journal::read(const JournalKey& key) {
   if (!rest.empty() && !cut_off()) cannot("written");
 }
 
-// Drops what is behind the last whole entry.
+// Drops everything after the last whole entry.
 bool Journal::cut_off() { return ::ftruncate(file_, static_cast<off_t>(size_)) == 0; }
 
 void Journal::refuse(std::string_view why) const {
@@ -181,7 +181,7 @@ void Journal::sync() {
   if (::fdatasync(file_) != 0) cannot("written");
 }
 
-// Puts a new file in the place of this one, locked before it has the name.
+// Replaces this file by a new one, locked before it has the name.
 void Journal::install(const std::string& contents) {
   const TemporaryFile made = make_temporary(path_);
   struct stat about = {};

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a long run has finished so far, in a file, so that the same run goes on from there after Ctrl-C, a
-// kill, a loss of power or a full disk. Every loop of Assay that can be gone on with keeps its results here.
+// A file of finished work of a long run, from which the same run continues after Ctrl-C, a kill, a loss of
+// power or a full disk. Every loop of Assay that can be continued keeps its results here.
 //
 // A journal belongs to one piece of work, which its key describes: everything that its entries depend on
 // (content hashes of networks and data, options, seed). It is never used for other work, unless there is no
@@ -14,7 +14,7 @@
 //
 // On disk: "assay journal 1\n", then the key and the entries, each framed by its length and a checksum. A
 // file gets its name only when the key is in it. An entry that a kill cut off, or that is damaged, is left
-// out together with what is behind it; it is then as if that work had not been done. A file that is no
+// out together with everything after it; it is then as if that work had not been done. A file that is not a
 // journal is never written to.
 //
 // A journal is a plain file: links are refused, symbolic and hard ones, since no flag names it. An open
@@ -58,8 +58,8 @@ class Journal {
     std::string_view id, bytes;  // valid as long as the journal
   };
 
-  // Opens the journal of this work behind its last whole entry, or makes one, with its folder. Throws
-  // Error{mismatch} for the journal of other work, naming what differs, Error{data} for a file that is no
+  // Opens the journal of this work after its last whole entry, or makes one, with its folder. Throws
+  // Error{mismatch} for the journal of other work, naming what differs, Error{data} for a file that is not a
   // journal, Error{io} when the file system refuses or another run has it open.
   Journal(const std::filesystem::path& path, const JournalKey& key);
   ~Journal();
@@ -72,20 +72,20 @@ class Journal {
   // Throws Error{data}: an entry is whole, but not what the caller writes.
   [[noreturn]] void refuse(std::string_view why) const;
 
-  // Behind all other entries. Safe from a kill when it returns. Throws Error{io}; the journal is then as
+  // After all other entries. Safe from a kill when it returns. Throws Error{io}; the journal is then as
   // before.
   void append(std::string_view id, std::string_view bytes);
-  // In the place of all entries: for loops that note where they are, not what is new. Safe from a kill and a
-  // loss of power when it returns; until then the old entries are there. Throws Error{io}; the journal is
-  // then as before.
+  // Instead of all entries: for loops that note where they are, not what is new. Safe from a kill and a loss
+  // of power when it returns; until then the old entries are there. Throws Error{io}; the journal is then as
+  // before.
   void replace(std::string_view id, std::string_view bytes);
   // Returns when all entries are on the disk itself, safe from a loss of power. Throws Error{io}.
   void sync();
 
-  // Throws Error{data} for a file at `path` that is no journal.
+  // Throws Error{data} for a file at `path` that is not a journal.
   static void require_place(const std::filesystem::path& path);
-  // Deletes the journal at `path`, if there is one. Throws Error{io}, and Error{data} for a file that is no
-  // journal, which stays.
+  // Deletes the journal at `path`, if there is one. Throws Error{io}, and Error{data} for a file that is not
+  // a journal, which stays.
   static void remove(const std::filesystem::path& path);
 
  private:

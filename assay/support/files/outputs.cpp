@@ -139,7 +139,7 @@ class OutputCheck {
       require_writable(output.path);
       if (output.goes_on) require_kept(output.name, output.path);
       require_unread(output, output.path);
-      // Weights that do not fit into a network's file lie beside it.
+      // Weights that do not fit into a network's file lie next to it.
       if (placed.place.extension() == ".onnx") require_unread(output, output.path + ".data");
     }
     for (const Placed& earlier : outputs_) require_apart(earlier, placed);
@@ -163,7 +163,7 @@ class OutputCheck {
   }
 
   void require_apart(const Placed& a, const Placed& b) const {
-    // What one flag writes is made to lie beside each other.
+    // Outputs of one flag do not conflict with each other.
     if (a.output.name == b.output.name || takes_several(b.place)) return;
     const bool together = a.is_folder() && b.is_folder() ? share_folder(a, b)
                           : a.is_folder()                ? is_member(b, a)
@@ -249,7 +249,7 @@ void check_replaced(const fs::path& path, std::string_view what, const std::func
     fits = belongs();
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;
-    // Then it is no such file.
+    // Then it is another file.
   }
   if (!fits)
     fail(Fault::mismatch, "{} holds something else than {}; name another file, or have it replaced",

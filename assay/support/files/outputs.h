@@ -1,7 +1,7 @@
 #pragma once
 
-// What a run will write, tried before its work begins: an output that cannot be written is found out at
-// once, not after hours, and nothing that the run reads is overwritten.
+// Outputs of a run, checked before its work begins: a path that cannot be written is reported at once, not
+// after hours, and nothing that the run reads is overwritten.
 
 #include <filesystem>
 #include <functional>
@@ -15,7 +15,7 @@ namespace assay {
 struct Output {
   enum class Kind { file, folder, journal };
   std::string name;  // for messages: "--state"
-  std::string path;  // empty: not asked for
+  std::string path;  // empty: not requested
   Kind kind = Kind::file;
   // Of a folder: names of the files that are written into it, as patterns of a shell. "*" is any file, in
   // folders inside as well.
@@ -35,12 +35,12 @@ bool are_one_name(const std::filesystem::path& folder, const std::string& a, con
 
 // All paths are compared as absolute ones, through links, and files also by what they are on the disk. Throws
 // Error{io} for what cannot be written or has no folder to go into, Error{usage} for two outputs in one place
-// and for an output in the place of an input, Error{data} for a foreign file where a journal goes.
+// and for an output over an input, Error{data} for a foreign file where a journal goes.
 void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPath>& inputs,
                    const SameNames& same = are_one_name);
 
-// What took long to make is not replaced by accident: throws Error{mismatch} where `path` is a file that
-// holds something, and `belongs` throws or says no.
+// Protects expensive files: throws Error{mismatch} if `path` is a file with contents, and `belongs` throws or
+// returns false.
 void check_replaced(const std::filesystem::path& path, std::string_view what,
                     const std::function<bool()>& belongs);
 

@@ -30,7 +30,7 @@ std::size_t declared_ranks() {
   return variable_number("SLURM_STEP_NUM_TASKS").value_or(1);  // srun --mpi=pmix
 }
 
-// Beside the program, as in a build folder, or where it is installed.
+// Next to the program, as in a build folder, or where it is installed.
 fs::path module_file() {
   std::error_code code;
   const fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();

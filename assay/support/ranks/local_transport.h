@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// What passes between them.
+// The messages between them.
 class LocalNetwork {
  public:
   explicit LocalNetwork(std::size_t size) : inboxes_(size) {}

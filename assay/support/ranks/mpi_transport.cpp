@@ -1,4 +1,4 @@
-// Ranks of an MPI launcher. The only source that knows MPI: a module of its own, which the program loads when
+// Ranks of an MPI launcher. The only source that knows MPI: a separate module, which the program loads when
 // it was started by a launcher, so that the program needs no MPI elsewhere.
 
 #include <mpi.h>
@@ -95,7 +95,7 @@ class MpiTransport final : public Transport {
     MPI_Request request = MPI_REQUEST_NULL;
     std::string bytes;
   };
-  // What one rank is sending.
+  // A message arriving from one rank.
   struct Coming {
     std::deque<std::unique_ptr<Part>> parts;  // in their order; the last ones may not be here yet
     std::string bytes;                        // of the message that is not whole

@@ -196,7 +196,7 @@ void Ranks::check_locked() const {
   if (failure_ && first()) throw Error(*failure_);
 }
 
-// What has arrived counts before what has gone wrong since.
+// Results that have arrived count before errors since then.
 template <typename Arrived>
 void Ranks::wait_until(std::unique_lock<std::mutex>& lock, const Arrived& arrived) {
   while (!arrived()) {
@@ -329,7 +329,7 @@ void SharedLoop::give(std::size_t number, std::string bytes) {
   take_ready();
 }
 
-// What other ranks have done since.
+// The work of other ranks since then.
 void SharedLoop::collect() {
   const std::lock_guard lock(ranks_.mutex_);
   while (!ranks_.pieces_.empty()) {

@@ -44,7 +44,7 @@ class Ranks {
   std::size_t rank() const { return rank_; }
   std::size_t size() const { return size_; }
   bool first() const { return rank_ == 0; }
-  // Nobody else works on what follows.
+  // Only this rank works on what follows.
   bool alone() const { return size_ == 1 || left_alone_; }
   // Ranks on this machine, this one included.
   std::size_t on_this_machine() const;
@@ -135,8 +135,8 @@ class SharedLoop {
   SharedLoop(Ranks& ranks, std::size_t count, Take take, Order order = Order::of_pieces);
   // A piece for this rank to do; nothing when all are handed out. Safe from several threads.
   std::optional<std::size_t> next();
-  // What came out of a piece. On the first rank, take() is called for all that can be taken by now. Safe from
-  // several threads, by one of which take() is called at a time.
+  // Delivers the result of a piece. On the first rank, take() is called for all results that can be taken by
+  // now. Safe from several threads; only one at a time calls take().
   void give(std::size_t piece, std::string bytes);
   // No more pieces for this rank, which has failed.
   void stop();

@@ -31,7 +31,8 @@ class Transport {
   [[noreturn]] virtual void abort(int exit_code) = 0;
 };
 
-// What a module exports under the name `assay_transport`: null when messages cannot be passed here.
+// The function that a module exports under the name `assay_transport`: null when messages cannot be passed
+// here.
 using MakeTransport = Transport* (*)();
 
 }  // namespace assay

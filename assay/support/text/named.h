@@ -1,6 +1,6 @@
 #pragma once
 
-// What a program has in memory, by name, where texts otherwise name files: "@net".
+// Objects in memory under names, where texts otherwise name files: "@net".
 
 #include <algorithm>
 #include <cctype>

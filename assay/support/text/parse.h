@@ -69,7 +69,7 @@ std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, std::st
 std::vector<std::filesystem::path> paths_beside(const std::filesystem::path& path);
 
 // Paths that a text may name, whether or not something is there: itself, the parts of a data spec, of an
-// array in a file (FILE:ARRAY), of files joined by +, the words of a command, and what lies beside each.
+// array in a file (FILE:ARRAY), of files joined by +, the words of a command, and what lies next to each.
 std::vector<std::filesystem::path> paths_in(const std::string& text);
 
 }  // namespace assay

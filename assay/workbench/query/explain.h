@@ -4,8 +4,8 @@
 
 namespace assay::workbench {
 
-// EXPLAIN INSPECT: what would be extracted and compared, what is known already, and what it costs. Nothing is
-// run. `title`: of the query, where there are several.
+// EXPLAIN INSPECT: what would be extracted and compared, what is already known, and the cost. Nothing is run.
+// `title`: of the query, where there are several.
 void explain(Database& database, const OpenWorld& world, const Plan& plan, const std::string& title,
              report::Document& document);
 

@@ -25,7 +25,8 @@ constexpr std::array<std::string_view, 21> expects_more{
     "SELECT", "DISTINCT", "ALL",     "AS",   "AND",  "OR",   "NOT",     "IN",   "IS",   "LIKE", "GLOB",
     "REGEXP", "MATCH",    "BETWEEN", "CASE", "WHEN", "THEN", "COLLATE", "ELSE", "FROM", "BY"};
 
-// Whether INSPECT at `i` begins a clause, and is no name: an expression ends before it and one begins after.
+// Whether INSPECT at `i` begins a clause and is not a name: an expression ends before it and one begins
+// after.
 bool is_clause(const SqlText& sql, std::size_t i) {
   if (i == 0 || !sql.token(i).is_word("INSPECT")) return false;
   const Token &before = sql.token(i - 1), &after = sql.token(i + 1);

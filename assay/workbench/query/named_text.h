@@ -13,7 +13,7 @@ namespace assay::workbench {
 // "NAME=FILE" -> {NAME, FILE}; a FILE alone is called by its stem, and "@net", which is in memory, net.
 std::pair<std::string, std::string> named_file(const std::string& text);
 
-// What a network is called and known by.
+// Name and attributes of a network.
 struct NamedModel {
   std::string name, file;
   std::map<std::string, report::Cell> attributes;  // numbers where their text is one

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which relations of FROM the parts of an INSPECT query speak of.
+// The relations of FROM that the parts of an INSPECT query refer to.
 
 #include <optional>
 #include <set>
@@ -28,7 +28,7 @@ class Names {
   Mentioned mentioned(const std::vector<TokenRange>& ranges) const;
   // The text of these tokens, with the relation before each column that has none.
   std::string text_of(TokenRange range) const;
-  // Whether all columns of all relations are asked for: a `*` of its own.
+  // Whether all columns of all relations are requested: a separate `*`.
   bool has_star(TokenRange columns) const;
   // The relation of a column reference, `U.uid` or `uid`; throws Error{usage} saying `what` was expected.
   std::size_t relation_of(TokenRange reference, std::string_view what) const;

@@ -120,7 +120,7 @@ class Parts {
   std::string column(std::size_t item, std::string_view name) const {
     return names.alias(item) + "." + quoted_name(name);
   }
-  // What tells groups apart, as one SQL expression; empty without GROUP BY.
+  // The group's key, as one SQL expression; empty without GROUP BY.
   std::string label(const std::vector<TokenRange>& groups) const {
     if (groups.empty()) return {};
     if (groups.size() == 1) return names.text_of(groups.front());

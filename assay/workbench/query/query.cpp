@@ -53,7 +53,7 @@ Kind kind_of(const std::vector<std::vector<Cell>>& rows, std::size_t column) {
   return !any || !number ? Kind::text : whole ? Kind::count : Kind::number;
 }
 
-// What is temporary for one statement.
+// Temporary objects of one statement.
 class Temporaries {
  public:
   explicit Temporaries(Database& database) : database_(database) {}
@@ -240,7 +240,7 @@ class Answer {
     document_.tables.push_back(std::move(table));
   }
 
-  // What SQLite says, with the nearest name there is.
+  // SQLite's message, with the nearest name there is.
   [[noreturn]] void refuse(const SqlText& sql, std::string message) const {
     std::size_t at = sql.token(0).begin;
     const int offset = sqlite3_error_offset(database_.handle());

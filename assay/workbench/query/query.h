@@ -1,6 +1,6 @@
 #pragma once
 
-// Answers queries: SQL with INSPECT, over a database and what is open beside it.
+// Answers queries: SQL with INSPECT, over a database and what is open next to it.
 
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace assay::workbench {
 
-// One or more statements, each a transaction of its own. A table of the document for each that has rows.
-// Throws Error{usage} with line and column for what cannot be read or does not exist.
+// One or more statements, each a separate transaction. A table of the document for each that has rows. Throws
+// Error{usage} with line and column for what cannot be read or does not exist.
 report::Document answer(Database& database, const OpenWorld& world, const std::string& sql,
                         Progress& progress);
 

@@ -117,7 +117,7 @@ std::vector<LayerFacts> layers_of(const std::shared_ptr<const Session>& session)
         .name = layer.name, .op = layer.op, .neurons = layer.neurons, .parameters = layer.parameters};
     if (layer.kind == OperatorKind::recurrent) {
       facts.gates = inspection::gate_names(session->graph().nodes()[static_cast<std::size_t>(layer.node)].op);
-      // Both directions of all steps, whatever of them the graph goes on with.
+      // Both directions of all steps, even those that the graph does not use.
       const inspection::UnitSource source({"", session}, {{.name = layer.name, .layer = layer.name}});
       facts.neurons = static_cast<std::int64_t>(source.map(0).units.size());
     }

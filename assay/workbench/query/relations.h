@@ -1,6 +1,6 @@
 #pragma once
 
-// The relations that queries can ask, and what goes into them (docs/inspect-sql.md has every column).
+// The relations of queries, and their contents (docs/inspect-sql.md has every column).
 
 #include <map>
 #include <string>
@@ -27,10 +27,10 @@ struct ModelFacts {
   std::vector<LayerFacts> layers = {};
 };
 
-// What a session knows of its layers.
+// Rows about the layers of a session.
 std::vector<LayerFacts> layers_of(const std::shared_ptr<const Session>& session);
 
-// Makes what a fresh database lacks. To be called on every database that is opened.
+// Creates the relations of a fresh database. To be called on every database that is opened.
 void make_relations(Database& database);
 
 // Each replaces what the database holds under the same name. Throws Error{mismatch} where that is another

@@ -27,7 +27,7 @@ struct TokenRange {
   bool empty() const { return first >= last; }
 };
 
-// Text that remembers where its bytes stood in what the user wrote, through replacements.
+// Text that remembers the original position of its bytes through replacements.
 class SqlText {
  public:
   // Throws Error{usage} with line and column for strings and names that do not end, parentheses that do not
@@ -44,7 +44,7 @@ class SqlText {
   // Where the parenthesis opened by token `open` closes.
   std::size_t closing(std::size_t open) const;
 
-  // Puts `replacement` in the place of the tokens, which then counts as written where `blamed` stands.
+  // Replaces the tokens by `replacement`, which then counts as written where `blamed` stands.
   void replace(TokenRange range, std::string_view replacement, std::size_t blamed);
 
   // "line 2, column 5", of the user's text.
@@ -64,7 +64,7 @@ class SqlText {
 bool same_name(std::string_view a, std::string_view b);
 // "name" with quotes, those inside doubled.
 std::string quoted_name(std::string_view name);
-// 'text' as a literal. A zero byte ends SQLite's literals, so that text behind one is lost.
+// 'text' as a literal. A zero byte ends SQLite's literals, so that text after one is lost.
 std::string quoted_text(std::string_view text);
 
 }  // namespace assay::workbench

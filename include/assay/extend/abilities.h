@@ -1,7 +1,7 @@
 #pragma once
 
-// What only some criteria can do: cover items one by one, say what one state covers and another does not,
-// guide a search, give each record a value.
+// Optional abilities of criteria: cover items one by one, compare states, guide a search, give each record a
+// value.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace assay::coverage {
 
-// What one state covers and another does not.
+// The difference between two states.
 struct Difference {
   std::string layer;
   std::uint64_t both = 0, only_here = 0, only_there = 0;
@@ -58,8 +58,8 @@ struct Aim {
   bool beyond = false;
 };
 
-// What only some criteria can do: a criterion that can derives from these too. `lack` is what a criterion
-// that does not is told, behind its name.
+// Optional abilities: a criterion derives from these too. `lack` is the message for criteria without the
+// ability, after their name.
 
 // Records cover items, one by one.
 class Itemised {
@@ -82,7 +82,7 @@ class Itemised {
   virtual std::vector<NeuronCoverage> neurons(std::size_t) const { return {}; }
 };
 
-// What is covered can be told apart from what another state covers.
+// States can be compared.
 class Comparable {
  public:
   static constexpr std::string_view lack = "cannot say what one state covers and another does not";

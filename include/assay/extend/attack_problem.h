@@ -1,7 +1,7 @@
 #pragma once
 
-// What an attack is given: a batch of records and what is to happen to each of them, and the network as
-// attacks see it: scores and their gradients at points in units of the valid range, one search per record.
+// The input of an attack: records and the goal for each, and the network as attacks see it: scores and their
+// gradients at points in units of the valid range, one search per record.
 
 #include <cstdint>
 #include <functional>
@@ -18,8 +18,8 @@
 
 namespace assay::attack {
 
-// How often each record of a batch went through the network, and why its search ended without success where
-// the attack knows. One entry per record of the batch as it came.
+// Passes of each record of a batch, and why its search ended without success if the attack knows. One entry
+// per record.
 struct AttackLog {
   explicit AttackLog(std::size_t n) : forward(n), backward(n), sloping(n), ending(n) {}
   std::vector<std::uint64_t> forward, backward, sloping;  // sloping: gradients that were not all 0
@@ -84,15 +84,15 @@ class AttackedNetwork {
   const std::optional<ValidRange>& range() const { return units_.range; }
   const InputUnits& units() const { return units_; }
   bool regression() const { return regression_; }
-  // The graph value that decides: before a final softmax, a sigmoid and what else only bends scores.
+  // The graph value that decides: before a final softmax, a sigmoid and functions that keep the order.
   ValueId decision() const { return decision_; }
   // Of one output: above it the network says yes.
   float threshold() const { return threshold_; }
   // The graph input that attacks change.
   ValueId input() const { return input_; }
 
-  // What the network takes, of any number of records [n, record...]. `held`: the further inputs of the same
-  // records, where there are any.
+  // The network's inputs for any number of records [n, record...]. `held`: the further inputs of the same
+  // records, if there are any.
   Tensors bind(const Array& points, const HeldInputs& held = {}) const;
   // The further inputs of bound records.
   HeldInputs held_of(const Tensors& given) const;
@@ -100,7 +100,7 @@ class AttackedNetwork {
   Array first(const Tensors& given) const;
   // The raw decision value [n, outputs] of inputs as the network takes them. Counts no query.
   Array outputs(const Tensors& given) const;
-  // What it means for a problem: the scores below.
+  // The scores of a problem, as below.
   Array scores_of(const AttackProblem& problem, const Array& outputs) const;
 
   // Scores [n, classes], at least two classes, whose greatest is the decision. The scores of a network with
@@ -111,21 +111,22 @@ class AttackedNetwork {
   // A number of each record, to be differentiated: given the record's row in the problem and its scores, adds
   // to zeros how the number changes with each score. Called by several threads at a time.
   using Objective =
-      std::function<void(std::size_t row, std::span<const float> scores, std::span<float> slopes)>;
-  struct Slopes {
+      std::function<void(std::size_t row, std::span<const float> scores, std::span<float> gradients)>;
+  struct ScoreGradients {
     Array scores;                  // [n, classes]
     std::vector<Array> gradients;  // one per objective, shaped as the points, of each record's own number
   };
   // One forward pass and as many backward passes as objectives. Gradients that are not finite count as 0: an
   // attack does not move along them.
-  Slopes slopes(const AttackProblem& problem, const Array& points,
-                std::span<const Objective> objectives) const;
+  ScoreGradients gradients(const AttackProblem& problem, const Array& points,
+                           std::span<const Objective> objectives) const;
   // For a single objective.
-  Array slope(const AttackProblem& problem, const Array& points, const Objective& objective) const;
-  // Of whatever the graph's values tell, the decision read first: scores are outputs(). Counts no query.
-  Slopes slopes(const Array& points, const HeldInputs& held, const RecordObjective& objective) const;
+  Array gradient(const AttackProblem& problem, const Array& points, const Objective& objective) const;
+  // Of any values of the graph, the decision read first: scores are outputs(). Counts no query.
+  ScoreGradients gradients(const Array& points, const HeldInputs& held,
+                           const RecordObjective& objective) const;
 
-  // [n] bool: records whose scores are what the problem wants. Scores that are not finite are no success.
+  // [n] bool: records whose scores reach the goal of the problem; scores that are not finite never do.
   static Array won(const AttackProblem& problem, const Array& scores);
 
  private:

@@ -99,7 +99,7 @@ class Choice {
   Choice(Spec spec) : spec_(std::move(spec)) {}
   Choice(const std::string& text) : spec_(parse_spec(Object::kind, text)) {}
   Choice(const char* text) : Choice(std::string(text)) {}
-  // Throws Error{usage} when `text` is no spec.
+  // Throws Error{usage} when `text` is not a spec.
   Choice(const std::string& text, std::shared_ptr<const Object> object)
       : spec_(parse_spec(Object::kind, text)), object_(std::move(object)) {}
 

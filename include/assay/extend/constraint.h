@@ -1,6 +1,6 @@
 #pragma once
 
-// What a search may do to a record so that it stays one of its domain (Pei et al., DeepXplore, SOSP 2017,
+// Limits what a search may do to a record so that it stays in its domain (Pei et al., DeepXplore, SOSP 2017,
 // section 6.2), and the catalogue of such constraints (docs/algorithms/exploration.md).
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct Searches {
   }
 };
 
-// How what was found may be made smaller without leaving the domain: by taking the whole change back in part,
-// and by taking back single elements.
+// How a finding may be made smaller without leaving the domain: by undoing the whole change partly, and by
+// undoing single elements.
 struct Shrinking {
   bool scale = true, elements = true;
 };
@@ -50,18 +50,18 @@ class Constraint {
  public:
   static constexpr const char* kind = "constraint";
   virtual ~Constraint() = default;
-  // What is allowed of the wanted direction, whose elements have a mean square of 1.
+  // The allowed part of the wanted direction, whose elements have a mean square of 1.
   virtual Array direction(const Searches&, const Array& points, const Array& wanted) const {
     static_cast<void>(points);
     return wanted;
   }
-  // Where the search goes on from after a step.
+  // Where the search continues after a step.
   virtual Array kept(const Searches&, const Array& points) const { return points; }
   // The record that a point of the search stands for, where they differ. What leaves [0, 1] is clipped.
   virtual Array shown(const Searches&, const Array& points) const { return points; }
   // Points lie on a line through each seed and may leave [0, 1]; only the records they stand for are clipped.
   virtual bool on_a_line() const { return false; }
-  // What is allowed differs from element to element, so that no line through the seed is.
+  // The allowed change differs from element to element, so a line through the seed does not stay allowed.
   virtual bool by_element() const { return false; }
   // [n] bool: records, as they are stored, that are allowed; undefined: all. Constraints that are given
   // together undo each other's work, so this is asked of all before a record counts as a finding.
@@ -72,7 +72,7 @@ class Constraint {
   virtual Shrinking shrinking() const { return {}; }
   // A search is given up after more steps than this in a row without any change.
   virtual std::size_t patience() const { return 5; }
-  // [elements] bool of a record that hold whole numbers in the data's own units; undefined: none.
+  // [elements] bool of a record that hold integers in the data's own units; undefined: none.
   virtual Array integers(std::int64_t elements) const {
     static_cast<void>(elements);
     return {};

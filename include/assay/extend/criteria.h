@@ -14,7 +14,7 @@
 
 namespace assay::coverage {
 
-// What a criterion is made from.
+// The setup of a criterion.
 struct CriterionSetup {
   const Profile& profile;
   const Spec& spec;
@@ -60,7 +60,7 @@ const CriterionInfo& info_of(const CriterionChoice& choice);
 // Error{mismatch} when the profile has not learned what the criterion needs.
 std::unique_ptr<Criterion> make_criterion(const Profile& profile, const CriterionChoice& choice);
 
-// Every criterion has this option beside its own: layers by name, joined by +.
+// Every criterion has this option in addition to its own: layers by name, joined by +.
 SpecOption layer_option();
 
 }  // namespace assay::coverage

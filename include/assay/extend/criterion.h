@@ -1,8 +1,8 @@
 #pragma once
 
 // A coverage criterion turns the activations of a test set into covered and coverable items, or into a
-// measure. Every criterion can observe, merge, give its result, and be saved; what only some can do is beside
-// it.
+// measure. Every criterion can observe, merge, give its result, and be saved; optional abilities are in
+// abilities.h.
 //
 // observe() may be called with the batches in any order and split in any way; merge() is commutative and
 // associative, and a fresh criterion is its identity: a test set may be split over threads, machines and time
@@ -63,8 +63,8 @@ class Criterion {
   virtual bool wants_extremes() const { return false; }
 };
 
-// What a criterion has found. Throws Error{usage}, which calls it `name`, where result() gives no row, or
-// counts that are no whole numbers.
+// The results of a criterion. Throws Error{usage}, which calls it `name`, if result() gives no row, or counts
+// that are not integers.
 std::vector<Coverage> result_of(const Criterion& criterion, const std::string& name);
 
 // The "all" of layers whose counts add up.

@@ -70,7 +70,7 @@ class Source {
 
 struct FormatInfo {
   std::string name, summary;
-  std::vector<std::string> options;  // keys of its own in the spec; others are known for all formats
+  std::vector<std::string> options;  // its own keys in the spec; others are known for all formats
   // True when the file looks like this format, judged by its first bytes (empty for a folder) and its name.
   std::function<bool(const std::filesystem::path& path, std::string_view head)> recognises;
   std::function<std::unique_ptr<Source>(const DataSpec& spec)> open;

@@ -55,14 +55,14 @@ class Annotator {
   virtual const std::vector<Hypothesis>& hypotheses() const = 0;
   // Thread-safe. Throws Error{data} naming hypothesis and record where a record cannot be annotated.
   virtual Behaviours annotate(const RecordBlock& records) const = 0;
-  // Changes whenever behaviours may: a hash of everything they depend on beside the records (the text of the
-  // grammar, the contents of the file). Empty: never cached.
+  // Changes whenever behaviours may: a hash of everything they depend on apart from the records (the text of
+  // the grammar, the contents of the file). Empty: never cached.
   virtual std::string version() const = 0;
-  // What users should know about records annotated so far: "3 records do not parse".
+  // A notice about the records annotated so far: "3 records do not parse".
   virtual std::vector<std::string> notices() const { return {}; }
 };
 
-// What an annotator is made from.
+// The setup of an annotator.
 struct AnnotatorSetup {
   const Spec& spec;
   const SpecOptions& options;

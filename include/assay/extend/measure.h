@@ -48,7 +48,7 @@ struct Scores {
   std::vector<Score> groups;  // [hypotheses]; empty where groups have none
 };
 
-// What a state is made for.
+// The subject of a state.
 struct MeasureSetup {
   const SpecOptions& options;
   std::size_t units = 0;
@@ -58,7 +58,7 @@ struct MeasureSetup {
   std::uint64_t seed = 1;
 };
 
-// What has been seen of one group so far. Not thread-safe.
+// The state of one group so far. Not thread-safe.
 class MeasureState {
  public:
   virtual ~MeasureState() = default;
@@ -75,7 +75,7 @@ class MeasureState {
   // says how many rows they rest on. Called between blocks, only when early stopping is on.
   virtual std::vector<char> settle() = 0;
   // Freezes the hypotheses that are 0, as settle() does with those that have converged: copies of a state
-  // that see permuted behaviours end with the original. By default they go on.
+  // that see permuted behaviours end with the original. By default they continue.
   virtual void freeze(std::span<const char> /*open*/) {}
 
   // Adds what another state of the same setup and calibration has seen. Commutative and associative up to

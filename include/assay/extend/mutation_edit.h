@@ -49,7 +49,7 @@ class Edit {
   // A change of the graph itself. Made after those of weights, in the order given. Say with note() what it
   // does.
   void restructure(Structure change);
-  // What a change of structure does to a neuron; to the layer as a whole for neuron -1.
+  // The effect of a change of structure on a neuron; on the layer as a whole for neuron -1.
   void note(const SubjectLayer& layer, std::int64_t neuron, const std::string& what);
 
   // True while nothing differs from the original.

@@ -39,7 +39,7 @@ struct ProgramStrike {
   Rng& rng;
 };
 
-// What an operator did: "23 of 5000 records have another label".
+// The change made by an operator: "23 of 5000 records have another label".
 struct ProgramChange {
   std::int64_t sites = 0;  // records, layers or settings changed; 0: nothing
   std::string what;

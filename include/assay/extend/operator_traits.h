@@ -1,7 +1,7 @@
 #pragma once
 
-// What is known about operators beside how they are computed: one table, one line an operator. Layers,
-// relevance, mutation, coverage, training and readers all ask here; none keeps a list of names of its own.
+// What is known about operators apart from their computation: one table, one line an operator. Layers,
+// relevance, mutation, coverage, training and readers all ask here; none keeps a separate list of names.
 
 #include <cstdint>
 #include <limits>
@@ -19,7 +19,7 @@ enum class OperatorKind {
   dense,          // products of matrices
   function,       // other mathematical functions of one operand, element by element
   generator,      // makes tensors from sizes and numbers
-  index,          // gives positions or sizes, as whole numbers
+  index,          // gives positions or sizes, as integers
   movement,       // moves, copies and leaves out elements (and interpolates, where Resize is told to)
   normalisation,  // over records, layers, channels or neighbours
   other,          // none of these
@@ -34,10 +34,10 @@ enum class OperatorKind {
 // Of the first result of an operator and its first operand, unless said otherwise.
 enum class Trait : std::uint32_t {
   same_rank = 1,          // as many axes
-  broadcasts = 2,         // operands are stretched to a common shape
+  broadcasts = 2,         // operands are broadcast to a common shape
   by_channel = 4,         // a channel is computed from the same channel alone
   reshapes = 8,           // the same elements in the same order
-  affine = 16,            // scales and shifts its only operand that is no constant, element by element
+  affine = 16,            // scales and shifts its only operand that is not a constant, element by element
   linear = 32,            // linear in its data, a constant added
   bilinear = 64,          // linear in each of two factors
   selects = 128,          // an element is the greatest or least of several elements
@@ -52,7 +52,7 @@ constexpr Trait operator|(Trait a, Trait b) {
   return static_cast<Trait>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-// What values are never below and never above.
+// Bounds of values.
 struct ValueRange {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
   friend bool operator==(const ValueRange&, const ValueRange&) = default;
@@ -94,7 +94,7 @@ bool is_activation(std::string_view op);   // softmax included
 bool is_elementwise(std::string_view op);  // activations but softmax, functions, arithmetic, pass_through
 bool is_sigmoid(std::string_view op);      // gives a probability for each element: rises from 0 to 1
 
-// Between what the results of an activation function lie; everywhere for other nodes. Bounds are tight.
+// Bounds of the results of an activation function; infinite for other nodes. Bounds are tight.
 ValueRange range_of(const Graph& graph, const Node& node);
 
 }  // namespace assay

@@ -21,7 +21,7 @@ namespace assay::training {
 class Optimiser {
  public:
   virtual ~Optimiser() = default;
-  // Tensors kept per parameter beside its value (momenta, running squares).
+  // Tensors kept per parameter in addition to its value (momenta, running squares).
   virtual std::size_t slots() const = 0;
   // Updates parameters in place, element by element: all of a network may come as one tensor. `rate` is the
   // learning rate of this step, `step` counts from 1; `state` holds slots() tensors of the value's shape,
@@ -46,7 +46,7 @@ struct Answers {
   Array numbers;               // [records, outputs]
   bool probabilities = false;  // the scores come out of a sigmoid
 
-  // What users read, [records, outputs]: probabilities of classes, or the scores of a regression.
+  // The values that users read, [records, outputs]: probabilities of classes, or the scores of a regression.
   Array output() const;
   // The same for the truth: one-hot rows of classes (the label itself for one output), or the numbers.
   Array target() const;
@@ -57,10 +57,11 @@ struct LossInfo {
   bool needs_labels = false;
   std::vector<SpecOption> options;
   std::function<Array(const Answers& answers, const SpecOptions& options)> value;  // mean over records
-  // The same of one record of several classes, where that is all it depends on: adds `factor` times its slope
-  // with respect to each score. With it training keeps records in cache; without, autograd goes back.
+  // The same of one record of several classes, where that is all it depends on: adds `factor` times its
+  // gradient with respect to each score. With it training keeps records in cache; without, autograd goes
+  // back.
   std::function<double(std::span<const float> scores, std::size_t label, double factor,
-                       std::span<float> slopes)>
+                       std::span<float> gradients)>
       of_record = {};
 };
 Catalogue<LossInfo>& losses();
@@ -72,7 +73,7 @@ struct FreshWeight {
   std::int64_t fan_in = 1, fan_out = 1;
 };
 
-// What kernels begin with. Everything else begins as with "keras" unless "pytorch" is named.
+// Initial kernels. Everything else begins as with "keras" unless "pytorch" is named.
 struct InitialiserInfo {
   std::string name, summary, paper;
   std::vector<SpecOption> options;

@@ -17,7 +17,7 @@ class OutputChange {
   virtual float beyond(std::size_t place, std::span<const float> outputs) const = 0;
   // Adds `weight` times how that changes with each output, or where steps hide it what leads there.
   virtual void differentiate(std::size_t place, std::span<const float> outputs, float weight,
-                             std::span<float> slopes) const = 0;
+                             std::span<float> gradients) const = 0;
 };
 
 }  // namespace assay::attack

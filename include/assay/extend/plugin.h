@@ -1,6 +1,6 @@
 #pragma once
 
-// Entries of one's own in the program: a shared library that adds to the catalogues when it is loaded
+// Your own entries in the program: a shared library that adds to the catalogues when it is loaded
 // (`assay COMMAND --plugin FILE.so`). One source file is enough:
 //
 //   #include <assay/attack.h>
@@ -38,8 +38,9 @@ struct Entry {
 
 // Loads FILE (in a program with ENABLE_EXPORTS, see above) and lets it add to the catalogues; it stays loaded
 // to the end of the process. Returns the plug-in's name. Loading the same file again does nothing. Before
-// analyses run; not thread-safe. Throws Error{io} for what cannot be loaded, Error{mismatch} for what is no
-// plug-in or one built for another version, and whatever the plug-in throws, with its file named.
+// analyses run; not thread-safe. Throws Error{io} for what cannot be loaded, Error{mismatch} for anything
+// that is not a plug-in or one built for another version, and anything the plug-in throws, with its file
+// named.
 std::string load(const std::filesystem::path& file);
 
 }  // namespace assay::plugin

@@ -8,8 +8,7 @@
 //   question.datasets.emplace("new", from_tensors(x, y));
 //   const report::Document found = ask(question, silence());
 //
-// Its functions are in a library of their own: link the CMake target assay::questions, which brings
-// assay::assay.
+// Its functions are in a separate library: link the CMake target assay::questions, which brings assay::assay.
 
 #include <filesystem>
 #include <map>

@@ -54,7 +54,7 @@ class Rule {
                              const Array& relevance) const = 0;
 };
 
-// What rules can be made from.
+// Settings of rules.
 struct RuleSettings {
   std::vector<double> numbers = {};  // given with the name, "gamma:0.25"; empty: the rule's defaults
   double epsilon = 1e-6;             // stabiliser

@@ -38,7 +38,7 @@ class SpecOptions {
   SpecOptions(const std::string& kind, const Spec& spec, std::span<const SpecOption> declared);
   const std::string& owner() const { return owner_; }  // whose they are, for messages: "operator 'le'"
   const std::string& text(const std::string& name) const { return values_.at(name); }
-  // Throw Error{usage} when the text is no number, or below `least`.
+  // Throw Error{usage} when the text is not a number, or below `least`.
   double number(const std::string& name) const;
   double number(const std::string& name, double least) const;
   std::size_t count(const std::string& name, std::size_t least) const;

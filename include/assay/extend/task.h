@@ -18,7 +18,7 @@
 
 namespace assay::task {
 
-// Items of a class, or spans of items: those decided rightly, decided at all, and there in truth.
+// Items of a class, or spans of items: those decided correctly, decided at all, and there in truth.
 struct Counts {
   std::uint64_t matched = 0, decided = 0, wanted = 0;
   Counts& operator+=(const Counts& other);
@@ -85,23 +85,24 @@ class Task {
   virtual std::vector<std::string> class_names() const = 0;
   // Throws Error{data} for targets that are not labels of the task; the caller names the record.
   virtual Judgement judge(const JudgedRecord& record) const = 0;
-  // What is decided of each item of one output, as judge() says. Throws as leads().
+  // Decisions for each item of one output, as judge() says. Throws as leads().
   virtual std::vector<std::int64_t> decide(std::span<const float> output) const;
-  // Of one record, how its items stand: `classes` [items], the leads of items of no_class are unspecified.
-  // What attacks, mutants and relevance start from. Throws Error{unsupported} where the output does not hold
-  // a score for each class of an item.
+  // Leads of the items of one record: `classes` [items]; the leads of items of no_class are unspecified.
+  // Attacks, mutants and relevance start from them. Throws Error{unsupported} if the output does not hold a
+  // score for each class of an item.
   virtual std::vector<Lead> leads(std::span<const float> output, std::span<const std::int64_t> classes) const;
   // The items that count of `outputs` [records, ...], whose gradients are those of the rows; `targets`:
   // [records, n]. Throws as judge() and leads().
   virtual ItemRows rows(const Array& outputs, const Array& targets) const;
-  // In the order in which they are reported, the first ones in the headline. Called for resampled sums, too.
+  // In the order in which they are reported, the first ones in the headline. Called for resampled sums as
+  // well.
   virtual std::vector<Figure> figures(const Sums& sums) const = 0;
   // Whether items are labels, yes or no (class 1 or 0), each with a score, so that average precision is
   // defined: item i of every record is label i, and Sums::classes counts labels.
   virtual bool ranks() const { return false; }
 };
 
-// What is known before a record is read.
+// Facts known before a record is read.
 struct TaskSubject {
   Shape output;                // of a record's decision value, without the batch axis
   std::size_t targets = 0;     // of a record

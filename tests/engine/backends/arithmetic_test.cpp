@@ -10,7 +10,7 @@ namespace {
 
 double of_plan(const Graph& graph, const std::string& engine) {
   double sum = 0;
-  for (const PlannedStretch& part : Session(graph, {.engine = engine}).plan()) sum += part.multiply_adds;
+  for (const PlannedSegment& part : Session(graph, {.engine = engine}).plan()) sum += part.multiply_adds;
   return sum;
 }
 

@@ -481,8 +481,8 @@ struct Computed {
 Computed computed(const Graph& graph, const Tensors& records, const std::string& engine) {
   const Session session(graph, {.threads = 1, .engine = engine});
   Computed found{.outputs = session.run(records, graph.outputs()), .gradients = {}};
-  for (const PlannedStretch& stretch : session.plan())
-    found.nodes += stretch.engine == engine ? stretch.nodes.size() : 0;
+  for (const PlannedSegment& segment : session.plan())
+    found.nodes += segment.engine == engine ? segment.nodes.size() : 0;
   const auto objective = [&](const Tensors& values) {
     Array sum = array::zeros({});
     for (const ValueId id : graph.outputs()) {

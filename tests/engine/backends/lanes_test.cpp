@@ -174,7 +174,7 @@ TEST(Lanes, ConvolutionsWithFewerProductsKeepInfinitiesApart) {
   const auto run = [&](const Session& session, const Array& records) {
     return session.run({{x, records}}, std::span(&y, 1)).at(y);
   };
-  const auto slopes = [&](const Session& session, const Array& of_result) {
+  const auto gradients = [&](const Session& session, const Array& of_result) {
     return session
         .gradients(
             {{x, clean}}, std::span(&y, 1),
@@ -185,14 +185,14 @@ TEST(Lanes, ConvolutionsWithFewerProductsKeepInfinitiesApart) {
   of_spoilt[3][5][2][4].fill_(nan);
   of_spoilt[7][31][8][8].fill_(infinity);
   const Array undisturbed = run(lanes, clean), got = run(lanes, spoilt), want = run(kernels, spoilt),
-              undisturbed_slopes = slopes(lanes, of_clean), got_slopes = slopes(lanes, of_spoilt),
-              want_slopes = slopes(kernels, of_spoilt);
+              undisturbed_gradients = gradients(lanes, of_clean), got_gradients = gradients(lanes, of_spoilt),
+              want_gradients = gradients(kernels, of_spoilt);
   for (std::int64_t r = 0; r < 18; ++r) {
     const bool same = r != 3 && r != 7;
     EXPECT_TRUE(!same || r == 17 || got[r].equal(undisturbed[r])) << r;
-    EXPECT_TRUE(!same || got_slopes[r].equal(undisturbed_slopes[r])) << r;
+    EXPECT_TRUE(!same || got_gradients[r].equal(undisturbed_gradients[r])) << r;
     EXPECT_TRUE(array::allclose(got[r], want[r], 1e-4, 1e-4, /*equal_nan=*/true)) << r;
-    EXPECT_TRUE(array::allclose(got_slopes[r], want_slopes[r], 1e-4, 1e-4, /*equal_nan=*/true)) << r;
+    EXPECT_TRUE(array::allclose(got_gradients[r], want_gradients[r], 1e-4, 1e-4, /*equal_nan=*/true)) << r;
   }
 }
 
@@ -286,9 +286,9 @@ TEST(Lanes, FactorsAndWhatIsTakenAwayAreLearned) {
   Network net(lanes_backend(), {4, 6}, 19);
   const ValueId row = net.add("ReduceMean", {net.input, net.integers({1})}, {{"keepdims", std::int64_t{1}}});
   const ValueId scaled = net.add("Mul", {net.input, net.constant({6})});
-  const ValueId stretched =
+  const ValueId broadcast =
       net.add("Mul", {net.constant({4, 1}), net.add("Sub", {row, net.constant({4, 6})})});
-  net.expect_agreement({net.add("Sub", {net.constant({1, 4, 1}), scaled}), stretched});
+  net.expect_agreement({net.add("Sub", {net.constant({1, 4, 1}), scaled}), broadcast});
 }
 
 // Sizes below, at and beyond those of a block, and operands with one matrix for several.
@@ -327,7 +327,7 @@ TEST(Lanes, NormalisationsByOwnStatisticsAgree) {
   }
 }
 
-// A layer of a transformer is one stretch, from the dense layers of its heads to its second normalisation.
+// A layer of a transformer is one segment, from the dense layers of its heads to its second normalisation.
 TEST(Lanes, AttentionAgrees) {
   constexpr std::int64_t positions = 5, units = 12, heads = 3;
   Network net(lanes_backend(), {positions, units}, 19);
@@ -440,16 +440,16 @@ TEST_P(Cuts, ChangeNoBits) {
         .at(input);
   };
   const Array whole = one.run({{input, records}}, std::span(&output, 1)).at(output),
-              slopes = gradient(one, records);
+              gradients = gradient(one, records);
   EXPECT_TRUE(three.run({{input, records}}, std::span(&output, 1)).at(output).equal(whole));
-  EXPECT_TRUE(gradient(three, records).equal(slopes));
+  EXPECT_TRUE(gradient(three, records).equal(gradients));
   for (const std::int64_t size : {1, 5, 16, 36}) {
     for (std::int64_t begin = 0; begin < 37; begin += size) {
       const std::int64_t end = std::min<std::int64_t>(37, begin + size);
       const Array part = records.slice(0, begin, end);
       EXPECT_TRUE(
           one.run({{input, part}}, std::span(&output, 1)).at(output).equal(whole.slice(0, begin, end)));
-      EXPECT_TRUE(gradient(three, part).equal(slopes.slice(0, begin, end)));
+      EXPECT_TRUE(gradient(three, part).equal(gradients.slice(0, begin, end)));
     }
   }
 }
@@ -563,7 +563,7 @@ TEST(Lanes, SessionsRunWhatTheLanesCannotWithTheKernels) {
     const Session lanes(graph, {.threads = 2, .engine = "lanes"}),
         kernels(graph, {.threads = 2, .engine = "reference"});
     bool used = false;
-    for (const PlannedStretch& part : lanes.plan()) used |= part.engine == "lanes";
+    for (const PlannedSegment& part : lanes.plan()) used |= part.engine == "lanes";
     EXPECT_TRUE(used) << graph.name();
     Shape shape = graph.value(graph.inputs()[0]).shape;
     shape[0] = 23;
@@ -574,10 +574,10 @@ TEST(Lanes, SessionsRunWhatTheLanesCannotWithTheKernels) {
                 want = kernels.run(given, graph.outputs()).at(y);
     EXPECT_TRUE(array::allclose(got, want, 1e-4, 1e-5)) << graph.name();
     const auto objective = [&](const Tensors& values) { return values.at(y).square().sum(); };
-    const auto slope = [&](const Session& session) {
+    const auto gradient = [&](const Session& session) {
       return session.gradients(given, std::span(&y, 1), objective, std::span(&x, 1)).at(x);
     };
-    EXPECT_TRUE(array::allclose(slope(lanes), slope(kernels), 1e-3, 1e-5)) << graph.name();
+    EXPECT_TRUE(array::allclose(gradient(lanes), gradient(kernels), 1e-3, 1e-5)) << graph.name();
   }
 }
 

@@ -64,22 +64,22 @@ class Network {
     return outputs;
   }
 
-  // Runs the whole graph as one stretch and compares every kept value, every tap, and the gradients with
+  // Runs the whole graph as one segment and compares every kept value, every tap, and the gradients with
   // respect to the input and to all constants that can be learned, where the back end has them, with the
   // kernels' values.
   void expect_agreement(std::vector<ValueId> keep, std::vector<ReducedValue> taps = {}, int threads = 2) {
     build_.set_outputs(keep);
     const Graph graph = build_.build();
-    StretchRequest request{
+    SegmentRequest request{
         .graph = &graph, .nodes = {}, .shape_of = shape_of(), .keep = keep, .taps = taps, .threads = threads};
     for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
       ASSERT_TRUE(backend_.supports(graph, graph.nodes()[n], shape_of())) << graph.nodes()[n].describe();
       EXPECT_GE(backend_.cost(graph, graph.nodes()[n], shape_of()), 0);
       request.nodes.push_back(static_cast<int>(n));
     }
-    const auto stretch = backend_.compile(request);
-    expect_values(*stretch, keep, taps);
-    if (backend_.differentiates()) expect_gradients(graph, *stretch, keep);
+    const auto segment = backend_.compile(request);
+    expect_values(*segment, keep, taps);
+    if (backend_.differentiates()) expect_gradients(graph, *segment, keep);
     const std::vector<ValueId> all = learnable(graph);
     if (all.empty()) return;
     expect_learning(graph, request, all);
@@ -105,19 +105,19 @@ class Network {
     return id;
   }
   // The same, compiled with other values of constants than those that come with the runs.
-  void expect_learning(const Graph& graph, StretchRequest request, const std::vector<ValueId>& learned) {
+  void expect_learning(const Graph& graph, SegmentRequest request, const std::vector<ValueId>& learned) {
     GraphBuilder edit(graph);
     for (const ValueId id : learned) edit.replace_constant(id, random(values_.at(id).shape()));
     const Graph other = edit.build();
     request.graph = &other;
     request.learned = learned;
-    const auto stretch = backend_.compile(request);
-    EXPECT_EQ(stretch->inputs().size(), 1 + learned.size());
-    expect_values(*stretch, request.keep, request.taps);
-    expect_gradients(graph, *stretch, request.keep);
+    const auto segment = backend_.compile(request);
+    EXPECT_EQ(segment->inputs().size(), 1 + learned.size());
+    expect_values(*segment, request.keep, request.taps);
+    expect_gradients(graph, *segment, request.keep);
   }
 
-  void expect_values(const Stretch& stretch, const std::vector<ValueId>& keep,
+  void expect_values(const Segment& segment, const std::vector<ValueId>& keep,
                      const std::vector<ReducedValue>& taps) {
     const std::int64_t rows = values_.at(input).size(0);
     std::vector<std::vector<float>> matrices;
@@ -127,7 +127,7 @@ class Network {
       pointers.push_back(matrices.back().data());
     }
     Tensors results;
-    stretch.run(given(stretch), results, pointers);
+    segment.run(given(segment), results, pointers);
     for (const ValueId id : keep) expect_near(results.at(id), values_.at(id));
     for (std::size_t t = 0; t < taps.size(); ++t) {
       Array expected = values_.at(taps[t].value);
@@ -144,11 +144,11 @@ class Network {
   }
 
   // Of the sum of all kept values, each element times a number of its own.
-  void expect_gradients(const Graph& graph, const Stretch& stretch, const std::vector<ValueId>& keep) {
+  void expect_gradients(const Graph& graph, const Segment& segment, const std::vector<ValueId>& keep) {
     const array::Recording recorded(true);
     std::map<ValueId, Array> values = values_;
     std::vector<Array> leaves;
-    for (const ValueId id : stretch.inputs()) {
+    for (const ValueId id : segment.inputs()) {
       leaves.push_back(values_.at(id).detach().clone().requires_grad_());
       values[id] = leaves.back();
     }
@@ -168,33 +168,33 @@ class Network {
       sum = sum + (values.at(id) * factors.back()).sum();
     }
     const std::vector<Array> expected = array::gradients(std::span(&sum, 1), leaves),
-                             found = stretch.gradients(given(stretch), factors, stretch.inputs());
+                             found = segment.gradients(given(segment), factors, segment.inputs());
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) expect_near(found[i], expected[i]);
-    if (stretch.inputs().size() == 1) expect_record_gradients(stretch, keep, factors, expected[0]);
+    if (segment.inputs().size() == 1) expect_record_gradients(segment, keep, factors, expected[0]);
   }
 
   // Of the same sum and of its opposite, each a number of every record that reads the values from the last to
   // the first.
-  void expect_record_gradients(const Stretch& stretch, std::vector<ValueId> read, std::vector<Array> factors,
+  void expect_record_gradients(const Segment& segment, std::vector<ValueId> read, std::vector<Array> factors,
                                const Array& expected) {
     std::ranges::reverse(read);
     std::ranges::reverse(factors);
     for (Array& of_value : factors) of_value = of_value.flatten(1);
     const Array all = array::cat(factors, 1);
     const auto size = static_cast<std::size_t>(all.size(1));
-    const RecordGradients found = stretch.gradients(
-        given(stretch),
+    const RecordGradients found = segment.gradients(
+        given(segment),
         {.read = read,
          .numbers = 2,
-         .slopes =
-             [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
+         .gradients =
+             [&](std::size_t record, std::span<const float> elements, std::span<float> gradients) {
                ASSERT_EQ(elements.size(), size);
-               ASSERT_EQ(slopes.size(), 2 * size);
+               ASSERT_EQ(gradients.size(), 2 * size);
                const float* const of_record = all.elements<float>() + record * size;
                for (std::size_t i = 0; i < size; ++i) {
-                 slopes[i] += of_record[i];
-                 slopes[size + i] -= of_record[i];
+                 gradients[i] += of_record[i];
+                 gradients[size + i] -= of_record[i];
                }
              }},
         std::span(&input, 1));
@@ -204,9 +204,9 @@ class Network {
     expect_near(found.gradients[1].at(input), -expected);
   }
 
-  Tensors given(const Stretch& stretch) const {
+  Tensors given(const Segment& segment) const {
     Tensors tensors;
-    for (const ValueId id : stretch.inputs()) tensors.emplace(id, values_.at(id));
+    for (const ValueId id : segment.inputs()) tensors.emplace(id, values_.at(id));
     return tensors;
   }
 

@@ -74,7 +74,7 @@ struct Recurrent {
   }
 
   bool supported(const Backend& backend) const { return backend.supports(graph, graph.nodes()[0], shape_of); }
-  std::unique_ptr<Stretch> compile(const Backend& backend, int threads,
+  std::unique_ptr<Segment> compile(const Backend& backend, int threads,
                                    std::vector<ValueId> learned = {}) const {
     return backend.compile({.graph = &graph,
                             .nodes = {0},
@@ -86,11 +86,11 @@ struct Recurrent {
   }
   // Of records [begin, end), which lie along the axis.
   Tensors run(const Backend& backend, int threads, std::int64_t begin, std::int64_t end) const {
-    const auto stretch = compile(backend, threads);
+    const auto segment = compile(backend, threads);
     Tensors given, results;
-    for (const ValueId id : stretch->inputs())
+    for (const ValueId id : segment->inputs())
       given[id] = values.at(id).narrow(axis_of(id), begin, end - begin);
-    stretch->run(given, results, {});
+    segment->run(given, results, {});
     return results;
   }
   std::int64_t axis_of(ValueId id) const {
@@ -186,7 +186,7 @@ TEST_P(Recurrences, GradientsAgreeWithTheKernels) {
       learned.push_back(node.inputs[i]);
       given[node.inputs[i]] = array::randn_like(net.values.at(node.inputs[i])) * 0.4;
     }
-    const auto stretch = net.compile(backend(), 2, learned);
+    const auto segment = net.compile(backend(), 2, learned);
     const array::Recording recorded(true);
     std::vector<Array> call, leaves;
     std::vector<ValueId> ids;
@@ -210,7 +210,7 @@ TEST_P(Recurrences, GradientsAgreeWithTheKernels) {
         sum = sum + (expected[o] * factors[o]).sum();
       }
       const auto wanted = array::gradients(std::span(&sum, 1), leaves, {}, /*keep=*/true);
-      const std::vector<Array> found = stretch->gradients(given, factors, ids);
+      const std::vector<Array> found = segment->gradients(given, factors, ids);
       for (std::size_t i = 0; i < ids.size(); ++i) {
         const Array want = wanted[i].defined() ? wanted[i] : array::zeros_like(leaves[i]);
         const float scale = std::max(1.0F, want.abs().max().item<float>());
@@ -230,15 +230,15 @@ TEST_P(Recurrences, GradientsAreTheSameBitsInEveryBatchOnAnyThreads) {
     const ValueId x = net.graph.nodes()[0].inputs[0], weights = net.graph.nodes()[0].inputs[1];
     const Array factors = array::randn_like(net.expected[0]);
     const auto gradients = [&](int threads, std::int64_t begin, std::int64_t end) {
-      const auto stretch = net.compile(backend(), threads, {weights});
+      const auto segment = net.compile(backend(), threads, {weights});
       Tensors given;
-      for (const ValueId id : stretch->inputs())
+      for (const ValueId id : segment->inputs())
         given[id] =
             id == weights ? net.values.at(id) : net.values.at(id).narrow(net.axis_of(id), begin, end - begin);
       std::vector<Array> seeds(net.outputs.size());
       seeds[0] = factors.narrow(net.axis_of(net.outputs[0]), begin, end - begin);
       const ValueId wanted[] = {x, weights};
-      return stretch->gradients(given, seeds, wanted);
+      return segment->gradients(given, seeds, wanted);
     };
     const std::vector<Array> whole = gradients(1, 0, rows);
     EXPECT_TRUE(array::equal(gradients(3, 0, rows)[1], whole[1]));

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include <assay/array_math.h>
+#include "assay/engine/preparation/shape_arithmetic.h"
 #include "assay/engine/preparation/shape_rules.h"
-#include "assay/engine/preparation/whole_numbers.h"
 #include "tests/written.h"
 
 namespace assay::testing {
@@ -43,7 +43,7 @@ std::vector<Array> run_all(const std::string& op, const std::vector<Array>& inpu
     EXPECT_EQ(*shape, results.at(0).shape()) << op;
     EXPECT_EQ(results.at(0).dtype(), DType::float32) << op;
   }
-  if (const std::optional<Array> whole = whole_result(node, inputs)) {
+  if (const std::optional<Array> whole = integer_result(node, inputs)) {
     EXPECT_TRUE(results.at(0).equal(*whole))
         << op << ": " << written(results.at(0)) << ", " << written(*whole);
   }
@@ -57,7 +57,7 @@ Array run(const std::string& op, const std::vector<Array>& inputs, Attributes at
 Fault fault_of(const std::string& op, const std::vector<Array>& inputs, Attributes attributes) {
   const Node node = make_node(op, inputs.size(), attributes);
   EXPECT_FALSE(shape_by_rule(node, inputs)) << op << ": the kernel refuses this";
-  EXPECT_FALSE(whole_result(node, inputs)) << op << ": the kernel refuses this";
+  EXPECT_FALSE(integer_result(node, inputs)) << op << ": the kernel refuses this";
   try {
     run(op, inputs, std::move(attributes));
   } catch (const Error& error) {

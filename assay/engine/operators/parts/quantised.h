@@ -1,6 +1,6 @@
 #pragma once
 
-// What other kernels take of quantisation.
+// Quantisation for other kernels.
 
 #include "assay/engine/operators/parts/support.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What RNN, GRU and LSTM share: the reading of their inputs, directions, sequence lengths and activations.
+// Common parts of RNN, GRU and LSTM: reading their inputs, directions, sequence lengths and activations.
 
 #include <functional>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What kernels are written with: checked access to a node's inputs and attributes. Messages thrown from
-// kernels need not name the node: run_node() puts its description and the input shapes around them.
+// Helpers for kernels: checked access to a node's inputs and attributes. Messages thrown from kernels need
+// not name the node: run_node() adds its description and the input shapes.
 
 #include <assay/array_math.h>
 

@@ -64,8 +64,8 @@ Attended attended(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
           inputs.size() == 3 ? steps_in_a_row(layer, inputs[2], "key") : value};
 }
 
-// Pairs of steps that count whatever the records: none after the query's where the call is causal (early
-// Keras 2 has it in the config), none further away than the layer's window.
+// Pairs of steps that count for all records: none after the query's where the call is causal (early Keras 2
+// has it in the config), none further away than the layer's window.
 ValueId pairs_by_distance(LayerBuilder& layer, const Attended& x) {
   const bool causal = layer.call().causal || layer.config().flag("causal", false);
   const bool near = layer.config().has("sliding_window");
@@ -83,7 +83,7 @@ ValueId pairs_by_distance(LayerBuilder& layer, const Attended& x) {
 }
 
 // Which pairs of steps count, to be broadcast to scores of this rank: [batch, (heads,) steps of the query,
-// steps of the values]. None where all do. `by_query` leaves out rows of the query's masked steps, too.
+// steps of the values]. None where all do. `by_query` leaves out rows of the query's masked steps as well.
 ValueId counted_pairs(LayerBuilder& layer, const Attended& x, std::size_t rank, bool by_query) {
   constexpr std::int64_t truth = 9;
   const auto axes_after_batch = [&](std::int64_t last) {

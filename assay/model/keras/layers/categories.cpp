@@ -15,8 +15,8 @@ ValueId add_named(LayerBuilder& layer, const char* op, const char* suffix, std::
   return layer.add(op, suffix, std::move(operands), std::move(attributes), suffix);
 }
 
-// Numbers [batch, ...] from 0 as int, one_hot (an axis more, in the place of a last axis of size 1),
-// multi_hot or count over the last axis.
+// Numbers [batch, ...] from 0 as int, one_hot (an axis more, instead of a last axis of size 1), multi_hot or
+// count over the last axis.
 KerasTensor encoded(LayerBuilder& layer, const KerasTensor& numbers, const std::string& mode,
                     std::int64_t count) {
   KerasTensor result = numbers.without_mask();
@@ -125,7 +125,7 @@ ValueId found_or_bucket(LayerBuilder& layer, ValueId x, const Lookup& table, con
 
 }  // namespace
 
-// The place of a number in the vocabulary, behind one for masked numbers and those for unknown ones.
+// The place of a number in the vocabulary, after one for masked numbers and those for unknown ones.
 KerasTensors integer_lookup(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const LayerConfig& config = layer.config();
   const std::string mode = config.text("output_mode", "int");

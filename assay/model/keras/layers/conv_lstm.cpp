@@ -152,7 +152,7 @@ class ConvolutionalLstm {
   KerasTensors results(const KerasTensor& x, std::int64_t steps, const Shape& positions,
                        const std::vector<ValueId>& states) {
     KerasTensor last = x.without_mask();
-    // States are stored with the filters first: as Keras has them where they are first there, too.
+    // States are stored with the filters first: as Keras has them where they are first there as well.
     last.layout = first_ ? Layout::keras : Layout::channels_first;
     last.shape.assign(1, x.shape[0]);
     last.shape.insert(last.shape.end(), positions.begin(), positions.end());

@@ -1,4 +1,4 @@
-// LocallyConnected1D and 2D: convolutions with a kernel of its own for each position.
+// LocallyConnected1D and 2D: convolutions with a separate kernel for each position.
 
 #include <algorithm>
 #include <functional>

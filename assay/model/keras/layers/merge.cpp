@@ -181,7 +181,7 @@ KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
     x.value = layer.add("Transpose", name, {x.value}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}}, name);
     std::swap(x.shape[1], x.shape[2]);
   };
-  // A vector is a matrix of one row (on the left) or one column; that axis goes again behind the product.
+  // A vector is a matrix of one row (on the left) or one column; that axis goes again after the product.
   const auto raise = [&](KerasTensor& x, std::int64_t axis, const char* name) {
     x.value = layer.add("Unsqueeze", name,
                         {x.value, layer.constant(std::string(name).substr(1) + "_axis", integers({axis}))},

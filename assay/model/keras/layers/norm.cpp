@@ -63,11 +63,11 @@ Array per_channel(LayerBuilder& layer, const KerasTensor& x, const std::vector<f
 // Layer normalisation over axes that are not the last ones, step by step.
 KerasTensor normalised_anywhere(LayerBuilder& layer, const KerasTensor& x,
                                 const std::vector<std::size_t>& axes) {
-  Shape shape, stretched(x.rank(), 1);
+  Shape shape, broadcast(x.rank(), 1);
   std::vector<std::int64_t> reduced;
   for (const std::size_t axis : axes) {
     shape.push_back(layer.known(x, axis));
-    stretched[axis] = shape.back();
+    broadcast[axis] = shape.back();
     reduced.push_back(static_cast<std::int64_t>(axis));
   }
   const auto step = [&](const char* op, const std::string& suffix, std::vector<ValueId> operands) {
@@ -84,11 +84,11 @@ KerasTensor normalised_anywhere(LayerBuilder& layer, const KerasTensor& x,
       "Sqrt", "_spread", {step("Add", "_shifted", {variance, layer.constant("epsilon", scalar(epsilon))})});
   ValueId value = step("Div", scaled || centred ? "_normal" : "", {from_mean, spread});
   if (scaled) {
-    const Array gamma = layer.weight("gamma", shape).reshape(stretched);
+    const Array gamma = layer.weight("gamma", shape).reshape(broadcast);
     value = step("Mul", centred ? "_scaled" : "", {value, layer.constant("gamma", gamma)});
   }
   if (centred) {
-    const Array beta = layer.weight("beta", shape).reshape(stretched);
+    const Array beta = layer.weight("beta", shape).reshape(broadcast);
     value = step("Add", "", {value, layer.constant("beta", beta)});
   }
   return x.with(value);

@@ -183,8 +183,8 @@ KerasTensors center_crop(LayerBuilder& layer, std::span<const KerasTensor> input
   return {image_result(layer, x, cut(layer, x, starts, size, ""), x.channels, size)};
 }
 
-// In use, Keras 2 resizes the largest window in the middle that has the ratio of the sides asked for. Keras 3
-// did so, too, until it gave pictures as they came.
+// In use, Keras 2 resizes the largest window in the middle that has the ratio of the sides requested. Keras 3
+// did so as well, until it gave pictures as they came.
 KerasTensors random_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const Image x = as_image(layer, inputs, 2);
   if (x.positions == size_of(layer)) return identity(layer, inputs);

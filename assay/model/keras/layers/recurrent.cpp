@@ -11,7 +11,7 @@
 namespace assay::keras {
 namespace {
 
-// What differs between the cells. `order[i]` is Keras's number of the gate that ONNX has at place i.
+// The differences between the cells. `order[i]` is Keras's number of the gate that ONNX has at position i.
 struct Cell {
   std::string_view class_name, op;
   std::vector<int> order;
@@ -46,7 +46,7 @@ Array reorder_gates(const Array& array, const std::vector<int>& order, std::int6
 struct RecurrentWeights {
   std::vector<float> input, recurrent,
       bias;  // [directions, gates * units, features], ..., [directions, gates * units], twice as wide when
-             // the recurrent part has a bias of its own
+             // the recurrent part has a separate bias
   bool biased = false;
 };
 
@@ -212,7 +212,7 @@ class Recurrent {
   }
 
   // Steps that are masked leave the state as it is, so that a cell may as well see the others alone. They
-  // come first, in their order; what stands behind them is beyond lengths().
+  // come first, in their order; steps after them are beyond lengths().
   ValueId counted_first(const KerasTensor& x) {
     const ValueId time =
         layer_.constant("time_axis_number", Array::of(Shape{}, std::vector<std::int64_t>{1}));
@@ -270,8 +270,8 @@ class Recurrent {
     return layer_.add("Mul", "_put_back", {placed, counts}, {}, suffix);
   }
 
-  // ONNX has a bias for the input and one for the recurrent part. Where Keras has one for both, zeros that
-  // nobody learns stand in for the other.
+  // ONNX has a bias for the input and one for the recurrent part. Where Keras has one for both, constant
+  // zeros stand in for the other.
   ValueId bias(const RecurrentWeights& weights, std::int64_t directions, std::int64_t width) {
     const ValueId own = layer_.constant("bias", Array::of(Shape{directions, width}, weights.bias));
     const std::int64_t missing = 2 * static_cast<std::int64_t>(cell_.order.size()) * units_ - width;

@@ -107,8 +107,8 @@ class MelSpectrogram {
     return layer_.constant("window", Array::of(Shape{fft_}, shape));
   }
 
-  // 10 log10 of what is at least min_power, beside the reference, down to top_db below the loudest of the
-  // batch.
+  // 10 log10 of what is at least min_power, relative to the reference, down to top_db below the loudest of
+  // the batch.
   ValueId decibels(ValueId power) {
     const double least = config_.real("min_power", 1e-10), ten = 10 / std::numbers::ln10;
     const double reference = ten * std::log(std::max(std::abs(config_.real("ref_power", 1)), least));

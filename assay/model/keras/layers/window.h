@@ -15,8 +15,7 @@ struct Window {
   std::string padding;                               // "valid", "same" or "causal"
 };
 
-// The layer's input with channels at position 1, whatever its data_format, and Keras's shape of its
-// positions.
+// The layer's input with channels at position 1, for any data_format, and Keras's shape of its positions.
 struct Image {
   KerasTensor tensor;  // value stored [batch, channels, positions...]
   Shape positions;     // -1 where unknown

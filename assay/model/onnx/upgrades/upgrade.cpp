@@ -243,11 +243,11 @@ void eye_of_held_type(Upgrade& u) { type_attribute(u, "dtype"); }
 
 // The second operand began at axis `axis` of the first, else ended with it.
 void align_second_operand(Upgrade& u) {
-  const bool stretches = u.node.integer("broadcast", 0) != 0;
+  const bool broadcasts = u.node.integer("broadcast", 0) != 0;
   const auto axis = u.node.has("axis") ? std::optional(u.node.integer("axis", 0)) : std::nullopt;
   u.node.attributes.erase("broadcast");
   u.node.attributes.erase("axis");
-  if (!stretches || !axis || !u.has_input(0) || !u.has_input(1)) return;
+  if (!broadcasts || !axis || !u.has_input(0) || !u.has_input(1)) return;
   const auto rank = u.graph.rank(u.node.inputs[0]), second = u.graph.rank(u.node.inputs[1]);
   if (!rank || !second) {
     fail(Fault::unsupported, "{}: its operands' numbers of axes are not known, which attribute 'axis' needs",
@@ -385,7 +385,7 @@ void dropout_for_inference(Upgrade& u) {
   u.node.inputs.resize(2);
 }
 
-// Results of whole numbers that are held in a wider type keep to the width of their own.
+// Results of integers that are held in a wider type keep their declared width.
 void keep_own_width(Upgrade& u) {
   const auto type = u.graph.element_type(u.node.outputs[0]);
   if (!type || !is_narrow_integer(*type)) return;
@@ -395,7 +395,7 @@ void keep_own_width(Upgrade& u) {
   u.nodes_behind.back().attributes["to"] = std::int64_t{*type};
 }
 
-// What exports of Keras under JAX keep of TensorFlow: 1 - erf(x).
+// The operator that exports of Keras under JAX keep of TensorFlow: 1 - erf(x).
 void erfc_by_erf(Upgrade& u) {
   if (!u.has_input(0)) fail(Fault::model, "{}: input 0 is missing", u.node.describe());
   const ValueId erf = u.before("erf", "Erf", {u.node.inputs[0]});

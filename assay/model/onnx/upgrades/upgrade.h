@@ -18,7 +18,7 @@
 //   * quantised products and sums are those of the de-quantised values, quantised again;
 //   * operators that ONNX Runtime's graph optimisations fuse are apart again.
 //
-// Constants and Identity of constants are no nodes: see onnx_read.cpp. docs/models.md has the table for
+// Constants and Identity of constants are not nodes: see onnx_read.cpp. docs/models.md has the table for
 // users.
 
 #include <initializer_list>
@@ -32,7 +32,7 @@
 namespace assay::onnx_format {
 
 // One node on its way. A rule rewrites `node` in place and may add constants to the graph, nodes before it,
-// and one node behind it.
+// and one node after it.
 struct Upgrade {
   OnnxGraph& graph;
   Node& node;
@@ -46,7 +46,7 @@ struct Upgrade {
   ValueId integers(std::string_view role, const std::vector<std::int64_t>& values);
   ValueId integer(std::string_view role, std::int64_t value);  // without axes, as the next
   ValueId real(std::string_view role, float value);
-  // A node of its own in front: `role` becomes part of its name. Returns its output.
+  // A separate node in front: `role` becomes part of its name. Returns its output.
   ValueId before(std::string_view role, std::string op, std::vector<ValueId> inputs,
                  std::map<std::string, Attribute> attributes = {});
   // The size of an axis of `x` (from the front), without axes, and the numbers from 0 below it, [size].

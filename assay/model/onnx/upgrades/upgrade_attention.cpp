@@ -90,7 +90,7 @@ ValueId weights_of(Upgrade& u, ValueId scores, bool may_be_none) {
   return u.before("weights", "Where", {none, zero, u.before("some_weights", "Softmax", {some}, last)});
 }
 
-// What an Attention node asks for.
+// The options of an Attention node.
 struct AttentionInputs {
   static constexpr std::size_t mask = 3, past_keys = 4, past_values = 5, lengths = 6;
 };

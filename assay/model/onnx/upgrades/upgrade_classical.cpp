@@ -20,7 +20,7 @@ ValueId column_input(const Upgrade& u, std::size_t i) {
   return u.node.inputs[i];
 }
 
-// Input `i` as real numbers; whole ones are taken, too.
+// Input `i` as real numbers; whole ones are taken as well.
 ValueId real_input(Upgrade& u, std::size_t i) {
   const ValueId x = column_input(u, i);
   const int type = u.graph.element_type(x).value_or(onnx::TensorProto::FLOAT);
@@ -69,7 +69,7 @@ void normalizer(Upgrade& u) {
   become(u, "Div", {x, u.before("divisor", "Where", {none, u.real("one", 1), most})});
 }
 
-// Numbers in the place of a mark for missing ones, one or one a column.
+// Numbers instead of a mark for missing ones, one or one a column.
 void imputer(Upgrade& u) {
   if (u.node.has("imputed_value_int64s")) {
     const auto values = u.node.integers("imputed_value_int64s", {});

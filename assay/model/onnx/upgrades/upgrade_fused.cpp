@@ -61,7 +61,7 @@ void quick_gelu(Upgrade& u) {
   u.node.op = "Swish";
 }
 
-// Behind the node, by the name and up to three numbers that say how.
+// After the node, by the name and up to three numbers that say how.
 void activate(Upgrade& u, const std::string& name, const std::vector<float>& numbers) {
   if (name.empty()) return;
   const auto number = [&](std::size_t i, float fallback) {
@@ -255,7 +255,7 @@ void rms_normalization(Upgrade& u) {
   root_mean_square(u, needed(u, 0), needed(u, 1), u.node.integer("axis", -1), u.node.real("epsilon", 1e-5F));
 }
 
-// (input, skip, scale, more...): what is normalised is the sum, which is output 3, too.
+// (input, skip, scale, more...): what is normalised is the sum, which is output 3 as well.
 ValueId with_skip(Upgrade& u, ValueId bias) {
   ValueId sum = u.before("sum", "Add", {needed(u, 0), needed(u, 1)});
   if (bias != no_value) sum = u.before("biased", "Add", {sum, bias});

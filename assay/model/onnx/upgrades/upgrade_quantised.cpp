@@ -36,7 +36,7 @@ ValueId dequantised(Upgrade& u, std::string_view role, const Quantised& x, std::
   return u.before(role, node.op, node.inputs, node.attributes);
 }
 
-// The node computes in float32, and what it gives is quantised behind it.
+// The node computes in float32, and its result is quantised afterwards.
 void quantise_behind(Upgrade& u, ValueId scale, ValueId zero) {
   u.behind("quantised", "QuantizeLinear", scale);
   if (zero != no_value) u.nodes_behind.back().inputs.push_back(zero);
@@ -87,7 +87,7 @@ void quantised_product(Upgrade& u) {
                    dequantised(u, "b", b, last_axis(u, b.value))};
 }
 
-// x and w less their zero points: whole numbers.
+// x and w less their zero points: integers.
 void integer_product(Upgrade& u) {
   u.require_inputs({0, 1});
   const bool convolution = u.node.op == "ConvInteger";
@@ -99,7 +99,7 @@ void integer_product(Upgrade& u) {
                    dequantised(u, "w", w, convolution ? 0 : last_axis(u, w.value))};
 }
 
-// What is quantised to a type that Assay holds in a wider one keeps to the range of its own.
+// What is quantised to a type that Assay holds in a wider one keeps its declared range.
 void quantise_to_declared_type(Upgrade& u) {
   u.node.attributes.erase("precision");
   const auto type = u.has_input(2) ? u.graph.element_type(u.node.inputs[2]) : std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What operators of the data level have in common: of which classes records are chosen, how many, and what
-// becomes of them.
+// Common parts of operators of the data level: the classes of chosen records, their number, and what is done
+// with them.
 
 #include <cstdint>
 #include <functional>
@@ -37,7 +37,7 @@ std::vector<std::size_t> chosen_records(const ProgramStrike& strike, const Datas
 void alter(const ProgramStrike& strike, Program& program, const std::vector<std::size_t>& chosen,
            const std::string& mark, std::function<void(Rng& rng, std::span<float> values)> change);
 
-// What the least and the greatest element of an input channel are: as the data declare, else 0 and 1.
+// Least and greatest element of an input channel: as the data declare, otherwise 0 and 1.
 struct ElementRange {
   float low = 0, high = 1;
 };
@@ -47,7 +47,7 @@ ElementRange range_of(const Dataset& data, std::size_t channel);
 bool yes(const SpecOptions& options, const std::string& name);
 
 // Why an operator cannot act: on unlabelled data; on these and on data of one class; on unlabelled data where
-// `classes` names some; on inputs that are no numbers. Empty when it can.
+// `classes` names some; on inputs that are not numbers. Empty when it can.
 std::string needs_labels(const Program& program);
 std::string needs_classes(const Program& program);
 std::string needs_labels_for_classes(const Program& program, const SpecOptions& options);

@@ -40,8 +40,7 @@ void add_normalisation(const SubjectLayer& layer, Edit& edit) {
   });
 }
 
-// Gives nodes that the original does not have weights of their own, so that a copied layer is trained by
-// itself.
+// Gives nodes that the original does not have separate weights, so that a copied layer is trained by itself.
 Graph untied(const Graph& graph, const Graph& original) {
   std::set<std::string> known;
   for (const Node& node : original.nodes()) known.insert(node.name);

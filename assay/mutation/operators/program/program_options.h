@@ -1,6 +1,6 @@
 #pragma once
 
-// What operators of the levels structure and recipe have in common.
+// Common parts of operators of the levels structure and recipe.
 
 #include <functional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace assay::mutation {
 
-// The option `to` of operators that put one of several words in the place of another: a word, or "any".
+// The option `to` of operators that put one of several words instead of another: a word, or "any".
 SpecOption to_option(const std::string& what);
 
 // The word to put: the one that `to` names, or one of `values` by the seed. Throws Error{usage} for a word

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a recipe says of single layers.
+// The parts of a recipe about single layers.
 
 #include <string>
 #include <vector>

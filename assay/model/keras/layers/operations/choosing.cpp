@@ -51,7 +51,7 @@ KerasTensor rows_of_table(Operation& call, const Array& table, const KerasTensor
   return result;
 }
 
-// For each record rows of its own (tf.gather with batch_dims 1).
+// For each record separate rows (tf.gather with batch_dims 1).
 KerasTensor own_rows(Operation& call, const KerasTensor& x, const KerasTensor& places) {
   const ValueId upright =
       call.step("Unsqueeze", "_upright", {whole_positions(call, places), call.list("last", {-1})});

@@ -52,7 +52,7 @@ KerasTensors squared_difference(Operation& call) {
   return {call.result(pair.like(), "Mul", {difference, difference})};
 }
 
-// A function of one tensor, element by element, whatever its layout.
+// A function of one tensor, element by element, in any layout.
 KerasTensors elementwise(Operation& call, const char* op) {
   const KerasTensor x = call.tensor(0, {"x", "input", "features"});
   return {call.result(x, op, {x.value})};

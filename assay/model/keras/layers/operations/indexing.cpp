@@ -49,7 +49,7 @@ Taken read_slice(Operation& call, const json& item) {
   return result;
 }
 
-// How many positions of `size` a slice takes; -1 when nobody knows.
+// How many positions of `size` a slice takes; -1 when unknown.
 std::int64_t count_taken(const Taken& slice, std::int64_t size) {
   if (slice.drops) return 1;
   if (size < 0) return -1;

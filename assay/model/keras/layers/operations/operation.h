@@ -1,7 +1,6 @@
 #pragma once
 
-// What the translation of one operation has at hand: its arguments, wherever they stand, and a place to put
-// nodes.
+// The tools for translating one operation: its arguments, in any position, and a place for nodes.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -35,7 +34,7 @@ struct Operand {
   DType dtype() const { return constant ? array.dtype() : tensor.dtype; }
 };
 
-// One call of one operation, with its arguments wherever they stand: by place, by name, or in the config.
+// One call of one operation, with its arguments: by position, by name, or in the config.
 class Operation {
  public:
   Operation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
@@ -48,7 +47,7 @@ class Operation {
   const json& argument(std::size_t place, Keys names) const;
   bool flag(std::size_t place, Keys names, bool otherwise) const;
   double number(std::size_t place, Keys names, double otherwise) const;
-  // Whole numbers, one or a list of them; a size that is not known is -1.
+  // Integers, one or a list of them; a size that is not known is -1.
   std::optional<std::vector<std::int64_t>> whole_numbers(std::size_t place, Keys names) const;
   // The one whole number of an argument; none where it is absent or a list of several.
   std::optional<std::int64_t> whole_number(std::size_t place, Keys names) const;

@@ -5,7 +5,7 @@
 namespace assay::keras::operations {
 namespace {
 
-// A constant as it is stored beside a tensor of this layout.
+// A constant as it is stored next to a tensor of this layout.
 Array stored_like(const Array& array, const KerasTensor& x) {
   if (x.layout != Layout::channels_first || array.count() == 1) return array;
   Shape shape = array.shape();  // [channels] only, see fits_layout
@@ -13,7 +13,7 @@ Array stored_like(const Array& array, const KerasTensor& x) {
   return array.reshape(shape);
 }
 
-// Whether a constant can stand beside a tensor in the layout that it has.
+// Whether a constant can stand next to a tensor in the layout that it has.
 bool fits_layout(const Array& array, const KerasTensor& x) {
   return array.count() == 1 || x.layout == Layout::keras ||
          (x.layout == Layout::channels_first && array.shape().size() == 1);

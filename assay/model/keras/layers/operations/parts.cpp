@@ -172,7 +172,7 @@ KerasTensors tiled(Operation& call) {
   return {result};
 }
 
-// Every position of one axis as often as `repeats` says, beside each other.
+// Every position of one axis as often as `repeats` says, next to each other.
 KerasTensors repeated(Operation& call) {
   const KerasTensor x = call.first();
   const auto repeats = call.whole_numbers(1, {"repeats"});

@@ -1,4 +1,4 @@
-// What sums, extremes and spreads along axes give.
+// Results of sums, extremes and spreads along axes.
 
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@
 namespace assay::keras::operations {
 namespace {
 
-// What `op` makes of the elements along these axes.
+// Applies `op` to the elements along these axes.
 KerasTensors reduced(Operation& call, const char* op, KerasTensor x, const std::vector<std::int64_t>& axes,
                      bool keep) {
   if (x.layout == Layout::flattened) x = call.layer().as_keras(x);
@@ -45,7 +45,7 @@ KerasTensors reduced(Operation& call, const char* op, KerasTensor x, const std::
   return {result};
 }
 
-// The mean of the squares of what is beside the mean, and its root.
+// The mean of the squared deviations from the mean, and its root.
 KerasTensors spread(Operation& call, bool root) {
   const KerasTensor x = call.first();
   const auto axes = call.axes(1, x);

@@ -1,4 +1,4 @@
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 #include <assay/array_math.h>
 
@@ -15,8 +15,8 @@
 #include "assay/engine/execute.h"
 #include "assay/engine/operators/memory.h"
 #include "assay/engine/preparation/input_form.h"
+#include "assay/engine/preparation/shape_arithmetic.h"
 #include "assay/engine/preparation/shape_rules.h"
-#include "assay/engine/preparation/whole_numbers.h"
 
 namespace assay {
 namespace {
@@ -45,7 +45,7 @@ ValueInfo compare(const Shape& two, const Shape& three) {
   return info;
 }
 
-Array numbers(const Shape& shape, DType type, std::uint64_t stream, const MadeUp& made_up) {
+Array numbers(const Shape& shape, DType type, std::uint64_t stream, const SampleInput& made_up) {
   const Array tensor = array::empty(shape);
   const bool real = is_real(type);
   // One number a record, a length say: no two alike, if there is room.
@@ -88,7 +88,7 @@ void discard_interleaved(const Graph& graph, std::vector<ValueInfo>& infos) {
   }
 }
 
-// What comes from the inputs, but for sizes of what does.
+// Values that depend on the inputs, not only on their sizes.
 void mark_of_records(const Graph& graph, std::vector<ValueInfo>& infos) {
   const auto info = [&](ValueId id) -> ValueInfo& { return infos[static_cast<std::size_t>(id)]; };
   for (const ValueId id : graph.inputs()) info(id).of_records = input_form(graph, id, {}).batch_axis >= 0;
@@ -144,7 +144,7 @@ bool may_reorder(const Graph& graph, const std::vector<ValueInfo>& infos) {
 // Sees what the runs give for a value, before it is released.
 using OnRuns = std::function<void(ValueId, std::span<const Array>)>;
 
-void see(Footprint& seen, ValueId id, const Array& tensor) {
+void see(SampleShapes& seen, ValueId id, const Array& tensor) {
   const auto index = static_cast<std::size_t>(id);
   seen.shapes[index] = tensor.shape();
   seen.computed[index] = true;
@@ -153,10 +153,10 @@ void see(Footprint& seen, ValueId id, const Array& tensor) {
 }
 
 // Before any node: constants and inputs.
-Footprint given_values(const Constants& constants, const Tensors& inputs) {
+SampleShapes given_values(const Constants& constants, const Tensors& inputs) {
   const std::size_t count = constants.values().size();
-  Footprint seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count),
-                 std::vector<bool>(count)};
+  SampleShapes seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count),
+                    std::vector<bool>(count)};
   for (std::size_t i = 0; i < count; ++i) {
     if (constants.values()[i].defined()) see(seen, static_cast<ValueId>(i), constants.values()[i]);
   }
@@ -179,10 +179,12 @@ class ByRules {
   }
 
   // Where rules tell every shape.
-  std::optional<Footprint> found() && { return complete_ ? std::optional(std::move(seen_)) : std::nullopt; }
+  std::optional<SampleShapes> found() && {
+    return complete_ ? std::optional(std::move(seen_)) : std::nullopt;
+  }
 
  private:
-  // What the value holds, where it is constant or known from shapes.
+  // The elements of the value, if it is constant or known from shapes.
   const Array* known(ValueId id) const {
     if (constants_.has(id)) return &constants_.values()[static_cast<std::size_t>(id)];
     const auto found = numbers_.find(id);
@@ -200,7 +202,7 @@ class ByRules {
         if (held == nullptr) return false;
         operands.push_back(*held);
       }
-      result = whole_result(node, operands);
+      result = integer_result(node, operands);
     }
     if (!result) return false;
     see(seen_, node.outputs[0], *result);
@@ -227,17 +229,17 @@ class ByRules {
   }
 
   const Constants& constants_;
-  Footprint seen_;
+  SampleShapes seen_;
   Tensors numbers_;
   bool complete_ = true;
 };
 
 // Runs the whole graph on several batches, node by node; what is returned is of the first.
-Footprint look(const Graph& graph, const Constants& constants, std::span<const Tensors> batches,
-               const OnRuns& on_runs) {
+SampleShapes look(const Graph& graph, const Constants& constants, std::span<const Tensors> batches,
+                  const OnRuns& on_runs) {
   const array::Recording unrecorded(false);
   const std::size_t count = graph.values().size();
-  Footprint seen = given_values(constants, batches[0]);
+  SampleShapes seen = given_values(constants, batches[0]);
   std::vector<std::vector<Array>> runs(batches.size(), std::vector<Array>(count));
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (const auto& [id, tensor] : batches[r]) runs[r][static_cast<std::size_t>(id)] = tensor;
@@ -305,7 +307,7 @@ std::vector<int> possible_axes(std::span<const Array> results, std::int64_t reco
 }
 
 struct Experiment {
-  Footprint seen;
+  SampleShapes seen;
   std::vector<std::vector<int>> axes;  // that may hold the records, for each value that a node computes
 };
 
@@ -358,7 +360,8 @@ int choose_axis(const Node& node, std::size_t output, const Experiment& experime
 
 }  // namespace
 
-Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, const MadeUp& made_up) {
+Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows,
+                   const SampleInput& made_up) {
   Tensors inputs;
   for (const ValueId id : graph.inputs()) {
     const Value& value = graph.value(id);
@@ -376,14 +379,14 @@ Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t r
     if (form.batch_axis >= 0) shape.insert(shape.begin() + form.batch_axis, rows);
     check_size(shape, size_of(value.dtype));
     const auto stream = static_cast<std::uint64_t>(id);
-    const MadeUp& own = form.batch_axis >= 0 ? made_up : MadeUp();
+    const SampleInput& own = form.batch_axis >= 0 ? made_up : SampleInput();
     inputs.emplace(id, numbers(shape, value.dtype, stream, own));
   }
   return inputs;
 }
 
-Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs) {
-  if (std::optional<Footprint> known = ByRules(graph, constants, inputs).found()) return *std::move(known);
+SampleShapes sample_shapes(const Graph& graph, const Constants& constants, const Tensors& inputs) {
+  if (std::optional<SampleShapes> known = ByRules(graph, constants, inputs).found()) return *std::move(known);
   return look(graph, constants, std::span(&inputs, 1), {});
 }
 
@@ -418,7 +421,8 @@ BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
   return found;
 }
 
-std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& two, const Footprint& three) {
+std::vector<ValueInfo> compare_sample_shapes(const Graph& graph, const SampleShapes& two,
+                                             const SampleShapes& three) {
   std::vector<ValueInfo> infos(two.shapes.size());
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (!two.computed[i] || !three.computed[i]) continue;
@@ -450,7 +454,7 @@ void discard_reordered(const Graph& graph, const Constants& constants, const Rec
 std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constants, const RecordShapes& known,
                                     std::int64_t batch) {
   const Experiment experiment = experiment_with(graph, constants, known, batch);
-  const Footprint& seen = experiment.seen;
+  const SampleShapes& seen = experiment.seen;
   std::vector<ValueInfo> infos(seen.shapes.size());
   for (std::size_t i = 0; i < infos.size(); ++i) {
     infos[i].shape = seen.shapes[i];

@@ -1,4 +1,4 @@
-#include "assay/coverage/asked.h"
+#include "assay/coverage/request.h"
 
 #include <gmock/gmock.h>
 

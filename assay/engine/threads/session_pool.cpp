@@ -1,4 +1,4 @@
-#include "assay/engine/threads/crew.h"
+#include "assay/engine/threads/session_pool.h"
 
 #include <atomic>
 
@@ -6,7 +6,7 @@
 
 namespace assay {
 
-Crew::Crew(Sessions sessions) : sessions_(std::move(sessions)) {
+SessionPool::SessionPool(Sessions sessions) : sessions_(std::move(sessions)) {
   const SessionOptions& options = sessions_.front()->options();
   const std::size_t threads = options.device != "cpu" ? 1
                               : options.threads > 0   ? static_cast<std::size_t>(options.threads)
@@ -22,11 +22,11 @@ Crew::Crew(Sessions sessions) : sessions_(std::move(sessions)) {
   }
 }
 
-Crew::~Crew() = default;
+SessionPool::~SessionPool() = default;
 
-std::size_t Crew::size() const { return workers_.size(); }
+std::size_t SessionPool::size() const { return workers_.size(); }
 
-void Crew::run(std::size_t count, const std::function<void(const Sessions&, std::size_t)>& work) {
+void SessionPool::run(std::size_t count, const std::function<void(const Sessions&, std::size_t)>& work) {
   if (workers_.size() == 1) {
     for (std::size_t i = 0; i < count; ++i) work(workers_[0], i);
     return;

@@ -16,17 +16,17 @@ namespace assay::inspection {
 // "label,regex[a+]" and more texts like it. Throws Error{usage}.
 std::vector<AnnotatorChoice> annotator_choices(std::span<const std::string> texts);
 
-class AskedHypotheses {
+class RequestedHypotheses {
  public:
   // Throws what making an annotator throws, Error{usage} for two hypotheses of one name or a vocabulary for
-  // records that are no tokens. `options` must stay.
-  AskedHypotheses(DatasetPtr dataset, const std::vector<AnnotatorChoice>& choices,
-                  const InspectOptions& options, const SessionOptions& session, std::size_t threads);
+  // records that are not tokens. `options` must stay.
+  RequestedHypotheses(DatasetPtr dataset, const std::vector<AnnotatorChoice>& choices,
+                      const InspectOptions& options, const SessionOptions& session, std::size_t threads);
 
   std::size_t size() const { return annotators_.size(); }
   const std::vector<Hypothesis>& hypotheses() const { return hypotheses_; }
   std::size_t annotator_of(std::size_t hypothesis) const { return owners_[hypothesis].annotator; }
-  // Of all that behaviours depend on beside the records.
+  // Of all that behaviours depend on apart from the records.
   std::string version() const;
   // Symbols of a record of tokens, 0 for other records.
   std::size_t symbols() const { return symbols_; }
@@ -45,8 +45,8 @@ class AskedHypotheses {
     std::span<const float> of(std::size_t record, std::size_t hypothesis) const;
 
    private:
-    friend class AskedHypotheses;
-    const AskedHypotheses* all_ = nullptr;
+    friend class RequestedHypotheses;
+    const RequestedHypotheses* all_ = nullptr;
     std::vector<std::vector<float>> by_annotator_;  // [records, hypotheses, positions], or empty
   };
   // Of the annotators that are not 0. Throws Error{mismatch} for a behaviour that is not as long as the

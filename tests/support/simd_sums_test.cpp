@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "assay/support/numbers/abreast.h"
+#include "assay/support/numbers/simd_sums.h"
 
 namespace assay {
 namespace {
@@ -13,7 +13,7 @@ TEST(Abreast, SumsAreThoseOfAllNumbers) {
   for (const std::size_t count : {0, 1, 31, 32, 33, 100}) {
     std::vector<float> numbers(count);
     std::iota(numbers.begin(), numbers.end(), -7.5F);
-    EXPECT_EQ(sum_abreast(numbers), std::accumulate(numbers.begin(), numbers.end(), 0.0)) << count;
+    EXPECT_EQ(simd_sum(numbers), std::accumulate(numbers.begin(), numbers.end(), 0.0)) << count;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "assay/engine/preparation/whole_numbers.h"
+#include "assay/engine/preparation/shape_arithmetic.h"
 
 #include <limits>
 
@@ -11,12 +11,12 @@ Array number(std::int64_t value) { return array::scalar(value, DType::int64); }
 
 // The kernel's result, which run() holds the rule's to where there is one.
 void expect_rule(const std::string& op, const std::vector<Array>& inputs, const Attributes& attributes = {}) {
-  EXPECT_TRUE(whole_result(make_node(op, inputs.size(), attributes), inputs)) << op;
+  EXPECT_TRUE(integer_result(make_node(op, inputs.size(), attributes), inputs)) << op;
   run(op, inputs, attributes);
 }
 
 void expect_none(const std::string& op, const std::vector<Array>& inputs, const Attributes& attributes = {}) {
-  EXPECT_FALSE(whole_result(make_node(op, inputs.size(), attributes), inputs)) << op;
+  EXPECT_FALSE(integer_result(make_node(op, inputs.size(), attributes), inputs)) << op;
 }
 
 TEST(WholeNumbers, ArithmeticIsThatOfTheKernels) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Several pieces of work at a time, each on one thread with sessions of its own: small networks have too
-// little work for many threads.
+// Several pieces of work at a time, each on one thread with separate sessions: small networks have too little
+// work for many threads.
 
 #include <functional>
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace assay {
 
-class Crew {
+class SessionPool {
  public:
   using Sessions = std::vector<const Session*>;
   // As many workers as the first session has threads, each with the same networks; on other devices than the
   // processor one worker, which uses the sessions given. These must outlive this.
-  explicit Crew(Sessions sessions);
-  ~Crew();
+  explicit SessionPool(Sessions sessions);
+  ~SessionPool();
   std::size_t size() const;
   // Calls work(sessions, i) for every i in [0, count), in any order. The first exception is rethrown when all
   // have stopped.

@@ -13,7 +13,7 @@ namespace assay::coverage {
 // Per record, whether all its activations are finite.
 std::vector<bool> finite_rows(std::span<const Activations> layers, std::size_t rows);
 
-// And whether a class is named, too. `predicted`: as predicted_classes() says; empty where nobody asked.
+// The same, and whether a class is named. `predicted`: as predicted_classes() says; empty if not requested.
 std::vector<bool> usable_rows(std::span<const Activations> layers, std::span<const std::int64_t> predicted,
                               std::size_t rows);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a graph's values look like: found from tiny batches, by rules or by running them, and comparing.
+// Shapes and batch axes of a graph's values, found by rules or by running tiny batches and comparing.
 
 #include <span>
 #include <vector>
@@ -18,7 +18,7 @@ struct ValueInfo {
   bool floating = false;
   bool single = false;              // float32
   bool of_records = false;          // computed from what records hold, not from their shapes alone
-  bool shaped_by_content = false;   // the shape depends on what records hold: made-up ones tell nothing
+  bool shaped_by_content = false;   // the shape depends on what records hold: sample records tell nothing
   int batch_axis = -1;              // -1: does not depend on the batch, or not in a way that is understood
   std::int64_t batch_multiple = 1;  // rows per record along the batch axis
   // Whose size is a multiple of the batch's, whether records are told apart there or not. -1: none is; -2:
@@ -26,34 +26,35 @@ struct ValueInfo {
   int varying_axis = -1;
 };
 
-// Made-up numbers: reproducible ones in [0, 1), and integers below `integers`.
-struct MadeUp {
+// Sample input: reproducible numbers in [0, 1), and integers below `integers`.
+struct SampleInput {
   std::int64_t integers = 1;  // zeros, which are valid as indices
   std::uint64_t seed = 1;
 };
 
-// Inputs for a batch of `rows` records. Throws Error{usage} naming the dimension that nobody knows.
+// Inputs for a batch of `rows` records. Throws Error{usage} naming the unknown dimension.
 Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows,
-                   const MadeUp& made_up = {});
+                   const SampleInput& made_up = {});
 
-// Every value's shape and kind of elements for these inputs: by rules where they tell all (shape_rules.h), by
-// running the whole graph otherwise.
-struct Footprint {
+// Every value's shape and kind of elements for these inputs: by rules (shape_rules.h) if all nodes have one,
+// otherwise by running the whole graph.
+struct SampleShapes {
   std::vector<Shape> shapes;
   std::vector<bool> computed, floating, single;
 };
-Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs);
+SampleShapes sample_shapes(const Graph& graph, const Constants& constants, const Tensors& inputs);
 
-// Bytes of a record's values: of all of them, and at most at a time where each is forgotten behind its last
+// Bytes of a record's values: of all of them, and at most at a time where each is released after its last
 // reader.
 struct BatchBytes {
   double all = 0, at_a_time = 0;
 };
 BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos);
 
-// Compares the footprints of a batch of 2 and a batch of 3. Where the network may put records into another
+// Compares the sample_shapes of a batch of 2 and a batch of 3. Where the network may put records into another
 // order, values whose records cannot be told are then found by experiment.
-std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& two, const Footprint& three);
+std::vector<ValueInfo> compare_sample_shapes(const Graph& graph, const SampleShapes& two,
+                                             const SampleShapes& three);
 void discard_reordered(const Graph& graph, const Constants& constants, const RecordShapes& known,
                        std::vector<ValueInfo>& infos);
 

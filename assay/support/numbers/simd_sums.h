@@ -1,17 +1,17 @@
 #pragma once
 
-// Sums and extremes of many numbers, several side by side in vector registers, so that none waits for the one
-// before. The order is the same on every processor.
+// Sums and extremes of many numbers by SIMD, in several chains, so that none waits for the one before. The
+// order is the same on every processor.
 
 #include <span>
 
 namespace assay {
 
 // In float64: each of 32 sums over every 32nd number, then these.
-double sum_abreast(std::span<const float> numbers);
+double simd_sum(std::span<const float> numbers);
 
 // The same of the squares of what lies between each number and `about`.
-double squares_abreast(std::span<const float> numbers, double about);
+double simd_squares(std::span<const float> numbers, double about);
 
 // The least and the greatest; infinities where there are no numbers.
 struct Extremes {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a measurement of coverage is asked for: criteria, a profile, a state to begin with.
+// The request of a measurement of coverage: criteria, a profile, a state to begin with.
 
 #include <filesystem>
 #include <memory>
@@ -19,7 +19,7 @@ namespace assay::coverage {
 std::vector<Spec> asked_criteria(const std::string& preset, const std::vector<std::string>& texts,
                                  const std::string& ms);
 
-// Which choices about learning matter to some of the criteria.
+// Which options of learning affect some of the criteria.
 struct Heeded {
   bool subjects = false;      // layers of idc and the surprise criteria
   bool layers = false;        // layers of criteria that count all
@@ -29,32 +29,32 @@ struct Heeded {
 };
 Heeded heeded_by(const std::vector<Spec>& criteria);
 
-// Criteria with all their options, those that nobody gave, too.
+// Criteria with all their options, including defaults.
 std::string whole_text(const std::vector<Spec>& criteria);
 
 struct ReadProfile {
   std::filesystem::path file;
   bool carried_over = false;  // it is that of another form of this network
 };
-// Throws Error{mismatch} where it is not that of this network.
+// Throws Error{mismatch} if the profile is of another network.
 std::shared_ptr<const Profile> profile_in(const ReadProfile& read, const Session& session);
 
 std::shared_ptr<const Profile> learned_profile(const Session& session, const DatasetPtr& training,
                                                const LearnOptions& options, Progress& progress);
 
-// Settings that were asked for expressly, each by its name and by what messages call it.
+// Settings that were requested explicitly, each by its name and by what messages call it.
 using SaidSettings = std::vector<std::pair<std::string, std::string>>;
 // Throws Error{mismatch} where one of them is not what the profile in `file` was learned with.
 void require_settings(const Profile& profile, const Settings& asked, const SaidSettings& said,
                       const std::filesystem::path& file);
 
-// A fresh state; or, to add to, the one in the file where there is one. Throws Error{mismatch} where that
-// holds other criteria.
+// A fresh state; or, to continue, the one in the file if there is one. Throws Error{mismatch} if that has
+// other criteria.
 CoverageState begin_state(const std::shared_ptr<const Profile>& profile, const std::vector<Spec>& criteria,
                           bool by_class, const std::filesystem::path& add_to);
 
-// The share of the data set's labelled records that the network named right while the state was measured;
-// nothing where there are none.
+// The share of the data set's labelled records that the network classified correctly while the state was
+// measured; nothing if there are none.
 std::optional<double> accuracy_on(const CoverageState& state, const Dataset& data);
 
 }  // namespace assay::coverage

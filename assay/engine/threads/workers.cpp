@@ -1,4 +1,4 @@
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 
 #ifdef ASSAY_HAS_ONEDNN
 #include <omp.h>
@@ -21,16 +21,16 @@ void take_one_thread() {
 
 }  // namespace
 
-void run_team(std::size_t workers, const std::function<void(std::size_t)>& job) {
+void run_workers(std::size_t workers, const std::function<void(std::size_t)>& job) {
   run_on_pool(workers, [&](std::size_t worker) {
     take_one_thread();
     job(worker);
   });
 }
 
-void team_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body) {
+void workers_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body) {
   std::atomic<std::size_t> next{0};
-  run_team(std::min(count, threads), [&](std::size_t) {
+  run_workers(std::min(count, threads), [&](std::size_t) {
     try {
       for (std::size_t i; (i = next.fetch_add(1)) < count;) body(i);
     } catch (...) {

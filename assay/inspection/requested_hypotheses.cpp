@@ -1,4 +1,4 @@
-#include "assay/inspection/asked_hypotheses.h"
+#include "assay/inspection/requested_hypotheses.h"
 
 #include <algorithm>
 #include <limits>
@@ -27,9 +27,9 @@ std::vector<AnnotatorChoice> annotator_choices(std::span<const std::string> text
   return choices;
 }
 
-AskedHypotheses::AskedHypotheses(DatasetPtr dataset, const std::vector<AnnotatorChoice>& choices,
-                                 const InspectOptions& options, const SessionOptions& session,
-                                 std::size_t threads)
+RequestedHypotheses::RequestedHypotheses(DatasetPtr dataset, const std::vector<AnnotatorChoice>& choices,
+                                         const InspectOptions& options, const SessionOptions& session,
+                                         std::size_t threads)
     : dataset_(std::move(dataset)),
       options_(options),
       choices_(choices),
@@ -62,7 +62,7 @@ AskedHypotheses::AskedHypotheses(DatasetPtr dataset, const std::vector<Annotator
     keys_.push_back(options.cache.empty() ? "" : behaviour_key(*annotators_[a], specs_[a], records));
 }
 
-std::string AskedHypotheses::records_hash() const {
+std::string RequestedHypotheses::records_hash() const {
   Hasher hash;
   hash.text(dataset_->hash());
   if (options_.vocabulary) {
@@ -72,13 +72,13 @@ std::string AskedHypotheses::records_hash() const {
   return hash.hex();
 }
 
-std::string AskedHypotheses::version() const {
+std::string RequestedHypotheses::version() const {
   Hasher hash;
   for (std::size_t a = 0; a < size(); ++a) hash.text(specs_[a]).text(annotators_[a]->version());
   return hash.text(records_hash()).hex();
 }
 
-std::vector<char> AskedHypotheses::padding(const Batch& batch) const {
+std::vector<char> RequestedHypotheses::padding(const Batch& batch) const {
   if (symbols_ == 0 || !options_.vocabulary || !options_.vocabulary->padding) return {};
   std::vector<char> flags;
   for (const std::int64_t token : batch.inputs.as<std::int64_t>())
@@ -86,7 +86,7 @@ std::vector<char> AskedHypotheses::padding(const Batch& batch) const {
   return flags;
 }
 
-void AskedHypotheses::probe(const Batch& batch) {
+void RequestedHypotheses::probe(const Batch& batch) {
   std::vector<RecordText> texts;
   if (options_.vocabulary) texts = texts_of(*options_.vocabulary, batch, *dataset_);
   std::size_t most = 1;
@@ -101,7 +101,7 @@ void AskedHypotheses::probe(const Batch& batch) {
   unknown_.assign(most, std::numeric_limits<float>::quiet_NaN());
 }
 
-void AskedHypotheses::check_positions(std::size_t annotator, const Batch& batch) const {
+void RequestedHypotheses::check_positions(std::size_t annotator, const Batch& batch) const {
   const Shape& positions = positions_[annotator];
   const bool fits = symbols_ == 0 || positions.empty() ||
                     (positions.size() == 1 && static_cast<std::size_t>(positions[0]) == symbols_);
@@ -111,7 +111,7 @@ void AskedHypotheses::check_positions(std::size_t annotator, const Batch& batch)
          symbols_);
 }
 
-std::vector<float> AskedHypotheses::ask(std::size_t annotator, const RecordBlock& records) const {
+std::vector<float> RequestedHypotheses::ask(std::size_t annotator, const RecordBlock& records) const {
   Behaviours behaviours = cache_.get_or_compute(*annotators_[annotator], keys_[annotator], records);
   if (behaviours.positions != positions_[annotator])
     fail(Fault::mismatch, "hypothesis '{}' has values of shape {} for record '{}' and {} for others",
@@ -120,8 +120,8 @@ std::vector<float> AskedHypotheses::ask(std::size_t annotator, const RecordBlock
   return std::move(behaviours.values);
 }
 
-AskedHypotheses::Values AskedHypotheses::annotate(const Batch& batch,
-                                                  const std::vector<char>& annotators) const {
+RequestedHypotheses::Values RequestedHypotheses::annotate(const Batch& batch,
+                                                          const std::vector<char>& annotators) const {
   struct Part {
     Batch batch;
     std::vector<RecordText> texts;
@@ -151,7 +151,7 @@ AskedHypotheses::Values AskedHypotheses::annotate(const Batch& batch,
   return values;
 }
 
-std::span<const float> AskedHypotheses::Values::of(std::size_t record, std::size_t hypothesis) const {
+std::span<const float> RequestedHypotheses::Values::of(std::size_t record, std::size_t hypothesis) const {
   const Owner& owner = all_->owners_[hypothesis];
   const std::size_t positions = count_of(all_->positions_[owner.annotator]);
   const std::vector<float>& own = by_annotator_[owner.annotator];
@@ -160,9 +160,9 @@ std::span<const float> AskedHypotheses::Values::of(std::size_t record, std::size
   return std::span(own).subspan((record * count + owner.place) * positions, positions);
 }
 
-std::uint64_t AskedHypotheses::cached() const { return cache_.hits(); }
+std::uint64_t RequestedHypotheses::cached() const { return cache_.hits(); }
 
-std::vector<std::string> AskedHypotheses::notices() const {
+std::vector<std::string> RequestedHypotheses::notices() const {
   std::vector<std::string> all;
   for (const auto& annotator : annotators_) {
     for (const std::string& notice : annotator->notices()) all.push_back(notice);

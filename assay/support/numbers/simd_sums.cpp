@@ -1,4 +1,4 @@
-#include "assay/support/numbers/abreast.h"
+#include "assay/support/numbers/simd_sums.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,13 +8,13 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t abreast = 32;
+constexpr std::size_t chains = 32;
 
 ASSAY_VECTORISED double sum_of_all(const float* numbers, std::size_t count) {
-  double sums[abreast] = {}, all = 0;
+  double sums[chains] = {}, all = 0;
   std::size_t begin = 0;
-  for (; begin + abreast <= count; begin += abreast) {
-    for (std::size_t i = 0; i < abreast; ++i) sums[i] += numbers[begin + i];
+  for (; begin + chains <= count; begin += chains) {
+    for (std::size_t i = 0; i < chains; ++i) sums[i] += numbers[begin + i];
   }
   for (std::size_t i = 0; begin + i < count; ++i) sums[i] += numbers[begin + i];
   for (const double sum : sums) all += sum;
@@ -22,10 +22,10 @@ ASSAY_VECTORISED double sum_of_all(const float* numbers, std::size_t count) {
 }
 
 ASSAY_VECTORISED double squares_of_all(const float* numbers, std::size_t count, double about) {
-  double sums[abreast] = {}, all = 0;
+  double sums[chains] = {}, all = 0;
   std::size_t begin = 0;
-  for (; begin + abreast <= count; begin += abreast) {
-    for (std::size_t i = 0; i < abreast; ++i) {
+  for (; begin + chains <= count; begin += chains) {
+    for (std::size_t i = 0; i < chains; ++i) {
       const double apart = numbers[begin + i] - about;
       sums[i] += apart * apart;
     }
@@ -37,12 +37,12 @@ ASSAY_VECTORISED double squares_of_all(const float* numbers, std::size_t count, 
 }
 
 ASSAY_VECTORISED Extremes extremes_of_all(const float* numbers, std::size_t count) {
-  float least[abreast], greatest[abreast];
-  std::fill_n(least, abreast, std::numeric_limits<float>::infinity());
-  std::fill_n(greatest, abreast, -std::numeric_limits<float>::infinity());
+  float least[chains], greatest[chains];
+  std::fill_n(least, chains, std::numeric_limits<float>::infinity());
+  std::fill_n(greatest, chains, -std::numeric_limits<float>::infinity());
   std::size_t i = 0;
-  for (; i + abreast <= count; i += abreast) {
-    for (std::size_t s = 0; s < abreast; ++s) {
+  for (; i + chains <= count; i += chains) {
+    for (std::size_t s = 0; s < chains; ++s) {
       least[s] = numbers[i + s] < least[s] ? numbers[i + s] : least[s];
       greatest[s] = numbers[i + s] > greatest[s] ? numbers[i + s] : greatest[s];
     }
@@ -51,14 +51,14 @@ ASSAY_VECTORISED Extremes extremes_of_all(const float* numbers, std::size_t coun
     least[0] = std::min(least[0], numbers[i]);
     greatest[0] = std::max(greatest[0], numbers[i]);
   }
-  return {*std::min_element(least, least + abreast), *std::max_element(greatest, greatest + abreast)};
+  return {*std::min_element(least, least + chains), *std::max_element(greatest, greatest + chains)};
 }
 
 }  // namespace
 
-double sum_abreast(std::span<const float> numbers) { return sum_of_all(numbers.data(), numbers.size()); }
+double simd_sum(std::span<const float> numbers) { return sum_of_all(numbers.data(), numbers.size()); }
 
-double squares_abreast(std::span<const float> numbers, double about) {
+double simd_squares(std::span<const float> numbers, double about) {
   return squares_of_all(numbers.data(), numbers.size(), about);
 }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/engine/probe.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay {
 
@@ -22,7 +22,7 @@ struct RecordPlace {
   bool in_front() const { return axis == 0 && rows_before == 1 && rows_behind == 1; }
 };
 
-struct RecordsInFront {
+struct BatchMajor {
   Graph graph;                   // values have the numbers they had, further ones are appended
   std::vector<ValueInfo> infos;  // of all of them
   // Values that are computed in another form only, which one, and where their records were.
@@ -36,9 +36,9 @@ struct RecordsInFront {
 };
 
 // Nothing where no product of matrices gains by it. `graph`: static (static_graph.h).
-std::optional<RecordsInFront> bring_records_in_front(const Graph& graph, std::span<const ValueInfo> infos);
+std::optional<BatchMajor> make_batch_major(const Graph& graph, std::span<const ValueInfo> infos);
 
-// A value as it was, from its other form.
-Array as_it_was(const Array& front, const RecordsInFront::Moved& moved);
+// A value in its original form, from its batch-major form.
+Array as_it_was(const Array& front, const BatchMajor::Moved& moved);
 
 }  // namespace assay

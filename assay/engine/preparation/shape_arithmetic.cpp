@@ -1,4 +1,4 @@
-#include "assay/engine/preparation/whole_numbers.h"
+#include "assay/engine/preparation/shape_arithmetic.h"
 
 #include <algorithm>
 #include <array>
@@ -150,7 +150,7 @@ Array dimensions(const Node& node, const Shape& shape) {
       std::span(shape).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
 }
 
-std::optional<Array> whole_result(const Node& node, std::span<const Array> operands) {
+std::optional<Array> integer_result(const Node& node, std::span<const Array> operands) {
   const auto* const rule = std::ranges::find(rules, node.op, &Rule::op);
   if (rule == rules.end() || node.outputs.size() != 1 || operands.empty()) return std::nullopt;
   Operands given{node, {}};

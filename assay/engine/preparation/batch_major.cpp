@@ -1,4 +1,4 @@
-#include "assay/engine/preparation/records_in_front.h"
+#include "assay/engine/preparation/batch_major.h"
 
 #include <assay/array_math.h>
 
@@ -31,7 +31,7 @@ Shape front_shape(const Shape& shape, const RecordPlace& place) {
   return front;
 }
 
-// What an axis becomes that is not that of the records.
+// The new number of an axis that is not that of the records.
 std::int64_t front_axis(const RecordPlace& place, std::int64_t axis) {
   if (axis < place.axis) return axis + 1;
   return axis + (place.rows_before > 1 ? 1 : 0) + (place.rows_behind > 1 ? 1 : 0);
@@ -83,10 +83,10 @@ class Mover {
   Mover(const Graph& graph, std::span<const ValueInfo> infos)
       : graph_(graph), builder_(graph), infos_(infos.begin(), infos.end()) {}
 
-  std::optional<RecordsInFront> move() {
+  std::optional<BatchMajor> move() {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) visit(static_cast<int>(n));
     if (!gains_) return std::nullopt;
-    RecordsInFront found{builder_.build(), {}, std::move(moved_), std::move(extra_)};
+    BatchMajor found{builder_.build(), {}, std::move(moved_), std::move(extra_)};
     infos_.resize(found.graph.values().size());
     found.infos = std::move(infos_);
     return found;
@@ -124,7 +124,7 @@ class Mover {
     return builder_.constant({}, Array::of<std::int64_t>({std::ssize(numbers)}, numbers));
   }
 
-  // What a node becomes, and where its results have their records.
+  // The new form of a node, and the position of records in its results.
   struct Made {
     Node node;
     std::vector<RecordPlace> places;  // by output
@@ -330,10 +330,10 @@ class Mover {
         if (rank(id) != axes) return false;
         continue;
       }
-      const auto stretched = beside(graph_.constant(id), place, axes);
-      if (!stretched) return false;
-      if (*stretched != graph_.constant(id).shape())
-        made.node.inputs[i] = builder_.constant({}, graph_.constant(id).reshape(*stretched));
+      const auto aligned = beside(graph_.constant(id), place, axes);
+      if (!aligned) return false;
+      if (*aligned != graph_.constant(id).shape())
+        made.node.inputs[i] = builder_.constant({}, graph_.constant(id).reshape(*aligned));
     }
     return true;
   }
@@ -377,7 +377,7 @@ class Mover {
     const Node& node = graph_.nodes()[index(n)];
     gains_ |= is_dense(made.node.op) || is_softmax(made.node.op);
     // Values that are as they were, but for their form, have their own node, which is used where they are
-    // asked for as they were.
+    // requested as they were.
     if (made.only_named && !made.places[0].in_front()) {
       move(node.outputs[0], made.places[0], made.node.inputs[0]);
       come_back(node, node.outputs[0], n);
@@ -411,12 +411,12 @@ class Mover {
   }
 
   void move(ValueId id, const RecordPlace& place, ValueId front) {
-    moved_.emplace(id, RecordsInFront::Moved{front, place, shape(id)});
+    moved_.emplace(id, BatchMajor::Moved{front, place, shape(id)});
   }
 
-  // Computes a value as it was from its other form, by nodes that are dropped where nobody asks.
+  // Computes a value as it was from its other form, by nodes that are dropped if unused.
   void come_back(const Node& node, ValueId id, std::optional<int> in_the_place) {
-    const RecordsInFront::Moved& moved = moved_.at(id);
+    const BatchMajor::Moved& moved = moved_.at(id);
     const WayBack back = way_back(moved.place, moved.shape);
     const auto add = [&](Node made) {
       if (in_the_place) {
@@ -440,14 +440,14 @@ class Mover {
   const Graph& graph_;
   GraphBuilder builder_;
   std::vector<ValueInfo> infos_;
-  std::map<ValueId, RecordsInFront::Moved> moved_;
+  std::map<ValueId, BatchMajor::Moved> moved_;
   std::map<std::string, std::string> extra_;
   bool gains_ = false;
 };
 
 }  // namespace
 
-std::optional<RecordsInFront> bring_records_in_front(const Graph& graph, std::span<const ValueInfo> infos) {
+std::optional<BatchMajor> make_batch_major(const Graph& graph, std::span<const ValueInfo> infos) {
   const bool elsewhere = std::ranges::any_of(infos, [](const ValueInfo& info) {
     return info.single && (info.varying_axis > 0 || (info.varying_axis == 0 && info.batch_multiple != 1));
   });
@@ -455,7 +455,7 @@ std::optional<RecordsInFront> bring_records_in_front(const Graph& graph, std::sp
   return Mover(graph, infos).move();
 }
 
-Array as_it_was(const Array& front, const RecordsInFront::Moved& moved) {
+Array as_it_was(const Array& front, const BatchMajor::Moved& moved) {
   const WayBack back = way_back(moved.place, moved.shape);
   const Array ordered = front.permute(back.order);
   return back.shape ? ordered.reshape(*back.shape) : ordered;

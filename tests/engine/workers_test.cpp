@@ -1,4 +1,4 @@
-#include "assay/engine/threads/team.h"
+#include "assay/engine/threads/workers.h"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(Team, LoopsOverAllOnceWhateverTheNumberOfThreads) {
   for (const std::size_t threads : {1, 2, 3, 64}) {
     for (const std::size_t count : {0, 1, 2, 50}) {
       std::vector<std::atomic<int>> done(count);
-      team_for(count, threads, [&](std::size_t i) { ++done[i]; });
+      workers_for(count, threads, [&](std::size_t i) { ++done[i]; });
       EXPECT_TRUE(std::ranges::all_of(done, [](const std::atomic<int>& times) { return times == 1; }))
           << count << " on " << threads;
     }
@@ -54,9 +54,9 @@ TEST(Team, ALoopThatFailsSaysWhyAndStops) {
     ++begun;
     if (i == 2) throw std::out_of_range("the third");
   };
-  EXPECT_THROW(team_for(1000, 3, body), std::out_of_range);
+  EXPECT_THROW(workers_for(1000, 3, body), std::out_of_range);
   begun = 0;
-  EXPECT_THROW(team_for(1000, 1, body), std::out_of_range);
+  EXPECT_THROW(workers_for(1000, 1, body), std::out_of_range);
   EXPECT_EQ(begun, 3);  // with several threads the others may go on until they hear of it
 }
 

@@ -1,4 +1,4 @@
-#include "assay/coverage/finite.h"
+#include "assay/coverage/usable_records.h"
 
 #include <algorithm>
 #include <bit>
