@@ -12,10 +12,12 @@
 #include <assay/extend/data_format.h>
 #include <assay/extend/random.h>
 #include <assay/records.h>
+#include "assay/data/boxes.h"
 #include "assay/data/bytes.h"
 #include "assay/data/files/csv.h"
 #include "assay/data/files/records_file.h"
 #include "assay/data/masks.h"
+#include "assay/data/name_index.h"
 #include "assay/data/named.h"
 #include "assay/data/relabel.h"
 #include "assay/data/spec.h"
@@ -31,9 +33,10 @@ namespace assay {
 namespace {
 
 // Options that any format may have; formats add theirs (FormatInfo::options).
-const std::set<std::string> common_options{
-    "format", "labels",  "label",  "targets",   "target", "id",      "scale",   "mean",    "std", "layout",
-    "range",  "classes", "sample", "per_class", "seed",   "flatten", "relabel", "decimal", "ids", "masks"};
+const std::set<std::string> common_options{"format", "labels",    "label", "targets",   "target",  "id",
+                                           "scale",  "mean",      "std",   "layout",    "range",   "classes",
+                                           "sample", "per_class", "seed",  "flatten",   "relabel", "decimal",
+                                           "ids",    "masks",     "boxes", "categories"};
 
 // Throws Error{usage} for an option that neither the format nor all formats have.
 void check_options(const DataSpec& spec, const std::string& text, const FormatInfo& format) {
@@ -57,6 +60,8 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
   const std::int64_t flatten = spec.integer("flatten", 0);
   if (flatten != 0 && flatten != 1)
     fail(Fault::usage, "data '{}': flatten={} is neither 0 nor 1", text, spec.text("flatten"));
+  if (spec.has("categories") && !spec.has("boxes"))
+    fail(Fault::usage, "data '{}': categories= is about boxes, and there are none; say boxes=", text);
   if (format.name == "csv") return;
   const bool labels = is_table_name(spec.text("labels")), targets = spec.has("targets");
   for (const auto& [key, used] :
@@ -138,7 +143,11 @@ class Prepared final : public Dataset {
     for (const InputFacts& other : facts_.others)
       text += fmt::format(" + {} {}", other.name, to_string(other.record_shape));
     if (has_labels()) text += fmt::format(", {} classes", class_count());
-    if (target_width() > 0) text += fmt::format(", {} targets", target_width());
+    if (boxes_) {
+      text += fmt::format(", up to {} boxes of {} classes", most_boxes_, class_count());
+    } else if (target_width() > 0) {
+      text += fmt::format(", {} targets", target_width());
+    }
     if (source_->is_8bit() && !spec_.has("scale")) text += ", scaled by 1/255";
     return text + ")";
   }
@@ -317,32 +326,22 @@ class Prepared final : public Dataset {
            id(index));
   }
 
-  // A table with ids in its first column (or id=COLUMN), matched by id, file stem or position.
-  std::map<std::string, std::size_t> rows_by_id(const CsvTable& table) const {
+  // A table with ids in its first column (or id=COLUMN), matched by id, file name or stem.
+  NameIndex rows_by_id(const CsvTable& table) const {
     const std::size_t column = spec_.has("id") ? table.column(spec_.text("id")) : 0;
-    std::map<std::string, std::size_t> rows;
-    std::map<std::string, std::size_t> stems;
-    std::set<std::string> ambiguous;
+    NameIndex rows;
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       const std::string& name = table.rows[r][column];
-      if (!rows.emplace(name, r).second) fail(Fault::data, "{}: two rows for '{}'", table.path, name);
-      const std::string stem = std::filesystem::path(name).stem().string();
-      if (!stems.emplace(stem, r).second) ambiguous.insert(stem);
+      if (!rows.add(name, r)) fail(Fault::data, "{}: two rows for '{}'", table.path, name);
     }
-    for (const std::string& stem : ambiguous) stems.erase(stem);
-    rows.merge(stems);  // whole names come first
     return rows;
   }
 
-  std::size_t row_of(const std::map<std::string, std::size_t>& rows, std::size_t record,
-                     const std::string& table) const {
+  std::size_t row_of(const NameIndex& rows, std::size_t record, const std::string& table) const {
     const std::string name = source_->id(record);
-    for (const std::string& key : {name, std::filesystem::path(name).filename().string(),
-                                   std::filesystem::path(name).stem().string()}) {
-      const auto it = rows.find(key);
-      if (it != rows.end()) return it->second;
-    }
-    fail(Fault::data, "{}: no row for record '{}' of {}", table, name, spec_.path);
+    const auto row = rows.find(name);
+    if (!row) fail(Fault::data, "{}: no row for record '{}' of {}", table, name, spec_.path);
+    return *row;
   }
 
   void read_labels() {
@@ -365,7 +364,7 @@ class Prepared final : public Dataset {
     } else if (!file.empty() && !source_->takes_labels()) {
       fail(Fault::usage, "data '{}': labels={} is not a table (.csv or .tsv), and {} knows no other", text_,
            file, source_->format());
-    } else if (!spec_.has("targets") && !spec_.has("masks")) {
+    } else if (!spec_.has("targets") && !spec_.has("masks") && !spec_.has("boxes")) {
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const auto label = source_->label(i);
         if (!label) break;
@@ -388,13 +387,20 @@ class Prepared final : public Dataset {
             static_cast<std::uint64_t>(spec_.integer("seed", 1)));
   }
 
+  // Throws where `option` cannot be the labels of these records.
+  void require_pictures(const std::string& option, const std::vector<std::string>& instead_of) const {
+    for (const std::string& other : instead_of) {
+      if (spec_.has(other))
+        fail(Fault::usage, "data '{}': {}= are the labels; leave out labels= and targets=", text_, option);
+    }
+    if (facts_.record_shape.size() != 3)
+      fail(Fault::usage, "data '{}': {}= are of pictures, and records are {}", text_, option,
+           to_string(facts_.record_shape));
+  }
+
   // One number for each pixel of a record's picture.
   void find_masks() {
-    if (spec_.has("targets") || spec_.has("labels"))
-      fail(Fault::usage, "data '{}': masks= are the labels; leave out labels= and targets=", text_);
-    if (facts_.record_shape.size() != 3)
-      fail(Fault::usage, "data '{}': masks= are of pictures, and records are {}", text_,
-           to_string(facts_.record_shape));
+    require_pictures("masks", {"targets", "labels"});
     masks_.emplace(spec_.text("masks"));
     mask_size_ = {.height = static_cast<int>(facts_.record_shape[1]),
                   .width = static_cast<int>(facts_.record_shape[2]),
@@ -402,7 +408,35 @@ class Prepared final : public Dataset {
     facts_.target_width = static_cast<std::size_t>(facts_.record_shape[1] * facts_.record_shape[2]);
   }
 
+  // Rows of class and corners, as many a record as the one with most has.
+  void find_boxes() {
+    require_pictures("boxes", {"targets", "labels", "masks"});
+    std::vector<std::string> ids;
+    for (std::size_t i = 0; i < source_->size(); ++i) ids.push_back(source_->id(i));
+    boxes_ = read_boxes(spec_.text("boxes"), ids, spec_.text("categories"));
+    for (const PictureBoxes& record : boxes_->records)
+      most_boxes_ = std::max(most_boxes_, record.boxes.size());
+    constexpr std::size_t most = 10'000;
+    if (most_boxes_ > most)
+      fail(Fault::resources, "{}: a record has {} boxes, and at most {} are read", spec_.text("boxes"),
+           most_boxes_, most);
+    facts_.target_width = 5 * std::max<std::size_t>(1, most_boxes_);
+    facts_.class_names = boxes_->class_names;
+  }
+
+  std::vector<float> boxes_of(std::size_t record) const {
+    return box_rows(boxes_->records[record],
+                    {.width = static_cast<double>(facts_.record_shape[2]),
+                     .height = static_cast<double>(facts_.record_shape[1]),
+                     .resized = spec_.has("resize")},
+                    facts_.target_width / 5, source_->id(record));
+  }
+
   void read_targets() {
+    if (spec_.has("boxes")) {
+      find_boxes();
+      return;
+    }
     if (spec_.has("masks")) {
       find_masks();
       return;
@@ -427,6 +461,7 @@ class Prepared final : public Dataset {
 
   std::vector<float> target(std::size_t record) const {
     if (masks_) return mask_of(*masks_, source_->id(record), mask_size_);
+    if (boxes_) return boxes_of(record);
     std::vector<float> values =
         targets_.empty()
             ? source_->target(record)
@@ -543,6 +578,8 @@ class Prepared final : public Dataset {
   std::vector<float> targets_;
   std::optional<MaskFolder> masks_;
   MaskSize mask_size_;
+  std::optional<BoxLabels> boxes_;
+  std::size_t most_boxes_ = 0;  // of a record
 };
 
 const FormatInfo& format_of(const DataSpec& spec) {

@@ -9,7 +9,8 @@ namespace assay::task {
   X(regression)        \
   X(pixels)            \
   X(tokens)            \
-  X(labels)
+  X(labels)            \
+  X(boxes)
 
 #define DECLARE(name) TaskInfo name##_task();
 ASSAY_TASKS(DECLARE)

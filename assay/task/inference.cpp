@@ -53,6 +53,16 @@ std::vector<std::string> fitting(const TaskSubject& subject) {
   return names;
 }
 
+// What a record has of a value.
+Shape record_shape(const Session& session, ValueId id) {
+  const Session::RecordAxis axis = session.record_axis(id);
+  Shape shape = session.shape(id);
+  if (axis.axis < 0) return shape;
+  shape.erase(shape.begin() + axis.axis);
+  if (axis.rows > 1) shape.insert(shape.begin(), axis.rows);
+  return shape;
+}
+
 bool is_regression(const TaskSubject& subject) {
   return element_count(subject.output) == static_cast<std::int64_t>(subject.targets);
 }
@@ -61,19 +71,22 @@ bool is_regression(const TaskSubject& subject) {
 
 TaskSubject subject_of(const Session& session, const Dataset& dataset) {
   const ValueId decision = session.logits();
-  const Session::RecordAxis axis = session.record_axis(decision);
-  if (axis.axis < 0)
+  if (session.record_axis(decision).axis < 0 && session.group() != 1)
     fail(Fault::mismatch, "network '{}' does not hold its records along an axis of its output",
          session.graph().name());
-  Shape shape = session.shape(decision);
-  shape.erase(shape.begin() + axis.axis);
-  if (axis.rows > 1) shape.insert(shape.begin(), axis.rows);
   constexpr double rounding = 1e-6;
   const Bounds bounds = ValueBounds(session.graph()).of(decision);
-  return {
-      .output = shape,
+  TaskSubject subject{
+      .output = record_shape(session, decision),
       .targets = dataset.target_width(),
-      .probabilities = session.ends_in_sigmoid() || (bounds.low >= -rounding && bounds.high <= 1 + rounding)};
+      .probabilities = session.ends_in_sigmoid() || (bounds.low >= -rounding && bounds.high <= 1 + rounding),
+      .input = dataset.record_shape(),
+      .class_names = dataset.class_names()};
+  for (const ValueId id : session.graph().outputs()) {
+    const Value& value = session.graph().value(id);
+    subject.outputs.push_back({value.name, record_shape(session, id), !is_real(value.dtype)});
+  }
+  return subject;
 }
 
 DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// Evaluating networks that decide more than once a record: a class for every pixel or token, several labels.
+// Evaluating networks that decide more than once a record: a class for every pixel or token, several labels,
+// boxes.
 
 #include <cstdint>
 #include <map>
@@ -35,7 +36,7 @@ struct ItemEvaluation {
 };
 
 // What a task of this network and these data can be told from. Throws Error{mismatch} where the network does
-// not hold its records along axis 0.
+// not hold its records along an axis of its output, nor runs them one at a time.
 TaskSubject subject_of(const Session& session, const Dataset& dataset);
 
 // The same records, as the task that `spec` names needs them: of classes and binary with whole-number targets
@@ -49,12 +50,9 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
                               const std::string& spec = {});
 
 // One pass. `seed`: of the intervals. Throws Error{data} naming a record with labels that are not those of
-// the task. O(records * items * classes) beside the network, O(records * classes) memory.
+// the task. O(records * items * classes) beside the network, O(records * classes) memory, and what the task
+// keeps of each record.
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
                         const WalkOptions& options, Progress& progress, std::uint64_t seed = 1);
-
-// Average precision of scores, highest first: the mean of the precision at every positive, equal scores taken
-// together (as scikit-learn's average_precision_score). Nothing without positives. O(n log n).
-std::optional<double> average_precision(std::vector<std::pair<float, bool>> scores);
 
 }  // namespace assay::task

@@ -29,6 +29,20 @@ def network(onnx, operator, shape):
     return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
 
 
+def split_network(onnx, shape, widths, names):
+    """A network whose outputs are parts of its input along the last axis."""
+    make = onnx.helper
+    kind = onnx.TensorProto.FLOAT
+    graph = make.make_graph(
+        [make.make_node("Split", ["x", "widths"], names, axis=-1)],
+        "parts",
+        [make.make_tensor_value_info("x", kind, ["n", *shape])],
+        [make.make_tensor_value_info(name, kind, ["n", *shape[:-1], width]) for name, width in zip(names, widths)],
+        [make.make_tensor("widths", onnx.TensorProto.INT64, [len(widths)], widths)],
+    )
+    return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
+
+
 def figures(result):
     return {row["figure"]: row["value"] for row in result.table("figures")}
 
@@ -107,3 +121,132 @@ def test_labels_of_integers_are_those_of_floats(onnx):
     y = rng.integers(0, 3, (12, 4, 4))
     net = network(onnx, "Identity", (3, 4, 4))
     assert figures(assay.evaluate(net, (x, y))) == figures(assay.evaluate(net, (x, y.astype(np.float32))))
+
+
+def coco_figures(truth, found, classes):
+    """What pycocotools says: mean average precisions, then those by class; boxes are left, top, width, height."""
+    coco = pytest.importorskip("pycocotools.coco", reason="SKIPPED: the package pycocotools is not there")
+    from pycocotools.cocoeval import COCOeval
+
+    annotations = [
+        {"id": i + 1, "image_id": r, "category_id": c, "bbox": list(b), "area": b[2] * b[3], "iscrowd": crowd}
+        for i, (r, c, b, crowd) in enumerate(truth)
+    ]
+    images = sorted({r for r, *_ in truth} | {r for r, *_ in found})
+    reference = coco.COCO()
+    reference.dataset = {
+        "images": [{"id": r} for r in images],
+        "annotations": annotations,
+        "categories": [{"id": c} for c in range(classes)],
+    }
+    reference.createIndex()
+    result = reference.loadRes(
+        [{"image_id": r, "category_id": c, "bbox": list(b), "score": s} for r, c, b, s in found]
+    )
+    measured = COCOeval(reference, result, "bbox")
+    measured.evaluate()
+    measured.accumulate()
+    precision = measured.eval["precision"][:, :, :, 0, -1]  # overlaps, recalls, classes
+    present = precision[0, 0] > -1
+    by_class = precision.mean((0, 1))[present]
+    return by_class.mean(), precision[0].mean(0)[present].mean(), by_class
+
+
+def random_boxes(rng, count, shape=()):
+    corner, size = rng.uniform(0, 60, (count, *shape, 2)), rng.uniform(5, 40, (count, *shape, 2))
+    return np.concatenate([corner, size], -1).astype(np.float32)
+
+
+def random_detections(rng, records, boxes, classes):
+    """Truth with crowds, rows of labels, and boxes near them or anywhere, with scores of which many are equal."""
+    truth, labels = [], np.full((records, 5, 5), -1, np.float32)
+    found = random_boxes(rng, records, (boxes,))
+    for r in range(records):
+        for i in range(rng.integers(0, 6)):
+            b, c, crowd = random_boxes(rng, 1)[0], int(rng.integers(0, classes - 1)), int(rng.random() < 0.15)
+            truth.append((r, c, b.astype(float), crowd))
+            labels[r, i] = [-2 - c if crowd else c, b[0], b[1], b[0] + b[2], b[1] + b[3]]
+            for near in range(3):
+                found[r, 3 * i + near] = b + rng.normal(0, 4 * near, 4)
+    found[..., 2:] = np.maximum(found[..., 2:], 1)
+    scores = rng.integers(1, 40, (records, boxes, classes)).astype(np.float32) / 64
+    return truth, labels, found, scores
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(5))
+def test_boxes_are_measured_as_pycocotools_does(onnx, seed):
+    rng = np.random.default_rng(seed)
+    classes, boxes = 4, 24
+    truth, labels, found, scores = random_detections(rng, 20, boxes, classes)
+    wanted = coco_figures(
+        truth,
+        [
+            (r, c, found[r, i].astype(float), float(scores[r, i, c]))
+            for r in range(20)
+            for i in range(boxes)
+            for c in range(classes)
+        ],
+        classes,
+    )
+    net = split_network(onnx, (boxes, 4 + classes), [4, classes], ["b", "s"])
+    result = assay.evaluate(
+        net,
+        (np.concatenate([found, scores], -1), labels),
+        task="boxes[format=retinanet,boxes=xywh,nms=none]",
+    )
+    measured = figures(result)
+    assert measured["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-6)
+    assert measured["mean-average-precision-50"] == pytest.approx(wanted[1], abs=1e-6)
+    present = [v for v in by_class(result, "average-precision") if v is not None]
+    assert present == pytest.approx(list(wanted[2]), abs=1e-6)
+
+
+def test_suppression_is_that_of_torchvision(onnx):
+    torch = pytest.importorskip("torch", reason="SKIPPED: the package torch is not there")
+    ops = pytest.importorskip("torchvision.ops", reason="SKIPPED: the package torchvision is not there")
+    rng = np.random.default_rng(8)
+    classes, boxes = 3, 60
+    truth, labels, found, scores = random_detections(rng, 12, boxes, classes)
+    corners = np.concatenate([found[..., :2], found[..., :2] + found[..., 2:]], -1)
+    scores = rng.random(scores.shape).astype(np.float32)
+    kept = []
+    for r in range(12):
+        for c in range(classes):
+            for i in ops.nms(torch.tensor(corners[r]), torch.tensor(scores[r, :, c]), 0.4).tolist():
+                kept.append((r, c, found[r, i].astype(float), float(scores[r, i, c])))
+    wanted = coco_figures(truth, kept, classes)
+    columns = np.concatenate([corners, scores], -1).transpose(0, 2, 1)
+    result = assay.evaluate(
+        network(onnx, "Identity", (4 + classes, boxes)), (columns, labels), task="boxes[boxes=xyxy,nms=0.4,least=0]"
+    )
+    assert figures(result)["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-6)
+
+
+def test_boxes_of_queries_are_decided_as_detr_does(onnx):
+    rng = np.random.default_rng(9)
+    classes, boxes, width, height = 3, 20, 80, 50
+    truth, labels, found, logits = random_detections(rng, 15, boxes, classes + 1)
+    truth = [(r, min(c, classes - 1), b, crowd) for r, c, b, crowd in truth]
+    labels[..., 0] = np.clip(labels[..., 0], -1 - classes, classes - 1)
+    labels[..., [1, 3]] /= 2  # into the picture
+    labels[..., [2, 4]] /= 2
+    truth = [(r, c, b / 2, crowd) for r, c, b, crowd in truth]
+    found /= 2
+    shares = np.exp(8 * logits) / np.exp(8 * logits).sum(-1, keepdims=True)
+    best = shares[..., :-1].argmax(-1)
+    kept = [
+        (r, int(best[r, i]), found[r, i].astype(float), float(shares[r, i, best[r, i]]))
+        for r in range(15)
+        for i in range(boxes)
+        if shares[r, i, best[r, i]] >= 0.001
+    ]
+    wanted = coco_figures(truth, kept, classes)
+    middles = np.concatenate([found[..., :2] + found[..., 2:] / 2, found[..., 2:]], -1)
+    middles /= np.array([width, height, width, height], np.float32)
+    result = assay.evaluate(
+        split_network(onnx, (boxes, 4 + classes + 1), [classes + 1, 4], ["logits", "pred_boxes"]),
+        (np.concatenate([8 * logits, middles], -1), labels),
+        task=f"boxes[format=detr,size={height}x{width}]",
+    )
+    assert figures(result)["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-4)

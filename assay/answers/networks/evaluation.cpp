@@ -27,7 +27,7 @@ std::vector<std::string> measured_by(const task::Task& task) {
   some.classes.assign(task.class_names().size(), {1, 1, 1});
   std::vector<std::string> names;
   for (const task::Figure& figure : task.figures(some)) names.push_back(figure.name);
-  if (task.ranks()) names.insert(names.end(), {"average-precision", "mean-average-precision"});
+  std::ranges::copy(task.overall_figures(), std::back_inserter(names));
   std::ranges::sort(names);
   names.erase(std::ranges::unique(names).begin(), names.end());
   return names;

@@ -1,7 +1,7 @@
 #pragma once
 
 // What the output of a network means where a record has many decisions: which items a record has (pixels,
-// tokens, labels), what is decided of each, and when that is right. The catalogue of such tasks
+// tokens, labels, boxes), what is decided of each, and when that is right. The catalogue of such tasks
 // (docs/tasks.md).
 
 #include <cstdint>
@@ -31,6 +31,7 @@ struct Sums {
   double surprise = 0;                   // sum of -ln of the probability of the true class
   std::vector<Counts> classes = {};      // by class
   Counts spans = {};                     // entities, of tags
+  std::vector<double> amounts = {};      // what else a task sums up, in an order of its own
   Sums& operator+=(const Sums& other);
 };
 
@@ -47,14 +48,26 @@ struct Figure {
 struct JudgedRecord {
   std::span<const float> output;   // in the order of the network's output
   std::span<const float> targets;  // in the order of the data
+  // The outputs after the first one, of tasks that read several (Task::outputs()).
+  std::vector<std::span<const float>> others = {};
 };
 
 // What was decided of a record's items, [items] each. A class that is `no_class` (-1) is wanted where an item
 // does not count, and decided where a score is NaN.
 struct Judgement {
   std::vector<std::int64_t> decided = {}, wanted = {};
-  std::vector<float> scores = {};  // [items] of tasks that rank (Task::ranks())
-  Sums sums = {};                  // of this record
+  std::vector<float> kept = {};  // what figures over all records need of it (Task::overall())
+  Sums sums = {};                // of this record
+};
+
+// Figures that follow from no sums but from all records together, as average precision, which ranks items of
+// all of them.
+class Overall {
+ public:
+  virtual ~Overall() = default;
+  // All figures of the task, in the order in which they are reported. `times`: how often each record counts,
+  // in the order of the data; `sums`: those of the records, counted as often. Called by several threads.
+  virtual std::vector<Figure> figures(const Sums& sums, std::span<const std::uint32_t> times) const = 0;
 };
 
 // Immutable; called by several threads at a time.
@@ -70,16 +83,33 @@ class Task {
   virtual Judgement judge(const JudgedRecord& record) const = 0;
   // In the order in which they are reported, the first ones in the headline. Called for resampled sums, too.
   virtual std::vector<Figure> figures(const Sums& sums) const = 0;
-  // Whether items are labels, yes or no (class 1 or 0), each with a score, so that average precision is
-  // defined: item i of every record is label i, and Sums::classes counts labels.
-  virtual bool ranks() const { return false; }
+  // Whether items are labels, yes or no (class 1 or 0): item i of every record is label i, and Sums::classes
+  // counts labels.
+  virtual bool items_are_labels() const { return false; }
+  // Names of the network's outputs that the task reads, in the order of JudgedRecord. None: the decision
+  // value.
+  virtual std::vector<std::string> outputs() const { return {}; }
+  // Names of the figures that only overall() has.
+  virtual std::vector<std::string> overall_figures() const { return {}; }
+  // Of what judge() kept of each record, in the order of the data. Null: figures() has all there are.
+  virtual std::unique_ptr<Overall> overall(std::vector<std::vector<float>>) const { return nullptr; }
+};
+
+// One output of the network.
+struct TaskOutput {
+  std::string name;
+  Shape shape;  // without the batch axis, if it has one; sizes that depend on the record are those of some
+  bool whole = false;  // whole numbers
 };
 
 // What is known before a record is read.
 struct TaskSubject {
-  Shape output;                // of a record's decision value, without the batch axis
-  std::size_t targets = 0;     // of a record
-  bool probabilities = false;  // whether all scores are in [0, 1]
+  Shape output = {};                          // of a record's decision value, without the batch axis
+  std::size_t targets = 0;                    // of a record
+  bool probabilities = false;                 // whether all scores are in [0, 1]
+  Shape input = {};                           // of a record
+  std::vector<TaskOutput> outputs = {};       // all of them
+  std::vector<std::string> class_names = {};  // as the data have them
 };
 
 struct TaskInfo {
@@ -94,7 +124,7 @@ struct TaskInfo {
   std::function<std::unique_ptr<Task>(const SpecOptions&, const TaskSubject&)> make = {};
 };
 
-// classes, binary, regression; pixels, tokens, labels.
+// classes, binary, regression; pixels, tokens, labels, boxes.
 Catalogue<TaskInfo>& tasks();
 
 }  // namespace assay::task
