@@ -10,7 +10,8 @@ namespace assay::task {
   X(pixels)            \
   X(tokens)            \
   X(labels)            \
-  X(boxes)
+  X(boxes)             \
+  X(text)
 
 #define DECLARE(name) TaskInfo name##_task();
 ASSAY_TASKS(DECLARE)

@@ -91,7 +91,7 @@ TEST(CocoBoxes, ThatAreWrongAreNamed) {
   expect("\"width\": 20", "\"width\": 30",
          "has 10 x 30 pixels there, and the record 10 x 20; give resize=HxW");
   const std::string file = put("wrong/boxes.json", coco);
-  expect_data_error(Fault::usage, {"boxes= are the labels; leave out labels= and targets="},
+  expect_data_error(Fault::usage, {"boxes= are the labels; leave out targets="},
                     photos + ",targets=t.csv,boxes=" + file);
   expect_data_error(Fault::usage, {"categories= is about boxes"}, photos + ",categories=a");
 }

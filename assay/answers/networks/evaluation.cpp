@@ -25,6 +25,8 @@ std::vector<std::string> measured_on(const Dataset& data) {
 std::vector<std::string> measured_by(const task::Task& task) {
   task::Sums some{.records = 1, .whole = 1, .items = 1, .right = 1};
   some.classes.assign(task.class_names().size(), {1, 1, 1});
+  constexpr std::size_t many_amounts = 16;
+  some.amounts.assign(many_amounts, 1);
   std::vector<std::string> names;
   for (const task::Figure& figure : task.figures(some)) names.push_back(figure.name);
   std::ranges::copy(task.overall_figures(), std::back_inserter(names));

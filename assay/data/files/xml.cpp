@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <assay/error.h>
+#include "assay/support/text/characters.h"
 #include "assay/support/text/parse.h"
 
 namespace assay {
@@ -17,22 +18,6 @@ std::string without_blanks(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(xml_blanks);
   if (begin == std::string::npos) return {};
   return text.substr(begin, text.find_last_not_of(xml_blanks) - begin + 1);
-}
-
-void append_utf8(std::string& text, std::uint32_t code) {
-  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (code >> shift & 0x3F)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xC0 | code >> 6);
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xE0 | code >> 12);
-    tail(6), tail(0);
-  } else {
-    text += static_cast<char>(0xF0 | code >> 18);
-    tail(12), tail(6), tail(0);
-  }
 }
 
 class XmlParser {
@@ -160,10 +145,10 @@ class XmlParser {
     }
     const std::optional<std::uint32_t> code =
         name.starts_with('#') ? number_of<std::uint32_t>(name.substr(1)) : std::nullopt;
-    if (!code || *code == 0 || *code > 0x10FFFF)
+    if (!code || *code == 0 || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000))
       refuse(fmt::format("the entity '&{};' is not one of lt, gt, amp, quot, apos and #NUMBER",
                          name.substr(0, 20)));
-    append_utf8(text, *code);
+    text += character_of(*code);
   }
 
   std::string_view whole_, rest_;

@@ -124,7 +124,7 @@ struct TaskInfo {
   std::function<std::unique_ptr<Task>(const SpecOptions&, const TaskSubject&)> make = {};
 };
 
-// classes, binary, regression; pixels, tokens, labels, boxes.
+// classes, binary, regression; pixels, tokens, labels, boxes, text.
 Catalogue<TaskInfo>& tasks();
 
 }  // namespace assay::task
