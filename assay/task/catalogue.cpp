@@ -11,7 +11,8 @@ namespace assay::task {
   X(tokens)            \
   X(labels)            \
   X(boxes)             \
-  X(text)
+  X(text)              \
+  X(embedding)
 
 #define DECLARE(name) TaskInfo name##_task();
 ASSAY_TASKS(DECLARE)

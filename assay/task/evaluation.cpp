@@ -98,7 +98,7 @@ class Judge {
     const std::vector<Array> rows = outputs_.rows(session_.run(inputs, outputs_.ids()), records);
     std::vector<std::vector<float>> outputs;
     for (const Array& one : rows) outputs.push_back(floats_of(one));
-    const std::vector<float> targets = floats_of(batch.targets);
+    const std::vector<float> targets = targets_of(batch);
     SeenBatch seen{std::vector<Seen>(records)};
     const int asked = session_.options().threads;
     const std::size_t threads = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
@@ -120,6 +120,12 @@ class Judge {
   }
 
  private:
+  // Of tasks whose targets are classes of records, these.
+  std::vector<float> targets_of(const Batch& batch) const {
+    if (dataset_.target_width() > 0) return floats_of(batch.targets);
+    return {batch.labels.begin(), batch.labels.end()};
+  }
+
   static std::span<const float> part(const std::vector<float>& all, std::size_t r, std::size_t records) {
     const std::size_t width = all.size() / records;
     return std::span(all).subspan(r * width, width);
@@ -158,8 +164,9 @@ class Tally {
   ItemEvaluation result(std::uint64_t seed) {
     result_.task = task_.describe();
     result_.class_names = task_.class_names();
-    result_.sums = groups_.total();
     const std::unique_ptr<Overall> overall = task_.overall(std::move(kept_));
+    if (overall) judge_late(*overall);
+    result_.sums = groups_.total();
     result_.figures = groups_.figures(task_, seed, overall.get(), kept_numbers_);
     return std::move(result_);
   }
@@ -167,15 +174,32 @@ class Tally {
  private:
   void add(const Seen& seen) {
     groups_.add(seen.sums);
-    result_.uncounted += seen.items - seen.sums.items;
-    for (const auto& [pair, count] : seen.confusions) result_.confusions[pair] += count;
     if (!seen.finite) {
       ++result_.non_finite;
       if (result_.non_finite_ids.size() < most_ids) result_.non_finite_ids.push_back(dataset_.id(seen.index));
     }
     kept_numbers_ += seen.kept.size();
     kept_.push_back(seen.kept);
+    indices_.push_back(seen.index);
+    note_items(seen);
+  }
+
+  void note_items(const Seen& seen) {
+    result_.uncounted += seen.items - seen.sums.items;
+    for (const auto& [pair, count] : seen.confusions) result_.confusions[pair] += count;
     note_worst(seen);
+  }
+
+  // What only all records together decide.
+  void judge_late(const Overall& overall) {
+    for (std::size_t r = 0; r < indices_.size(); ++r) {
+      const std::optional<Judgement> judgement = overall.judgement(r);
+      if (!judgement) continue;
+      Seen seen = seen_of(task_, *judgement);
+      seen.index = indices_[r];
+      groups_.add_to(r, seen.sums);
+      note_items(seen);
+    }
   }
 
   // Of equal shares the earlier record.
@@ -194,6 +218,7 @@ class Tally {
   const Task& task_;
   GroupedSums groups_;
   std::vector<std::vector<float>> kept_;  // by record
+  std::vector<std::size_t> indices_;      // of the same records in the data
   std::size_t kept_numbers_ = 0;
   ItemEvaluation result_;
 };

@@ -40,6 +40,8 @@ void GroupedSums::add(const Sums& record) {
   groups_[group] += record;
 }
 
+void GroupedSums::add_to(std::size_t record, const Sums& more) { groups_[record % most_groups] += more; }
+
 Sums GroupedSums::total() const {
   Sums all;
   for (const Sums& group : groups_) all += group;

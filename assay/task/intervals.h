@@ -15,6 +15,8 @@ namespace assay::task {
 class GroupedSums {
  public:
   void add(const Sums& record);
+  // What is known later of a record that was added.
+  void add_to(std::size_t record, const Sums& more);
   Sums total() const;
   // The task's figures of all records, each with the 2.5th and 97.5th percentile of 1,000 resamples of the
   // groups (Efron, 1979). Without intervals where there are fewer than 10 records. `overall`: of figures that

@@ -14,6 +14,7 @@ namespace assay::task {
 struct RankedItem {
   float score = 0;
   std::uint32_t record = 0, right = 0, counted = 1;
+  std::optional<std::uint32_t> partner = {};  // the other record, where the item is a pair
 };
 
 // Of each record `times` says how often it counts: all figures are those of the items, repeated as often.
@@ -29,6 +30,15 @@ class Ranking {
   // COCO's evaluation), 0 at those that are not reached. `positives`: items that there are to be found.
   // O(n).
   double interpolated_precision(int reading, double positives, std::span<const std::uint32_t> times) const;
+  // Area under the curve of true over false positive rates, and the rate at which false positives and false
+  // negatives are as many, between points on the straight line. Nothing where all items are alike. O(n).
+  struct Roc {
+    double area = 0, equal_error = 0;
+  };
+  std::optional<Roc> roc(std::span<const std::uint32_t> times) const;
+  // The share of the items that the threshold takes for what they are: right ones have a score of at least
+  // it.
+  std::optional<double> accuracy(double threshold, std::span<const std::uint32_t> times) const;
 
  private:
   std::vector<RankedItem> items_;

@@ -13,7 +13,8 @@ TaskInfo classes_task() {
               "and calibration",
           .limits = "one label a record",
           .paper = "Guo et al., ICML 2017, for calibration",
-          .options = {}};
+          .options = {},
+          .record_labels = true};
 }
 
 TaskInfo binary_task() {
@@ -25,7 +26,8 @@ TaskInfo binary_task() {
               "data hold them as floating-point numbers",
           .limits = "two classes",
           .paper = "Guo et al., ICML 2017, for calibration",
-          .options = {}};
+          .options = {},
+          .record_labels = true};
 }
 
 TaskInfo regression_task() {

@@ -68,6 +68,8 @@ class Overall {
   // All figures of the task, in the order in which they are reported. `times`: how often each record counts,
   // in the order of the data; `sums`: those of the records, counted as often. Called by several threads.
   virtual std::vector<Figure> figures(const Sums& sums, std::span<const std::uint32_t> times) const = 0;
+  // Of tasks that decide of a record by the others: its items. Nothing where Task::judge() has decided.
+  virtual std::optional<Judgement> judgement(std::size_t) const { return std::nullopt; }
 };
 
 // Immutable; called by several threads at a time.
@@ -122,9 +124,10 @@ struct TaskInfo {
   // Throws Error{mismatch} for a subject that does not fit, saying what would. Empty: there is one decision a
   // record, which <assay/evaluate.h> measures.
   std::function<std::unique_ptr<Task>(const SpecOptions&, const TaskSubject&)> make = {};
+  bool record_labels = false;  // the targets of a record are its class, one number
 };
 
-// classes, binary, regression; pixels, tokens, labels, boxes, text.
+// classes, binary, regression; pixels, tokens, labels, boxes, text, embedding.
 Catalogue<TaskInfo>& tasks();
 
 }  // namespace assay::task
