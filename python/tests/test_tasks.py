@@ -250,3 +250,89 @@ def test_boxes_of_queries_are_decided_as_detr_does(onnx):
         task=f"boxes[format=detr,size={height}x{width}]",
     )
     assert figures(result)["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-4)
+
+
+def one_hot_steps(rng, texts, symbols, steps):
+    """Scores [steps, symbols + 1] that decode to these texts, the blank being 0."""
+    scores = rng.random((len(texts), steps, len(symbols) + 1)).astype(np.float32)
+    for r, text in enumerate(texts):
+        step = 0
+        for character in text:
+            runs = int(rng.integers(1, 3))
+            scores[r, step : step + runs, 1 + symbols.index(character)] += 1
+            scores[r, step + runs, 0] += 1
+            step += runs + 1
+        scores[r, step:, 0] += 1
+    return scores
+
+
+def test_texts_are_measured_as_jiwer_does(onnx, tmp_path):
+    jiwer = pytest.importorskip("jiwer", reason="SKIPPED: the package jiwer is not there")
+    rng = np.random.default_rng(10)
+    symbols = list("abcd é")
+    draw = lambda: "a" + "".join(rng.choice(symbols, rng.integers(3, 12))) + "b"
+    wanted = [draw() for _ in range(40)]
+    read = [text if rng.random() < 0.3 else draw() for text in wanted]
+    scores = one_hot_steps(rng, read, symbols, 48)
+    labels = np.full((40, 16), -1, np.float32)
+    for r, text in enumerate(wanted):
+        labels[r, : len(text)] = [ord(c) for c in text]
+    alphabet = tmp_path / "alphabet.txt"
+    alphabet.write_text("\n".join(symbols) + "\n", encoding="utf-8")
+    result = assay.evaluate(network(onnx, "Identity", (48, 7)), (scores, labels), task=f"text[alphabet={alphabet}]")
+    found = figures(result)
+    assert found["character-error-rate"] == pytest.approx(jiwer.cer(wanted, read))
+    assert found["word-error-rate"] == pytest.approx(jiwer.wer(wanted, read))
+    assert found["exact-match"] == pytest.approx(np.mean([a == b for a, b in zip(wanted, read)]))
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_embeddings_are_compared_as_scikit_learn_does(onnx, metrics, distance):
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 5, 60)
+    x = (rng.normal(size=(5, 8))[y] + 1.2 * rng.normal(size=(60, 8))).astype(np.float32)
+    threshold = 0.4 if distance == "cosine" else 4.0
+    result = assay.evaluate(
+        network(onnx, "Identity", (8,)), (x, y), task=f"embedding[distance={distance},threshold={threshold}]"
+    )
+    found = figures(result)
+    vectors = x.astype(np.float64)
+    if distance == "cosine":
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    first, second = np.triu_indices(60, 1)
+    same = y[first] == y[second]
+    near = -np.linalg.norm(vectors[first] - vectors[second], axis=1)
+    if distance == "cosine":
+        near = (vectors[first] * vectors[second]).sum(1)
+    assert found["pair-roc-auc"] == pytest.approx(metrics.roc_auc_score(same, near), abs=1e-6)
+    mistaken, right, _ = metrics.roc_curve(same, near, drop_intermediate=False)
+    grid = np.linspace(0, 1, 200001)
+    crossing = grid[np.argmin(np.abs(1 - np.interp(grid, mistaken, right) - grid))]
+    assert found["pair-equal-error-rate"] == pytest.approx(crossing, abs=1e-4)
+    accepted = near >= (threshold if distance == "cosine" else -threshold)
+    assert found["pair-accuracy"] == pytest.approx(metrics.accuracy_score(same, accepted), abs=1e-6)
+    decided = []
+    for r in range(60):
+        others = np.arange(60) != r
+        centres = np.stack([vectors[others & (y == c)].mean(0) for c in range(5)])
+        if distance == "cosine":
+            decided.append(int((centres @ vectors[r] / np.linalg.norm(centres, axis=1)).argmax()))
+        else:
+            decided.append(int(np.linalg.norm(centres - vectors[r], axis=1).argmin()))
+    assert found["nearest-centre-accuracy"] == pytest.approx(metrics.accuracy_score(y, decided))
+    assert by_class(result, "recall") == pytest.approx(list(metrics.recall_score(y, decided, average=None)))
+
+
+def test_numbers_are_right_within_a_tolerance(onnx, metrics):
+    rng = np.random.default_rng(12)
+    y = rng.uniform(0, 360, (50, 2)).astype(np.float32)
+    x = ((y + rng.normal(0, 8, y.shape)) % 360).astype(np.float32)
+    result = assay.evaluate(network(onnx, "Identity", (2,)), (x, y), task="regression[tolerance=10,wrap=360]")
+    away = np.abs((x.astype(np.float64) - y + 180) % 360 - 180)
+    found = figures(result)
+    assert found["within-tolerance"] == pytest.approx((away <= 10).mean())
+    assert found["records-within-tolerance"] == pytest.approx((away <= 10).all(1).mean())
+    assert found["mean-absolute-error"] == pytest.approx(away.mean())
+    assert by_class(result, "mean-absolute-error") == pytest.approx(list(away.mean(0)))
+    plain = assay.evaluate(network(onnx, "Identity", (2,)), (x, y), task="regression")
+    assert plain.table("targets")

@@ -30,15 +30,4 @@ TaskInfo binary_task() {
           .record_labels = true};
 }
 
-TaskInfo regression_task() {
-  return {.name = "regression",
-          .summary = "numbers with a target each",
-          .definition =
-              "mean squared error over records and targets; by target the mean squared, mean absolute and "
-              "greatest error",
-          .limits = "as many outputs as targets",
-          .paper = "Gauss, 1809, for the mean of squares",
-          .options = {}};
-}
-
 }  // namespace assay::task

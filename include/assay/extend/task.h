@@ -41,6 +41,7 @@ struct Figure {
   std::optional<std::int64_t> of_class = {};  // absent: of all
   double value = 0;
   bool higher_is_better = true;
+  bool is_share = true;  // shown in per cent
   std::optional<std::pair<double, double>> interval = {};  // 95 %, over records
 };
 
@@ -121,8 +122,8 @@ struct TaskInfo {
   // Whether output and targets have the shapes of this task, as its options say. Not every task that fits is
   // meant: where several do, users choose.
   std::function<bool(const TaskSubject&)> fits = {};
-  // Throws Error{mismatch} for a subject that does not fit, saying what would. Empty: there is one decision a
-  // record, which <assay/evaluate.h> measures.
+  // Throws Error{mismatch} for a subject that does not fit, saying what would. Empty, or null: there is one
+  // decision a record, which <assay/evaluate.h> measures.
   std::function<std::unique_ptr<Task>(const SpecOptions&, const TaskSubject&)> make = {};
   bool record_labels = false;  // the targets of a record are its class, one number
 };
