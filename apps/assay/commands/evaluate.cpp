@@ -13,11 +13,12 @@ class Evaluate final : public Command {
     model_.declare(flags, true);
     data_.declare(flags, true);
     check_.declare(flags);
-    flags.add(
-        "--task SPEC", question_.task,
-        "what the output means: classes, binary, regression, or of many decisions a record pixels, tokens, "
-        "labels, with options as pixels[ignore=0] (default: the one that output and labels fit; see `assay "
-        "tasks`)");
+    flags.add("--task SPEC", question_.task,
+              "what the output means: classes, binary, regression, embedding, or of many decisions a record "
+              "pixels, "
+              "tokens, labels, boxes, text, with options as pixels[ignore=0] (default: the one that output "
+              "and labels "
+              "fit; see `assay tasks`)");
     gates_.declare(flags);
     flags.add_output(
         "--predictions FILE", question_.predictions,
