@@ -39,8 +39,9 @@ struct ItemEvaluation {
 // not hold its records along an axis of its output, nor runs them one at a time.
 TaskSubject subject_of(const Session& session, const Dataset& dataset);
 
-// The same records, as the task that `spec` names needs them: of classes, binary and embedding with whole-number
-// targets as labels. Throws Error{mismatch} where labels or targets are not those of the task, naming a record.
+// The same records, as the task that `spec` names needs them: of classes, binary and embedding with
+// whole-number targets as labels. Throws Error{mismatch} where labels or targets are not those of the task,
+// naming a record.
 DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset);
 
 // The task that `spec` names ("pixels[ignore=255]"), or without one the task that network and data have.

@@ -32,8 +32,8 @@ std::unique_ptr<Overall> compared(const Task& task, const std::vector<Placed>& r
 
 TEST(Embedding, TheNearestCentreLeavesTheRecordOut) {
   const auto task = embedding_of_two("[distance=euclidean]");
-  // On a line: a at 0 and 4, b at 5 and 7, c alone at 60. Without itself the second a has its class at 0 and b
-  // at 6, which is nearer, and the first b has a at 2 and b at 7.
+  // On a line: a at 0 and 4, b at 5 and 7, c alone at 60. Without itself the second a has its class at 0 and
+  // b at 6, which is nearer, and the first b has a at 2 and b at 7.
   const auto all =
       compared(*task, {{{0, 0}, {0}}, {{4, 0}, {0}}, {{5, 0}, {1}}, {{7, 0}, {1}}, {{60, 0}, {2}}});
   EXPECT_EQ(all->judgement(0)->decided[0], 0);

@@ -41,7 +41,7 @@ struct Figure {
   std::optional<std::int64_t> of_class = {};  // absent: of all
   double value = 0;
   bool higher_is_better = true;
-  bool is_share = true;  // shown in per cent
+  bool is_share = true;                                    // shown in per cent
   std::optional<std::pair<double, double>> interval = {};  // 95 %, over records
 };
 
