@@ -223,6 +223,61 @@ def test_suppression_is_that_of_torchvision(onnx):
     assert figures(result)["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-6)
 
 
+def suppressing_network(onnx, boxes):
+    """One record at a time: boxes top, left, bottom, right and a score; those that are left after suppression."""
+    make, types = onnx.helper, onnx.TensorProto
+    number = lambda name, kind, values, shape: make.make_tensor(name, kind, shape, values)
+    constants = [
+        number("widths", types.INT64, [4, 1], [2]),
+        number("most", types.INT64, [100], [1]),
+        number("overlap", types.FLOAT, [0.5], [1]),
+        number("two", types.INT64, [2], []),
+        number("rows", types.INT64, [boxes, 4], [2]),
+        number("row", types.INT64, [boxes], [1]),
+        number("none", types.INT64, [0], []),
+    ]
+    nodes = [
+        make.make_node("Split", ["x", "widths"], ["all", "column"], axis=-1),
+        make.make_node("Transpose", ["column"], ["scored"], perm=[0, 2, 1]),
+        make.make_node("NonMaxSuppression", ["all", "scored", "most", "overlap"], ["chosen"]),
+        make.make_node("Gather", ["chosen", "two"], ["left"], axis=1),
+        make.make_node("Reshape", ["all", "rows"], ["flat"]),
+        make.make_node("Reshape", ["column", "row"], ["flat_scores"]),
+        make.make_node("Gather", ["flat", "left"], ["boxes"], axis=0),
+        make.make_node("Gather", ["flat_scores", "left"], ["scores"], axis=0),
+        make.make_node("Mul", ["left", "none"], ["labels"]),
+    ]
+    value = make.make_tensor_value_info
+    outputs = [
+        value("boxes", types.FLOAT, ["m", 4]),
+        value("labels", types.INT64, ["m"]),
+        value("scores", types.FLOAT, ["m"]),
+    ]
+    graph = make.make_graph(nodes, "inside", [value("x", types.FLOAT, [1, boxes, 5])], outputs, constants)
+    return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 13)], ir_version=8).SerializeToString())
+
+
+def test_suppression_inside_leaves_any_number_of_boxes(onnx):
+    rng = np.random.default_rng(13)
+    records, boxes = 12, 9
+    corner = rng.uniform(0, 30, (records, boxes, 2))
+    found = np.concatenate([corner, corner + rng.uniform(10, 30, (records, boxes, 2))], -1)
+    x = np.concatenate([found, rng.random((records, boxes, 1))], -1).astype(np.float32)
+    labels = np.full((records, 2, 5), -1, np.float32)
+    labels[:, 0] = [[0, *box] for box in found[:, 0, [1, 0, 3, 2]]]
+    labels[:6, 1] = [[0, *box] for box in found[:6, 1, [1, 0, 3, 2]] + 2]
+    inside = assay.evaluate(
+        suppressing_network(onnx, boxes), (x, labels), task="boxes[format=torchvision,boxes=yxyx,first=0,names=thing]"
+    )
+    outside = assay.evaluate(
+        split_network(onnx, (boxes, 5), [4, 1], ["b", "s"]),
+        (x, labels),
+        task="boxes[format=retinanet,boxes=yxyx,nms=0.5]",
+    )
+    assert figures(inside) == figures(outside)
+    assert 0 < figures(inside)["mean-average-precision"] < 1
+
+
 def test_boxes_of_queries_are_decided_as_detr_does(onnx):
     rng = np.random.default_rng(9)
     classes, boxes, width, height = 3, 20, 80, 50
