@@ -90,7 +90,8 @@ TaskSubject subject_of(const Session& session, const Dataset& dataset) {
       .class_names = dataset.class_names()};
   for (const ValueId id : session.graph().outputs()) {
     const Value& value = session.graph().value(id);
-    subject.outputs.push_back({value.name, record_shape(session, id), !is_real(value.dtype)});
+    const Shape shape = session.group() == 1 ? session.shape(id) : record_shape(session, id);
+    subject.outputs.push_back({value.name, shape, !is_real(value.dtype)});
   }
   return subject;
 }

@@ -101,7 +101,9 @@ class Task {
 // One output of the network.
 struct TaskOutput {
   std::string name;
-  Shape shape;  // without the batch axis, if it has one; sizes that depend on the record are those of some
+  // Without the batch axis, but where the network runs one record at a time; sizes that depend on what is in
+  // a record are those of some record.
+  Shape shape = {};
   bool whole = false;  // whole numbers
 };
 
