@@ -1,4 +1,5 @@
-// What people and files write as text: specs, gates, CBOR of states and profiles, and how any text is shown.
+// What people and files write as text: specs, gates, CBOR of states and profiles, XML of annotations, and how
+// any text is shown.
 // The first byte chooses.
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <assay/error.h>
 #include <assay/extend/spec.h>
 #include <assay/gate.h>
+#include "assay/data/files/xml.h"
 #include "assay/data/spec.h"
 #include "assay/report/escape.h"
 #include "assay/support/files/binary.h"
@@ -17,10 +19,12 @@
 namespace {
 
 std::vector<std::string> seeds() {
-  return {"0pgd[eps=0.1,starts=3]", "1kmnc[layer=\"a,b\",class=3]>=60%",
+  return {"0pgd[eps=0.1,starts=3]",
+          "1kmnc[layer=\"a,b\",class=3]>=60%",
           "2set.npz,x=images,range=0:1,labels=t.csv[10:20][::2]",
           "3" + assay::to_bytes({{"schema", "assay/coverage"}, {"parts", {1, 2.5, "x", nullptr}}}),
-          "4=1+1 \x1b[2J \xE2\x80\xAE\n"};
+          "4=1+1 \x1b[2J \xE2\x80\xAE\n",
+          "5<a b='c'><!-- d --><e>&lt;&#65;</e><![CDATA[f]]></a>"};
 }
 
 void require(bool holds, const char* what) {
@@ -52,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
-    switch (data[0] % 5) {
+    switch (data[0] % 6) {
       case 3:
         assay::from_bytes(text);
         break;
@@ -65,12 +69,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 2:
         assay::parse_spec(text);
         break;
+      case 5:
+        assay::parse_xml(text, "file");
+        break;
       default:
         show(text);
     }
   } catch (const assay::Error&) {
   } catch (const std::runtime_error&) {
-    require(data[0] % 5 == 3, "only damaged CBOR is a plain exception");
+    require(data[0] % 6 == 3, "only damaged CBOR is a plain exception");
   }
   return 0;
 }

@@ -6,9 +6,10 @@
 namespace assay::answers {
 
 Decided decided(const std::string& spec, const Session& session, const DatasetPtr& data,
-                const DeclaredAccuracy& accuracy) {
+                const DeclaredAccuracy& accuracy, Need need) {
   Decided found{.data = task::prepared_for(spec, data), .task = nullptr};
   found.task = task::task_of(session, found.data, spec);
+  if (found.task && need == Need::scores) found.task->leads({}, {});
   if (found.task && accuracy)
     fail(Fault::usage,
          "an expected accuracy is that of one class a record, and the task is {}; give a condition on one of "

@@ -19,10 +19,13 @@ struct Decided {
   std::shared_ptr<const task::Task> task;
 };
 
+// What an analysis needs of a task: that it judges records, or also the scores of items (Task::leads()).
+enum class Need { judgement, scores };
+
 // `spec`: of a task; empty: the one that output and labels fit. Throws as task::task_of(), and Error{usage}
 // for an accuracy that is declared of items.
 Decided decided(const std::string& spec, const Session& session, const DatasetPtr& data,
-                const DeclaredAccuracy& accuracy);
+                const DeclaredAccuracy& accuracy, Need need = Need::scores);
 
 // Throws Error{usage} for a share of items that is not in [0, 1).
 void require_share(const std::optional<double>& margin, const Decided& decided);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 
@@ -12,13 +14,16 @@
 #include <assay/extend/data_format.h>
 #include <assay/extend/random.h>
 #include <assay/records.h>
+#include "assay/data/boxes.h"
 #include "assay/data/bytes.h"
 #include "assay/data/files/csv.h"
 #include "assay/data/files/records_file.h"
 #include "assay/data/masks.h"
+#include "assay/data/name_index.h"
 #include "assay/data/named.h"
 #include "assay/data/relabel.h"
 #include "assay/data/spec.h"
+#include "assay/data/texts.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/files/pointer_file.h"
 #include "assay/support/memory.h"
@@ -31,9 +36,10 @@ namespace assay {
 namespace {
 
 // Options that any format may have; formats add theirs (FormatInfo::options).
-const std::set<std::string> common_options{
-    "format", "labels",  "label",  "targets",   "target", "id",      "scale",   "mean",    "std", "layout",
-    "range",  "classes", "sample", "per_class", "seed",   "flatten", "relabel", "decimal", "ids", "masks"};
+const std::set<std::string> common_options{"format", "labels",    "label", "targets",    "target",  "id",
+                                           "scale",  "mean",      "std",   "layout",     "range",   "classes",
+                                           "sample", "per_class", "seed",  "flatten",    "relabel", "decimal",
+                                           "ids",    "masks",     "boxes", "categories", "texts"};
 
 // Throws Error{usage} for an option that neither the format nor all formats have.
 void check_options(const DataSpec& spec, const std::string& text, const FormatInfo& format) {
@@ -57,8 +63,11 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
   const std::int64_t flatten = spec.integer("flatten", 0);
   if (flatten != 0 && flatten != 1)
     fail(Fault::usage, "data '{}': flatten={} is neither 0 nor 1", text, spec.text("flatten"));
+  if (spec.has("categories") && !spec.has("boxes"))
+    fail(Fault::usage, "data '{}': categories= is about boxes, and there are none; say boxes=", text);
   if (format.name == "csv") return;
-  const bool labels = is_table_name(spec.text("labels")), targets = spec.has("targets");
+  const bool labels = is_table_name(spec.text("labels")) || is_table_name(spec.text("texts")),
+             targets = spec.has("targets");
   for (const auto& [key, used] :
        {std::pair("label", labels), std::pair("target", targets), std::pair("id", labels || targets),
         std::pair("decimal", labels || targets)}) {
@@ -138,7 +147,8 @@ class Prepared final : public Dataset {
     for (const InputFacts& other : facts_.others)
       text += fmt::format(" + {} {}", other.name, to_string(other.record_shape));
     if (has_labels()) text += fmt::format(", {} classes", class_count());
-    if (target_width() > 0) text += fmt::format(", {} targets", target_width());
+    if (target_width() > 0)
+      text += items_text_.empty() ? fmt::format(", {} targets", target_width()) : ", " + items_text_;
     if (source_->is_8bit() && !spec_.has("scale")) text += ", scaled by 1/255";
     return text + ")";
   }
@@ -317,32 +327,22 @@ class Prepared final : public Dataset {
            id(index));
   }
 
-  // A table with ids in its first column (or id=COLUMN), matched by id, file stem or position.
-  std::map<std::string, std::size_t> rows_by_id(const CsvTable& table) const {
+  // A table with ids in its first column (or id=COLUMN), matched by id, file name or stem.
+  NameIndex rows_by_id(const CsvTable& table) const {
     const std::size_t column = spec_.has("id") ? table.column(spec_.text("id")) : 0;
-    std::map<std::string, std::size_t> rows;
-    std::map<std::string, std::size_t> stems;
-    std::set<std::string> ambiguous;
+    NameIndex rows;
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       const std::string& name = table.rows[r][column];
-      if (!rows.emplace(name, r).second) fail(Fault::data, "{}: two rows for '{}'", table.path, name);
-      const std::string stem = std::filesystem::path(name).stem().string();
-      if (!stems.emplace(stem, r).second) ambiguous.insert(stem);
+      if (!rows.add(name, r)) fail(Fault::data, "{}: two rows for '{}'", table.path, name);
     }
-    for (const std::string& stem : ambiguous) stems.erase(stem);
-    rows.merge(stems);  // whole names come first
     return rows;
   }
 
-  std::size_t row_of(const std::map<std::string, std::size_t>& rows, std::size_t record,
-                     const std::string& table) const {
+  std::size_t row_of(const NameIndex& rows, std::size_t record, const std::string& table) const {
     const std::string name = source_->id(record);
-    for (const std::string& key : {name, std::filesystem::path(name).filename().string(),
-                                   std::filesystem::path(name).stem().string()}) {
-      const auto it = rows.find(key);
-      if (it != rows.end()) return it->second;
-    }
-    fail(Fault::data, "{}: no row for record '{}' of {}", table, name, spec_.path);
+    const auto row = rows.find(name);
+    if (!row) fail(Fault::data, "{}: no row for record '{}' of {}", table, name, spec_.path);
+    return *row;
   }
 
   void read_labels() {
@@ -365,7 +365,7 @@ class Prepared final : public Dataset {
     } else if (!file.empty() && !source_->takes_labels()) {
       fail(Fault::usage, "data '{}': labels={} is not a table (.csv or .tsv), and {} knows no other", text_,
            file, source_->format());
-    } else if (!spec_.has("targets") && !spec_.has("masks")) {
+    } else if (!spec_.has("targets") && !spec_.has("masks") && !spec_.has("boxes") && !spec_.has("texts")) {
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const auto label = source_->label(i);
         if (!label) break;
@@ -388,23 +388,91 @@ class Prepared final : public Dataset {
             static_cast<std::uint64_t>(spec_.integer("seed", 1)));
   }
 
+  // Throws where `option`, of labels of items, is not the only labels there are.
+  void require_alone(const std::string& option) const {
+    for (const char* const other : {"targets", "labels", "masks", "boxes", "texts"}) {
+      if (other != option && spec_.has(other))
+        fail(Fault::usage, "data '{}': {}= are the labels; leave out {}=", text_, option, other);
+    }
+  }
+
+  void require_pictures(const std::string& option) const {
+    if (facts_.record_shape.size() != 3)
+      fail(Fault::usage, "data '{}': {}= are of pictures, and records are {}", text_, option,
+           to_string(facts_.record_shape));
+  }
+
+  std::vector<std::string> source_ids() const {
+    std::vector<std::string> ids;
+    for (std::size_t i = 0; i < source_->size(); ++i) ids.push_back(source_->id(i));
+    return ids;
+  }
+
   // One number for each pixel of a record's picture.
   void find_masks() {
-    if (spec_.has("targets") || spec_.has("labels"))
-      fail(Fault::usage, "data '{}': masks= are the labels; leave out labels= and targets=", text_);
-    if (facts_.record_shape.size() != 3)
-      fail(Fault::usage, "data '{}': masks= are of pictures, and records are {}", text_,
-           to_string(facts_.record_shape));
-    masks_.emplace(spec_.text("masks"));
-    mask_size_ = {.height = static_cast<int>(facts_.record_shape[1]),
-                  .width = static_cast<int>(facts_.record_shape[2]),
-                  .resize = spec_.has("resize")};
+    require_pictures("masks");
+    const MaskSize size{.height = static_cast<int>(facts_.record_shape[1]),
+                        .width = static_cast<int>(facts_.record_shape[2]),
+                        .resize = spec_.has("resize")};
     facts_.target_width = static_cast<std::size_t>(facts_.record_shape[1] * facts_.record_shape[2]);
+    items_ = [this, size, masks = std::make_shared<const MaskFolder>(spec_.text("masks"))](
+                 std::size_t record) { return mask_of(*masks, source_->id(record), size); };
+  }
+
+  // Rows of class and corners, as many a record as the one with most has.
+  void find_boxes() {
+    require_pictures("boxes");
+    const auto boxes = std::make_shared<const BoxLabels>(
+        read_boxes(spec_.text("boxes"), source_ids(), spec_.text("categories")));
+    std::size_t rows = 1;
+    for (const PictureBoxes& record : boxes->records) rows = std::max(rows, record.boxes.size());
+    constexpr std::size_t most = 10'000;
+    if (rows > most)
+      fail(Fault::resources, "{}: a record has {} boxes, and at most {} are read", spec_.text("boxes"), rows,
+           most);
+    facts_.target_width = 5 * rows;
+    facts_.class_names = boxes->class_names;
+    items_text_ = fmt::format("up to {} boxes of {} classes", rows, class_count());
+    const RecordSize size{.width = static_cast<double>(facts_.record_shape[2]),
+                          .height = static_cast<double>(facts_.record_shape[1]),
+                          .resized = spec_.has("resize")};
+    items_ = [this, boxes, size, rows](std::size_t record) {
+      return box_rows(boxes->records[record], size, rows, source_->id(record));
+    };
+  }
+
+  // Numbers of characters, as many a record as the longest text has.
+  void find_texts() {
+    const std::string file = spec_.text("texts");
+    const auto texts = std::make_shared<const std::vector<std::vector<char32_t>>>(
+        is_table_name(file) ? texts_of_table(file) : read_texts(file, source_ids()));
+    std::size_t width = 1;
+    for (const auto& text : *texts) width = std::max(width, text.size());
+    facts_.target_width = width;
+    items_text_ = fmt::format("texts of up to {} characters", width);
+    items_ = [texts, width](std::size_t record) { return text_row((*texts)[record], width); };
+  }
+
+  std::vector<std::vector<char32_t>> texts_of_table(const std::string& file) const {
+    const CsvTable table = read_csv(file, decimal_of(spec_));
+    const auto rows = rows_by_id(table);
+    const std::size_t column =
+        spec_.has("label") ? table.column(spec_.text("label")) : table.rows.at(0).size() - 1;
+    std::vector<std::vector<char32_t>> texts;
+    for (std::size_t i = 0; i < source_->size(); ++i) {
+      texts.push_back(text_characters(table.rows[row_of(rows, i, file)][column],
+                                      fmt::format("{}: record '{}'", file, source_->id(i))));
+    }
+    return texts;
   }
 
   void read_targets() {
-    if (spec_.has("masks")) {
-      find_masks();
+    for (const auto& [option, find] :
+         {std::pair("boxes", &Prepared::find_boxes), std::pair("masks", &Prepared::find_masks),
+          std::pair("texts", &Prepared::find_texts)}) {
+      if (!spec_.has(option)) continue;
+      require_alone(option);
+      (this->*find)();
       return;
     }
     if (spec_.has("targets")) {
@@ -426,7 +494,7 @@ class Prepared final : public Dataset {
   }
 
   std::vector<float> target(std::size_t record) const {
-    if (masks_) return mask_of(*masks_, source_->id(record), mask_size_);
+    if (items_) return items_(record);
     std::vector<float> values =
         targets_.empty()
             ? source_->target(record)
@@ -541,8 +609,8 @@ class Prepared final : public Dataset {
   std::vector<std::size_t> chosen_;   // source positions
   std::vector<std::int64_t> labels_;  // by source position
   std::vector<float> targets_;
-  std::optional<MaskFolder> masks_;
-  MaskSize mask_size_;
+  std::function<std::vector<float>(std::size_t record)> items_;  // labels of items, where there are any
+  std::string items_text_;                                       // what they are
 };
 
 const FormatInfo& format_of(const DataSpec& spec) {

@@ -9,7 +9,10 @@ namespace assay::task {
   X(regression)        \
   X(pixels)            \
   X(tokens)            \
-  X(labels)
+  X(labels)            \
+  X(boxes)             \
+  X(text)              \
+  X(embedding)
 
 #define DECLARE(name) TaskInfo name##_task();
 ASSAY_TASKS(DECLARE)

@@ -20,6 +20,8 @@ Sums& Sums::operator+=(const Sums& other) {
   spans += other.spans;
   if (classes.size() < other.classes.size()) classes.resize(other.classes.size());
   for (std::size_t c = 0; c < other.classes.size(); ++c) classes[c] += other.classes[c];
+  if (amounts.size() < other.amounts.size()) amounts.resize(other.amounts.size());
+  for (std::size_t i = 0; i < other.amounts.size(); ++i) amounts[i] += other.amounts[i];
   return *this;
 }
 
@@ -92,8 +94,8 @@ void from_json(const nlohmann::json& json, Counts& counts) {
 }
 
 void to_json(nlohmann::json& json, const Sums& sums) {
-  json = nlohmann::json::array(
-      {sums.records, sums.whole, sums.items, sums.right, sums.surprise, sums.classes, sums.spans});
+  json = nlohmann::json::array({sums.records, sums.whole, sums.items, sums.right, sums.surprise, sums.classes,
+                                sums.spans, sums.amounts});
 }
 
 void from_json(const nlohmann::json& json, Sums& sums) {
@@ -104,6 +106,7 @@ void from_json(const nlohmann::json& json, Sums& sums) {
   json.at(4).get_to(sums.surprise);
   json.at(5).get_to(sums.classes);
   json.at(6).get_to(sums.spans);
+  json.at(7).get_to(sums.amounts);
 }
 
 }  // namespace assay::task

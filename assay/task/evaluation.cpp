@@ -31,8 +31,7 @@ struct Seen {
   std::uint64_t items = 0;
   Sums sums = {};
   Confusions confusions = {};
-  std::vector<float> scores = {};
-  std::vector<std::int64_t> wanted = {};  // of scores
+  std::vector<float> kept = {};
 };
 
 // Where one record ends up of a batch.
@@ -41,12 +40,8 @@ struct SeenBatch {
 };
 
 Seen seen_of(const Task& task, const Judgement& judgement) {
-  Seen seen{.items = judgement.wanted.size(), .sums = judgement.sums};
-  if (task.ranks()) {
-    seen.scores = judgement.scores;
-    seen.wanted = judgement.wanted;
-    return seen;
-  }
+  Seen seen{.items = judgement.wanted.size(), .sums = judgement.sums, .kept = judgement.kept};
+  if (task.items_are_labels()) return seen;
   for (std::size_t i = 0; i < judgement.wanted.size(); ++i) {
     const std::int64_t wanted = judgement.wanted[i], decided = judgement.decided[i];
     if (wanted >= 0 && wanted != decided) ++seen.confusions[{wanted, decided}];
@@ -54,38 +49,94 @@ Seen seen_of(const Task& task, const Judgement& judgement) {
   return seen;
 }
 
+// What a task reads of the network.
+class TaskOutputs {
+ public:
+  TaskOutputs(const Session& session, const Task& task)
+      : session_(session), whole_(!task.outputs().empty() && session.group() == 1) {
+    for (const std::string& name : task.outputs()) ids_.push_back(output_named(session, name));
+    if (ids_.empty()) ids_.push_back(session.logits());
+  }
+
+  std::span<const ValueId> ids() const { return ids_; }
+  // What a network gives that runs one record at a time is that record's, of whatever size.
+  bool one_at_a_time() const { return whole_; }
+
+  // One array for each, a row a record.
+  std::vector<Array> rows(const Tensors& values, std::size_t records) const {
+    std::vector<Array> all;
+    for (const ValueId id : ids_) {
+      const Array& value = values.at(id);
+      all.push_back(whole_ ? in_memory(value.reshape({1, value.count()}), DType::float32)
+                           : rows_of_output(session_, id, value, static_cast<std::int64_t>(records)));
+    }
+    return all;
+  }
+
+ private:
+  static ValueId output_named(const Session& session, const std::string& name) {
+    const Graph& graph = session.graph();
+    for (const ValueId id : graph.outputs()) {
+      if (graph.value(id).name == name) return id;
+    }
+    fail(Fault::mismatch, "network '{}' has no output '{}'", graph.name(), name);
+  }
+
+  const Session& session_;
+  bool whole_;
+  std::vector<ValueId> ids_;
+};
+
 class Judge {
  public:
   Judge(const Session& session, const Dataset& dataset, const Task& task)
-      : session_(session), dataset_(dataset), task_(task) {}
+      : session_(session), dataset_(dataset), task_(task), outputs_(session, task) {}
 
-  SeenBatch judge(const Batch& batch, const Array& decision) const {
+  const TaskOutputs& outputs() const { return outputs_; }
+
+  SeenBatch judge(const Batch& batch, const Tensors& inputs) const {
     const std::size_t records = batch.indices.size();
-    const Array rows =
-        rows_of_output(session_, session_.logits(), decision, static_cast<std::int64_t>(records));
-    const std::vector<float> outputs = floats_of(rows), targets = floats_of(batch.targets);
-    const std::vector<std::uint8_t> finite = finite_rows(rows, records);
+    const std::vector<Array> rows = outputs_.rows(session_.run(inputs, outputs_.ids()), records);
+    std::vector<std::vector<float>> outputs;
+    for (const Array& one : rows) outputs.push_back(floats_of(one));
+    const std::vector<float> targets = targets_of(batch);
     SeenBatch seen{std::vector<Seen>(records)};
     const int asked = session_.options().threads;
     const std::size_t threads = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
     // The first record at fault is named, whichever thread comes upon one first.
     std::vector<std::exception_ptr> faults(records);
     workers_for(records, threads, [&](std::size_t r) {
-      const std::size_t out = outputs.size() / records, wanted = targets.size() / records;
+      JudgedRecord record{.output = part(outputs[0], r, records), .targets = part(targets, r, records)};
+      for (std::size_t o = 1; o < outputs.size(); ++o) record.others.push_back(part(outputs[o], r, records));
       try {
-        seen.records[r] = judged(batch.indices[r], {std::span(outputs).subspan(r * out, out),
-                                                    std::span(targets).subspan(r * wanted, wanted)});
-        seen.records[r].finite = finite[r] != 0;
+        seen.records[r] = judged(batch.indices[r], record);
       } catch (const Error&) {
         faults[r] = std::current_exception();
       }
     });
     const auto fault = std::ranges::find_if(faults, [](const auto& one) { return one != nullptr; });
     if (fault != faults.end()) std::rethrow_exception(*fault);
+    for (const Array& one : rows) note_non_finite(one, seen);
     return seen;
   }
 
  private:
+  // Of tasks whose targets are classes of records, these.
+  std::vector<float> targets_of(const Batch& batch) const {
+    if (dataset_.target_width() > 0) return floats_of(batch.targets);
+    return {batch.labels.begin(), batch.labels.end()};
+  }
+
+  static std::span<const float> part(const std::vector<float>& all, std::size_t r, std::size_t records) {
+    const std::size_t width = all.size() / records;
+    return std::span(all).subspan(r * width, width);
+  }
+
+  static void note_non_finite(const Array& rows, SeenBatch& seen) {
+    const std::vector<std::uint8_t> finite = finite_rows(rows, seen.records.size());
+    for (std::size_t r = 0; r < finite.size(); ++r) seen.records[r].finite &= finite[r] != 0;
+  }
+
   Seen judged(std::size_t index, const JudgedRecord& record) const {
     Seen seen = seen_of(task_, judged_record(task_, record, dataset_, index));
     seen.index = index;
@@ -95,6 +146,7 @@ class Judge {
   const Session& session_;
   const Dataset& dataset_;
   const Task& task_;
+  TaskOutputs outputs_;
 };
 
 // Results of records, one after the other in the order of the data.
@@ -109,30 +161,41 @@ class Tally {
   ItemEvaluation result(std::uint64_t seed) {
     result_.task = task_.describe();
     result_.class_names = task_.class_names();
+    const std::unique_ptr<Overall> overall = task_.overall(std::move(kept_));
+    if (overall) judge_late(*overall);
     result_.sums = groups_.total();
-    result_.figures = groups_.figures(task_, seed);
-    if (task_.ranks()) add_average_precision();
+    result_.figures = groups_.figures(task_, seed, overall.get(), kept_numbers_);
     return std::move(result_);
   }
 
  private:
   void add(const Seen& seen) {
     groups_.add(seen.sums);
-    result_.uncounted += seen.items - seen.sums.items;
-    for (const auto& [pair, count] : seen.confusions) result_.confusions[pair] += count;
     if (!seen.finite) {
       ++result_.non_finite;
       if (result_.non_finite_ids.size() < most_ids) result_.non_finite_ids.push_back(dataset_.id(seen.index));
     }
-    rank(seen);
+    kept_numbers_ += seen.kept.size();
+    kept_.push_back(seen.kept);
+    indices_.push_back(seen.index);
+    note_items(seen);
+  }
+
+  void note_items(const Seen& seen) {
+    result_.uncounted += seen.items - seen.sums.items;
+    for (const auto& [pair, count] : seen.confusions) result_.confusions[pair] += count;
     note_worst(seen);
   }
 
-  void rank(const Seen& seen) {
-    if (ranked_.size() < seen.scores.size()) ranked_.resize(seen.scores.size());
-    for (std::size_t i = 0; i < seen.scores.size(); ++i) {
-      if (seen.wanted[i] >= 0 && !std::isnan(seen.scores[i]))
-        ranked_[i].emplace_back(seen.scores[i], seen.wanted[i] == 1);
+  // What only all records together decide.
+  void judge_late(const Overall& overall) {
+    for (std::size_t r = 0; r < indices_.size(); ++r) {
+      const std::optional<Judgement> judgement = overall.judgement(r);
+      if (!judgement) continue;
+      Seen seen = seen_of(task_, *judgement);
+      seen.index = indices_[r];
+      groups_.add_to(r, seen.sums);
+      note_items(seen);
     }
   }
 
@@ -148,28 +211,12 @@ class Tally {
     if (result_.worst.size() > most_ids) result_.worst.pop_back();
   }
 
-  void add_average_precision() {
-    double sum = 0;
-    std::size_t defined = 0;
-    std::vector<Figure> by_label;
-    for (std::size_t k = 0; k < ranked_.size(); ++k) {
-      const std::optional<double> value = average_precision(ranked_[k]);
-      if (!value) continue;
-      sum += *value;
-      ++defined;
-      by_label.push_back(
-          {.name = "average-precision", .of_class = static_cast<std::int64_t>(k), .value = *value});
-    }
-    if (defined == 0) return;
-    result_.figures.push_back(
-        {.name = "mean-average-precision", .value = sum / static_cast<double>(defined)});
-    result_.figures.insert(result_.figures.end(), by_label.begin(), by_label.end());
-  }
-
   const Dataset& dataset_;
   const Task& task_;
   GroupedSums groups_;
-  std::vector<std::vector<std::pair<float, bool>>> ranked_;  // by label
+  std::vector<std::vector<float>> kept_;  // by record
+  std::vector<std::size_t> indices_;      // of the same records in the data
+  std::size_t kept_numbers_ = 0;
   ItemEvaluation result_;
 };
 
@@ -179,17 +226,10 @@ void to_json(nlohmann::json& json, const Seen& seen) {
           seen.items,
           seen.sums,
           std::vector(seen.confusions.begin(), seen.confusions.end()),
-          to_binary(seen.scores),
-          to_binary(seen.wanted)};
+          to_binary(seen.kept)};
 }
 void from_json(const nlohmann::json& json, Seen& seen) {
-  seen = {json.at(0),
-          json.at(1),
-          json.at(2),
-          json.at(3).get<Sums>(),
-          {},
-          from_binary<float>(json.at(5)),
-          from_binary<std::int64_t>(json.at(6))};
+  seen = {json.at(0), json.at(1), json.at(2), json.at(3).get<Sums>(), {}, from_binary<float>(json.at(5))};
   for (const auto& [pair, count] :
        json.at(4).get<std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, std::uint64_t>>>())
     seen.confusions[pair] = count;
@@ -200,32 +240,15 @@ void from_json(const nlohmann::json& json, SeenBatch& batch) { json.get_to(batch
 
 }  // namespace
 
-std::optional<double> average_precision(std::vector<std::pair<float, bool>> scores) {
-  std::ranges::sort(scores, std::greater<>(), [](const auto& one) { return one.first; });
-  const auto positives = std::ranges::count_if(scores, [](const auto& one) { return one.second; });
-  if (positives == 0) return std::nullopt;
-  double sum = 0;
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < scores.size();) {
-    std::size_t end = i, here = 0;
-    for (; end < scores.size() && scores[end].first == scores[i].first; ++end) here += scores[end].second;
-    found += here;
-    sum += static_cast<double>(here) * static_cast<double>(found) / static_cast<double>(end);
-    i = end;
-  }
-  return sum / static_cast<double>(positives);
-}
-
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
                         const WalkOptions& options, Progress& progress, std::uint64_t seed) {
-  const ValueId decision = session.logits();
   const Judge judge(session, *given_data(dataset), task);
   Tally tally(*dataset, task);
+  WalkOptions walked = options;
+  if (judge.outputs().one_at_a_time()) walked.batch = 1;
   walk_together<SeenBatch>(
-      session, dataset, options, progress,
-      [&](const Batch& batch, const Tensors& inputs) {
-        return judge.judge(batch, session.run(inputs, std::span(&decision, 1)).at(decision));
-      },
+      session, dataset, walked, progress,
+      [&](const Batch& batch, const Tensors& inputs) { return judge.judge(batch, inputs); },
       [&](const SeenBatch& batch) { tally.add(batch); });
   return tally.result(seed);
 }

@@ -36,6 +36,12 @@ DatasetPtr with_labels(const std::string& task, const DatasetPtr& dataset) {
   return relabelled(dataset, std::move(labels));
 }
 
+DatasetPtr without_targets(const DatasetPtr& dataset) {
+  std::vector<std::int64_t> labels(dataset->size());
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = dataset->label(i);
+  return relabelled(dataset, std::move(labels));
+}
+
 void require_two_classes(const Dataset& dataset) {
   for (std::size_t i = 0; i < dataset.size(); ++i) {
     if (dataset.label(i) > 1)
@@ -53,6 +59,16 @@ std::vector<std::string> fitting(const TaskSubject& subject) {
   return names;
 }
 
+// What a record has of a value.
+Shape record_shape(const Session& session, ValueId id) {
+  const Session::RecordAxis axis = session.record_axis(id);
+  Shape shape = session.shape(id);
+  if (axis.axis < 0) return shape;
+  shape.erase(shape.begin() + axis.axis);
+  if (axis.rows > 1) shape.insert(shape.begin(), axis.rows);
+  return shape;
+}
+
 bool is_regression(const TaskSubject& subject) {
   return element_count(subject.output) == static_cast<std::int64_t>(subject.targets);
 }
@@ -61,19 +77,23 @@ bool is_regression(const TaskSubject& subject) {
 
 TaskSubject subject_of(const Session& session, const Dataset& dataset) {
   const ValueId decision = session.logits();
-  const Session::RecordAxis axis = session.record_axis(decision);
-  if (axis.axis < 0)
+  if (session.record_axis(decision).axis < 0 && session.group() != 1)
     fail(Fault::mismatch, "network '{}' does not hold its records along an axis of its output",
          session.graph().name());
-  Shape shape = session.shape(decision);
-  shape.erase(shape.begin() + axis.axis);
-  if (axis.rows > 1) shape.insert(shape.begin(), axis.rows);
   constexpr double rounding = 1e-6;
   const Bounds bounds = ValueBounds(session.graph()).of(decision);
-  return {
-      .output = shape,
-      .targets = dataset.target_width(),
-      .probabilities = session.ends_in_sigmoid() || (bounds.low >= -rounding && bounds.high <= 1 + rounding)};
+  TaskSubject subject{
+      .output = record_shape(session, decision),
+      .targets = dataset.target_width() == 0 && dataset.has_labels() ? 1 : dataset.target_width(),
+      .probabilities = session.ends_in_sigmoid() || (bounds.low >= -rounding && bounds.high <= 1 + rounding),
+      .input = dataset.record_shape(),
+      .class_names = dataset.class_names()};
+  for (const ValueId id : session.graph().outputs()) {
+    const Value& value = session.graph().value(id);
+    const Shape shape = session.group() == 1 ? session.shape(id) : record_shape(session, id);
+    subject.outputs.push_back({value.name, shape, !is_real(value.dtype)});
+  }
+  return subject;
 }
 
 DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {
@@ -82,19 +102,21 @@ DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {
     fail(Fault::mismatch,
          "task 'regression' needs targets, and {} has none; give them as floating-point numbers",
          dataset->describe());
-  if (name != "classes" && name != "binary") return given_data(dataset);
+  if (name.empty() || !tasks().find(name).record_labels) return given_data(dataset);
   if (!given_data(dataset)->has_labels() && dataset->target_width() != 1)
     fail(Fault::mismatch, "task '{}' needs one label a record, and {} has {}", name, dataset->describe(),
          dataset->target_width() == 0 ? "none" : fmt::format("{} targets", dataset->target_width()));
   DatasetPtr labelled = dataset->has_labels() ? dataset : with_labels(name, dataset);
   if (name == "binary") require_two_classes(*labelled);
-  return labelled;
+  const bool judged = static_cast<bool>(tasks().find(name).make);
+  return judged && labelled->target_width() > 0 ? without_targets(labelled) : labelled;
 }
 
 std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset, const std::string& spec) {
   const Spec named = spec.empty() ? Spec() : parse_spec("task", spec);
   if (!spec.empty() && !tasks().find(named.name).make) return nullptr;
-  if (given_data(dataset)->target_width() == 0) {
+  const bool of_records = !spec.empty() && tasks().find(named.name).record_labels && dataset->has_labels();
+  if (given_data(dataset)->target_width() == 0 && !of_records) {
     if (spec.empty()) return nullptr;
     fail(Fault::mismatch,
          "task '{}' needs a label for every item, and {} has none; give an array of labels as y, one row a "

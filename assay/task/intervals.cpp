@@ -6,11 +6,19 @@
 #include <utility>
 
 #include <assay/extend/random.h>
+#include "assay/engine/threads/team.h"
+#include "assay/support/threads.h"
 
 namespace assay::task {
 namespace {
 
-constexpr std::size_t most_groups = 500, resamples = 1000, least_records = 10;
+constexpr std::size_t most_groups = 500, least_records = 10;
+
+// How often records are drawn anew.
+std::size_t resamples_of(std::size_t ranked) {
+  constexpr std::size_t most = 1000, least = 100, most_visits = std::size_t{1} << 29;
+  return std::clamp(most_visits / std::max<std::size_t>(1, ranked), least, most);
+}
 
 // Values of each figure over resamples; of a class that does not occur in one there is none.
 using Resampled = std::map<std::pair<std::string, std::optional<std::int64_t>>, std::vector<double>>;
@@ -32,22 +40,40 @@ void GroupedSums::add(const Sums& record) {
   groups_[group] += record;
 }
 
+void GroupedSums::add_to(std::size_t record, const Sums& more) { groups_[record % most_groups] += more; }
+
 Sums GroupedSums::total() const {
   Sums all;
   for (const Sums& group : groups_) all += group;
   return all;
 }
 
-std::vector<Figure> GroupedSums::figures(const Task& task, std::uint64_t seed) const {
-  std::vector<Figure> found = task.figures(total());
+std::vector<Figure> GroupedSums::figures_of(const Task& task, const Overall* overall,
+                                            std::span<const std::uint32_t> times) const {
+  Sums sums;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (std::uint32_t i = 0; i < times[g]; ++i) sums += groups_[g];
+  }
+  if (overall == nullptr) return task.figures(sums);
+  std::vector<std::uint32_t> of_records(records_);
+  for (std::size_t r = 0; r < records_; ++r) of_records[r] = times[r % most_groups];
+  return overall->figures(sums, of_records);
+}
+
+std::vector<Figure> GroupedSums::figures(const Task& task, std::uint64_t seed, const Overall* overall,
+                                         std::size_t ranked) const {
+  std::vector<Figure> found = figures_of(task, overall, std::vector<std::uint32_t>(groups_.size(), 1));
   if (records_ < least_records) return found;
-  Resampled resampled;
-  for (std::uint64_t r = 0; r < resamples; ++r) {
+  std::vector<std::vector<Figure>> resamples(resamples_of(ranked));
+  team_for(resamples.size(), available_threads(), [&](std::size_t r) {
     Rng rng(seed, {r});
-    Sums sums;
-    for (std::size_t g = 0; g < groups_.size(); ++g) sums += groups_[rng.below(groups_.size())];
-    for (const Figure& figure : task.figures(sums))
-      resampled[{figure.name, figure.of_class}].push_back(figure.value);
+    std::vector<std::uint32_t> times(groups_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) ++times[rng.below(groups_.size())];
+    resamples[r] = figures_of(task, overall, times);
+  });
+  Resampled resampled;
+  for (const std::vector<Figure>& figures : resamples) {
+    for (const Figure& figure : figures) resampled[{figure.name, figure.of_class}].push_back(figure.value);
   }
   for (Figure& figure : found) {
     const auto values = resampled.find({figure.name, figure.of_class});

@@ -49,7 +49,7 @@ struct DatasetFacts {
   Shape record_shape = {};  // of the (first) input
   DType dtype = DType::float32;
   bool has_labels = false;
-  std::vector<std::string> class_names = {};   // one per class (the numbers if unnamed); none without labels
+  std::vector<std::string> class_names = {};   // one per class of labels or boxes (numbers if unnamed)
   std::size_t target_width = 0;                // 0 when there are no regression targets
   std::optional<ValidRange> valid_range = {};  // of the (first) input
   std::string description = {};  // one line for people: "x.idx (IDX, 100 records [1, 28, 28], 10 classes)"

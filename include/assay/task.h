@@ -1,6 +1,6 @@
 #pragma once
 
-// Evaluating networks with several decisions a record: a class for every pixel or token, several labels.
+// Evaluating networks with several decisions a record: a class for every pixel or token, several labels, boxes.
 
 #include <cstdint>
 #include <map>
@@ -34,12 +34,13 @@ struct ItemEvaluation {
   std::vector<std::string> non_finite_ids;  // the first few
 };
 
-// The facts from which a task of this network and these data is inferred. Throws Error{mismatch} if the
-// network does not hold its records along axis 0.
+// What a task of this network and these data can be told from. Throws Error{mismatch} where the network does
+// not hold its records along an axis of its output, nor runs them one at a time.
 TaskSubject subject_of(const Session& session, const Dataset& dataset);
 
-// The same records, as the task that `spec` names needs them: of classes and binary with integer targets as
-// labels. Throws Error{mismatch} where labels or targets are not those of the task, naming a record.
+// The same records, as the task that `spec` names needs them: of classes, binary and embedding with
+// whole-number targets as labels. Throws Error{mismatch} where labels or targets are not those of the task,
+// naming a record.
 DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset);
 
 // The task that `spec` names ("pixels[ignore=255]"), or without one the task that network and data have.
@@ -49,16 +50,13 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
                               const std::string& spec = {});
 
 // One pass. `seed`: of the intervals. Throws Error{data} naming a record with labels that are not those of
-// the task. O(records * items * classes) in addition to the network, O(records * classes) memory.
+// the task. O(records * items * classes) beside the network, O(records * classes) memory, and what the task
+// keeps of each record.
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
                         const WalkOptions& options, Progress& progress, std::uint64_t seed = 1);
 
 // assay::evaluate(), or with a task the share of right items as its accuracy.
 Evaluation evaluate_decisions(const Session& session, const DatasetPtr& dataset, const Task* task,
                               const WalkOptions& options, Progress& progress);
-
-// Average precision of scores, highest first: the mean of the precision at every positive, equal scores taken
-// together (as scikit-learn's average_precision_score). Nothing without positives. O(n log n).
-std::optional<double> average_precision(std::vector<std::pair<float, bool>> scores);
 
 }  // namespace assay::task

@@ -31,6 +31,20 @@ def network(onnx, operator, shape):
     return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
 
 
+def split_network(onnx, shape, widths, names):
+    """A network whose outputs are parts of its input along the last axis."""
+    make = onnx.helper
+    kind = onnx.TensorProto.FLOAT
+    graph = make.make_graph(
+        [make.make_node("Split", ["x", "widths"], names, axis=-1)],
+        "parts",
+        [make.make_tensor_value_info("x", kind, ["n", *shape])],
+        [make.make_tensor_value_info(name, kind, ["n", *shape[:-1], width]) for name, width in zip(names, widths)],
+        [make.make_tensor("widths", onnx.TensorProto.INT64, [len(widths)], widths)],
+    )
+    return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
+
+
 def figures(result):
     return {row["figure"]: row["value"] for row in result.table("figures")}
 
@@ -276,3 +290,273 @@ def test_networks_are_explored_for_items_that_differ(onnx, tmp_path):
         constraint="none",
     )
     assert result.facts["task"].startswith("pixels: 4 classes")
+
+
+def coco_figures(truth, found, classes):
+    """What pycocotools says: mean average precisions, then those by class; boxes are left, top, width, height."""
+    coco = pytest.importorskip("pycocotools.coco", reason="SKIPPED: the package pycocotools is not there")
+    from pycocotools.cocoeval import COCOeval
+
+    annotations = [
+        {"id": i + 1, "image_id": r, "category_id": c, "bbox": list(b), "area": b[2] * b[3], "iscrowd": crowd}
+        for i, (r, c, b, crowd) in enumerate(truth)
+    ]
+    images = sorted({r for r, *_ in truth} | {r for r, *_ in found})
+    reference = coco.COCO()
+    reference.dataset = {
+        "images": [{"id": r} for r in images],
+        "annotations": annotations,
+        "categories": [{"id": c} for c in range(classes)],
+    }
+    reference.createIndex()
+    result = reference.loadRes(
+        [{"image_id": r, "category_id": c, "bbox": list(b), "score": s} for r, c, b, s in found]
+    )
+    measured = COCOeval(reference, result, "bbox")
+    measured.evaluate()
+    measured.accumulate()
+    precision = measured.eval["precision"][:, :, :, 0, -1]  # overlaps, recalls, classes
+    present = precision[0, 0] > -1
+    by_class = precision.mean((0, 1))[present]
+    return by_class.mean(), precision[0].mean(0)[present].mean(), by_class
+
+
+def random_boxes(rng, count, shape=()):
+    corner, size = rng.uniform(0, 60, (count, *shape, 2)), rng.uniform(5, 40, (count, *shape, 2))
+    return np.concatenate([corner, size], -1).astype(np.float32)
+
+
+def random_detections(rng, records, boxes, classes):
+    """Truth with crowds, rows of labels, and boxes near them or anywhere, with scores of which many are equal."""
+    truth, labels = [], np.full((records, 5, 5), -1, np.float32)
+    found = random_boxes(rng, records, (boxes,))
+    for r in range(records):
+        for i in range(rng.integers(0, 6)):
+            b, c, crowd = random_boxes(rng, 1)[0], int(rng.integers(0, classes - 1)), int(rng.random() < 0.15)
+            truth.append((r, c, b.astype(float), crowd))
+            labels[r, i] = [-2 - c if crowd else c, b[0], b[1], b[0] + b[2], b[1] + b[3]]
+            for near in range(3):
+                found[r, 3 * i + near] = b + rng.normal(0, 4 * near, 4)
+    found[..., 2:] = np.maximum(found[..., 2:], 1)
+    scores = rng.integers(1, 40, (records, boxes, classes)).astype(np.float32) / 64
+    return truth, labels, found, scores
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(5))
+def test_boxes_are_measured_as_pycocotools_does(onnx, seed):
+    rng = np.random.default_rng(seed)
+    classes, boxes = 4, 24
+    truth, labels, found, scores = random_detections(rng, 20, boxes, classes)
+    wanted = coco_figures(
+        truth,
+        [
+            (r, c, found[r, i].astype(float), float(scores[r, i, c]))
+            for r in range(20)
+            for i in range(boxes)
+            for c in range(classes)
+        ],
+        classes,
+    )
+    net = split_network(onnx, (boxes, 4 + classes), [4, classes], ["b", "s"])
+    result = assay.evaluate(
+        net,
+        (np.concatenate([found, scores], -1), labels),
+        task="boxes[format=retinanet,boxes=xywh,nms=none]",
+    )
+    measured = figures(result)
+    assert measured["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-6)
+    assert measured["mean-average-precision-50"] == pytest.approx(wanted[1], abs=1e-6)
+    present = [v for v in by_class(result, "average-precision") if v is not None]
+    assert present == pytest.approx(list(wanted[2]), abs=1e-6)
+
+
+def test_suppression_is_that_of_torchvision(onnx):
+    torch = pytest.importorskip("torch", reason="SKIPPED: the package torch is not there")
+    ops = pytest.importorskip("torchvision.ops", reason="SKIPPED: the package torchvision is not there")
+    rng = np.random.default_rng(8)
+    classes, boxes = 3, 60
+    truth, labels, found, scores = random_detections(rng, 12, boxes, classes)
+    corners = np.concatenate([found[..., :2], found[..., :2] + found[..., 2:]], -1)
+    scores = rng.random(scores.shape).astype(np.float32)
+    kept = []
+    for r in range(12):
+        for c in range(classes):
+            for i in ops.nms(torch.tensor(corners[r]), torch.tensor(scores[r, :, c]), 0.4).tolist():
+                kept.append((r, c, found[r, i].astype(float), float(scores[r, i, c])))
+    wanted = coco_figures(truth, kept, classes)
+    columns = np.concatenate([corners, scores], -1).transpose(0, 2, 1)
+    result = assay.evaluate(
+        network(onnx, "Identity", (4 + classes, boxes)), (columns, labels), task="boxes[boxes=xyxy,nms=0.4,least=0]"
+    )
+    assert figures(result)["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-6)
+
+
+def suppressing_network(onnx, boxes):
+    """One record at a time: boxes top, left, bottom, right and a score; those that are left after suppression."""
+    make, types = onnx.helper, onnx.TensorProto
+    number = lambda name, kind, values, shape: make.make_tensor(name, kind, shape, values)
+    constants = [
+        number("widths", types.INT64, [4, 1], [2]),
+        number("most", types.INT64, [100], [1]),
+        number("overlap", types.FLOAT, [0.5], [1]),
+        number("two", types.INT64, [2], []),
+        number("rows", types.INT64, [boxes, 4], [2]),
+        number("row", types.INT64, [boxes], [1]),
+        number("none", types.INT64, [0], []),
+    ]
+    nodes = [
+        make.make_node("Split", ["x", "widths"], ["all", "column"], axis=-1),
+        make.make_node("Transpose", ["column"], ["scored"], perm=[0, 2, 1]),
+        make.make_node("NonMaxSuppression", ["all", "scored", "most", "overlap"], ["chosen"]),
+        make.make_node("Gather", ["chosen", "two"], ["left"], axis=1),
+        make.make_node("Reshape", ["all", "rows"], ["flat"]),
+        make.make_node("Reshape", ["column", "row"], ["flat_scores"]),
+        make.make_node("Gather", ["flat", "left"], ["boxes"], axis=0),
+        make.make_node("Gather", ["flat_scores", "left"], ["scores"], axis=0),
+        make.make_node("Mul", ["left", "none"], ["labels"]),
+    ]
+    value = make.make_tensor_value_info
+    outputs = [
+        value("boxes", types.FLOAT, ["m", 4]),
+        value("labels", types.INT64, ["m"]),
+        value("scores", types.FLOAT, ["m"]),
+    ]
+    graph = make.make_graph(nodes, "inside", [value("x", types.FLOAT, [1, boxes, 5])], outputs, constants)
+    return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 13)], ir_version=8).SerializeToString())
+
+
+def test_suppression_inside_leaves_any_number_of_boxes(onnx):
+    rng = np.random.default_rng(13)
+    records, boxes = 12, 9
+    corner = rng.uniform(0, 30, (records, boxes, 2))
+    found = np.concatenate([corner, corner + rng.uniform(10, 30, (records, boxes, 2))], -1)
+    x = np.concatenate([found, rng.random((records, boxes, 1))], -1).astype(np.float32)
+    labels = np.full((records, 2, 5), -1, np.float32)
+    labels[:, 0] = [[0, *box] for box in found[:, 0, [1, 0, 3, 2]]]
+    labels[:6, 1] = [[0, *box] for box in found[:6, 1, [1, 0, 3, 2]] + 2]
+    inside = assay.evaluate(
+        suppressing_network(onnx, boxes), (x, labels), task="boxes[format=torchvision,boxes=yxyx,first=0,names=thing]"
+    )
+    outside = assay.evaluate(
+        split_network(onnx, (boxes, 5), [4, 1], ["b", "s"]),
+        (x, labels),
+        task="boxes[format=retinanet,boxes=yxyx,nms=0.5]",
+    )
+    assert figures(inside) == figures(outside)
+    assert 0 < figures(inside)["mean-average-precision"] < 1
+
+
+def test_boxes_of_queries_are_decided_as_detr_does(onnx):
+    rng = np.random.default_rng(9)
+    classes, boxes, width, height = 3, 20, 80, 50
+    truth, labels, found, logits = random_detections(rng, 15, boxes, classes + 1)
+    truth = [(r, min(c, classes - 1), b, crowd) for r, c, b, crowd in truth]
+    labels[..., 0] = np.clip(labels[..., 0], -1 - classes, classes - 1)
+    labels[..., [1, 3]] /= 2  # into the picture
+    labels[..., [2, 4]] /= 2
+    truth = [(r, c, b / 2, crowd) for r, c, b, crowd in truth]
+    found /= 2
+    shares = np.exp(8 * logits) / np.exp(8 * logits).sum(-1, keepdims=True)
+    best = shares[..., :-1].argmax(-1)
+    kept = [
+        (r, int(best[r, i]), found[r, i].astype(float), float(shares[r, i, best[r, i]]))
+        for r in range(15)
+        for i in range(boxes)
+        if shares[r, i, best[r, i]] >= 0.001
+    ]
+    wanted = coco_figures(truth, kept, classes)
+    middles = np.concatenate([found[..., :2] + found[..., 2:] / 2, found[..., 2:]], -1)
+    middles /= np.array([width, height, width, height], np.float32)
+    result = assay.evaluate(
+        split_network(onnx, (boxes, 4 + classes + 1), [classes + 1, 4], ["logits", "pred_boxes"]),
+        (np.concatenate([8 * logits, middles], -1), labels),
+        task=f"boxes[format=detr,size={height}x{width}]",
+    )
+    assert figures(result)["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-4)
+
+
+def one_hot_steps(rng, texts, symbols, steps):
+    """Scores [steps, symbols + 1] that decode to these texts, the blank being 0."""
+    scores = rng.random((len(texts), steps, len(symbols) + 1)).astype(np.float32)
+    for r, text in enumerate(texts):
+        step = 0
+        for character in text:
+            runs = int(rng.integers(1, 3))
+            scores[r, step : step + runs, 1 + symbols.index(character)] += 1
+            scores[r, step + runs, 0] += 1
+            step += runs + 1
+        scores[r, step:, 0] += 1
+    return scores
+
+
+def test_texts_are_measured_as_jiwer_does(onnx, tmp_path):
+    jiwer = pytest.importorskip("jiwer", reason="SKIPPED: the package jiwer is not there")
+    rng = np.random.default_rng(10)
+    symbols = list("abcd é")
+    draw = lambda: "a" + "".join(rng.choice(symbols, rng.integers(3, 12))) + "b"
+    wanted = [draw() for _ in range(40)]
+    read = [text if rng.random() < 0.3 else draw() for text in wanted]
+    scores = one_hot_steps(rng, read, symbols, 48)
+    labels = np.full((40, 16), -1, np.float32)
+    for r, text in enumerate(wanted):
+        labels[r, : len(text)] = [ord(c) for c in text]
+    alphabet = tmp_path / "alphabet.txt"
+    alphabet.write_text("\n".join(symbols) + "\n", encoding="utf-8")
+    result = assay.evaluate(network(onnx, "Identity", (48, 7)), (scores, labels), task=f"text[alphabet={alphabet}]")
+    found = figures(result)
+    assert found["character-error-rate"] == pytest.approx(jiwer.cer(wanted, read))
+    assert found["word-error-rate"] == pytest.approx(jiwer.wer(wanted, read))
+    assert found["exact-match"] == pytest.approx(np.mean([a == b for a, b in zip(wanted, read)]))
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_embeddings_are_compared_as_scikit_learn_does(onnx, metrics, distance):
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 5, 60)
+    x = (rng.normal(size=(5, 8))[y] + 1.2 * rng.normal(size=(60, 8))).astype(np.float32)
+    threshold = 0.4 if distance == "cosine" else 4.0
+    result = assay.evaluate(
+        network(onnx, "Identity", (8,)), (x, y), task=f"embedding[distance={distance},threshold={threshold}]"
+    )
+    found = figures(result)
+    vectors = x.astype(np.float64)
+    if distance == "cosine":
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    first, second = np.triu_indices(60, 1)
+    same = y[first] == y[second]
+    near = -np.linalg.norm(vectors[first] - vectors[second], axis=1)
+    if distance == "cosine":
+        near = (vectors[first] * vectors[second]).sum(1)
+    assert found["pair-roc-auc"] == pytest.approx(metrics.roc_auc_score(same, near), abs=1e-6)
+    mistaken, right, _ = metrics.roc_curve(same, near, drop_intermediate=False)
+    grid = np.linspace(0, 1, 200001)
+    crossing = grid[np.argmin(np.abs(1 - np.interp(grid, mistaken, right) - grid))]
+    assert found["pair-equal-error-rate"] == pytest.approx(crossing, abs=1e-4)
+    accepted = near >= (threshold if distance == "cosine" else -threshold)
+    assert found["pair-accuracy"] == pytest.approx(metrics.accuracy_score(same, accepted), abs=1e-6)
+    decided = []
+    for r in range(60):
+        others = np.arange(60) != r
+        centres = np.stack([vectors[others & (y == c)].mean(0) for c in range(5)])
+        if distance == "cosine":
+            decided.append(int((centres @ vectors[r] / np.linalg.norm(centres, axis=1)).argmax()))
+        else:
+            decided.append(int(np.linalg.norm(centres - vectors[r], axis=1).argmin()))
+    assert found["nearest-centre-accuracy"] == pytest.approx(metrics.accuracy_score(y, decided))
+    assert by_class(result, "recall") == pytest.approx(list(metrics.recall_score(y, decided, average=None)))
+
+
+def test_numbers_are_right_within_a_tolerance(onnx, metrics):
+    rng = np.random.default_rng(12)
+    y = rng.uniform(0, 360, (50, 2)).astype(np.float32)
+    x = ((y + rng.normal(0, 8, y.shape)) % 360).astype(np.float32)
+    result = assay.evaluate(network(onnx, "Identity", (2,)), (x, y), task="regression[tolerance=10,wrap=360]")
+    away = np.abs((x.astype(np.float64) - y + 180) % 360 - 180)
+    found = figures(result)
+    assert found["within-tolerance"] == pytest.approx((away <= 10).mean())
+    assert found["records-within-tolerance"] == pytest.approx((away <= 10).all(1).mean())
+    assert found["mean-absolute-error"] == pytest.approx(away.mean())
+    assert by_class(result, "mean-absolute-error") == pytest.approx(list(away.mean(0)))
+    plain = assay.evaluate(network(onnx, "Identity", (2,)), (x, y), task="regression")
+    assert plain.table("targets")

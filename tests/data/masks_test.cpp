@@ -66,7 +66,7 @@ TEST(Masks, ThatDoNotFitAreNamed) {
                     folders.pictures + ",masks=" + temporary("unfit/empty").string());
   put("unfit/masks/a.png", png_bytes(picture(3, 2, 3, 0)));
   expect_data_error(Fault::data, {"a.png"}, folders.pictures + ",masks=" + folders.masks + "[:1]");
-  expect_data_error(Fault::usage, {"masks= are the labels; leave out labels= and targets="},
+  expect_data_error(Fault::usage, {"masks= are the labels; leave out targets="},
                     folders.pictures + ",targets=t.csv,masks=" + folders.masks);
   expect_data_error(Fault::usage, {"masks= are of pictures, and records are [784]"},
                     folders.pictures + ",resize=28x28,color=grey,flatten=1,masks=" + folders.masks);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include <assay/error.h>
 #include <assay/records.h>
 #include <assay/task.h>
@@ -171,6 +173,79 @@ TEST(EvaluateItems, NamesTheRecordAtFault) {
     EXPECT_EQ(std::string(error.what()).find("record '3': label 77 at position 1"), 0U) << error.what();
     EXPECT_EQ(error.fault(), Fault::data);
   }
+}
+
+// Boxes and scores as two outputs, parts of a record of five numbers a box.
+Session detector(std::int64_t boxes) {
+  test::Net net("detector");
+  const ValueId x = net.input({-1, boxes, 5});
+  const auto part = [&](const std::string& name, std::int64_t from, std::int64_t to) {
+    return net.builder.add("Slice", name,
+                           {x, net.builder.constant(name + "/from", test::integers({from})),
+                            net.builder.constant(name + "/to", test::integers({to})),
+                            net.builder.constant(name + "/axis", test::integers({2}))});
+  };
+  net.builder.output(part("boxes", 0, 4));
+  net.builder.output(part("scores", 4, 5));
+  return Session(net.builder.build());
+}
+
+// Records with one box each, found exactly but for every third, and a detection of nothing.
+DatasetPtr detected(std::int64_t records) {
+  std::vector<float> inputs, labels;
+  for (std::int64_t r = 0; r < records; ++r) {
+    const float at = static_cast<float>(r), score = 0.3F + 0.01F * at;
+    const float found = r % 3 == 0 ? at + 50 : at;
+    for (const float number : {found, found, found + 10, found + 10, score, 90.0F, 90.0F, 99.0F, 99.0F, 0.4F})
+      inputs.push_back(number);
+    for (const float number : {0.0F, at, at, at + 10, at + 10}) labels.push_back(number);
+  }
+  return targeted(Array::of<float>({records, 2, 5}, inputs), Array::of<float>({records, 5}, labels));
+}
+
+TEST(EvaluateItems, BoxesComeFromSeveralOutputs) {
+  const Session session = detector(2);
+  const DatasetPtr data = detected(30);
+  const auto task = task_of(session, data, "boxes[format=retinanet]");
+  const ItemEvaluation a = evaluate(session, data, *task, {.batch = 7}, silence()),
+                       b = evaluate(session, data, *task, {.batch = 30}, silence());
+  EXPECT_EQ(a.sums.right, 20U);
+  EXPECT_EQ(a.sums.items, 20U + 10 + 10 + 30);  // found, missed, found elsewhere, and of nothing
+  ASSERT_EQ(a.figures.size(), b.figures.size());
+  EXPECT_EQ(a.figures[0].name, "mean-average-precision");
+  for (std::size_t i = 0; i < a.figures.size(); ++i) {
+    EXPECT_EQ(a.figures[i].value, b.figures[i].value);
+    ASSERT_TRUE(a.figures[i].interval) << a.figures[i].name;
+    EXPECT_EQ(a.figures[i].interval, b.figures[i].interval);
+    EXPECT_LT(a.figures[i].interval->first, a.figures[i].value);
+    EXPECT_GT(a.figures[i].interval->second, a.figures[i].value);
+  }
+  const std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t> confusions = {{{0, 1}, 10},
+                                                                                     {{1, 0}, 40}};
+  EXPECT_EQ(a.confusions, confusions);
+}
+
+TEST(EvaluateItems, EmbeddingsAreJudgedAtTheEnd) {
+  const Session session = identity({2});
+  const DatasetPtr data = from_arrays(noise({40, 2}, 3), [] {
+    std::vector<std::int64_t> labels(40);
+    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int64_t>(i % 2);
+    return labels;
+  }());
+  const auto task = task_of(session, data, "embedding");
+  const ItemEvaluation found = evaluate(session, data, *task, {.batch = 7}, silence());
+  EXPECT_EQ(found.sums.items, 40U);
+  std::uint64_t confused = 0;
+  for (const auto& [pair, count] : found.confusions) confused += count;
+  EXPECT_EQ(found.sums.right, 40U - confused);
+  EXPECT_EQ(found.sums.records, 40U);
+  ASSERT_FALSE(found.worst.empty());
+  EXPECT_DOUBLE_EQ(found.figures[0].value, static_cast<double>(found.sums.right) / 40);
+  for (const Figure& figure : found.figures) EXPECT_TRUE(figure.interval) << figure.name;
+  // Targets that are whole numbers are labels, too.
+  const DatasetPtr targets = prepared_for("embedding", targeted(noise({3, 2}, 1), labels({3}, 2, 1)));
+  EXPECT_TRUE(targets->has_labels());
+  EXPECT_EQ(targets->target_width(), 0U);
 }
 
 TEST(EvaluateItems, RanksLabels) {

@@ -12,7 +12,7 @@
 #include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
-#include "made.h"
+#include "tests/task/made.h"
 
 namespace assay::task {
 namespace {

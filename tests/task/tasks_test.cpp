@@ -8,31 +8,11 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include <assay/task.h>
-#include "made.h"
+#include "assay/task/ranking.h"
+#include "tests/task/made.h"
 
 namespace assay::task {
 namespace {
-
-Sums judged(const Task& task, const std::vector<float>& output, const std::vector<float>& targets) {
-  return task.judge({output, targets}).sums;
-}
-
-double figure(const Task& task, const Sums& sums, const std::string& name,
-              std::optional<std::int64_t> of_class = {}) {
-  for (const Figure& one : task.figures(sums)) {
-    if (one.name == name && one.of_class == of_class) return one.value;
-  }
-  return std::numeric_limits<double>::quiet_NaN();
-}
-
-std::string fault_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
-}
 
 // Three rows of two positions; scores of class 0, then of class 1, then of class 2.
 const std::vector<float> three_classes = {5, 0, 0, 0, 1, 1,   //
@@ -185,10 +165,29 @@ TEST(Labels, ARecordOfWhichNothingIsKnownDoesNotCount) {
   EXPECT_DOUBLE_EQ(figure(*task, sums, "exact-match"), 1.0 / 2);
 }
 
+std::optional<double> average_precision(std::vector<RankedItem> items,
+                                        const std::vector<std::uint32_t>& times) {
+  for (std::size_t i = 0; i < items.size(); ++i) items[i].record = static_cast<std::uint32_t>(i);
+  return Ranking(std::move(items)).average_precision(times);
+}
+
 TEST(AveragePrecision, TakesEqualScoresTogether) {
-  EXPECT_EQ(average_precision({{1.0F, false}}), std::nullopt);
-  EXPECT_DOUBLE_EQ(*average_precision({{0.9F, true}, {0.8F, false}, {0.7F, true}}), (1.0 + 2.0 / 3) / 2);
-  EXPECT_DOUBLE_EQ(*average_precision({{0.5F, true}, {0.5F, false}, {0.1F, true}}), (1.0 / 2 + 2.0 / 3) / 2);
+  EXPECT_EQ(average_precision({{.score = 1}}, {1}), std::nullopt);
+  EXPECT_DOUBLE_EQ(
+      *average_precision({{.score = 0.9F, .right = 1}, {.score = 0.8F}, {.score = 0.7F, .right = 1}},
+                         {1, 1, 1}),
+      (1.0 + 2.0 / 3) / 2);
+  EXPECT_DOUBLE_EQ(
+      *average_precision({{.score = 0.5F, .right = 1}, {.score = 0.5F}, {.score = 0.1F, .right = 1}},
+                         {1, 1, 1}),
+      (1.0 / 2 + 2.0 / 3) / 2);
+}
+
+TEST(AveragePrecision, CountsRecordsAsOftenAsTheyAreDrawn) {
+  const std::vector<RankedItem> items = {{.score = 3, .right = 1}, {.score = 2}, {.score = 1, .right = 1}};
+  EXPECT_DOUBLE_EQ(*average_precision(items, {1, 2, 1}), (1.0 + 2.0 / 4) / 2);
+  EXPECT_DOUBLE_EQ(*average_precision(items, {0, 1, 2}), 2.0 / 3);
+  EXPECT_EQ(average_precision(items, {0, 3, 0}), std::nullopt);
 }
 
 TEST(Sums, AddUp) {

@@ -26,9 +26,11 @@ std::vector<std::string> measured_on(const Dataset& data) {
 std::vector<std::string> measured_by(const task::Task& task) {
   task::Sums some{.records = 1, .whole = 1, .items = 1, .right = 1};
   some.classes.assign(task.class_names().size(), {1, 1, 1});
+  constexpr std::size_t many_amounts = 16;
+  some.amounts.assign(many_amounts, 1);
   std::vector<std::string> names;
   for (const task::Figure& figure : task.figures(some)) names.push_back(figure.name);
-  if (task.ranks()) names.insert(names.end(), {"average-precision", "mean-average-precision"});
+  std::ranges::copy(task.overall_figures(), std::back_inserter(names));
   std::ranges::sort(names);
   names.erase(std::ranges::unique(names).begin(), names.end());
   return names;
@@ -55,7 +57,7 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
 
 report::Document evaluate(const Session& session, const DatasetPtr& given, const EvaluationQuestion& question,
                           const Setting& setting, Progress& progress) {
-  const auto [data, task] = decided(question.task, session, given, question.accuracy);
+  const auto [data, task] = decided(question.task, session, given, question.accuracy, Need::judgement);
   report::check_baseline(question.conditions, session.graph().hash(), data->hash());
   if (task) return evaluate_items(session, data, *task, question, setting, progress);
   report::check(question.conditions, measured_on(*data));

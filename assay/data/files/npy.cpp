@@ -9,6 +9,7 @@
 #include <assay/error.h>
 #include "assay/data/files/numpy.h"
 #include "assay/model/float16.h"
+#include "assay/support/text/characters.h"
 
 namespace assay {
 namespace {
@@ -58,21 +59,6 @@ Array converted(const Shape& shape, std::string_view bytes, std::int64_t count) 
 Array raw(DType dtype, const Shape& shape, std::string_view bytes) {
   const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
   return Array(dtype, shape, {begin, begin + bytes.size()});
-}
-
-void append_utf8(std::string& text, std::uint32_t code, const std::string& name) {
-  if (code >= 0x110000) fail(Fault::data, "{}: a text holds what is no character", name);
-  const auto put = [&](std::uint32_t value) { text += static_cast<char>(value); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6), put(0x80 | (code & 63));
-  } else if (code < 0x10000) {
-    put(0xE0 | code >> 12), put(0x80 | (code >> 6 & 63)), put(0x80 | (code & 63));
-  } else {
-    put(0xF0 | code >> 18), put(0x80 | (code >> 12 & 63)), put(0x80 | (code >> 6 & 63)),
-        put(0x80 | (code & 63));
-  }
 }
 
 }  // namespace
@@ -208,7 +194,8 @@ Array parse_npy_texts(std::string_view bytes, const std::string& name) {
       std::uint32_t character = 0;
       std::memcpy(&character, at + 4 * c, 4);
       if (character == 0) break;
-      append_utf8(texts[i], character, name);
+      if (character >= 0x110000) fail(Fault::data, "{}: a text holds what is no character", name);
+      texts[i] += character_of(character);
     }
     if (!wide) texts[i].assign(at, strnlen(at, width));
   }

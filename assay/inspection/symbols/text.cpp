@@ -5,43 +5,17 @@
 
 #include <assay/error.h>
 #include "assay/support/files/file.h"
+#include "assay/support/text/characters.h"
+#include "assay/support/text/visible.h"
 
 namespace assay::inspection {
-namespace {
-
-// Bytes of the character that starts here, 0 for none; overlong forms and surrogates are none.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const std::size_t length = lead < 0x80   ? 1
-                             : lead < 0xC2 ? 0
-                             : lead < 0xE0 ? 2
-                             : lead < 0xF0 ? 3
-                             : lead < 0xF5 ? 4
-                                           : 0;
-  if (length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
-  }
-  if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
-  if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
-  return length;
-}
-
-}  // namespace
-
 Characters characters_of(std::string_view text) {
   Characters characters;
   for (std::size_t at = 0; at < text.size();) {
     characters.begins.push_back(at);
-    const std::size_t length = character_length(text.substr(at));
-    const auto byte = [&](std::size_t i) {
-      return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
-    };
-    char32_t code = length == 0   ? no_character + byte(0)
-                    : length == 1 ? byte(0)
-                                  : byte(0) & (0xFFU >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) code = code << 6U | (byte(i) & 0x3FU);
+    const std::size_t length = utf8_length(text.substr(at));
+    const char32_t code = length == 0 ? no_character + static_cast<unsigned char>(text[at])
+                                      : character_code(text.substr(at, length));
     characters.codes.push_back(code);
     at += std::max<std::size_t>(length, 1);
   }

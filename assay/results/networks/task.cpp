@@ -14,11 +14,8 @@ namespace {
 using task::Figure;
 using task::ItemEvaluation;
 
-// Figures whose unit is not a share.
-bool is_share(const Figure& figure) { return figure.name != "perplexity"; }
-
 std::string value_text(const Figure& figure, double value) {
-  return is_share(figure) ? report::percent(value) : fmt::format("{:.4g}", value);
+  return figure.is_share ? report::percent(value) : fmt::format("{:.4g}", value);
 }
 
 std::string text_of(const Figure& figure) {
@@ -66,9 +63,10 @@ report::Table class_table(const ItemEvaluation& evaluation) {
   for (const Figure& figure : evaluation.figures) {
     if (!figure.of_class) continue;
     values[{*figure.of_class, figure.name}] = figure.value;
-    if (std::ranges::find(names, figure.name) == names.end()) names.push_back(figure.name);
+    if (std::ranges::find(names, figure.name) != names.end()) continue;
+    names.push_back(figure.name);
+    table.columns.push_back({figure.name, figure.name, figure.is_share ? Kind::percent : Kind::number});
   }
-  for (const std::string& name : names) table.columns.push_back({name, name, Kind::percent});
   for (std::size_t c = 0; c < evaluation.sums.classes.size(); ++c) {
     const task::Counts& counts = evaluation.sums.classes[c];
     if (counts.wanted + counts.decided == 0) continue;

@@ -6,6 +6,7 @@
 #include <assay/evaluate.h>
 #include "assay/task/counts.h"
 #include "assay/task/positions.h"
+#include "assay/task/ranking.h"
 
 namespace assay::task {
 namespace {
@@ -37,17 +38,21 @@ class Labels final : public Task {
                        layout_.threshold, missing_);
   }
   std::vector<std::string> class_names() const override { return names_; }
-  bool ranks() const override { return true; }
+  bool items_are_labels() const override { return true; }
+  std::vector<std::string> overall_figures() const override {
+    return {"average-precision", "mean-average-precision"};
+  }
 
   Judgement judge(const JudgedRecord& record) const override {
     Judgement result{.decided = decide(record.output),
                      .wanted = std::vector<std::int64_t>(count_),
-                     .scores = {record.output.begin(), record.output.end()},
+                     .kept = {record.output.begin(), record.output.end()},
                      .sums = {.classes = std::vector<Counts>(count_)}};
     for (std::size_t k = 0; k < count_; ++k) {
       result.wanted[k] = wanted(record.targets[k], k);
       count(result.decided[k], result.wanted[k], result.sums, result.sums.classes[k]);
     }
+    result.kept.insert(result.kept.end(), result.wanted.begin(), result.wanted.end());
     count_record(result.sums);
     return result;
   }
@@ -78,6 +83,8 @@ class Labels final : public Task {
     return all;
   }
 
+  std::unique_ptr<Overall> overall(std::vector<std::vector<float>> kept) const override;
+
  private:
   std::int64_t wanted(float target, std::size_t label) const {
     if (target == missing_) return no_class;
@@ -102,6 +109,47 @@ class Labels final : public Task {
   PositionLayout layout_;  // one score each
   std::vector<std::string> names_;
 };
+
+// Average precision by label, of what records keep: the scores, then what is true.
+class RankedLabels final : public Overall {
+ public:
+  RankedLabels(const Labels& task, std::span<const std::vector<float>> kept) : task_(task) {
+    const std::size_t count = task.class_names().size();
+    for (std::size_t k = 0; k < count; ++k) {
+      std::vector<RankedItem> items;
+      for (std::size_t r = 0; r < kept.size(); ++r) {
+        const float score = kept[r][k], wanted = kept[r][count + k];
+        if (wanted >= 0 && !std::isnan(score))
+          items.push_back({score, static_cast<std::uint32_t>(r), wanted == 1 ? 1U : 0U});
+      }
+      rankings_.emplace_back(std::move(items));
+    }
+  }
+
+  std::vector<Figure> figures(const Sums& sums, std::span<const std::uint32_t> times) const override {
+    std::vector<Figure> all = task_.figures(sums), by_label;
+    double sum = 0;
+    for (std::size_t k = 0; k < rankings_.size(); ++k) {
+      const std::optional<double> value = rankings_[k].average_precision(times);
+      if (!value) continue;
+      sum += *value;
+      by_label.push_back(
+          {.name = "average-precision", .of_class = static_cast<std::int64_t>(k), .value = *value});
+    }
+    if (by_label.empty()) return all;
+    all.push_back({.name = "mean-average-precision", .value = sum / static_cast<double>(by_label.size())});
+    all.insert(all.end(), by_label.begin(), by_label.end());
+    return all;
+  }
+
+ private:
+  const Labels& task_;
+  std::vector<Ranking> rankings_;  // by label
+};
+
+std::unique_ptr<Overall> Labels::overall(std::vector<std::vector<float>> kept) const {
+  return std::make_unique<RankedLabels>(*this, kept);
+}
 
 }  // namespace
 

@@ -13,7 +13,8 @@ TaskInfo classes_task() {
               "and calibration",
           .limits = "one label a record",
           .paper = "Guo et al., ICML 2017, for calibration",
-          .options = {}};
+          .options = {},
+          .record_labels = true};
 }
 
 TaskInfo binary_task() {
@@ -25,18 +26,8 @@ TaskInfo binary_task() {
               "data hold them as floating-point numbers",
           .limits = "two classes",
           .paper = "Guo et al., ICML 2017, for calibration",
-          .options = {}};
-}
-
-TaskInfo regression_task() {
-  return {.name = "regression",
-          .summary = "numbers with a target each",
-          .definition =
-              "mean squared error over records and targets; by target the mean squared, mean absolute and "
-              "greatest error",
-          .limits = "as many outputs as targets",
-          .paper = "Gauss, 1809, for the mean of squares",
-          .options = {}};
+          .options = {},
+          .record_labels = true};
 }
 
 }  // namespace assay::task

@@ -75,9 +75,11 @@ class Tokens final : public Task {
   }
   std::vector<Figure> figures(const Sums& sums) const override {
     const double items = static_cast<double>(std::max<std::uint64_t>(1, sums.items));
-    std::vector<Figure> all = {
-        {.name = "token-accuracy", .value = share(sums.right, sums.items).value_or(0)},
-        {.name = "perplexity", .value = std::exp(sums.surprise / items), .higher_is_better = false}};
+    std::vector<Figure> all = {{.name = "token-accuracy", .value = share(sums.right, sums.items).value_or(0)},
+                               {.name = "perplexity",
+                                .value = std::exp(sums.surprise / items),
+                                .higher_is_better = false,
+                                .is_share = false}};
     if (tagged_) {
       all.insert(all.begin(), {.name = "entity-f1", .value = dice(sums.spans).value_or(0)});
       all.push_back({.name = "entity-precision", .value = precision(sums.spans).value_or(0)});

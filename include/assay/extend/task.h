@@ -1,7 +1,7 @@
 #pragma once
 
 // What the output of a network means where a record has many decisions: which items a record has (pixels,
-// tokens, labels), what is decided of each, and when that is right. The catalogue of such tasks
+// tokens, labels, boxes), what is decided of each, and when that is right. The catalogue of such tasks
 // (docs/tasks.md).
 
 #include <cstdint>
@@ -31,6 +31,7 @@ struct Sums {
   double surprise = 0;                   // sum of -ln of the probability of the true class
   std::vector<Counts> classes = {};      // by class
   Counts spans = {};                     // entities, of tags
+  std::vector<double> amounts = {};      // what else a task sums up, in an order of its own
   Sums& operator+=(const Sums& other);
 };
 
@@ -40,6 +41,7 @@ struct Figure {
   std::optional<std::int64_t> of_class = {};  // absent: of all
   double value = 0;
   bool higher_is_better = true;
+  bool is_share = true;                                    // shown in per cent
   std::optional<std::pair<double, double>> interval = {};  // 95 %, over records
 };
 
@@ -47,14 +49,28 @@ struct Figure {
 struct JudgedRecord {
   std::span<const float> output;   // in the order of the network's output
   std::span<const float> targets;  // in the order of the data
+  // The outputs after the first one, of tasks that read several (Task::outputs()).
+  std::vector<std::span<const float>> others = {};
 };
 
 // What was decided of a record's items, [items] each. A class that is `no_class` (-1) is wanted where an item
 // does not count, and decided where a score is NaN.
 struct Judgement {
   std::vector<std::int64_t> decided = {}, wanted = {};
-  std::vector<float> scores = {};  // [items] of tasks that rank (Task::ranks())
-  Sums sums = {};                  // of this record
+  std::vector<float> kept = {};  // what figures over all records need of it (Task::overall())
+  Sums sums = {};                // of this record
+};
+
+// Figures that follow from no sums but from all records together, as average precision, which ranks items of
+// all of them.
+class Overall {
+ public:
+  virtual ~Overall() = default;
+  // All figures of the task, in the order in which they are reported. `times`: how often each record counts,
+  // in the order of the data; `sums`: those of the records, counted as often. Called by several threads.
+  virtual std::vector<Figure> figures(const Sums& sums, std::span<const std::uint32_t> times) const = 0;
+  // Of tasks that decide of a record by the others: its items. Nothing where Task::judge() has decided.
+  virtual std::optional<Judgement> judgement(std::size_t) const { return std::nullopt; }
 };
 
 // How far the class of an item is ahead of the strongest other one, and which numbers of the output say so.
@@ -97,16 +113,35 @@ class Task {
   // In the order in which they are reported, the first ones in the headline. Called for resampled sums as
   // well.
   virtual std::vector<Figure> figures(const Sums& sums) const = 0;
-  // Whether items are labels, yes or no (class 1 or 0), each with a score, so that average precision is
-  // defined: item i of every record is label i, and Sums::classes counts labels.
-  virtual bool ranks() const { return false; }
+  // Whether items are labels, yes or no (class 1 or 0): item i of every record is label i, and Sums::classes
+  // counts labels.
+  virtual bool items_are_labels() const { return false; }
+  // Names of the network's outputs that the task reads, in the order of JudgedRecord. None: the decision
+  // value.
+  virtual std::vector<std::string> outputs() const { return {}; }
+  // Names of the figures that only overall() has.
+  virtual std::vector<std::string> overall_figures() const { return {}; }
+  // Of what judge() kept of each record, in the order of the data. Null: figures() has all there are.
+  virtual std::unique_ptr<Overall> overall(std::vector<std::vector<float>>) const { return nullptr; }
+};
+
+// One output of the network.
+struct TaskOutput {
+  std::string name;
+  // Without the batch axis, but where the network runs one record at a time; sizes that depend on what is in
+  // a record are those of some record.
+  Shape shape = {};
+  bool whole = false;  // whole numbers
 };
 
 // Facts known before a record is read.
 struct TaskSubject {
-  Shape output;                // of a record's decision value, without the batch axis
-  std::size_t targets = 0;     // of a record
-  bool probabilities = false;  // whether all scores are in [0, 1]
+  Shape output = {};                          // of a record's decision value, without the batch axis
+  std::size_t targets = 0;                    // of a record
+  bool probabilities = false;                 // whether all scores are in [0, 1]
+  Shape input = {};                           // of a record
+  std::vector<TaskOutput> outputs = {};       // all of them
+  std::vector<std::string> class_names = {};  // as the data have them
 };
 
 struct TaskInfo {
@@ -116,12 +151,13 @@ struct TaskInfo {
   // Whether output and targets have the shapes of this task, as its options say. Not every task that fits is
   // meant: where several do, users choose.
   std::function<bool(const TaskSubject&)> fits = {};
-  // Throws Error{mismatch} for a subject that does not fit, saying what would. Empty: there is one decision a
-  // record, which <assay/evaluate.h> measures.
+  // Throws Error{mismatch} for a subject that does not fit, saying what would. Empty, or null: there is one
+  // decision a record, which <assay/evaluate.h> measures.
   std::function<std::unique_ptr<Task>(const SpecOptions&, const TaskSubject&)> make = {};
+  bool record_labels = false;  // the targets of a record are its class, one number
 };
 
-// classes, binary, regression; pixels, tokens, labels.
+// classes, binary, regression; pixels, tokens, labels, boxes, text, embedding.
 Catalogue<TaskInfo>& tasks();
 
 }  // namespace assay::task

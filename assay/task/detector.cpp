@@ -1,0 +1,393 @@
+#include "assay/task/detector.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <assay/error.h>
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
+
+namespace assay::task {
+namespace {
+
+// Options of a form under the name of networks that have it.
+using Preset = std::map<std::string, std::string>;
+
+const std::map<std::string, Preset>& presets() {
+  static const Preset usual = {{"layout", "rows"},       {"boxes", "xyxy"},      {"normalised", "no"},
+                               {"score", "probability"}, {"background", "none"}, {"labels", "all"},
+                               {"first", "0"},           {"nms", "none"}};
+  const auto with = [](Preset own) {
+    own.insert(usual.begin(), usual.end());
+    return own;
+  };
+  static const std::map<std::string, Preset> all = {
+      {"yolo5", with({{"parts", "box+objectness+scores"}, {"boxes", "cxcywh"}, {"nms", "0.6"}})},
+      {"yolo8", with({{"parts", "box+scores"}, {"layout", "columns"}, {"boxes", "cxcywh"}, {"nms", "0.7"}})},
+      {"yolo10", with({{"parts", "box+score+number"}})},
+      {"ssd",
+       with({{"parts", "box/scores"}, {"normalised", "yes"}, {"background", "first"}, {"nms", "0.45"}})},
+      {"retinanet", with({{"parts", "box/scores"}, {"nms", "0.5"}})},
+      {"detr", with({{"parts", "box/scores"},
+                     {"boxes", "cxcywh"},
+                     {"normalised", "yes"},
+                     {"score", "softmax"},
+                     {"background", "last"},
+                     {"labels", "best"}})},
+      {"torchvision", with({{"parts", "box/number/score"}, {"first", "1"}})},
+      {"tensorflow",
+       with({{"parts", "box/number/score"}, {"boxes", "yxyx"}, {"normalised", "yes"}, {"first", "1"}})}};
+  return all;
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, options] : presets()) names.push_back(name);
+  return names;
+}
+
+// Names of values of an enumeration, in its order.
+template <typename Kind>
+Kind kind_named(const SpecOptions& options, const std::string& option, const std::string& name,
+                const std::vector<std::string>& names) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end())
+    fail(Fault::usage, "{}: {}={} is none of {}", options.owner(), option, name, fmt::join(names, ", "));
+  return static_cast<Kind>(found - names.begin());
+}
+
+const std::vector<std::string> yes_or_no = {"no", "yes"},
+                               part_names = {"box", "objectness", "scores", "score", "number", "skip"},
+                               corner_names = {"xyxy", "xywh", "cxcywh", "yxyx"};
+
+// What users say, and the preset's values for the rest.
+class FormReader {
+ public:
+  FormReader(const SpecOptions& options, const Preset& preset) : options_(options), preset_(preset) {}
+
+  DetectorForm form() const {
+    return {.parts = parts(),
+            .columns = kind<bool>("layout", {"rows", "columns"}),
+            .corners = kind<Corners>("boxes", corner_names),
+            .normalised = kind<bool>("normalised", yes_or_no),
+            .scores = kind<ScoreKind>("score", {"probability", "sigmoid", "softmax"}),
+            .background = kind<Background>("background", {"none", "first", "last"}),
+            .all_labels = kind<bool>("labels", {"best", "all"}),
+            .first = static_cast<std::int64_t>(std::llround(number("first", 0, 1e6))),
+            .suppression = text("nms") == "none" ? 1 : number("nms", 0, 1)};
+  }
+
+ private:
+  const std::string& text(const std::string& option) const {
+    const std::string& given = options_.text(option);
+    return given.empty() ? preset_.at(option) : given;
+  }
+  template <typename Kind>
+  Kind kind(const std::string& option, const std::vector<std::string>& names) const {
+    return kind_named<Kind>(options_, option, text(option), names);
+  }
+  double number(const std::string& option, double least, double most) const {
+    const auto value = number_of<double>(text(option));
+    if (!value || *value < least || *value > most)
+      fail(Fault::usage, "{}: {}={} is not a number from {:g} to {:g}", options_.owner(), option,
+           text(option), least, most);
+    return *value;
+  }
+
+  std::vector<std::vector<BoxPart>> parts() const {
+    std::vector<std::vector<BoxPart>> all;
+    std::array<int, 6> counts{};
+    for (const std::string& output : parts_of(text("parts"), "/")) {
+      all.emplace_back();
+      for (const std::string& name : parts_of(output, "+")) {
+        all.back().push_back(kind_named<BoxPart>(options_, "parts", name, part_names));
+        ++counts[static_cast<std::size_t>(all.back().back())];
+      }
+    }
+    const auto [box, objectness, scores, score, number, skip] = counts;
+    if (box != 1 || objectness > 1 || scores + score != 1 || number != score)
+      fail(Fault::usage,
+           "{}: parts={} needs one box, and scores or a score with the number of its class; + stands between "
+           "numbers of a box, / between outputs",
+           options_.owner(), text("parts"));
+    return all;
+  }
+
+  const SpecOptions& options_;
+  const Preset& preset_;
+};
+
+std::size_t width_of(BoxPart part, std::size_t scores) {
+  return part == BoxPart::box ? 4 : part == BoxPart::scores ? scores : 1;
+}
+
+std::size_t fixed_width(const std::vector<BoxPart>& parts) {
+  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
+                         [](std::size_t sum, BoxPart part) { return sum + width_of(part, 0); });
+}
+
+bool has_part(const std::vector<BoxPart>& parts, BoxPart part) {
+  return std::ranges::find(parts, part) != parts.end();
+}
+
+// Without axes of size 1 in front.
+Shape squeezed(Shape shape, std::size_t rank) {
+  while (shape.size() > rank && shape.front() == 1) shape.erase(shape.begin());
+  return shape;
+}
+
+// Numbers that a box has in an output of this shape; nothing where there are no rows or columns of boxes.
+std::optional<std::size_t> box_width(const Shape& given, const std::vector<BoxPart>& parts, bool columns) {
+  const std::size_t fixed = fixed_width(parts);
+  const bool scores = has_part(parts, BoxPart::scores);
+  if (fixed == 1 && !scores) return 1;  // one number a box, in whatever shape
+  const Shape shape = squeezed(given, 2);
+  if (shape.size() < 2 || (columns && shape.size() != 2)) return std::nullopt;
+  const auto width = static_cast<std::size_t>(columns ? shape[0] : shape.back());
+  if (scores ? width <= fixed : width != fixed) return std::nullopt;
+  return width;
+}
+
+// Forms of one output that a shape may have: boxes are many, their numbers few.
+std::vector<std::string> forms_of(const TaskSubject& subject) {
+  if (subject.outputs.empty()) return {};
+  const Shape shape = squeezed(subject.outputs[0].shape, 2);
+  if (shape.size() != 2 || subject.outputs.size() > 1) return {};
+  constexpr std::int64_t least_columns = 6, least_rows = 5;
+  if (shape[0] < shape[1] && shape[0] >= least_rows) return {"yolo8"};
+  if (shape[0] <= shape[1] || shape[1] < least_columns) return {};
+  if (shape[1] == least_columns) return {"yolo10", "yolo5"};
+  return {"yolo5"};
+}
+
+std::string format_of(const SpecOptions& options, const TaskSubject& subject) {
+  const std::string& given = options.text("format");
+  if (!given.empty()) {
+    if (!presets().contains(given))
+      fail(Fault::usage, "{}: format={} is none of {}{}", options.owner(), given,
+           fmt::join(preset_names(), ", "), did_you_mean(given, preset_names()));
+    return given;
+  }
+  const std::vector<std::string> forms = forms_of(subject);
+  if (forms.size() == 1) return forms[0];
+  std::vector<std::string> outputs;
+  for (const TaskOutput& one : subject.outputs) outputs.push_back(one.name + " " + to_string(one.shape));
+  fail(Fault::usage, "{}: the outputs {} do not tell what boxes are; give format={}", options.owner(),
+       fmt::join(outputs, ", "), fmt::join(forms.empty() ? preset_names() : forms, " or "));
+}
+
+// The picture's of [channels, height, width] or [height, width, channels], where that is clear.
+std::optional<PictureSize> size_of_picture(const SpecOptions& options, const Shape& input) {
+  if (const std::string& text = options.text("size"); !text.empty()) {
+    const std::vector<std::int64_t> sides = parse_positive(text, 'x', options.owner() + ": size", "640x640");
+    if (sides.size() != 2) fail(Fault::usage, "{}: size={} is not HEIGHTxWIDTH", options.owner(), text);
+    return PictureSize{static_cast<double>(sides[1]), static_cast<double>(sides[0])};
+  }
+  const auto channels = [](std::int64_t axis) { return axis == 1 || axis == 3; };
+  if (input.size() != 3 || channels(input[0]) == channels(input[2])) return std::nullopt;
+  const std::size_t height = channels(input[0]) ? 1 : 0;
+  return PictureSize{static_cast<double>(input[height + 1]), static_cast<double>(input[height])};
+}
+
+// Whether a name or an element type says that an output is this part: 2 surely, 1 perhaps, 0 not.
+int likeness(const TaskOutput& output, BoxPart part) {
+  const auto named = [&](std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(words,
+                               [&](std::string_view w) { return output.name.find(w) != std::string::npos; });
+  };
+  switch (part) {
+    case BoxPart::box:
+      return named({"box", "loc"}) ? 2 : 1;
+    case BoxPart::number:
+      return output.whole || named({"class", "label"}) ? 2 : 1;
+    default:
+      return output.whole || named({"box"}) ? 0 : named({"score", "conf", "prob", "logit", "cls"}) ? 2 : 1;
+  }
+}
+
+float as_probability(ScoreKind kind, float score) {
+  return kind == ScoreKind::sigmoid ? 1 / (1 + std::exp(-score)) : score;
+}
+
+void make_softmax(std::span<float> scores) {
+  const float greatest = *std::ranges::max_element(scores);
+  float sum = 0;
+  for (float& score : scores) sum += score = std::exp(score - greatest);
+  for (float& score : scores) score /= sum;
+}
+
+}  // namespace
+
+std::vector<SpecOption> Detector::options() {
+  return {
+      {"format", "",
+       "yolo5, yolo8, yolo10, ssd, retinanet, detr, torchvision, tensorflow; empty: as shapes tell"},
+      {"outputs", "", "names of the outputs, in the order of the parts, joined by +; empty: those that fit"},
+      {"parts", "",
+       "what numbers of a box are: box, objectness, scores, or score and number (of the class), skip; + "
+       "joins them, / parts outputs; empty, as all below: the format's"},
+      {"layout", "", "rows or columns: where a box is in an output"},
+      {"boxes", "", "xyxy, xywh, cxcywh or yxyx"},
+      {"normalised", "", "yes where 1 is the picture's side, no for pixels of the network's input"},
+      {"score", "", "probability, sigmoid or softmax: what makes probabilities of scores"},
+      {"background", "", "none, first or last: the score that no object is there"},
+      {"labels", "", "all or best: classes of which one box is a detection"},
+      {"first", "", "number of the first class, of outputs that give numbers"},
+      {"nms", "", "overlap above which the lower of two detections of a class goes; none: nothing goes"},
+      {"size", "", "HEIGHTxWIDTH of the network's input; empty: the record's"},
+      {"least", "0.001", "least score of a detection"},
+      {"most", "100", "detections of a record and class, those with the highest scores"}};
+}
+
+bool Detector::fits(const TaskSubject& subject) { return forms_of(subject).size() == 1; }
+
+Detector::Detector(const SpecOptions& options, const TaskSubject& subject)
+    : owner_(options.owner()),
+      format_(format_of(options, subject)),
+      form_(FormReader(options, presets().at(format_)).form()),
+      size_(size_of_picture(options, subject.input)),
+      least_(options.number("least", 0)),
+      most_(options.count("most", 1)) {
+  if (form_.normalised && !size_)
+    fail(Fault::usage, "{}: records {} do not tell the size of a picture; give size=HEIGHTxWIDTH",
+         options.owner(), to_string(subject.input));
+  choose_outputs(options.words("outputs"), subject);
+}
+
+const TaskOutput& Detector::chosen_output(std::size_t p, const std::string& name,
+                                          std::vector<const TaskOutput*>& free) const {
+  const std::vector<BoxPart>& parts = form_.parts[p];
+  const auto rank = [&](const TaskOutput* one) {
+    const bool fits = one != nullptr && (name.empty() || one->name == name) &&
+                      box_width(one->shape, parts, form_.columns).has_value();
+    return fits ? likeness(*one, parts[0]) : -1;
+  };
+  const std::string& part = part_names[static_cast<std::size_t>(parts[0])];
+  const auto best = std::ranges::max_element(free, {}, rank);
+  if (best == free.end() || rank(*best) < 0)
+    fail(Fault::mismatch,
+         "{}: no output{} holds the part '{}' as {} has it; say how outputs are with parts=, layout= and "
+         "outputs=",
+         owner_, name.empty() ? "" : " '" + name + "'", part, format_);
+  const auto alike = std::ranges::count(free, rank(*best), rank);
+  if (name.empty() && form_.parts.size() > 1 && alike > 1)
+    fail(Fault::usage,
+         "{}: {} outputs may hold the part '{}'; name one for each part, as outputs=boxes+scores", owner_,
+         alike, part);
+  return **best;
+}
+
+void Detector::choose_outputs(const std::vector<std::string>& names, const TaskSubject& subject) {
+  if (!names.empty() && names.size() != form_.parts.size())
+    fail(Fault::usage, "{}: {} names in outputs= for {} outputs of {}", owner_, names.size(),
+         form_.parts.size(), format_);
+  std::vector<const TaskOutput*> free;
+  for (const TaskOutput& one : subject.outputs) free.push_back(&one);
+  for (std::size_t p = 0; p < form_.parts.size(); ++p) {
+    const TaskOutput& output = chosen_output(p, names.empty() ? "" : names[p], free);
+    std::ranges::replace(free, &output, static_cast<const TaskOutput*>(nullptr));
+    outputs_.push_back(output.name);
+    widths_.push_back(*box_width(output.shape, form_.parts[p], form_.columns));
+    if (has_part(form_.parts[p], BoxPart::scores)) scores_ = widths_.back() - fixed_width(form_.parts[p]);
+  }
+  const std::size_t no_object = form_.background == Background::none ? 0 : 1;
+  if (scores_ > 0 && scores_ == no_object)
+    fail(Fault::mismatch, "{}: the one score of a box is that of the background, which leaves no class",
+         owner_);
+  if (scores_ > 0) classes_ = scores_ - no_object;
+}
+
+std::string Detector::describe() const {
+  std::string text = fmt::format("{} ({} {}", format_, corner_names[static_cast<std::size_t>(form_.corners)],
+                                 form_.normalised ? "of 1" : "in pixels");
+  if (form_.suppression < 1) text += fmt::format(", suppressed above {:g}", form_.suppression);
+  return text + fmt::format(", outputs {})", fmt::join(outputs_, " and "));
+}
+
+// Of one record.
+struct Detector::Views {
+  std::size_t boxes = 0;
+  std::map<BoxPart, PartView> parts;
+};
+
+Detector::Views Detector::views_of(const JudgedRecord& record) const {
+  Views views;
+  for (std::size_t o = 0; o < widths_.size(); ++o) {
+    const std::span<const float> values = o == 0 ? record.output : record.others.at(o - 1);
+    const std::size_t boxes = values.size() / widths_[o];
+    if (o > 0 && boxes != views.boxes)
+      fail(Fault::mismatch, "output '{}' holds {} boxes, and output '{}' {}", outputs_[0], views.boxes,
+           outputs_[o], boxes);
+    views.boxes = boxes;
+    std::size_t at = 0;
+    for (const BoxPart part : form_.parts[o]) {
+      const std::size_t step = form_.columns ? boxes : 1;
+      views.parts[part] = {values, at * step, form_.columns ? 1 : widths_[o], step};
+      at += width_of(part, scores_);
+    }
+  }
+  return views;
+}
+
+Box Detector::box_of(const PartView& view, std::size_t box) const {
+  const double a = view.at(box, 0), b = view.at(box, 1), c = view.at(box, 2), d = view.at(box, 3);
+  Box found{a, b, c, d};
+  if (form_.corners == Corners::xywh) found = {a, b, a + c, b + d};
+  if (form_.corners == Corners::cxcywh) found = {a - c / 2, b - d / 2, a + c / 2, b + d / 2};
+  if (form_.corners == Corners::yxyx) found = {b, a, d, c};
+  if (!form_.normalised) return found;
+  return {found.left * size_->width, found.top * size_->height, found.right * size_->width,
+          found.bottom * size_->height};
+}
+
+std::vector<Detector::Score> Detector::scores_of(const Views& views, std::size_t box) const {
+  const auto objectness = views.parts.find(BoxPart::objectness);
+  const float object =
+      objectness == views.parts.end() ? 1 : as_probability(form_.scores, objectness->second.at(box));
+  if (!classes_) {
+    constexpr float greatest = 1e6;  // beyond which no class has a number
+    const float number = views.parts.at(BoxPart::number).at(box);
+    if (std::isnan(number)) return {};
+    return {{std::llround(std::clamp(number, -greatest, greatest)) - form_.first,
+             object * as_probability(form_.scores, views.parts.at(BoxPart::score).at(box))}};
+  }
+  std::vector<float> scores(scores_);
+  for (std::size_t k = 0; k < scores_; ++k)
+    scores[k] = as_probability(form_.scores, views.parts.at(BoxPart::scores).at(box, k));
+  if (form_.scores == ScoreKind::softmax) make_softmax(scores);
+  const std::size_t first = form_.background == Background::first ? 1 : 0;
+  std::vector<Score> all;
+  for (std::size_t k = 0; k < *classes_; ++k)
+    all.push_back({static_cast<std::int64_t>(k), object * scores[first + k]});
+  if (!form_.all_labels) all = {*std::ranges::max_element(all, {}, &Score::score)};
+  return all;
+}
+
+std::vector<std::vector<Detection>> Detector::read(const JudgedRecord& record, std::size_t count) const {
+  const Views views = views_of(record);
+  std::vector<std::vector<Detection>> found(count);
+  for (std::size_t b = 0; b < views.boxes; ++b) {
+    const Box box = box_of(views.parts.at(BoxPart::box), b);
+    if (!std::isfinite(box.left + box.top + box.right + box.bottom)) continue;
+    for (const auto& [of_class, score] : scores_of(views, b)) {
+      if (!(score >= least_)) continue;
+      if (of_class < 0 || of_class >= static_cast<std::int64_t>(count))
+        fail(Fault::mismatch,
+             "the network names class {} (number {} of its output), and there are {} classes; give first=, "
+             "the "
+             "number of the first class, or the names of all as names=",
+             of_class, of_class + form_.first, count);
+      found[static_cast<std::size_t>(of_class)].push_back({box, of_class, score});
+    }
+  }
+  for (std::vector<Detection>& one : found) one = suppressed(std::move(one), form_.suppression, most_);
+  return found;
+}
+
+}  // namespace assay::task

@@ -1,0 +1,95 @@
+#pragma once
+
+// What detectors give for a record, in whichever of their forms, as detections.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <assay/extend/spec.h>
+#include <assay/extend/task.h>
+#include "assay/task/detection.h"
+
+namespace assay::task {
+
+// What the numbers of a box are in one output, side by side: four corners, one objectness, as many scores as
+// there are classes (and perhaps a background), the score of one class and its number, one to be left out.
+enum class BoxPart { box, objectness, scores, score, number, skip };
+enum class Corners { xyxy, xywh, cxcywh, yxyx };
+enum class ScoreKind { probability, sigmoid, softmax };
+enum class Background { none, first, last };
+
+struct DetectorForm {
+  std::vector<std::vector<BoxPart>> parts = {};  // by output
+  bool columns = false;                          // a box is a column of its output, not a row
+  Corners corners = Corners::xyxy;
+  bool normalised = false;  // 1 is the picture's width and height
+  ScoreKind scores = ScoreKind::probability;
+  Background background = Background::none;
+  bool all_labels = true;  // a box is a detection of every class, not of its likeliest alone
+  std::int64_t first = 0;  // number of the first class, of outputs that give numbers
+  double suppression = 1;  // overlap above which detections of a class hide each other; 1: none do
+};
+
+struct PictureSize {
+  double width = 0, height = 0;
+};
+
+// Where the numbers of a part are in a record: of box b the number j at start + b * box_step + j * step.
+struct PartView {
+  std::span<const float> values;
+  std::size_t start = 0, box_step = 0, step = 1;
+  float at(std::size_t box, std::size_t j = 0) const { return values[start + box * box_step + j * step]; }
+};
+
+class Detector {
+ public:
+  // Throws Error{usage} for options that do not fit together, Error{mismatch} where no form, or no output of
+  // the network, is as they say.
+  Detector(const SpecOptions& options, const TaskSubject& subject);
+
+  // Whether the network's outputs have the shapes of exactly one form.
+  static bool fits(const TaskSubject& subject);
+  // Of Detector's constructor, for catalogues.
+  static std::vector<SpecOption> options();
+
+  const std::vector<std::string>& outputs() const { return outputs_; }
+  // Classes that the shapes tell; nothing where the network gives numbers of classes.
+  std::optional<std::size_t> classes() const { return classes_; }
+  // "yolo8 (cxcywh in pixels, suppressed above 0.7, outputs output0)".
+  std::string describe() const;
+
+  // By class, each suppressed, by falling score, at most `most` of a class; boxes in pixels of the record.
+  // `count`: of classes. A NaN is never a detection. Throws Error{mismatch} for a number that is no class.
+  std::vector<std::vector<Detection>> read(const JudgedRecord& record, std::size_t count) const;
+
+  // Of a record, where that is known.
+  const std::optional<PictureSize>& size() const { return size_; }
+
+ private:
+  struct Views;
+  struct Score {
+    std::int64_t of_class = 0;
+    float score = 0;
+  };
+  const TaskOutput& chosen_output(std::size_t part, const std::string& name,
+                                  std::vector<const TaskOutput*>& free) const;
+  void choose_outputs(const std::vector<std::string>& names, const TaskSubject& subject);
+  Views views_of(const JudgedRecord& record) const;
+  Box box_of(const PartView& view, std::size_t box) const;
+  std::vector<Score> scores_of(const Views& views, std::size_t box) const;
+
+  std::string owner_, format_;
+  DetectorForm form_;
+  std::vector<std::string> outputs_;
+  std::vector<std::size_t> widths_;  // numbers of a box, by output
+  std::size_t scores_ = 0;           // that a box has side by side
+  std::optional<std::size_t> classes_;
+  std::optional<PictureSize> size_;
+  double least_ = 0;
+  std::size_t most_ = 0;
+};
+
+}  // namespace assay::task

@@ -1,0 +1,248 @@
+// Texts that a network writes step by step: connectionist temporal classification (CTC).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include "assay/support/files/file.h"
+#include "assay/support/text/characters.h"
+#include "assay/support/text/parse.h"
+#include "assay/task/counts.h"
+#include "assay/task/sequences.h"
+
+namespace assay::task {
+namespace {
+
+// A symbol a line; a blank is one, too.
+std::vector<std::string> alphabet_in(const std::string& file) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24;
+  std::vector<std::string> symbols = parts_of(read_file(file, most_bytes), "\n");
+  if (symbols.back().empty()) symbols.pop_back();
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    if (symbols[i].ends_with('\r')) symbols[i].pop_back();
+    if (symbols[i].empty() || !character_codes(symbols[i]))
+      fail(Fault::data, "{}: line {} is {}; an alphabet has one symbol a line", file, i + 1,
+           symbols[i].empty() ? "empty" : "not UTF-8");
+  }
+  if (symbols.empty()) fail(Fault::data, "{}: there are no symbols, one a line", file);
+  return symbols;
+}
+
+using Codes = std::vector<std::int64_t>;  // characters by number
+
+bool is_space(std::int64_t code) { return code == ' ' || (code >= '\t' && code <= '\r'); }
+
+Codes without_outer_spaces(const Codes& codes) {
+  const auto first = std::ranges::find_if_not(codes, is_space);
+  const auto last = std::find_if_not(codes.rbegin(), std::make_reverse_iterator(first), is_space).base();
+  return {first, last};
+}
+
+// Words as numbers, equal ones having the same.
+class Words {
+ public:
+  Codes of(const Codes& text) {
+    Codes words, word;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+      if (i < text.size() && !is_space(text[i])) {
+        word.push_back(text[i]);
+      } else if (!word.empty()) {
+        words.push_back(static_cast<std::int64_t>(numbers_.emplace(word, numbers_.size()).first->second));
+        word.clear();
+      }
+    }
+    return words;
+  }
+
+ private:
+  std::map<Codes, std::size_t> numbers_;
+};
+
+class Text final : public Task {
+ public:
+  Text(const SpecOptions& options, const TaskSubject& subject)
+      : by_symbol_(options.word("labels", std::vector<std::string>{"characters", "symbols"}) == "symbols") {
+    std::vector<std::string> symbols = alphabet_in(options.text("alphabet"));
+    choose_axis(options, subject, symbols.size());
+    place_blank(options, std::move(symbols));
+    // What stands in both texts by class: symbols of one character; then another character, and nothing.
+    for (std::size_t c = 0; c < symbols_.size(); ++c) {
+      if (symbols_[c].size() == 1) classes_of_codes_.emplace(symbols_[c][0], static_cast<std::int64_t>(c));
+    }
+    names_.insert(names_.end(), {"(another)", "(nothing)"});
+  }
+
+  std::string describe() const override {
+    return fmt::format("text: {} symbols along axis {}, {} steps, blank {}", symbols_.size() - 1, axis_ + 1,
+                       steps_, blank_);
+  }
+  std::vector<std::string> class_names() const override { return names_; }
+
+  Judgement judge(const JudgedRecord& record) const override {
+    const Codes wanted = without_outer_spaces(wanted_in(record.targets)),
+                decided = without_outer_spaces(decoded(record.output));
+    Judgement judgement;
+    std::size_t edits = 0;
+    for (const auto& [w, d] : aligned(wanted, decided)) {
+      judgement.wanted.push_back(w < 0 ? nothing() : class_of(wanted[static_cast<std::size_t>(w)]));
+      judgement.decided.push_back(d < 0 ? nothing() : class_of(decided[static_cast<std::size_t>(d)]));
+      const bool right =
+          w >= 0 && d >= 0 && wanted[static_cast<std::size_t>(w)] == decided[static_cast<std::size_t>(d)];
+      edits += right ? 0 : 1;
+    }
+    judgement.sums = sums_of(judgement, names_.size());
+    judgement.sums.records = 1;
+    judgement.sums.right = judgement.sums.items - edits;
+    judgement.sums.whole = edits == 0 ? 1 : 0;
+    Words words;
+    const Codes wanted_words = words.of(wanted), decided_words = words.of(decided);
+    judgement.sums.amounts = {static_cast<double>(edits), static_cast<double>(wanted.size()),
+                              static_cast<double>(edit_distance(wanted_words, decided_words)),
+                              static_cast<double>(wanted_words.size())};
+    return judgement;
+  }
+
+  std::vector<Figure> figures(const Sums& sums) const override {
+    std::vector<Figure> all;
+    const auto rate = [&](const char* name, std::size_t at) {
+      if (sums.amounts.size() > at + 1 && sums.amounts[at + 1] > 0)
+        all.push_back(
+            {.name = name, .value = sums.amounts[at] / sums.amounts[at + 1], .higher_is_better = false});
+    };
+    rate("character-error-rate", 0);
+    rate("word-error-rate", 2);
+    all.push_back({.name = "exact-match", .value = share(sums.whole, sums.records).value_or(0)});
+    add_by_class(all, "recall", sums, recall);
+    add_by_class(all, "precision", sums, precision);
+    return all;
+  }
+
+ private:
+  // The axis with a score for each symbol and the blank, or for each symbol of which one is the blank.
+  void choose_axis(const SpecOptions& options, const TaskSubject& subject, std::size_t symbols) {
+    const auto fits = [&](std::int64_t size) {
+      return size == static_cast<std::int64_t>(symbols) || size == static_cast<std::int64_t>(symbols) + 1;
+    };
+    const Shape& shape = subject.output;
+    if (shape.size() != 2 || (!fits(shape[0]) && !fits(shape[1])))
+      fail(Fault::mismatch,
+           "{}: the network gives {} a record, and not a score for each of {} symbols and a blank in every "
+           "step; "
+           "give its alphabet",
+           options.owner(), to_string(shape), symbols);
+    const std::string& axis = options.text("axis");
+    if (axis.empty() && fits(shape[0]) && fits(shape[1]))
+      fail(Fault::usage, "{}: both axes of {} fit {} symbols; give axis=1 or axis=2, that of the symbols",
+           options.owner(), to_string(shape), symbols);
+    axis_ = axis.empty() ? (fits(shape[0]) ? 0 : 1) : static_cast<int>(options.count("axis", 1)) - 1;
+    if (axis_ > 1 || !fits(shape[static_cast<std::size_t>(axis_)]))
+      fail(Fault::mismatch, "{}: axis {} of {} does not fit {} symbols", options.owner(), axis_ + 1,
+           to_string(shape), symbols);
+    scores_ = static_cast<std::size_t>(shape[static_cast<std::size_t>(axis_)]);
+    steps_ = static_cast<std::size_t>(shape[static_cast<std::size_t>(1 - axis_)]);
+  }
+
+  void place_blank(const SpecOptions& options, std::vector<std::string> symbols) {
+    blank_ = options.text("blank") == "last" ? scores_ - 1 : options.count("blank", 0);
+    if (blank_ >= scores_)
+      fail(Fault::usage, "{}: blank={} is not among {} scores, from 0 on", options.owner(), blank_, scores_);
+    if (symbols.size() < scores_)
+      symbols.insert(symbols.begin() + static_cast<std::ptrdiff_t>(blank_), "(blank)");
+    names_ = std::move(symbols);
+    for (const std::string& symbol : names_) {
+      const std::vector<char32_t> codes = *character_codes(symbol);
+      symbols_.emplace_back(codes.begin(), codes.end());
+    }
+    symbols_[blank_].clear();
+  }
+
+  std::int64_t nothing() const { return static_cast<std::int64_t>(names_.size()) - 1; }
+  std::int64_t class_of(std::int64_t code) const {
+    const auto found = classes_of_codes_.find(code);
+    return found == classes_of_codes_.end() ? nothing() - 1 : found->second;
+  }
+
+  // The likeliest symbol of a step, the first among equals; the blank where a score is NaN.
+  std::size_t decided_at(std::span<const float> output, std::size_t step) const {
+    std::size_t best = 0;
+    const auto score = [&](std::size_t k) {
+      return axis_ == 1 ? output[step * scores_ + k] : output[k * steps_ + step];
+    };
+    for (std::size_t k = 0; k < scores_; ++k) {
+      if (std::isnan(score(k))) return blank_;
+      if (score(k) > score(best)) best = k;
+    }
+    return best;
+  }
+
+  // Greedy decoding (Graves et al., 2006): runs of a symbol are one, then blanks go.
+  Codes decoded(std::span<const float> output) const {
+    Codes text;
+    std::size_t before = blank_;
+    for (std::size_t t = 0; t < steps_; ++t) {
+      const std::size_t symbol = decided_at(output, t);
+      if (symbol != before) text.insert(text.end(), symbols_[symbol].begin(), symbols_[symbol].end());
+      before = symbol;
+    }
+    return text;
+  }
+
+  Codes wanted_in(std::span<const float> targets) const {
+    Codes text;
+    for (std::size_t i = 0; i < targets.size() && targets[i] != -1; ++i) {
+      const auto number = static_cast<std::int64_t>(std::llround(targets[i]));
+      const std::int64_t end = by_symbol_ ? static_cast<std::int64_t>(symbols_.size()) : 0x110000;
+      if (static_cast<float>(number) != targets[i] || number < 0 || number >= end)
+        fail(Fault::data, "label {} at position {} is not the number of a {}, and not -1, which fills up",
+             targets[i], i, by_symbol_ ? "symbol" : "character");
+      if (!by_symbol_) {
+        text.push_back(number);
+        continue;
+      }
+      const Codes& symbol = symbols_[static_cast<std::size_t>(number)];
+      text.insert(text.end(), symbol.begin(), symbol.end());
+    }
+    return text;
+  }
+
+  bool by_symbol_;
+  int axis_ = 0;
+  std::size_t scores_ = 0, steps_ = 0, blank_ = 0;
+  std::vector<std::string> names_;
+  std::vector<Codes> symbols_;  // by class: their characters, none of the blank
+  std::map<std::int64_t, std::int64_t> classes_of_codes_;
+};
+
+}  // namespace
+
+TaskInfo text_task() {
+  return {
+      .name = "text",
+      .summary = "a text that is written step by step (recognition of print, handwriting and speech by CTC)",
+      .definition =
+          "the likeliest symbol of every step, runs of a symbol taken as one, without blanks; spaces at both "
+          "ends of texts do not count. character-error-rate: characters to be replaced, left out or put in, "
+          "over all records, by the characters that there are; word-error-rate: the same of words between "
+          "spaces. exact-match: records whose whole text is right. An item is a character, of the one text "
+          "or "
+          "the other; recall and precision of a symbol are those of one shortest way between the texts",
+      .limits = "greedy decoding, no beams and no language model; upper and lower case differ",
+      .paper = "Graves et al., ICML 2006 (CTC); Levenshtein, 1966",
+      .options = {{"alphabet", "", "file with one symbol a line, in the order of the network's scores"},
+                  {"blank", "0", "number of the blank among the scores; last: the last one"},
+                  {"axis", "", "axis of the symbols, the batch axis counted as 0; empty: the one that fits"},
+                  {"labels", "characters",
+                   "characters: numbers of Unicode, as texts= of the data; symbols: numbers of scores"}},
+      .fits = [](const TaskSubject&) { return false; },
+      .make = [](const SpecOptions& options, const TaskSubject& subject) -> std::unique_ptr<Task> {
+        if (options.text("alphabet").empty())
+          fail(Fault::usage, "{}: give alphabet=FILE, one symbol a line", options.owner());
+        return std::make_unique<Text>(options, subject);
+      }};
+}
+
+}  // namespace assay::task

@@ -1,0 +1,228 @@
+// Boxes: overlap, suppression, matching, the forms of detectors and average precision, worked by hand.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "assay/task/detection.h"
+#include "assay/task/ranking.h"
+#include "tests/task/made.h"
+
+namespace assay::task {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Overlap, IsIntersectionOverUnion) {
+  EXPECT_DOUBLE_EQ(overlap({0, 0, 4, 2}, {2, 1, 6, 3}), 2.0 / (8 + 8 - 2));
+  EXPECT_DOUBLE_EQ(overlap({0, 0, 4, 2}, {0, 0, 4, 2}), 1);
+  EXPECT_DOUBLE_EQ(overlap({0, 0, 4, 2}, {4, 0, 6, 2}), 0);
+  EXPECT_DOUBLE_EQ(overlap({0, 0, 0, 0}, {0, 0, 0, 0}), 0);
+  EXPECT_DOUBLE_EQ(overlap({4, 2, 0, 0}, {0, 0, 4, 2}), 0);  // its sides are the wrong way round
+}
+
+TEST(Suppression, HidesLowerOnesThatOverlapMore) {
+  const std::vector<Detection> all = {
+      {{0, 0, 10, 8}, 0, 0.5F}, {{0, 0, 10, 10}, 0, 0.9F}, {{0, 0, 10, 5}, 0, 0.7F}};
+  const auto scores = [&](double threshold, std::size_t most) {
+    std::vector<float> left;
+    for (const Detection& one : suppressed(all, threshold, most)) left.push_back(one.score);
+    return left;
+  };
+  // Overlaps with the first: 0.5 and 0.8; of the two others: 5/8.
+  EXPECT_THAT(scores(0.4, 9), ElementsAre(0.9F));
+  EXPECT_THAT(scores(0.5, 9), ElementsAre(0.9F, 0.7F));  // by more than the threshold
+  EXPECT_THAT(scores(0.9, 9), ElementsAre(0.9F, 0.7F, 0.5F));
+  EXPECT_THAT(scores(1, 2), ElementsAre(0.9F, 0.7F));
+}
+
+TEST(Matching, TakesTheBestThatIsFree) {
+  const std::vector<WantedBox> wanted = {{{0, 0, 10, 10}}, {{0, 0, 10, 8}}};
+  const std::vector<Detection> found = {
+      {{0, 0, 10, 8.5}, 0, 0.9F}, {{0, 0, 10, 8}, 0, 0.8F}, {{0, 0, 10, 9}, 0, 0.7F}};
+  // The first overlaps 0.85 and 0.94, the second 0.8 and (taken) 1.
+  EXPECT_THAT(Matching(found, wanted).at(0.5), ElementsAre(1, 0, -1));
+  EXPECT_THAT(Matching(found, wanted).at(0.85), ElementsAre(1, -1, 0));
+  EXPECT_THAT(Matching(found, wanted).at(0.97), ElementsAre(-1, 1, -1));
+}
+
+TEST(Matching, AnIgnoredRegionTakesWhatNothingElseDoes) {
+  const std::vector<WantedBox> wanted = {{{0, 0, 100, 100}, 0, true}, {{0, 0, 10, 10}}};
+  const std::vector<Detection> found = {{{0, 0, 10, 9}, 0, 0.9F},
+                                        {{0, 0, 10, 10}, 0, 0.8F},
+                                        {{90, 0, 110, 10}, 0, 0.7F},
+                                        {{96, 0, 106, 10}, 0, 0.6F}};
+  EXPECT_THAT(Matching(found, wanted).at(0.5), ElementsAre(1, 0, 0, -1));
+}
+
+TaskSubject boxes_of_yolo(std::int64_t classes, std::int64_t boxes, std::size_t labels) {
+  return {.output = {4 + classes, boxes},
+          .targets = 5 * labels,
+          .input = {3, 100, 200},
+          .outputs = {{"output0", {4 + classes, boxes}}}};
+}
+
+// One label a row: class, left, top, right, bottom.
+const std::vector<float> two_labels = {0, 0, 0, 10, 10, 1, 20, 20, 40, 40};
+
+TEST(Boxes, YoloV8HasAColumnABox) {
+  const auto task = made("boxes", boxes_of_yolo(2, 7, 2));
+  EXPECT_THAT(task->describe(),
+              HasSubstr("boxes: yolo8 (cxcywh in pixels, suppressed above 0.7, outputs output0), 2"));
+  EXPECT_THAT(task->outputs(), ElementsAre("output0"));
+  // A right one of each class; the first once more, hidden; the second called by the first class's name.
+  const std::vector<float> output = {5,    5,    30,   100,  0, 0, 0,   // middles
+                                     5,    5,    30,   50,   0, 0, 0,   //
+                                     10,   10,   20,   8,    1, 1, 1,   // sides
+                                     10,   9,    20,   8,    1, 1, 1,   //
+                                     0.9F, 0.8F, 0.3F, 0,    0, 0, 0,   // of class 0
+                                     0,    0,    0.6F, 0.7F, 0, 0, 0};  // of class 1
+  const JudgedRecord record{output, two_labels};
+  const Judgement judgement = task->judge(record);
+  EXPECT_EQ(judgement.sums.right, 2U);
+  EXPECT_EQ(judgement.sums.items, 4U);
+  EXPECT_EQ(judgement.sums.classes[0].decided, 2U);
+  EXPECT_EQ(judgement.sums.classes[1].decided, 2U);
+  EXPECT_EQ(judgement.sums.classes[1].matched, 1U);
+  const std::vector<Figure> found = overall(*task, {record});
+  EXPECT_DOUBLE_EQ(value_of(found, "precision"), 2.0 / 4);
+  EXPECT_DOUBLE_EQ(value_of(found, "recall"), 1);
+  EXPECT_DOUBLE_EQ(value_of(found, "f1", 1), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(value_of(found, "average-precision", 0), 1);
+  EXPECT_DOUBLE_EQ(value_of(found, "average-precision", 1), 0.5);  // one that is wrong comes first
+  EXPECT_DOUBLE_EQ(value_of(found, "mean-average-precision"), 0.75);
+  EXPECT_DOUBLE_EQ(value_of(found, "mean-average-precision-50"), 0.75);
+}
+
+TEST(Boxes, ConfuseMissAndInvent) {
+  const auto task = made("boxes[nms=none]", boxes_of_yolo(2, 6, 3));
+  // Class 1 where 0 is; nothing where 1 is; class 0 where nothing is; an ignored region with a detection.
+  const std::vector<float> output = {5,    100,  60,   0, 0, 0,  //
+                                     5,    50,   60,   0, 0, 0,  //
+                                     10,   8,    10,   0, 0, 0,  //
+                                     10,   8,    10,   0, 0, 0,  //
+                                     0,    0.5F, 0.4F, 0, 0, 0,  //
+                                     0.9F, 0,    0,    0, 0, 0};
+  const std::vector<float> labels = {0, 0, 0, 10, 10, 1, 20, 20, 40, 40, -2, 50, 50, 90, 90};
+  const Judgement judgement = task->judge({output, labels});
+  // -1: the ignored region, which does not count; 2: the background.
+  EXPECT_THAT(judgement.wanted, ElementsAre(-1, 0, 2, 1));
+  EXPECT_THAT(judgement.decided, ElementsAre(2, 1, 0, 2));
+  EXPECT_EQ(judgement.sums.items, 3U);
+  EXPECT_EQ(judgement.sums.right, 0U);
+  EXPECT_THAT(task->class_names(), ElementsAre("0", "1", "background"));
+}
+
+// The same two boxes in every form that is known.
+void expect_two_right(const std::string& spec, const std::vector<TaskOutput>& outputs,
+                      const std::vector<std::vector<float>>& values) {
+  SCOPED_TRACE(spec);
+  const auto task =
+      made(spec, {.output = outputs[0].shape, .targets = 10, .input = {3, 100, 200}, .outputs = outputs});
+  JudgedRecord record{values[0], two_labels};
+  for (std::size_t i = 1; i < values.size(); ++i) record.others.emplace_back(values[i]);
+  const Judgement judgement = task->judge(record);
+  EXPECT_EQ(judgement.sums.items, 2U);
+  EXPECT_EQ(judgement.sums.right, 2U);
+}
+
+TEST(Boxes, ComeInManyForms) {
+  expect_two_right("boxes[format=yolo5]", {{"o", {8, 7}}},
+                   {{5,  5,  10, 10, 0.9F, 0.8F, 0.1F, 30, 30, 20, 20, 0.9F, 0.1F, 0.8F,  //
+                     90, 50, 10, 10, 0.2F, 1,    1,    0,  0,  1,  1,  0,    1,    1,     //
+                     0,  0,  0,  0,  0,    0,    0,    0,  0,  0,  0,  0,    0,    0,     //
+                     0,  0,  0,  0,  0,    0,    0,    0,  0,  0,  0,  0,    0,    0}});
+  expect_two_right("boxes[format=yolo10,names=a+b]", {{"o", {1, 3, 6}}},
+                   {{0, 0, 10, 10, 0.9F, 0, 20, 20, 40, 40, 0.8F, 1, 0, 0, 0, 0, 0, 7}});
+  const TaskOutput boxes{"b", {3, 4}}, scores{"s", {3, 3}};
+  expect_two_right("boxes[format=ssd]", {scores, boxes},
+                   {{0, 0, 0.05F, 0.1F, 0.1F, 0.2F, 0.2F, 0.4F, 0.9F, 0.9F, 1, 1},  //
+                    {0.1F, 0.9F, 0, 0.1F, 0, 0.9F, 0.9F, 0.05F, 0.05F}});
+  expect_two_right("boxes[format=retinanet,score=sigmoid]", {boxes, {"s", {3, 2}}},
+                   {{0, 0, 10, 10, 20, 20, 40, 40, 90, 90, 99, 99}, {2, -3, -3, 2, -3, -4}});
+  expect_two_right(
+      "boxes[format=detr]", {{"logits", {3, 3}}, {"pred_boxes", {3, 4}}},
+      {{0.025F, 0.05F, 0.05F, 0.1F, 0.15F, 0.3F, 0.1F, 0.2F, 0.5F, 0.5F, 1, 1}, {9, 0, 0, 0, 9, 0, 0, 3, 9}});
+  expect_two_right("boxes[format=torchvision,names=a+b]",
+                   {{"boxes", {2, 4}}, {"labels", {2}, true}, {"scores", {2}}},
+                   {{0, 0, 10, 10, 20, 20, 40, 40}, {1, 2}, {0.9F, 0.8F}});
+  expect_two_right("boxes[format=tensorflow,names=a+b]",
+                   {{"detection_boxes", {2, 4}},
+                    {"detection_classes", {2}},
+                    {"detection_scores", {2}},
+                    {"num_detections", {}}},
+                   {{0, 0, 0.1F, 0.05F, 0.2F, 0.1F, 0.4F, 0.2F}, {1, 2}, {0.9F, 0.8F}});
+  expect_two_right("boxes[format=yolo5,parts=skip+number+score+box,boxes=xywh,first=1,names=a+b]",
+                   {{"o", {2, 7}}}, {{0, 1, 0.9F, 0, 0, 10, 10, 0, 2, 0.8F, 20, 20, 20, 20}});
+}
+
+TEST(Boxes, NaNIsNoDetection) {
+  const auto task = made("boxes", boxes_of_yolo(1, 6, 1));
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> output = {5, nan, 5, 0,  0,  0,  5, 5, 5, 0,   0,    0,    10, 10, 10,
+                                     0, 0,   0, 10, 10, 10, 0, 0, 0, nan, 0.9F, 0.8F, 0,  0,  0};
+  EXPECT_EQ(judged(*task, output, {0, 0, 0, 10, 10}).classes[0].decided, 1U);
+}
+
+TEST(Boxes, LabelsThatAreWrongAreNamed) {
+  const auto task = made("boxes", boxes_of_yolo(2, 7, 1));
+  const std::vector<float> output(42, 0);
+  const auto said = [&](const std::vector<float>& label) {
+    return fault_of([&] { judged(*task, output, label); });
+  };
+  EXPECT_THAT(said({2, 0, 0, 1, 1}), HasSubstr("box 0 is of class 2, but the network tells 2 classes apart"));
+  EXPECT_THAT(said({-4, 0, 0, 1, 1}), HasSubstr("box 0 is of class 2"));
+  EXPECT_THAT(said({0.5F, 0, 0, 1, 1}), HasSubstr("box 0 is of class 0.5"));
+  EXPECT_THAT(said({0, 0, 0, 300, 1}),
+              HasSubstr("box 0 from 0, 0 to 300, 1 is outside of the picture, 200 wide"));
+  EXPECT_THAT(said({0, 5, 0, 1, 1}), HasSubstr("is none; give left, top, right, bottom"));
+  EXPECT_EQ(said({-1, -1, -1, -1, -1}), "nothing");
+}
+
+TEST(Boxes, WhatDoesNotFitIsSaid) {
+  const auto said = [](const std::string& spec, TaskSubject subject) {
+    return fault_of([&] { made(spec, subject); });
+  };
+  TaskSubject odd = boxes_of_yolo(2, 7, 1);
+  odd.targets = 7;
+  EXPECT_THAT(said("boxes", odd),
+              HasSubstr("7 targets a record are not rows of class, left, top, right, bottom"));
+  const std::vector<TaskOutput> six = {{"o", {300, 6}}};
+  EXPECT_THAT(said("boxes", {.targets = 5, .outputs = six}), HasSubstr("give format=yolo10 or yolo5"));
+  EXPECT_THAT(said("boxes[format=yolo10]", {.targets = 5, .outputs = six}),
+              HasSubstr("name all as names=cat+dog"));
+  EXPECT_THAT(said("boxes[format=detr]", {.targets = 5, .outputs = {{"a", {9, 4}}, {"b", {9, 3}}}}),
+              HasSubstr("give size=HEIGHTxWIDTH"));
+  EXPECT_THAT(said("boxes[format=ssd,size=9x9]", {.targets = 5, .outputs = {{"a", {9, 4}}, {"b", {9, 4}}}}),
+              HasSubstr("2 outputs may hold the part 'box'; name one for each part"));
+  EXPECT_THAT(said("boxes[format=ssd,size=9x9]", {.targets = 5, .outputs = {{"a", {9, 5}}}}),
+              HasSubstr("no output holds the part 'box' as ssd has it"));
+  EXPECT_THAT(said("boxes[format=yolo9]", boxes_of_yolo(2, 7, 1)), HasSubstr("format=yolo9 is none of"));
+  EXPECT_THAT(said("boxes[parts=box+score]", boxes_of_yolo(2, 7, 1)),
+              HasSubstr("needs one box, and scores or"));
+  EXPECT_THAT(said("boxes[nms=2]", boxes_of_yolo(2, 7, 1)), HasSubstr("nms=2 is not a number from 0 to 1"));
+  EXPECT_THAT(said("boxes[iou=0]", boxes_of_yolo(2, 7, 1)), HasSubstr("iou=0 is not above 0"));
+  const auto numbered = made("boxes[format=yolo10,names=a+b]", {.targets = 5, .outputs = six});
+  EXPECT_THAT(fault_of([&] {
+                judged(*numbered, {0, 0, 1, 1, 0.9F, 2}, {0, 0, 0, 1, 1});
+              }),
+              HasSubstr("names class 2 (number 2 of its output), and there are 2 classes"));
+}
+
+TEST(InterpolatedPrecision, IsTheMeanOverRecalls) {
+  // Right, wrong, right of three: recall 1/3 with precision 1, recall 2/3 with precision 2/3.
+  const Ranking ranking(
+      {{.score = 3, .right = 1}, {.score = 2, .record = 1}, {.score = 1, .record = 2, .right = 1}});
+  const std::vector<std::uint32_t> once = {1, 1, 1};
+  EXPECT_NEAR(ranking.interpolated_precision(0, 3, once), (34 * 1.0 + 33 * 2.0 / 3) / 101, 1e-12);
+  // The first twice, the second never: precision 1 down to the end.
+  EXPECT_NEAR(ranking.interpolated_precision(0, 3, std::vector<std::uint32_t>{2, 0, 1}), 1, 1e-12);
+  // What does not count is passed over.
+  EXPECT_EQ(Ranking({{.score = 1, .right = 0, .counted = 0}}).interpolated_precision(0, 1, once), 0);
+}
+
+}  // namespace
+}  // namespace assay::task
