@@ -4,6 +4,7 @@
 
 #include "apps/frame/command.h"
 #include "apps/frame/gate_options.h"
+#include "apps/frame/wording.h"
 
 namespace assay::app {
 
@@ -16,6 +17,8 @@ using frame::EffectiveOptions;
 using frame::Flags;
 using frame::GateOptions;
 using frame::make_command;
+using frame::of_flags;
+using frame::refuse;
 using frame::refuse_given;
 using frame::refuse_without_effect;
 using frame::Settings;

@@ -27,8 +27,7 @@ void ModelInput::declare(Flags& flags, bool positional) {
 }
 
 Session ModelInput::open(Context& context, const Dataset* dataset) {
-  if (path_.empty())
-    fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
+  if (path_.empty()) refuse("which network? give --model FILE (or model = \"FILE\" in assay.toml)");
   const Graph graph = answers::read_network(path_, context.progress);
   const AdaptOptions adaptation = adaptation_.options();
   SessionOptions options = setting_of(context).session_for(dataset);
@@ -54,8 +53,8 @@ CLI::Option* DataInput::declare(Flags& flags, bool positional) {
 DatasetPtr DataInput::open() const {
   if (spec_.empty()) {
     fail(Fault::usage,
-         "which data? give --{} SPEC (or {} = \"SPEC\" in assay.toml); `assay data --help` shows specs",
-         flag_, flag_);
+         "which data? give {} (or {} = \"SPEC\" in assay.toml); `assay data --help` shows specs",
+         About{"--" + flag_ + " SPEC", "{" + flag_ + "=SPEC}"}, flag_);
   }
   return open_dataset(spec_);
 }
@@ -81,7 +80,7 @@ void AccuracyCheck::declare(Flags& flags) {
 
 answers::DeclaredAccuracy AccuracyCheck::declared() const {
   if (expected_ < 0) {
-    refuse_without_effect(tolerances_, "without --expect-accuracy");
+    refuse_without_effect(tolerances_, of_flags("without --expect-accuracy"));
     return std::nullopt;
   }
   return AccuracyBounds{expected_, tolerance_, above_};

@@ -17,15 +17,14 @@ void NetworksInput::declare(Flags& flags) {
 }
 
 answers::SeveralNetworks NetworksInput::asked() const {
-  if (models_.empty()) fail(Fault::usage, "which networks? name two or more files, or one with --mutant");
+  if (models_.empty()) refuse("which networks? name two or more files, or one with --mutant");
   if (!profiles_.empty()) {
-    if (units_.given())
-      fail(Fault::usage, "profiles say themselves which units count; leave out --units, or --profile");
-    refuse_without_effect({training_.option()}, "beside --profile, which says what was learned");
+    if (units_.given()) refuse("profiles say themselves which units count; leave out --units, or --profile");
+    refuse_without_effect({training_.option()}, of_flags("beside --profile, which says what was learned"));
     const std::size_t count = models_.size() + mutants_.size();
     if (count > 1 && profiles_.size() != count)
-      fail(Fault::usage, "{} profiles for {} networks; one --profile for each is needed, in their order",
-           profiles_.size(), count);
+      refuse("{} profiles for {} networks; one --profile for each is needed, in their order",
+             profiles_.size(), count);
   }
   return {.files = models_,
           .mutants = mutants_,

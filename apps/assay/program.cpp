@@ -8,7 +8,6 @@
 #include <assay/extend/plugin.h>
 #include <assay/session.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/flag_names.h"
 #include "assay/support/memory.h"
 
 namespace assay {
@@ -70,7 +69,6 @@ const frame::Program& program() {
       .commands = commands(),
       .groups = help_groups(),
       .words = {old_words, record_words},
-      .with_flags = with_flags,
       .load_plugin = [](const std::string& file) { plugin::load(file); },
       .prepare = prepare_machine,
       .versions = component_versions(),

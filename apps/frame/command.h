@@ -59,13 +59,17 @@ class Command {
   // Adds the subcommand's own flags. None is required here: a value may come from assay.toml, so run()
   // checks.
   virtual void declare(Flags& flags) = 0;
+  void declare_on(CLI::App& app) {
+    Flags flags(app, "", &written_);
+    declare(flags);
+  }
   // What was typed has been read, nothing else: the place to tell apart what stands without flags.
   virtual void typed() {}
   // Which options have their values from a configuration file, before anything else is asked.
   virtual void configured(const Configured&, const Settings&) {}
-  // What run() will write besides the renderings; they are tried before it is called. Of flags that
-  // Flags::add_output() declares, and of files beside these.
-  virtual std::vector<Output> outputs() const { return {}; }
+  // What run() will write besides the renderings, as Flags::add_output() declares it; tried before it is
+  // called.
+  std::vector<Output> outputs() const { return outputs_of(written_); }
   // What run() will read that no flag names.
   virtual std::vector<NamedPath> inputs(const Settings&) const { return {}; }
   // Whether an assay.toml that was found in the current folder may name plug-ins. Not where people look at
@@ -78,6 +82,9 @@ class Command {
   virtual report::Document run(Context& context) = 0;
   // Called when the result of run() stands in all files that were asked for, or is the caller's.
   virtual void result_written() {}
+
+ private:
+  std::vector<WrittenFlag> written_;
 };
 
 struct CommandInfo {

@@ -4,15 +4,38 @@
 // them.
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <assay/message.h>
+#include "assay/support/files/outputs.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::frame {
+
+// What a flag that is written makes, beside a file or whole folder of the name that it has.
+struct Written {
+  std::vector<std::string> members = {"*"};  // of a folder, as Output has them
+  std::filesystem::path (*journal)(const std::filesystem::path& named) = nullptr;
+  std::function<bool()> when = {};                    // whether it is written at all; empty: always
+  std::function<bool()> goes_on = {};                 // whether what is there is read first; empty: never
+  std::function<std::vector<Output>()> instead = {};  // all that is written, where none of these tells it
+};
+
+struct WrittenFlag {
+  std::string flag;
+  bool is_folder;
+  const std::string* value;
+  Written written;
+};
+std::vector<Output> outputs_of(const std::vector<WrittenFlag>& flags);
+// Of a state in a file.
+std::filesystem::path journal_beside(const std::filesystem::path& file);
 
 // What one value of a flag is: T, or that of a list of T, or of a T that need not be there.
 template <typename T>
@@ -48,8 +71,10 @@ std::string to_plain_number(std::string& text) {
 class Flags {
  public:
   // `group`: the heading of --help under which they stand; empty: that of the command's own.
-  explicit Flags(CLI::App& app, std::string group = "") : app_(app), group_(std::move(group)) {}
-  Flags in_group(std::string group) const { return Flags(app_, std::move(group)); }
+  // `written`: where flags that are written are listed, for outputs_of(); null: nowhere.
+  explicit Flags(CLI::App& app, std::string group = "", std::vector<WrittenFlag>* written = nullptr)
+      : app_(app), group_(std::move(group)), written_(written) {}
+  Flags in_group(std::string group) const { return Flags(app_, std::move(group), written_); }
 
   // A flag whose value goes to `value`; `names`: "--criterion SPEC", "-m,--neurons 6,8,...", "states FILE" of
   // what stands without dashes, "model,--model FILE" of what stands with or without; the word behind a blank
@@ -82,11 +107,8 @@ class Flags {
 
   // A flag that names a file or a folder that is written. What a flag names otherwise is read: which of the
   // two holds for a flag depends on no other one.
-  template <typename T, typename... Check>
-  CLI::Option* add_output(const std::string& names, T& value, const std::string& help,
-                          const Check&... check) {
-    return marked(add(names, value, help, check...), written_mark);
-  }
+  CLI::Option* add_output(const std::string& names, std::string& value, const std::string& help,
+                          Written written = {});
   // A flag that names code that will run.
   template <typename T>
   CLI::Option* add_code(const std::string& names, T& value, const std::string& help) {
@@ -117,12 +139,15 @@ class Flags {
 
   CLI::App& app_;
   std::string group_;
+  std::vector<WrittenFlag>* written_;
 };
 
 // "count-layer" of --count-layer, "states" of what stands without dashes.
 std::string name_of(const CLI::Option& option);
 // "--count-layer", "states".
 std::string flag_of(const CLI::Option& option);
+// The same in messages.
+Message named(const CLI::Option& option);
 bool is_switch(const CLI::Option& option);
 // What add_output() and add_code() have declared.
 bool is_written(const CLI::Option& option);
@@ -160,8 +185,8 @@ bool is_default(const CLI::Option& option);
 
 // Throws Error{usage}, "--flag has no effect WHY", for an option that was typed with another value than the
 // one that holds without it: recorded commands name those.
-void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why);
+void refuse_without_effect(const std::vector<const CLI::Option*>& options, const Message& why);
 // The same for an option that was typed at all.
-void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view why);
+void refuse_given(const std::vector<const CLI::Option*>& options, const Message& why);
 
 }  // namespace assay::frame

@@ -58,29 +58,12 @@ std::string no_seed(const std::string& text) {
                      std::numeric_limits<std::int64_t>::max());
 }
 
-// The command's document, in the library's words.
-report::Document answered(const Program& program, const CLI::App& sub, Command& command,
-                          const Settings& settings, Progress& progress) {
-  program.prepare(settings);
-  if (ranks().first()) check_outputs(command.outputs(), command.inputs(settings), sub, settings);
-  Context context{settings, progress};
-  const auto start = std::chrono::steady_clock::now();
-  report::Document document = command.run(context);
-  ranks().leave_to_first();
-  document.warnings.insert(document.warnings.begin(), context.warnings.begin(), context.warnings.end());
-  document.command = sub.get_name();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  add_common_provenance(document, program, sub, context, seconds);
-  return document;
-}
-
 }  // namespace
 
 Posed::Posed(const CommandInfo& info)
     : flags(std::string(info.summary), std::string(info.name)), command(info.make()) {
   flags.option_defaults()->always_capture_default();
-  Flags declared(flags);
-  command->declare(declared);
+  command->declare_on(flags);
   own = flags.get_options().size();
   declare_common(flags, settings);
 }
@@ -134,17 +117,19 @@ void declare_common(CLI::App& app, Settings& settings) {
 
 report::Document answer(const Program& program, const CLI::App& sub, Command& command,
                         const Settings& settings, Progress& progress) {
-  const Wording wording(program, sub);
-  try {
-    report::Document document = answered(program, sub, command, settings, progress);
-    wording.reword(document);
-    name_warnings(document);
-    return document;
-  } catch (const Error& error) {
-    const std::string message = wording(error.what());
-    if (message == error.what()) throw;  // as it is: it may be of a type of its caller's
-    throw Error(error.fault(), message);
-  }
+  program.prepare(settings);
+  if (ranks().first()) check_outputs(command.outputs(), command.inputs(settings), sub, settings);
+  Context context{settings, progress};
+  const auto start = std::chrono::steady_clock::now();
+  report::Document document = command.run(context);
+  ranks().leave_to_first();
+  document.warnings.insert(document.warnings.begin(), context.warnings.begin(), context.warnings.end());
+  document.command = sub.get_name();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  add_common_provenance(document, program, sub, context, seconds);
+  put_flags(document);
+  name_warnings(document);
+  return document;
 }
 
 }  // namespace assay::frame

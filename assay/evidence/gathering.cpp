@@ -259,8 +259,8 @@ void complete(Study& study, const GivenKeys& given, const Subject& subject) {
 std::unique_ptr<Journal> begin_pack(const fs::path& folder, const Study& study, bool replace) {
   const bool finished = fs::exists(folder / manifest_name), begun = fs::exists(folder / journal_name);
   if (finished && !begun && !replace)
-    fail(Fault::usage, "{} holds an evidence pack; name another folder, or have it replaced",
-         folder.string());
+    fail(Fault::usage, "{} holds an evidence pack; name another folder, or {}", folder.string(),
+         About{"have it replaced", "replace it with {force}"});
   // What is gone on from keeps the results of all steps; what is replaced keeps nothing.
   const std::vector<PackFile> listed =
       finished && !begun ? read_manifest(folder).files : std::vector<PackFile>{};
@@ -339,7 +339,7 @@ report::Document document_of(const PackContents& contents, std::span<const Outco
     }
     for (const report::Warning& warning : result.document.warnings)
       document.warnings.push_back(
-          {warning.id, fmt::format("step {}: {}", result.step.name, warning.text), warning.cause});
+          {warning.id, message("step {}: {}", result.step.name, warning.text), warning.cause});
   }
   return document;
 }

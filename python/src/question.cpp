@@ -50,6 +50,15 @@ struct Answer {
   report::Document document;
 };
 
+// "--hold-out 0.5" of the program is hold_out=0.5 here.
+std::string with_keywords(const Message& message) {
+  return message.said([](std::string_view option, std::string_view value) {
+    std::string keyword(option);
+    std::ranges::replace(keyword, '-', '_');
+    return fmt::format("{}{}{}", keyword, value.empty() ? "" : "=", value);
+  });
+}
+
 Answer asked(const std::string& command,
              const std::vector<std::pair<std::string, std::vector<std::string>>>& flags,
              const std::map<std::string, nb::object>& networks,
@@ -64,8 +73,9 @@ Answer asked(const std::string& command,
       finish(*progress);
       return document;
     })};
-  } catch (const Error&) {
-    throw;
+  } catch (const Error& error) {
+    if (!error.message().names_options()) throw;  // it may be of a type of its caller's
+    throw Error(error.fault(), with_keywords(error.message()));
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const nb::python_error&) {

@@ -23,7 +23,7 @@ class Sum final : public Command {
     flags.describe("Numbers are whole.");
   }
   report::Document run(Context& context) override {
-    if (numbers_.empty()) fail(Fault::usage, "numbers to add: none");
+    if (numbers_.empty()) fail(Fault::usage, "{}: none", About{"numbers to add", "{numbers}"});
     long sum = 0;
     for (const std::string& number : numbers_) sum += std::stol(number);
     context.effective["sign"] = {sign_};
@@ -41,9 +41,6 @@ const CommandInfo toy_commands[] = {{"sum", "numbers added up", "  toy sum 1 2",
 
 Program toy() {
   Program program{.name = "toy", .summary = "A toy.", .closing = "", .commands = toy_commands};
-  program.with_flags = [](std::string message) {
-    return message == "numbers to add: none" ? std::string("numbers: none") : message;
-  };
   program.versions = {{"toy", "1"}, {"library", "2"}};
   return program;
 }

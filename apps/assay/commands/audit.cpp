@@ -58,7 +58,8 @@ class Audit final : public Command {
   }
 
   report::Document run(Context& context) override {
-    if (!question_.mutants.empty()) refuse_without_effect({count_}, "beside --mutants: none are drawn");
+    if (!question_.mutants.empty())
+      refuse_without_effect({count_}, of_flags("beside --mutants: none are drawn"));
     question_.test = test_.open();
     question_.training = train_.open();
     const Session session = model_.open(context, question_.test.get());

@@ -33,17 +33,13 @@ class Data final : public Command {
     flags.describe("A SPEC is PATH[,key=value...][slice], see docs/data.md.\n" + format_help());
   }
 
-  std::vector<Output> outputs() const override {
-    return {{"--sheet", sheet_}, {"--write", write_}, {"--ids", ids_}};
-  }
-
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     report::Document document = results::document_of(summarise(data, context.progress), *data);
     if (!labels_of_.empty())
       compare_labels(*data, document);
     else if (!ids_.empty())
-      fail(Fault::usage, "--ids writes what --labels-of finds; give that, too");
+      refuse("--ids writes what --labels-of finds; give that, too");
     if (!sheet_.empty()) {
       write_png(sheet_, contact_sheet(*data, 16, 8, context.settings.seed));
       document.pictures.push_back({"contact sheet", sheet_});

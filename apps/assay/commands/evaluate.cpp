@@ -20,8 +20,6 @@ class Evaluate final : public Command {
         "write what the network says of each record: id, label, class and outputs (.csv or .npz)");
   }
 
-  std::vector<Output> outputs() const override { return {{"--predictions", question_.predictions}}; }
-
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();

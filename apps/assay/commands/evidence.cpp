@@ -31,10 +31,6 @@ class EvidenceCommand final : public Command {
         "[[evidence.requirement]] (docs/evidence.md); without steps: evaluate, cover, mutate.");
   }
 
-  std::vector<Output> outputs() const override {
-    return {{"--out", out_, Output::Kind::folder}, {"--zip", zip_}};
-  }
-
   // What steps are collected from and read.
   std::vector<NamedPath> inputs(const Settings& settings) const override {
     std::vector<NamedPath> all;

@@ -86,20 +86,13 @@ class Inspect final : public Command {
     flags.add_output("--scores FILE", question_.scores, "write all scores to FILE.csv");
     shard_.declare(flags);
     flags.add_output("--state FILE", question_.state,
-                     "write what was seen to FILE; an interrupted run goes on from FILE.journal");
+                     "write what was seen to FILE; an interrupted run goes on from FILE.journal",
+                     {.journal = frame::journal_beside});
     journal_every_ = flags.add("--journal-every", question_.options.journal_seconds,
                                "seconds between two entries of the journal", CLI::NonNegativeNumber);
-    flags.add_output("--cache FOLDER", cache_, "folder that keeps behaviours of hypotheses for other runs");
+    flags.add_output("--cache FOLDER", cache_, "folder that keeps behaviours of hypotheses for other runs",
+                     {.members = {"*.behaviours"}});
     declare_database(flags.in_group("Questions"));
-  }
-
-  std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--scores", question_.scores},
-                            {"--cache", cache_, Output::Kind::folder, {"*.behaviours"}}};
-    if (question_.state.empty()) return all;
-    all.push_back({"--state", question_.state});
-    all.push_back({"the journal of --state", question_.state + ".journal", Output::Kind::journal});
-    return all;
   }
 
   report::Document run(Context& context) override {
@@ -107,19 +100,19 @@ class Inspect final : public Command {
     const answers::DatabaseQuestion& database = question_.database;
     const bool asks = !database.sql.empty() || !database.sql_file.empty() || !database.documents.empty();
     if (!database.sql.empty() && !database.sql_file.empty())
-      fail(Fault::usage, "--sql and --sql-file are two questions; ask one");
+      refuse("--sql and --sql-file are two questions; ask one");
     if (database.sql.empty() && database.sql_file.empty())
       refuse_without_effect({time_}, "without a question in SQL");
-    if (question_.verified == 0) refuse_without_effect({swaps_}, "without --verify");
+    if (question_.verified == 0) refuse_without_effect({swaps_}, of_flags("without --verify"));
     if (question_.state.empty() && database.file.empty())
-      refuse_without_effect({journal_every_}, "without --state or --db: no journal is kept");
+      refuse_without_effect({journal_every_}, of_flags("without --state or --db: no journal is kept"));
     question_.data = asks ? data_.open_if_given() : data_.open();
     question_.data_spec = data_.spec();
     question_.adaptation = adaptation_.options();
     if (!asks && question_.models.empty())
-      fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
+      refuse("which network? give --model FILE (or model = \"FILE\" in assay.toml)");
     if (question_.vocabulary.empty() && !question_.padding.empty())
-      fail(Fault::usage, "--padding is a symbol of a vocabulary; give --vocabulary FILE");
+      refuse("--padding is a symbol of a vocabulary; give --vocabulary FILE");
     question_.options.stop_early = !no_early_stop_;
     question_.options.cache = cache_;
     question_.shard = shard_.text();
@@ -141,7 +134,8 @@ class Inspect final : public Command {
                 ->default_str("");
     flags.add_output(
         "--db FILE.db", question_.database.file,
-        "database that keeps networks, records, hypotheses, scores and results for later questions");
+        "database that keeps networks, records, hypotheses, scores and results for later questions",
+        {.when = [] { return false; }});
     flags
         .add(
             "--add FILE.json", question_.database.documents,

@@ -39,25 +39,20 @@ class Polluted final : public Command {
     flags.add_output("--out FILE.csv", question_.out, "write the whole ranking");
     flags.add("--pictures", question_.pictures, "draw so many suspects beside the finding that they resemble",
               CLI::Range(0, 1000));
-    folder_ = flags.add_output("--out-dir FOLDER", question_.folder, "folder for pictures");
-  }
-
-  std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--out", question_.out}};
-    if (question_.pictures > 0)
-      all.push_back({"--out-dir", question_.folder, Output::Kind::folder, {"*-[0-9]*.png"}});
-    return all;
+    folder_ =
+        flags.add_output("--out-dir FOLDER", question_.folder, "folder for pictures",
+                         {.members = {"*-[0-9]*.png"}, .when = [this] { return question_.pictures > 0; }});
   }
 
   report::Document run(Context& context) override {
     if (question_.options.ssim.window != "gaussian") refuse_without_effect({sigma_}, "on a uniform window");
-    if (question_.truth.empty()) refuse_without_effect({inspect_}, "without --truth");
-    if (question_.pictures == 0) refuse_without_effect({folder_}, "without --pictures");
+    if (question_.truth.empty()) refuse_without_effect({inspect_}, of_flags("without --truth"));
+    if (question_.pictures == 0) refuse_without_effect({folder_}, of_flags("without --pictures"));
     question_.training = data_.open();
     if (question_.findings.empty())
-      fail(Fault::usage,
-           "which findings? give --findings SPEC, inputs that break the network (of `assay explore` or "
-           "`assay attack`)");
+      refuse(
+          "which findings? give --findings SPEC, inputs that break the network (of `assay explore` or "
+          "`assay attack`)");
     return answers::find_suspects(question_, setting_of(context), context.progress);
   }
 

@@ -24,13 +24,11 @@ class Prune final : public Command {
     flags.add_output("--out FILE.onnx", out_, "where the pruned network goes");
   }
 
-  std::vector<Output> outputs() const override { return {{"--out", out_}}; }
-
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
     const auto session = std::make_shared<const Session>(model_.open(context, test.get()));
     if (!units_.given())
-      fail(Fault::usage, "which units? give --units layer=NAME,units=3+5, or from=FILE of `assay inspect`");
+      refuse("which units? give --units layer=NAME,units=3+5, or from=FILE of `assay inspect`");
     const inspection::UnitsByLayer units = units_.of(session);
     options_.seed = context.settings.seed;
     options_.batch = context.settings.batch;

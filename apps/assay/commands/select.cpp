@@ -36,10 +36,6 @@ class Select final : public Command {
     flags.add_output("--write FILE.npz", question_.records, "write the chosen records as x and y");
   }
 
-  std::vector<Output> outputs() const override {
-    return {{"--out", question_.ids}, {"--write", question_.records}};
-  }
-
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     question_.test = test_.open();
@@ -66,12 +62,12 @@ class Select final : public Command {
   void set_training() {
     const std::string& profile = question_.profile;
     if (train_.given() && !profile.empty())
-      fail(Fault::usage, "--train learns what --profile {} would hold; give one of them", profile);
+      refuse("--train learns what --profile {} would hold; give one of them", profile);
     if (train_.given() && !question_.beyond.empty())
-      fail(Fault::usage, "--train learns what --beyond {} holds; leave it out", question_.beyond);
+      refuse("--train learns what --beyond {} holds; leave it out", question_.beyond);
     if (!train_.given() && profile.empty() && question_.beyond.empty())
-      fail(Fault::usage, "--by {} compares with training data: give --train SPEC, or --profile FILE",
-           question_.options.by);
+      refuse("--by {} compares with training data: give --train SPEC, or --profile FILE",
+             question_.options.by);
     question_.training = train_.open_if_given();
   }
 

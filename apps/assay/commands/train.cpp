@@ -25,7 +25,8 @@ class Train final : public Command {
     validation_.declare(flags);
     flags.add_output("--out FILE.onnx", question_.out, "where the trained network goes, as ONNX");
     flags.add_output("--checkpoint FILE.npz", checkpoint_,
-                     "written after each epoch; the same command continues from it");
+                     "written after each epoch; the same command continues from it",
+                     {.goes_on = [] { return true; }});
     flags
         .add_list("--specialise SPEC,...", question_.specialised,
                   "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
@@ -61,10 +62,6 @@ class Train final : public Command {
     question_.model.clear();
   }
 
-  std::vector<Output> outputs() const override {
-    return {{"--out", question_.out}, {"--checkpoint", checkpoint_, Output::Kind::file, {}, true}};
-  }
-
   report::Document run(Context& context) override {
     refuse_contradictions();
     question_.recipe = options_.recipe(validation_.given());
@@ -78,18 +75,16 @@ class Train final : public Command {
  private:
   void refuse_contradictions() const {
     if (question_.architecture.empty() == question_.model.empty())
-      fail(Fault::usage, "what to train? give either --architecture NAME or --model FILE");
-    if (question_.out.empty())
-      fail(Fault::usage, "where should the trained network go? give --out FILE.onnx");
+      refuse("what to train? give either --architecture NAME or --model FILE");
+    if (question_.out.empty()) refuse("where should the trained network go? give --out FILE.onnx");
     if (question_.model.empty() && adaptation_.given())
-      fail(Fault::usage,
-           "--fix, --decision, --precision and --straight-through are for --model; published architectures "
-           "have one input, one output and no steps");
+      refuse(
+          "--fix, --decision, --precision and --straight-through are for --model; published architectures "
+          "have one input, one output and no steps");
     const bool hypotheses =
         !question_.hypotheses.empty() || !question_.vocabulary.empty() || !question_.padding.empty();
     if (question_.specialised.empty() && hypotheses)
-      fail(Fault::usage,
-           "hypotheses are for specialised units; add --specialise 'NAME[layer=...,units=...]'");
+      refuse("hypotheses are for specialised units; add --specialise 'NAME[layer=...,units=...]'");
   }
 
   static bool is_network_file(const std::string& name) {

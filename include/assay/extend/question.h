@@ -56,7 +56,7 @@ struct Question {
 };
 
 // What the command answers, with all detail that --json and --html get. Throws Error as the program exits:
-// the same texts and kinds. Not thread-safe: one question at a time.
+// of the same kinds, and its message() says with flags what the program says. Not thread-safe: one question at a time.
 report::Document ask(const Question& question, Progress& progress);
 
 // The program `assay` that `evidence` and `verify` run, for callers that are another program.

@@ -1,0 +1,86 @@
+#pragma once
+
+// Texts for people that know which options they speak of. What is "use a smaller learning rate" to a C++
+// program, `assay` says as "use a smaller --learning-rate" and Python as "use a smaller learning_rate",
+// without looking for words, which may be names of the user's.
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace assay {
+
+// A part of a message. `words`: as the library says it; `options`: as whoever has options says it, each in
+// braces, with the value that belongs there: "with {train=SPEC}". They are named as the program's flags are.
+struct About {
+  std::string words, options;
+};
+
+class Message {
+ public:
+  // An option in the words of a front end. `value` may be empty.
+  using Namer = std::function<std::string(std::string_view option, std::string_view value)>;
+
+  Message() = default;
+  // Plain text, all of it. A NUL, from a name or cell that it quotes, is written as \x00.
+  Message(std::string_view text);
+  Message(const std::string& text) : Message(std::string_view(text)) {}
+  Message(const char* text) : Message(std::string_view(text)) {}
+  Message(About about);
+
+  const std::string& text() const { return text_; }  // in the library's words
+  operator const std::string&() const { return text_; }
+  bool empty() const { return text_.empty() && parts_.empty(); }
+  bool names_options() const { return !parts_.empty(); }
+  std::string said(const Namer& namer) const;
+
+  friend bool operator==(const Message& a, const Message& b) { return a.text_ == b.text_; }
+
+ private:
+  struct Part {
+    std::size_t begin, end;  // in the text
+    std::string options;
+  };
+  friend std::string coded(const Message& message);
+  friend Message decoded(const std::string& coded);
+
+  std::string text_;
+  std::vector<Part> parts_;  // in their order
+};
+
+// Arguments of a message: texts stay texts, whatever they hold, and messages keep what they are about.
+// Nothing but coded() writes a NUL.
+std::string coded(const Message& message);
+Message decoded(const std::string& coded);
+template <typename T>
+auto message_part(const T& value) {
+  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, char>) {
+    return value;
+  } else if constexpr (std::is_same_v<T, char>) {
+    return coded(std::string_view(&value, 1));
+  } else {
+    return coded(value);
+  }
+}
+template <typename T>
+using MessagePart = decltype(message_part(std::declval<const T&>()));
+template <typename... Args>
+using MessageFormat = fmt::format_string<MessagePart<std::remove_cvref_t<Args>>...>;
+
+template <typename... Parts>
+Message message_of_parts(fmt::string_view format, const Parts&... parts) {
+  return decoded(fmt::vformat(format, fmt::make_format_args(parts...)));
+}
+
+// As fmt::format(): message("use a smaller {}", About{"learning rate", "{learning-rate}"}).
+template <typename... Args>
+Message message(MessageFormat<Args...> format, const Args&... args) {
+  return message_of_parts(format, message_part(args)...);
+}
+
+}  // namespace assay
