@@ -59,13 +59,12 @@ std::string coded(const Message& message);
 Message decoded(const std::string& coded);
 template <typename T>
 auto message_part(const T& value) {
-  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, char>) {
+  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, char>)
     return value;
-  } else if constexpr (std::is_same_v<T, char>) {
-    return coded(std::string_view(&value, 1));
-  } else {
+  else if constexpr (std::is_convertible_v<const T&, Message>)
     return coded(value);
-  }
+  else
+    return coded(fmt::vformat("{}", fmt::make_format_args(value)));
 }
 template <typename T>
 using MessagePart = decltype(message_part(std::declval<const T&>()));
