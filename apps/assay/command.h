@@ -11,6 +11,7 @@ namespace assay::app {
 using frame::check_result_replaced;
 using frame::Command;
 using frame::CommandInfo;
+using frame::Concept;
 using frame::Configured;
 using frame::Context;
 using frame::EffectiveOptions;

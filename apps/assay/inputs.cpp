@@ -19,8 +19,9 @@ answers::Setting setting_of(const Context& context) {
 }
 
 void ModelInput::declare(Flags& flags, bool positional) {
-  flags.add(positional ? "model,--model FILE" : "--model FILE", path_,
-            "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras");
+  flags.naming(Concept::network)
+      .add(positional ? "model,--model FILE" : "--model FILE", path_,
+           "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras");
   flags.add("--input-shape CxHxW", input_shape_,
             "shape of one record, where neither network nor data tell it; NAME=SHAPE,... of several inputs");
   adaptation_.declare(flags);
@@ -45,7 +46,7 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
 
 CLI::Option* DataInput::declare(Flags& flags, bool positional) {
   CLI::Option* const option =
-      flags.add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
+      flags.naming(files_).add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
   option_ = option;
   return option;
 }

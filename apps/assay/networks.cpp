@@ -5,13 +5,15 @@
 namespace assay::app {
 
 void NetworksInput::declare(Flags& flags) {
-  flags.add("model,--model FILE", models_, "networks for the same task: two or more, or one with --mutant");
+  flags.naming(Concept::network)
+      .add("model,--model FILE", models_, "networks for the same task: two or more, or one with --mutant");
   flags.add_list("--mutant TEXT,...", mutants_,
                  "a mutant of the first network: an operator on every layer (int8@all), on one "
                  "(gf[sigma=0.5]@conv2#17), or drawn from the seed (ns); may be repeated");
-  flags.add(
-      "--profile FILE", profiles_,
-      "profile of each network in their order, as `assay cover --profile` writes it, in place of --train");
+  flags.naming(Concept::profile)
+      .add("--profile FILE", profiles_,
+           "profile of each network in their order, as `assay cover --profile` writes it, in place of "
+           "--train");
   adaptation_.declare(flags);
   training_.declare(flags);
 }

@@ -92,6 +92,7 @@ struct CommandInfo {
   std::string_view summary;   // one line, lower case
   std::string_view examples;  // lines shown below the flags in --help
   std::unique_ptr<Command> (*make)();
+  bool measures = false;  // and does nothing else: whoever checks what others found may run it
 };
 
 template <typename T>

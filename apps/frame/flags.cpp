@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
@@ -13,6 +14,13 @@
 #include "assay/support/text/text.h"
 
 namespace assay::frame {
+namespace {
+
+constexpr std::array<const char*, 10> names_of_files{"",          "network", "other network", "training data",
+                                                     "test data", "data",    "profile",       "state",
+                                                     "document",  "input"};
+
+}  // namespace
 
 std::pair<std::string, std::string> Flags::parts_of_names(const std::string& names) {
   const std::size_t blank = names.find(' ');
@@ -54,7 +62,7 @@ CLI::Option* Flags::add_output(const std::string& names, std::string& value, con
 CLI::Option* Flags::placed(CLI::Option* option, const std::string& type) const {
   if (!type.empty()) option->type_name(type);
   if (!group_.empty()) option->group(group_);
-  return option;
+  return mark_ == nullptr ? option : marked(option, mark_);
 }
 
 // A check that takes everything: what is known of an option beside its values.
@@ -75,6 +83,23 @@ bool Flags::has_mark(const CLI::Option& option, const char* mark) {
 bool is_written(const CLI::Option& option) { return Flags::has_mark(option, Flags::written_mark); }
 bool is_list(const CLI::Option& option) { return Flags::has_mark(option, Flags::list_mark); }
 bool runs_code(const CLI::Option& option) { return Flags::has_mark(option, Flags::code_mark); }
+
+Flags Flags::with_mark(const char* mark) const {
+  Flags flags = *this;
+  flags.mark_ = mark;
+  return flags;
+}
+bool acts(const CLI::Option& option) { return runs_code(option) || Flags::has_mark(option, Flags::act_mark); }
+bool is_of_the_run(const CLI::Option& option) { return Flags::has_mark(option, Flags::run_mark); }
+
+std::string_view to_string(Concept files) { return names_of_files[static_cast<std::size_t>(files)]; }
+
+Concept files_of(const CLI::Option& option) {
+  for (std::size_t i = 1; i < names_of_files.size(); ++i) {
+    if (Flags::has_mark(option, names_of_files[i])) return static_cast<Concept>(i);
+  }
+  return Concept::none;
+}
 
 std::vector<const CLI::Option*> Flags::named(std::initializer_list<const char*> names) const {
   std::vector<const CLI::Option*> options;

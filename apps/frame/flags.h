@@ -18,6 +18,22 @@
 
 namespace assay::frame {
 
+// What the files are that a flag names.
+enum class Concept {
+  none,
+  network,
+  other_network,  // beside the one that the command is about
+  training_data,
+  test_data,
+  data,
+  profile,
+  state,
+  document,
+  input
+};
+// "training data"; empty for none.
+std::string_view to_string(Concept files);
+
 // What a flag that is written makes, beside a file or whole folder of the name that it has.
 struct Written {
   std::vector<std::string> members = {"*"};  // of a folder, as Output has them
@@ -115,6 +131,12 @@ class Flags {
     return marked(add(names, value, help), code_mark);
   }
 
+  // For flags that name such files; that run code, or write and remove what no flag names; that say how a run
+  // tells and keeps what it finds.
+  Flags naming(Concept files) const { return with_mark(to_string(files).data()); }
+  Flags acting() const { return with_mark(act_mark); }
+  Flags of_the_run() const { return with_mark(run_mark); }
+
   // A text below the command's summary in its help.
   void describe(const std::string& text) { app_.description(app_.get_description() + "\n\n" + text); }
   // Those of these names ("--count"), which are declared already.
@@ -127,19 +149,24 @@ class Flags {
  private:
   friend bool is_written(const CLI::Option& option);
   friend bool runs_code(const CLI::Option& option);
+  friend bool acts(const CLI::Option& option);
+  friend bool is_of_the_run(const CLI::Option& option);
+  friend Concept files_of(const CLI::Option& option);
   friend bool is_list(const CLI::Option& option);
   friend bool is_default(const CLI::Option& option);
   friend void mark_as_default(CLI::Option& option);
   static constexpr const char *written_mark = "written", *code_mark = "code", *list_mark = "list",
-                              *default_mark = "default";
+                              *default_mark = "default", *act_mark = "acts", *run_mark = "run";
   static CLI::Option* marked(CLI::Option* option, const char* mark);
   static bool has_mark(const CLI::Option& option, const char* mark);
   static std::pair<std::string, std::string> parts_of_names(const std::string& names);
   CLI::Option* placed(CLI::Option* option, const std::string& type) const;
+  Flags with_mark(const char* mark) const;
 
   CLI::App& app_;
   std::string group_;
   std::vector<WrittenFlag>* written_;
+  const char* mark_ = nullptr;  // of all that are declared with these
 };
 
 // "count-layer" of --count-layer, "states" of what stands without dashes.
@@ -152,6 +179,10 @@ bool is_switch(const CLI::Option& option);
 // What add_output() and add_code() have declared.
 bool is_written(const CLI::Option& option);
 bool runs_code(const CLI::Option& option);
+// What naming(), acting() and of_the_run() have said. What runs code acts.
+Concept files_of(const CLI::Option& option);
+bool acts(const CLI::Option& option);
+bool is_of_the_run(const CLI::Option& option);
 // A list of specs or names that add_list() has declared.
 bool is_list(const CLI::Option& option);
 

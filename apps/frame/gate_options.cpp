@@ -11,7 +11,7 @@ void GateOptions::declare(Flags& flags) {
           "end with exit code 2 unless this figure is reached, such as 'idc[m=6]=0.35', 'kmnc[layer=*]=60%' "
           "or 'warnings<=0'; may be repeated")
       ->group("Gates");
-  flags
+  flags.naming(Concept::document)
       .add("--no-worse-than FILE.json", conditions_.baseline,
            "end with exit code 2 if any figure is worse than in an earlier --json result")
       ->group("Gates");

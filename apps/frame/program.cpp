@@ -78,25 +78,27 @@ void declare_common(CLI::App& app, Settings& settings) {
         fmt::format("--{} {}{}", renderer.name, kind, renderer.render_files ? "" : renderer.extension),
         settings.renderings[renderer.name], fmt::format("write the {} to {}", renderer.summary, kind));
   }
-  outputs
+  outputs.of_the_run()
       .add("--format NAME", settings.format, "form of standard output; csv: the first table alone",
            CLI::IsMember({"text", "json", "csv", "markdown"}))
       ->default_str("");
-  flags.add("--config FILE", settings.config,
-            "read flags from FILE (default: ./assay.toml, else [tool.assay] of ./pyproject.toml)");
-  flags
+  flags.of_the_run().add(
+      "--config FILE", settings.config,
+      "read flags from FILE (default: ./assay.toml, else [tool.assay] of ./pyproject.toml)");
+  flags.of_the_run()
       .add_code("--plugin FILE.so", settings.plugins,
                 "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "
                 "(docs/plugins.md)")
       ->allow_extra_args(false);
-  flags.add(
+  flags.of_the_run().add(
       "--trust", settings.trust,
       "let an assay.toml of the current folder load plug-ins, run programs and write outside the folder");
-  flags.add("-q,--quiet", settings.quiet, "no progress, only the result");
-  flags.add("-v,--verbose", settings.verbose,
-            "all tables, such as those of single records, and what the result rests on");
-  flags.add("--force", settings.force, "replace a state, profile or result that holds something else");
-  flags.add("--strict", settings.strict, "end with exit code 9 where the result has warnings");
+  flags.of_the_run().add("-q,--quiet", settings.quiet, "no progress, only the result");
+  flags.of_the_run().add("-v,--verbose", settings.verbose,
+                         "all tables, such as those of single records, and what the result rests on");
+  flags.of_the_run().add("--force", settings.force,
+                         "replace a state, profile or result that holds something else");
+  flags.of_the_run().add("--strict", settings.strict, "end with exit code 9 where the result has warnings");
   flags.add("--seed", settings.seed, "seed of everything random", CLI::Validator(no_seed, ""));
   flags.add("--threads", settings.threads, "threads; 0: all cores", CLI::Range(0, 4096));
   flags.add("--batch", settings.batch, "records per batch; 0: chosen for the network",

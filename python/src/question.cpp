@@ -23,6 +23,7 @@ nb::dict described(const QuestionFlag& flag) {
   entry["summary"] = flag.summary;
   entry["type"] = flag.type;
   entry["fallback"] = flag.fallback;
+  entry["files"] = flag.files;
   entry["words"] = flag.words;
   entry["is_switch"] = flag.is_switch;
   entry["repeats"] = flag.repeats;

@@ -5,6 +5,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
+#include "apps/assay/step_commands.h"
 #include "assay/evidence/gathering.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/verification.h"
@@ -34,6 +35,7 @@ class StudyTest : public testing::Test {
   StudyTest() : folder(fs::path(testing::TempDir()) / "assay_study_test"), pack(folder / "pack") {
     fs::remove_all(folder);
     fs::create_directories(folder);
+    declare_commands(app::step_commands());
   }
   ~StudyTest() override {
     set_this_program({});

@@ -61,7 +61,8 @@ class AttackCommand final : public Command {
   ModelInput model_;
   DataInput data_{
       "data",
-      "records to attack; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
+      "records to attack; a valid range must be known (8-bit images know theirs, others say range=0:1)",
+      Concept::test_data};
   AccuracyCheck check_;
   const CLI::Option* margin_ = nullptr;
   answers::AttackQuestion question_{.folder = "assay-attack"};

@@ -25,12 +25,14 @@ class Audit final : public Command {
     flags.add_list("--layer NAME,...", question_.learn.subjects,
                    "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
                    "layer before the last with weights)");
-    flags.add("--mutants FILE", question_.mutants,
-              "mutants that `assay mutate --state FILE` has judged by the same records (default: mutants are "
-              "drawn and judged here)");
-    flags.add("--findings SPEC", question_.findings,
-              "records that `assay explore` or `assay attack --only-successful` made of test records, as "
-              "further faults: those they were made of reveal them");
+    flags.naming(Concept::input)
+        .add("--mutants FILE", question_.mutants,
+             "mutants that `assay mutate --state FILE` has judged by the same records (default: mutants are "
+             "drawn and judged here)");
+    flags.naming(Concept::input)
+        .add("--findings SPEC", question_.findings,
+             "records that `assay explore` or `assay attack --only-successful` made of test records, as "
+             "further faults: those they were made of reveal them");
     count_ = flags.add("--count", question_.count, "mutants drawn per operator of DeepMutation; 0: none",
                        CLI::Range(0, 10'000));
     flags.add("--quality", question_.quality, "leave out mutants that get more than this share of T' wrong",
@@ -52,9 +54,10 @@ class Audit final : public Command {
               "measure again on records with Gaussian noise of this deviation: does it change what the "
               "criterion says?",
               CLI::PositiveNumber);
-    flags.add("--twin FILE", question_.twins,
-              "measure again on another network for the same data, such as one trained with another seed; "
-              "may be repeated");
+    flags.naming(Concept::other_network)
+        .add("--twin FILE", question_.twins,
+             "measure again on another network for the same data, such as one trained with another seed; "
+             "may be repeated");
   }
 
   report::Document run(Context& context) override {
@@ -69,8 +72,8 @@ class Audit final : public Command {
 
  private:
   ModelInput model_;
-  DataInput train_{"train", "training records, which criteria compare with"},
-      test_{"test", "test records, of which subsets are drawn"};
+  DataInput train_{"train", "training records, which criteria compare with", Concept::training_data},
+      test_{"test", "test records, of which subsets are drawn", Concept::test_data};
   std::string sizes_;
   const CLI::Option* count_ = nullptr;
   answers::AuditQuestion question_;

@@ -41,11 +41,12 @@ class Cover final : public Command {
     flags.add("--share", question_.learn.share, "with -m auto: share of the relevance that the neurons hold",
               CLI::Range(0.0, 1.0));
     flags.add("--cap", question_.learn.cap, "with -m auto: at most so many neurons", CLI::Range(1, 250));
-    profile_option_ = flags.add_output(
-        "--profile FILE", profile_,
-        "read the profile from FILE; with --train it is learned and written there, where FILE is not yet "
-        "another profile",
-        {.when = [this] { return learns(); }});
+    profile_option_ = flags.naming(Concept::profile)
+                          .add_output("--profile FILE", profile_,
+                                      "read the profile from FILE; with --train it is learned and written "
+                                      "there, where FILE is not yet "
+                                      "another profile",
+                                      {.when = [this] { return learns(); }});
     flags.add("--method", question_.learn.importance.method,
               "attribution (assay importance --help lists them)");
     flags.add("--absolute", question_.learn.importance.absolute, "rank neurons by absolute relevance");
@@ -69,19 +70,21 @@ class Cover final : public Command {
     flags.add("--carry-over", question_.profile.carried_over,
               "the profile is that of another form of this network, such as the one before quantisation: "
               "layers are matched by name and number of neurons");
-    flags.add_output("--state FILE", question_.state,
-                     "write the coverage state to FILE; an interrupted run goes on from FILE.journal",
-                     {.journal = frame::journal_beside, .goes_on = [this] { return question_.append; }});
-    of_state_ = {flags.add("--journal-every", question_.measure.journal_seconds,
-                           "seconds between two entries of the journal", CLI::NonNegativeNumber)};
-    flags.add("--append", question_.append, "add to the state in FILE rather than begin anew");
+    flags.naming(Concept::state)
+        .add_output("--state FILE", question_.state,
+                    "write the coverage state to FILE; an interrupted run goes on from FILE.journal",
+                    {.journal = frame::journal_beside, .goes_on = [this] { return question_.append; }});
+    of_state_ = {flags.of_the_run().add("--journal-every", question_.measure.journal_seconds,
+                                        "seconds between two entries of the journal",
+                                        CLI::NonNegativeNumber)};
+    flags.of_the_run().add("--append", question_.append, "add to the state in FILE rather than begin anew");
     flags.add("--top", question_.combinations, "rows of the tables of combinations, per layer and m",
               CLI::Range(0, 1000));
     of_details_ = {flags.add("--records", question_.records,
                              "misclassified and most surprising records in JSON, report and with -v, of each "
                              "kind",
                              CLI::Range(0, 1000))};
-    flags.add_list(
+    flags.acting().add_list(
         "--extend-with SPEC,...", question_.attacks,
         "attack all test records and show the coverage of the test set extended by each kind: "
         "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)");
@@ -224,8 +227,8 @@ class Cover final : public Command {
   const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr;
   bool reads_ = false;  // the profile, though a configuration file names training records
   ModelInput model_;
-  DataInput train_{"train", "training records, from which the profile is learned"},
-      test_{"test", "test records whose coverage is measured"},
+  DataInput train_{"train", "training records, from which the profile is learned", Concept::training_data},
+      test_{"test", "test records whose coverage is measured", Concept::test_data},
       reached_{"reached",
                "further records, such as those that `assay explore` has found: their combinations of "
                "clusters count as reachable for aidc"};
@@ -252,7 +255,7 @@ CommandInfo cover_command() {
       "--criterion idc --criterion kmnc\n"
       "  assay cover net.onnx night.tar --profile net.profile --criterion nc --criterion "
       "'kmnc[sections=100]' --context night --state all.cov --append",
-      make_command<Cover>};
+      make_command<Cover>, true};
 }
 
 }  // namespace assay::app

@@ -31,7 +31,7 @@ class Evaluate final : public Command {
 
  private:
   ModelInput model_;
-  DataInput data_{"data", "records to evaluate on"};
+  DataInput data_{"data", "records to evaluate on", Concept::test_data};
   AccuracyCheck check_;
   GateOptions gates_;
   answers::EvaluationQuestion question_;
@@ -49,7 +49,7 @@ CommandInfo evaluate_command() {
       "'mean-absolute-error[target=0]<=0.05'\n"
       "  assay evaluate net.onnx test.npz --predictions said.csv\n"
       "There is no --shard: counts of slices ('test.npz[:5000]') can be added up.",
-      make_command<Evaluate>};
+      make_command<Evaluate>, true};
 }
 
 }  // namespace assay::app

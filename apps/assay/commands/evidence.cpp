@@ -4,6 +4,7 @@
 #include <assay/extend/question.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/program.h"
+#include "apps/assay/step_commands.h"
 #include "apps/frame/trust.h"
 #include "assay/evidence/gathering.h"
 #include "assay/evidence/repetition.h"
@@ -19,7 +20,7 @@ class EvidenceCommand final : public Command {
  public:
   void declare(Flags& flags) override {
     flags.add("--title TEXT", title_, "title of the pack");
-    flags.add("model,--model FILE", subject_.model, "network of all steps");
+    flags.naming(Concept::network).add("model,--model FILE", subject_.model, "network of all steps");
     flags.add("--train SPEC", subject_.train, "training records of all steps");
     flags.add("test,--test SPEC", subject_.test, "test records of all steps");
     flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
@@ -46,6 +47,7 @@ class EvidenceCommand final : public Command {
 
   report::Document run(Context& context) override {
     const Settings& settings = context.settings;
+    evidence::declare_commands(step_commands());
     evidence::StudyFile file = study_of(settings);
     file.study.title = title_;
     file.study.not_done = not_done_;

@@ -124,9 +124,11 @@ class Explore final : public Command {
 
   NetworksInput networks_;
   DataInput data_{"data",
-                  "seeds; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
+                  "seeds; a valid range must be known (8-bit images know theirs, others say range=0:1)",
+                  Concept::test_data};
   DataInput baseline_{"baseline",
-                      "records whose coverage counts as reached before the first seed (default: none)"};
+                      "records whose coverage counts as reached before the first seed (default: none)",
+                      Concept::input};
   const CLI::Option *choice_ = nullptr, *choose_once_ = nullptr, *probability_ = nullptr, *margin_ = nullptr,
                     *opposite_signs_ = nullptr, *only_correct_ = nullptr;
   bool no_shrink_ = false;

@@ -43,8 +43,8 @@ class ImportanceCommand final : public Command {
     flags.add("--share", question_.share,
               "smallest m: neurons that hold this share of the absolute relevance", CLI::Range(0.0, 1.0));
     flags.add("--top", question_.top, "neurons listed per layer", CLI::Range(1, 100000));
-    flags.add("--heatmaps", question_.heat_maps, "write pictures of the relevance of so many random records",
-              CLI::Range(0, 10000));
+    flags.of_the_run().add("--heatmaps", question_.heat_maps,
+                           "write pictures of the relevance of so many random records", CLI::Range(0, 10000));
     folder_ = flags.add_output(
         "--out FOLDER", question_.folder, "folder for the pictures",
         {.members = {"relevance-[0-9]*.png"}, .when = [this] { return question_.heat_maps > 0; }});
@@ -72,7 +72,7 @@ class ImportanceCommand final : public Command {
 
  private:
   ModelInput model_;
-  DataInput data_{"data", "training records"};
+  DataInput data_{"data", "training records", Concept::training_data};
   AccuracyCheck check_;
   std::vector<std::string> rules_;
   bool redistribute_ = false;
@@ -90,7 +90,7 @@ CommandInfo importance_command() {
           "  assay importance net.onnx train.npz --layer conv2 --method epsilon-plus --top 5\n"
           "  assay importance net.onnx test.npz --heatmaps 8 --out pictures\n"
           "There is no --shard: neurons are ranked by sums over all records.",
-          make_command<ImportanceCommand>};
+          make_command<ImportanceCommand>, true};
 }
 
 }  // namespace assay::app

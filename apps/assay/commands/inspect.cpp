@@ -26,7 +26,7 @@ std::string no_question(const std::string& text) {
 class Inspect final : public Command {
  public:
   void declare(Flags& flags) override {
-    flags
+    flags.naming(Concept::network)
         .add("model,--model FILE", question_.models,
              "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: epochs, "
              "a trained and an untrained one, ...",
@@ -35,7 +35,7 @@ class Inspect final : public Command {
     adaptation_.declare(flags);
     data_.declare(flags, true)->check(CLI::Validator(no_question, ""));
     flags.skip_other_words();
-    flags
+    flags.naming(Concept::input)
         .add("--units SPEC", question_.units,
              "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "
              "layer=fc1,units=0-15+20, of all networks or of model=NAME; may be repeated (default: each "
@@ -45,7 +45,7 @@ class Inspect final : public Command {
               "what is looked at: activations, their change since the symbol before, or the gradient of the "
               "decision",
               CLI::IsMember({"activation", "change", "gradient"}));
-    flags
+    flags.naming(Concept::input)
         .add_list(
             "--hypotheses SPEC,...", question_.hypotheses,
             "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated (`assay "
@@ -53,9 +53,10 @@ class Inspect final : public Command {
         ->allow_extra_args(false);
     flags.add_list("--measure SPEC,...", question_.measures,
                    "how they are compared: pearson,logistic_l1 (`assay measures` lists all)");
-    flags.add(
-        "--vocabulary FILE", question_.vocabulary,
-        "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or .json");
+    flags.naming(Concept::input)
+        .add("--vocabulary FILE", question_.vocabulary,
+             "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or "
+             ".json");
     flags.add("--padding SYMBOL", question_.padding, "symbol or token that fills records up; it is left out");
     flags.add("--align", question_.align,
               "where rows lie if units and hypothesis have different positions: where the hypothesis has "
@@ -85,10 +86,12 @@ class Inspect final : public Command {
                        "swaps of each kind, to verify an affinity by", CLI::Range(2, 100'000));
     flags.add_output("--scores FILE", question_.scores, "write all scores to FILE.csv");
     shard_.declare(flags);
-    flags.add_output("--state FILE", question_.state,
-                     "write what was seen to FILE; an interrupted run goes on from FILE.journal",
-                     {.journal = frame::journal_beside});
-    journal_every_ = flags.add("--journal-every", question_.options.journal_seconds,
+    flags.naming(Concept::state)
+        .add_output("--state FILE", question_.state,
+                    "write what was seen to FILE; an interrupted run goes on from FILE.journal",
+                    {.journal = frame::journal_beside});
+    journal_every_ =
+        flags.of_the_run().add("--journal-every", question_.options.journal_seconds,
                                "seconds between two entries of the journal", CLI::NonNegativeNumber);
     flags.add_output("--cache FOLDER", cache_, "folder that keeps behaviours of hypotheses for other runs",
                      {.members = {"*.behaviours"}});
@@ -127,7 +130,8 @@ class Inspect final : public Command {
   void declare_database(Flags flags) {
     flags.add("sql,--sql QUERY", question_.database.sql,
               "question in SQL, with the INSPECT clause; EXPLAIN INSPECT shows the plan");
-    flags.add("--sql-file FILE", question_.database.sql_file, "file that holds the question");
+    flags.naming(Concept::input)
+        .add("--sql-file FILE", question_.database.sql_file, "file that holds the question");
     time_ = flags
                 .add("--time SECONDS", question_.database.seconds,
                      "end a question in SQL that takes longer, with exit code 8", CLI::NonNegativeNumber)
@@ -136,7 +140,7 @@ class Inspect final : public Command {
         "--db FILE.db", question_.database.file,
         "database that keeps networks, records, hypotheses, scores and results for later questions",
         {.when = [] { return false; }});
-    flags
+    flags.naming(Concept::input)
         .add(
             "--add FILE.json", question_.database.documents,
             "put a result that any command wrote with --json into the database; NAME=FILE calls it NAME; may "
@@ -148,7 +152,7 @@ class Inspect final : public Command {
       "inspect only this part of the records: 2/8, or auto for the one that the scheduler names, for `assay "
       "combine`"};
   Adaptation adaptation_;
-  DataInput data_{"data", "records that are inspected"};
+  DataInput data_{"data", "records that are inspected", Concept::test_data};
   std::string cache_;
   bool no_early_stop_ = false;
   const CLI::Option *swaps_ = nullptr, *journal_every_ = nullptr, *time_ = nullptr;

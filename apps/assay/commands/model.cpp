@@ -53,7 +53,7 @@ CommandInfo model_command() {
           "  assay model lenet5.onnx t10k-images-idx3-ubyte.gz\n"
           "  assay model lenet5.h5 --write lenet5.onnx\n"
           "  assay model lenet5.onnx --plan --measure",
-          make_command<Model>};
+          make_command<Model>, true};
 }
 
 }  // namespace assay::app

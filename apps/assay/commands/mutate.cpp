@@ -25,9 +25,10 @@ class Mutate final : public Command {
               CLI::IsMember({"run", "list", "export", "store"}));
     flags.skip_other_words();  // what is no action is the network
     model_.declare(flags, true);
-    flags.add("test,--test SPEC", question_.tests,
-              "test records to be judged; of mutants that are trained it may be repeated, and the others are "
-              "compared with the first");
+    flags.naming(Concept::test_data)
+        .add("test,--test SPEC", question_.tests,
+             "test records to be judged; of mutants that are trained it may be repeated, and the others are "
+             "compared with the first");
     flags.add_list("--operator SPEC,...", operators_,
                    "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
                    "`assay operators` lists all)");
@@ -56,10 +57,11 @@ class Mutate final : public Command {
         "items: where it decides more than this share of them otherwise (default of these: 0)",
         CLI::NonNegativeNumber);
     edits_.push_back(add_task(flags, question_.task));
-    flags.add_output("--state FILE", question_.state,
-                     "keep results in FILE: what is known there for this network is not run again, and an "
-                     "interrupted run goes on from FILE.journal",
-                     {.journal = mutation::journal_of, .goes_on = [] { return true; }});
+    flags.naming(Concept::state)
+        .add_output("--state FILE", question_.state,
+                    "keep results in FILE: what is known there for this network is not run again, and an "
+                    "interrupted run goes on from FILE.journal",
+                    {.journal = mutation::journal_of, .goes_on = [] { return true; }});
     shard_.declare(flags);
     flags.add_output("--matrix FILE.csv", question_.matrix, "write which record kills which mutant");
     flags.add_output("--killing-subset FILE.txt", question_.subset,
@@ -182,7 +184,7 @@ CommandInfo mutate_command() {
       "trained\n"
       "  assay mutate list net.onnx --operator ns --layer conv2\n"
       "  assay mutate export net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
-      make_command<Mutate>};
+      make_command<Mutate>, true};
 }
 
 }  // namespace assay::app

@@ -12,9 +12,10 @@ class Polluted final : public Command {
  public:
   void declare(Flags& flags) override {
     data_.declare(flags, true);
-    flags.add(
-        "--findings SPEC", question_.findings,
-        "inputs that break the network, as `assay explore` and `assay attack` write them; may be repeated");
+    flags.naming(Concept::input)
+        .add("--findings SPEC", question_.findings,
+             "inputs that break the network, as `assay explore` and `assay attack` write them; may be "
+             "repeated");
     flags.add("--between A+B", question_.between,
               "of the findings only those for which the networks name these classes, in their order: 9+1 "
               "(findings.npz of `assay explore`)");
@@ -31,9 +32,10 @@ class Polluted final : public Command {
     flags.add("--rank", question_.rank,
               "most suspicious first by: similarity to the most similar finding, mean similarity, or votes",
               CLI::IsMember({"similarity", "mean", "votes"}));
-    flags.add("--truth SPEC", question_.truth,
-              "which records are polluted, to see how many are found: ids, one a line (.txt), or the same "
-              "records with right labels");
+    flags.naming(Concept::input)
+        .add("--truth SPEC", question_.truth,
+             "which records are polluted, to see how many are found: ids, one a line (.txt), or the same "
+             "records with right labels");
     inspect_ = flags.add("--inspect", question_.inspected,
                          "suspects looked at when counting what is found; 0: as many as are polluted");
     flags.add_output("--out FILE.csv", question_.out, "write the whole ranking");
@@ -57,7 +59,7 @@ class Polluted final : public Command {
   }
 
  private:
-  DataInput data_{"data", "training records"};
+  DataInput data_{"data", "training records", Concept::training_data};
   std::string by_ = "ssim";
   const CLI::Option *sigma_ = nullptr, *inspect_ = nullptr, *folder_ = nullptr;
   answers::SuspectsQuestion question_{.folder = "assay-polluted"};

@@ -43,7 +43,7 @@ class Prune final : public Command {
 
  private:
   ModelInput model_;
-  DataInput test_{"test", "records that the network is judged on before and after"};
+  DataInput test_{"test", "records that the network is judged on before and after", Concept::test_data};
   UnitsInput units_{"units to remove"};
   std::string out_;
   inspection::PruneOptions options_;

@@ -51,11 +51,13 @@ class Retrain final : public Command {
 
  private:
   void declare_given(Flags& flags) {
-    flags.add("--add SPEC", question_.added,
-              "records to add to the training data: findings, attacked records, any labelled data set; may "
-              "be repeated");
-    flags.add("--held-out SPEC", question_.held_out,
-              "records of the same kind to judge by, instead of holding out a share of --add");
+    flags.naming(Concept::input)
+        .add("--add SPEC", question_.added,
+             "records to add to the training data: findings, attacked records, any labelled data set; may "
+             "be repeated");
+    flags.naming(Concept::input)
+        .add("--held-out SPEC", question_.held_out,
+             "records of the same kind to judge by, instead of holding out a share of --add");
     hold_out_option_ =
         flags.add("--hold-out", question_.share,
                   "share of --add that is not trained on but judged by; records with one id stay together",
@@ -63,8 +65,9 @@ class Retrain final : public Command {
     flags.add("--labels", labels_,
               "labels of the additions: given in their file, or the majority of --voters",
               CLI::IsMember({"given", "majority"}));
-    flags.add("--voters FILE", question_.voters,
-              "at least three networks that vote on labels; records without a majority are dropped");
+    flags.naming(Concept::other_network)
+        .add("--voters FILE", question_.voters,
+             "at least three networks that vote on labels; records without a majority are dropped");
   }
 
   void declare_made(Flags& flags) {
@@ -108,7 +111,8 @@ class Retrain final : public Command {
   }
 
   ModelInput model_;
-  DataInput data_{"train", "training records"}, test_{"test", "clean test records"};
+  DataInput data_{"train", "training records", Concept::training_data},
+      test_{"test", "clean test records", Concept::test_data};
   RecipeOptions recipe_{5};
   AccuracyCheck check_;
   GateOptions gates_;

@@ -25,8 +25,9 @@ class Select final : public Command {
     flags.add("--beyond STATE", question_.beyond,
               "count only what this coverage state (cover --state) does not cover yet, by its profile and, "
               "without --criterion, by its first criterion");
-    profile_option_ = flags.add("--profile FILE", question_.profile,
-                                "profile of an earlier `assay cover`, instead of --train");
+    profile_option_ = flags.naming(Concept::profile)
+                          .add("--profile FILE", question_.profile,
+                               "profile of an earlier `assay cover`, instead of --train");
     layer_option_ = flags.add_list("--layer NAME,...", question_.layers,
                                    "subject layer of idc and the surprise criteria");
     flags.add("--size", question_.options.size, "records to keep; 0: all of the order",
@@ -72,8 +73,8 @@ class Select final : public Command {
   }
 
   ModelInput model_;
-  DataInput train_{"train", "training records, where the choice compares with them"},
-      test_{"test", "test records to choose from"};
+  DataInput train_{"train", "training records, where the choice compares with them", Concept::training_data},
+      test_{"test", "test records to choose from", Concept::test_data};
   std::string criterion_ = "kmnc[sections=100]";
   const CLI::Option *criterion_option_ = nullptr, *profile_option_ = nullptr, *layer_option_ = nullptr;
   answers::SelectionQuestion question_;
@@ -90,7 +91,7 @@ CommandInfo select_command() {
       "  assay select net.onnx unlabelled.tar --profile net.profile --by dsa --size 500 --out "
       "label-these.txt\n"
       "There is no --shard: records are chosen among all of them.",
-      make_command<Select>};
+      make_command<Select>, true};
 }
 
 }  // namespace assay::app

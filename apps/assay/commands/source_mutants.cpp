@@ -20,11 +20,12 @@ void SourceMutants::declare(Flags& flags) {
       "of mutants that are trained: a command of yours that trains, given the path of a description as "
       "its last argument; if not given, Assay trains");
   of_trainer_ = {
-      flags.add("--trainer-timeout", question_.plan.time_limit,
-                "seconds after which a training by --trainer is ended", CLI::PositiveNumber),
-      flags.add("--trainer-data", trainer_data_,
-                "how the --trainer gets its data: npz, or images: a folder of pictures for each class",
-                CLI::IsMember({"npz", "images"}))};
+      flags.acting().add("--trainer-timeout", question_.plan.time_limit,
+                         "seconds after which a training by --trainer is ended", CLI::PositiveNumber),
+      flags.acting().add(
+          "--trainer-data", trainer_data_,
+          "how the --trainer gets its data: npz, or images: a folder of pictures for each class",
+          CLI::IsMember({"npz", "images"}))};
   flags.add("--jobs", question_.plan.jobs, "networks trained at a time (default: one a core)",
             CLI::Range(1, 10'000));
   flags.add("--killable", question_.killable,
@@ -48,10 +49,10 @@ void SourceMutants::declare(Flags& flags) {
                    "folder where trained networks are kept, so that nothing is trained twice",
                    {.members = {"[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]*.*"}});
   own_ = flags.all(before);
-  flags.add("--prune", prune_,
-            "with the action store: remove the entries that are " +
-                joined(mutation::prunable_entries(), ", ") + " (all: every entry)",
-            CLI::IsMember(mutation::prunable_entries()));
+  flags.acting().add("--prune", prune_,
+                     "with the action store: remove the entries that are " +
+                         joined(mutation::prunable_entries(), ", ") + " (all: every entry)",
+                     CLI::IsMember(mutation::prunable_entries()));
 }
 
 void SourceMutants::refuse_pruning() const {

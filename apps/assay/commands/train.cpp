@@ -19,7 +19,8 @@ class Train final : public Command {
     flags.add("--architecture SPEC", question_.architecture,
               "published architecture: " + joined(training::architectures().names()));
     model_ =
-        flags.add("model,--model FILE", question_.model, "network file to train instead (see --initialiser)");
+        flags.naming(Concept::network)
+            .add("model,--model FILE", question_.model, "network file to train instead (see --initialiser)");
     adaptation_.declare(flags);
     records_ = data_.declare(flags, true);
     validation_.declare(flags);
@@ -32,12 +33,13 @@ class Train final : public Command {
                   "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
                   "'depth[layer=lstm,units=0-3,weight=0.5]'; may be repeated")
         ->allow_extra_args(false);
-    flags
+    flags.naming(Concept::input)
         .add_list("--hypotheses SPEC,...", question_.hypotheses,
                   "hypotheses for --specialise, as `assay inspect` takes them; may be repeated")
         ->allow_extra_args(false);
-    flags.add("--vocabulary FILE", question_.vocabulary,
-              "with --hypotheses: what tokens mean, as in `assay inspect`");
+    flags.naming(Concept::input)
+        .add("--vocabulary FILE", question_.vocabulary,
+             "with --hypotheses: what tokens mean, as in `assay inspect`");
     flags.add("--padding SYMBOL", question_.padding, "symbol or token that fills records up; it is left out");
     options_.declare(flags);
     options_.declare_run(flags);
@@ -95,7 +97,7 @@ class Train final : public Command {
   CLI::Option *model_ = nullptr, *records_ = nullptr;
   Adaptation adaptation_;
   RecipeOptions options_{10};
-  DataInput data_{"data", "training records"},
+  DataInput data_{"data", "training records", Concept::training_data},
       validation_{"validation", "records that choose the best epoch"};
   std::string checkpoint_;
   answers::TrainingQuestion question_;
