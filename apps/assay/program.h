@@ -7,6 +7,9 @@ namespace assay::app {
 // What the frame runs: all commands, their words, and what goes before each of them.
 const frame::Program& program();
 
+// Its commands as studies and packs know them, into evidence::step_commands().
+void declare_step_commands();
+
 // What packs name as the program that made them: its version, its commit and those of its libraries.
 std::vector<std::pair<std::string, std::string>> pack_versions();
 

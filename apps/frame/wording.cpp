@@ -2,42 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <regex>
 
 namespace assay::frame {
-namespace {
-
-constexpr char edge = '\0';  // of the parts of coded() text
-
-// Of the beginning that has these characters only.
-std::size_t length_of(std::string_view text, std::string_view characters) {
-  return std::min(text.find_first_not_of(characters), text.size());
-}
-
-}  // namespace
 
 std::string with_options(fmt::string_view format) {
-  constexpr std::string_view names = "abcdefghijklmnopqrstuvwxyz0123456789-";
-  constexpr std::string_view values = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  std::string_view rest(format.data(), format.size());
+  static const std::regex flag("`[^`]*`|--([a-z0-9-]+)( ([A-Z]+))?");
+  const std::string text(format.data(), format.size());
   std::string coded;
-  for (bool is_command = false; !rest.empty();) {
-    const std::size_t name = length_of(rest.substr(std::min<std::size_t>(2, rest.size())), names);
-    if (is_command || !rest.starts_with("--") || name == 0) {
-      is_command ^= rest[0] == '`';
-      coded += rest[0];
-      rest.remove_prefix(1);
-      continue;
-    }
-    const std::string_view option = rest.substr(2, name), behind = rest.substr(2 + name);
-    const std::size_t value = behind.starts_with(' ') ? length_of(behind.substr(1), values) : 0;
-    const std::string_view named = value == 0 ? std::string_view() : behind.substr(1, value);
-    const std::size_t all = 2 + name + (value == 0 ? 0 : 1 + value);
-    coded += edge + std::string(rest.substr(0, all)) + edge;
-    coded += fmt::format("{{{{{}{}{}}}}}", option, value == 0 ? "" : "=", named) + edge;
-    rest.remove_prefix(all);
+  auto rest = text.begin();
+  for (std::sregex_iterator found(text.begin(), text.end(), flag), end; found != end; ++found) {
+    const std::smatch& parts = *found;
+    coded.append(rest, parts[0].first);
+    rest = parts[0].second;
+    const std::string value = parts[2].matched ? "=" + parts[3].str() : "";
+    // Between the edges of a part of coded() text.
+    coded += parts[1].matched
+                 ? fmt::format("{0}{1}{0}{{{{{2}{3}}}}}{0}", '\0', parts[0].str(), parts[1].str(), value)
+                 : parts[0].str();
   }
-  return coded;
+  return coded.append(rest, text.end());
 }
 
 std::string with_flags(const Message& message) {

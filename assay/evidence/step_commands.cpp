@@ -1,25 +1,16 @@
 #include "assay/evidence/step_commands.h"
 
-#include <utility>
-
 namespace assay::evidence {
-namespace {
 
-StepCommands& declared() {
-  static StepCommands all;
+std::map<std::string, StepCommand>& step_commands() {
+  static std::map<std::string, StepCommand> all;
   return all;
 }
 
-}  // namespace
-
-void declare_commands(StepCommands commands) { declared() = std::move(commands); }
-
-const StepCommands& step_commands() { return declared(); }
-
 const StepCommand& step_command(const std::string& name) {
   static const StepCommand none;
-  const auto found = declared().find(name);
-  return found == declared().end() ? none : found->second;
+  const auto found = step_commands().find(name);
+  return found == step_commands().end() ? none : found->second;
 }
 
 const StepFlag* step_flag(const std::string& command, const std::string& flag) {

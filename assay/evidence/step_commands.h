@@ -1,7 +1,7 @@
 #pragma once
 
-// What studies and packs know of the program's commands. Those declare it with their flags; whoever has them
-// (apps/assay/step_commands.h) says it here.
+// What studies and packs know of the program's commands. Those declare it with their flags, and whoever has
+// them puts it here (declare_step_commands() of the program).
 
 #include <map>
 #include <string>
@@ -22,10 +22,7 @@ struct StepCommand {
   std::map<std::string, StepFlag> flags;  // by names without dashes, short ones, too; "": what has no name
 };
 
-using StepCommands = std::map<std::string, StepCommand>;
-void declare_commands(StepCommands commands);
-const StepCommands& step_commands();
-
+std::map<std::string, StepCommand>& step_commands();
 // Of a command that is not known: one without flags. Of a flag that is not known: null.
 const StepCommand& step_command(const std::string& name);
 const StepFlag* step_flag(const std::string& command, const std::string& flag);

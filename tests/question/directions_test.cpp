@@ -7,9 +7,9 @@
 
 #include <assay/error.h>
 #include "apps/assay/program.h"
-#include "apps/assay/step_commands.h"
 #include "apps/frame/program.h"
 #include "assay/evidence/repetition.h"
+#include "assay/evidence/step_commands.h"
 #include "assay/support/files/file.h"
 
 namespace assay {
@@ -161,7 +161,7 @@ TEST_F(Directions, FoldersKeepWhatIsRead) {
 
 // Packs of others have commands run again that only measure.
 TEST(StepCommands, OfPacksNeitherMakeFilesNorRunCode) {
-  evidence::declare_commands(app::step_commands());
+  app::declare_step_commands();
   std::vector<std::string> measuring;
   for (const auto& [name, command] : evidence::step_commands()) {
     if (command.measures) measuring.push_back(name);

@@ -4,7 +4,6 @@
 #include <assay/extend/question.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/program.h"
-#include "apps/assay/step_commands.h"
 #include "apps/frame/trust.h"
 #include "assay/evidence/gathering.h"
 #include "assay/evidence/repetition.h"
@@ -47,7 +46,7 @@ class EvidenceCommand final : public Command {
 
   report::Document run(Context& context) override {
     const Settings& settings = context.settings;
-    evidence::declare_commands(step_commands());
+    declare_step_commands();
     evidence::StudyFile file = study_of(settings);
     file.study.title = title_;
     file.study.not_done = not_done_;

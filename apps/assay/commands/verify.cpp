@@ -3,7 +3,6 @@
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/program.h"
-#include "apps/assay/step_commands.h"
 #include "assay/evidence/manifest.h"
 #include "assay/evidence/verification.h"
 
@@ -41,7 +40,7 @@ class Verify final : public Command {
     if (options_.rerun == "none") refuse_without_effect({tolerance_}, of_flags("without --rerun"));
     if (options_.signers.empty() != options_.identity.empty())
       refuse("--signers and --identity go together: who is trusted, and who has to have signed");
-    evidence::declare_commands(step_commands());
+    declare_step_commands();
     options_.program = pack_versions();
     options_.in_new_words = [](std::vector<std::string> typed) {
       return frame::with_new_words(program().words, std::move(typed), [](const std::string&) {});
