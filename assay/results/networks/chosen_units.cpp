@@ -17,7 +17,7 @@ namespace {
 
 using Keys = std::map<std::string, std::string>;
 
-const About choice{"choice of units", "{units}"};
+const About choice_of_units{"choice of units", "{units}"};
 
 std::string value(const Keys& keys, const std::string& key) {
   const auto found = keys.find(key);
@@ -41,25 +41,26 @@ Keys keys_of(const std::string& text) {
       continue;
     }
     if (!is_key)
-      fail(Fault::usage, "{} '{}': '{}' is none of {}{}", choice, text, key, joined(known),
+      fail(Fault::usage, "{} '{}': '{}' is none of {}{}", choice_of_units, text, key, joined(known),
            did_you_mean(key, known));
     const auto [entry, is_new] =
         keys.emplace(key, equals == std::string::npos ? part : part.substr(equals + 1));
-    if (!is_new) fail(Fault::usage, "{} '{}': {} is there twice", choice, text, key);
+    if (!is_new) fail(Fault::usage, "{} '{}': {} is there twice", choice_of_units, text, key);
     last = &entry->second;
   }
   const bool from = keys.contains("from");
   for (const char* key : {"layer", "gate", "units"}) {
     if (from && keys.contains(key))
-      fail(Fault::usage, "{} '{}': a document says itself which units; leave out {}", choice, text, key);
+      fail(Fault::usage, "{} '{}': a document says itself which units; leave out {}", choice_of_units, text,
+           key);
   }
   for (const char* key : {"hypothesis", "measure", "top"}) {
     if (!from && keys.contains(key))
-      fail(Fault::usage, "{} '{}': {} is asked of the result of an inspection; add from=FILE", choice, text,
-           key);
+      fail(Fault::usage, "{} '{}': {} is asked of the result of an inspection; add from=FILE",
+           choice_of_units, text, key);
   }
   if (!from && value(keys, "layer").empty())
-    fail(Fault::usage, "{} '{}': which layer? give layer=NAME", choice, text);
+    fail(Fault::usage, "{} '{}': which layer? give layer=NAME", choice_of_units, text);
   return keys;
 }
 
@@ -69,7 +70,8 @@ UnitQuestion question_of(const Keys& keys, const std::string& text) {
   if (!keys.contains("top")) return question;
   const std::string top = value(keys, "top");
   const auto number = number_of<std::size_t>(top);
-  if (!number || *number == 0) fail(Fault::usage, "{} '{}': top={} is no number of units", choice, text, top);
+  if (!number || *number == 0)
+    fail(Fault::usage, "{} '{}': top={} is no number of units", choice_of_units, text, top);
   question.top = *number;
   return question;
 }
@@ -94,7 +96,7 @@ void require_same_network(const report::Document& document, const Session& sessi
          "{} '{}': {} is of another network (hash {}) than '{}' ({}); inspect this one, or name "
          "layer "
          "and units",
-         choice, text, file, *hash, session.graph().name(), session.graph().hash());
+         choice_of_units, text, file, *hash, session.graph().name(), session.graph().hash());
   }
 }
 
@@ -106,12 +108,12 @@ std::vector<inspection::UnitGroup> units_from(const std::string& text, const Key
   const report::Document document = report::read_document_file(file);
   if (models.size() == 1) require_same_network(document, *models[0].session, text, file);
   const auto units = units_of(document, question_of(keys, text));
-  if (units.empty()) fail(Fault::usage, "{} '{}': {} names no unit", choice, text, file);
+  if (units.empty()) fail(Fault::usage, "{} '{}': {} names no unit", choice_of_units, text, file);
   std::size_t model = 0;
   if (models.size() > 1) {
     const auto found = std::ranges::find(models, units.front().model, &inspection::InspectedModel::name);
     if (found == models.end())
-      fail(Fault::usage, "{} '{}': units of network '{}', which is not here", choice, text,
+      fail(Fault::usage, "{} '{}': units of network '{}', which is not here", choice_of_units, text,
            units.front().model);
     model = static_cast<std::size_t>(found - models.begin());
   }
@@ -153,7 +155,8 @@ std::vector<inspection::UnitGroup> parse_units(const std::string& text,
   if (groups.empty()) {
     std::vector<std::string> names;
     for (const auto& other : models) names.push_back(other.name);
-    fail(Fault::usage, "{} '{}': no network is named '{}'; there are {}", choice, text, model, joined(names));
+    fail(Fault::usage, "{} '{}': no network is named '{}'; there are {}", choice_of_units, text, model,
+         joined(names));
   }
   return groups;
 }
@@ -175,10 +178,11 @@ std::map<std::string, std::vector<std::size_t>> chosen_units(const std::vector<s
     for (const inspection::UnitGroup& group : parse_units(text, {{"", session}})) {
       if (!group.gate.empty())
         fail(Fault::usage, "{} '{}': a gate of '{}' is no neuron of the layer; inspect looks at gates",
-             choice, text, group.layer);
+             choice_of_units, text, group.layer);
       const auto neurons = static_cast<std::size_t>(session->layer(group.layer).neurons);
       if (!group.units.empty() && group.units.back() >= neurons)
-        fail(Fault::usage, "{} '{}': layer '{}' has units 0 to {}", choice, text, group.layer, neurons - 1);
+        fail(Fault::usage, "{} '{}': layer '{}' has units 0 to {}", choice_of_units, text, group.layer,
+             neurons - 1);
       std::vector<std::size_t>& units = chosen[group.layer];
       const std::size_t before = units.size();
       units.insert(units.end(), group.units.begin(), group.units.end());
