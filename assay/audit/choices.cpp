@@ -30,7 +30,7 @@ void require_classes(const Session& session, const Dataset& test) {
        "network '{}' gives no classes for {}, by which an audit's own mutants are killed; {}, or {}",
        session.graph().name(), test.describe(),
        About{"have mutants judged by how far outputs differ and audit with their state",
-             "judge mutants by how far outputs differ (assay mutate --margin M --state FILE) and audit with "
+             "judge mutants by how far outputs differ (assay mutate {margin=M} {state=FILE}) and audit with "
              "them ({mutants=FILE})"},
        About{"draw none", "with none ({count=0})"});
 }
