@@ -32,7 +32,7 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   const Graph graph = answers::read_network(path_, context.progress);
   const AdaptOptions adaptation = adaptation_.options();
   SessionOptions options = setting_of(context).session_for(dataset);
-  if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, "--input-shape");
+  if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, of_flags("--input-shape"));
   auto [network, form] = adapted(graph, adaptation, dataset, context.progress);
   form_ = form;
   check_result_replaced(network.hash(), context.settings);
@@ -89,7 +89,7 @@ answers::DeclaredAccuracy AccuracyCheck::declared() const {
 
 std::pair<std::size_t, std::size_t> ShardInput::part(Context& context) const {
   if (text_.empty()) return {1, 1};
-  const auto part = parse_shard(text_, "--shard");
+  const auto part = parse_shard(text_, of_flags("--shard"));
   if (text_ == "auto") context.effective["shard"] = {fmt::format("{}/{}", part.first, part.second)};
   return part;
 }

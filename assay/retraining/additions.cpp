@@ -18,8 +18,9 @@ DatasetPtr with_labels(const DatasetPtr& data, std::span<const Session> voters,
                        std::vector<std::string>& notices, Progress& progress) {
   if (voters.empty()) {
     if (!data->has_labels() && data->target_width() == 0)
-      fail(Fault::data, "{} has no labels; {} vote on them", data->describe(),
-           About{"have at least three networks", "give {labels=majority} {voters=A B C} to have networks"});
+      fail(Fault::data, "{} has no labels; {}", data->describe(),
+           About{"have at least three networks vote on them",
+                 "give {labels=majority} {voters=A B C} to have networks vote"});
     return data;
   }
   const Vote vote = majority_vote(voters, data, progress);

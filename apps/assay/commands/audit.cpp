@@ -66,7 +66,7 @@ class Audit final : public Command {
     question_.test = test_.open();
     question_.training = train_.open();
     const Session session = model_.open(context, question_.test.get());
-    if (!sizes_.empty()) question_.options.sizes = parse_counts(sizes_, "--sizes", "6,8,10");
+    if (!sizes_.empty()) question_.options.sizes = parse_counts(sizes_, of_flags("--sizes"), "6,8,10");
     return answers::audit_criteria(session, question_, setting_of(context), context.progress);
   }
 

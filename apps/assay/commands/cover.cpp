@@ -196,7 +196,7 @@ class Cover final : public Command {
     question_.learn.clusterer = clusterer_;
     question_.learn.reduction = coverage::reduction_named(reduction_);
     for (const CLI::Option* option : learning_)
-      if (option->count() > 0) question_.said.emplace_back(profile_setting(*option), frame::flag_of(*option));
+      if (option->count() > 0) question_.said.emplace_back(profile_setting(*option), frame::named(*option));
   }
 
   // The name under which a profile keeps what the flag says.

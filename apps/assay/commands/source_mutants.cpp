@@ -99,7 +99,7 @@ void SourceMutants::settle(const std::vector<std::size_t>& runs) {
   question_.plan.pictures = trainer_data_ == "images";
   question_.design.test = mutation::kill_test_named(kill_test_);
   question_.design.spending = mutation::spending_named(spending_);
-  question_.design.looks = runs_.empty() ? runs : parse_counts(runs_, "--runs", "6,8,10");
+  question_.design.looks = runs_.empty() ? runs : parse_counts(runs_, of_flags("--runs"), "6,8,10");
   if (!repeated()) return refuse_given(repeated_, of_flags("without --runs"));
   mutation::check_design(question_.design);
   if (question_.killable)
