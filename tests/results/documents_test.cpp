@@ -234,7 +234,7 @@ TEST(Results, AnOrderTellsHowEarlyFaultsAreFound) {
   // Faults at places 1 and 2 of 4: 1 - 3 / 8 + 1 / 8.
   EXPECT_EQ(fact_of(document, "apfd"), report::Cell(0.75));
   EXPECT_EQ(cell_of(document, "chosen", 0, "record"), report::Cell("3"));
-  EXPECT_EQ(document.notices, std::vector<std::string>{"1 records have no score and come first"});
+  EXPECT_EQ(document.notices, std::vector<Message>{"1 records have no score and come first"});
 }
 
 TEST(Results, SuspectsStandInTheirOrderAndTruthIsCounted) {
@@ -312,7 +312,7 @@ TEST(Results, ManyRecordsThatAreLeftOutOfAnInspectionAreAWarning) {
   ASSERT_EQ(document.warnings.size(), 1U);
   EXPECT_EQ(document.warnings[0].id, "left-out-records");
   EXPECT_EQ(document.warnings[0].text, inspection.notices[0]);
-  EXPECT_EQ(document.notices, (std::vector<std::string>{inspection.notices[1], inspection.notices[2]}));
+  EXPECT_EQ(document.notices, (std::vector<Message>{inspection.notices[1], inspection.notices[2]}));
 }
 
 TEST(Results, AScoreOfAClassIsTheShareOfMutantsThatItKills) {
