@@ -98,7 +98,7 @@ std::string why_not_repeated(const std::vector<std::string>& typed, const std::s
     const StepFlag* const flag = step_flag(command, name);
     const bool action = name.empty() && value != "run" && value != "list";
     if (flag != nullptr && flag->repeated() && !is_made(*flag, learns) && !action) continue;
-    if (flag != nullptr && flag->acts)
+    if (flag != nullptr && flag->acts && !flag->of_the_run)
       reason = fmt::format("--{} runs a program, writes or removes files", name);
     else
       refused.push_back(name.empty() ? "'" + value + "'" : (name.size() == 1 ? "-" : "--") + name);

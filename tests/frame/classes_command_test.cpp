@@ -47,7 +47,7 @@ class NewCommand : public testing::Test {
 
 TEST_F(NewCommand, AnswersAndSaysWhatItRestsOn) {
   const report::Document document =
-      ask({{"data", {file.string() + ",labels=label"}}, {"out", {(folder / "out.csv").string()}}});
+      ask({{"data", {file.string() + ",label=label"}}, {"out", {(folder / "out.csv").string()}}});
   EXPECT_EQ(document.headline, "3 records of 2 classes");
   EXPECT_EQ(document.command, "classes");
   EXPECT_THAT(document.provenance, testing::Contains(testing::Key("data_file")));
@@ -55,7 +55,7 @@ TEST_F(NewCommand, AnswersAndSaysWhatItRestsOn) {
 }
 
 TEST_F(NewCommand, KeepsWhatItReadsAndTriesWhatItWrites) {
-  const std::string data = file.string() + ",labels=label";
+  const std::string data = file.string() + ",label=label";
   EXPECT_THAT(refusal({{"data", {data}}, {"out", {file.string()}}}), HasSubstr("would overwrite"));
   EXPECT_THAT(refusal({{"data", {data}}, {"out", {(folder / "missing" / "out.csv").string()}}}),
               HasSubstr("--out"));

@@ -23,7 +23,7 @@ class Sum final : public Command {
     flags.describe("Numbers are whole.");
   }
   report::Document run(Context& context) override {
-    if (numbers_.empty()) fail(Fault::usage, "{}: none", About{"numbers to add", "{numbers}"});
+    if (numbers_.empty()) fail(Fault::usage, "numbers to add: none");
     long sum = 0;
     for (const std::string& number : numbers_) sum += std::stol(number);
     context.effective["sign"] = {sign_};
@@ -79,7 +79,7 @@ TEST(ProgramOfCommands, SaysWhatIsWrongInItsOwnWords) {
     }
     return "nothing";
   };
-  EXPECT_EQ(message("sum", {}), "numbers: none");
+  EXPECT_EQ(message("sum", {}), "numbers to add: none");
   EXPECT_EQ(message("summ", {}), "no subcommand is named 'summ'; did you mean 'sum'?");
   EXPECT_EQ(message("sum", {{"sing", {"plus"}}}), "`assay sum` has no flag '--sing'; did you mean 'sign'?");
   EXPECT_THAT(message("sum", {{"sign", {"plus"}}, {"sign", {"minus"}}}), HasSubstr("given twice"));
