@@ -24,54 +24,41 @@ std::string named(std::string_view options, const Message::Namer& namer) {
   return text;
 }
 
+// Coded text in the words of a front end; null: of the library.
+std::string rendered(std::string_view coded, const Message::Namer* namer) {
+  const auto take = [&] {
+    const std::string_view taken = coded.substr(0, coded.find(edge));
+    coded.remove_prefix(std::min(taken.size() + 1, coded.size()));
+    return taken;
+  };
+  std::string text;
+  while (!coded.empty()) {
+    text += take();
+    if (coded.empty()) break;
+    const std::string_view words = take(), options = take();
+    text += namer == nullptr ? std::string(words) : named(options, *namer);
+  }
+  return text;
+}
+
 }  // namespace
 
 Message::Message(std::string_view text) : text_(text) {
   for (std::size_t at = text_.find(edge); at != std::string::npos; at = text_.find(edge, at))
     text_.replace(at, 1, "\\x00");
+  coded_ = text_;
 }
 
-Message::Message(About about) : Message(about.words) {
-  parts_.push_back({0, text_.size(), std::move(about.options)});
+Message::Message(const About& about) : Message(about.words) {
+  coded_ = edge + text_ + edge + about.options + edge;
 }
 
-std::string Message::said(const Namer& namer) const {
-  std::string text;
-  std::size_t done = 0;
-  for (const Part& part : parts_) {
-    text += text_.substr(done, part.begin - done) + named(part.options, namer);
-    done = part.end;
-  }
-  return text + text_.substr(done);
-}
+std::string Message::said(const Namer& namer) const { return rendered(coded_, &namer); }
 
-std::string coded(const Message& message) {
-  std::string text;
-  std::size_t done = 0;
-  for (const Message::Part& part : message.parts_) {
-    text += message.text_.substr(done, part.begin - done) + edge;
-    text += message.text_.substr(part.begin, part.end - part.begin) + edge + part.options + edge;
-    done = part.end;
-  }
-  return text + message.text_.substr(done);
-}
-
-Message decoded(const std::string& coded) {
+Message decoded(std::string coded) {
   Message message;
-  std::string_view rest = coded;
-  const auto take = [&] {
-    const std::size_t end = std::min(rest.find(edge), rest.size());
-    const std::string_view text = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return text;
-  };
-  while (!rest.empty()) {
-    message.text_ += take();
-    if (rest.empty()) break;
-    const std::size_t begin = message.text_.size();
-    message.text_ += take();
-    message.parts_.push_back({begin, message.text_.size(), std::string(take())});
-  }
+  message.text_ = rendered(coded, nullptr);
+  message.coded_ = std::move(coded);
   return message;
 }
 

@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 namespace assay {
 
@@ -31,32 +30,27 @@ class Message {
   Message(std::string_view text);
   Message(const std::string& text) : Message(std::string_view(text)) {}
   Message(const char* text) : Message(std::string_view(text)) {}
-  Message(About about);
+  Message(const About& about);
 
   const std::string& text() const { return text_; }  // in the library's words
   operator const std::string&() const { return text_; }
-  bool empty() const { return text_.empty() && parts_.empty(); }
-  bool names_options() const { return !parts_.empty(); }
+  bool empty() const { return coded_.empty(); }
+  bool names_options() const { return coded_.find('\0') != std::string::npos; }
   std::string said(const Namer& namer) const;
 
   friend bool operator==(const Message& a, const Message& b) { return a.text_ == b.text_; }
 
  private:
-  struct Part {
-    std::size_t begin, end;  // in the text
-    std::string options;
-  };
   friend std::string coded(const Message& message);
-  friend Message decoded(const std::string& coded);
+  friend Message decoded(std::string coded);
 
-  std::string text_;
-  std::vector<Part> parts_;  // in their order
+  std::string text_, coded_;
 };
 
 // Arguments of a message: texts stay texts, whatever they hold, and messages keep what they are about.
 // Nothing but coded() writes a NUL.
-std::string coded(const Message& message);
-Message decoded(const std::string& coded);
+inline std::string coded(const Message& message) { return message.coded_; }
+Message decoded(std::string coded);
 template <typename T>
 auto message_part(const T& value) {
   if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, char>)
