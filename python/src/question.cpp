@@ -135,7 +135,7 @@ nb::dict shown_of(const Answer& answer, std::size_t most) {
   for (const report::Gate& gate : document.gates)
     gates.append(nb::make_tuple(gate.passed, visible(gate.text), visible(report::outcome_of(gate))));
   for (const report::Warning& warning : document.warnings)
-    warnings.append(nb::make_tuple(visible(warning.text), visible(warning.cause)));
+    warnings.append(nb::make_tuple(visible(warning.text.text()), visible(warning.cause.text())));
   for (const std::string& notice : document.notices) notices.append(visible(notice));
   for (const report::Fact& fact : document.facts)
     facts.append(
