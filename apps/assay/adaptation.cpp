@@ -30,7 +30,7 @@ AdaptOptions Adaptation::options() const {
   for (const std::string& text : fixed_) {
     const std::size_t equals = std::min(text.rfind('='), text.size());
     const auto number = number_of<double>(std::string_view(text).substr(std::min(equals + 1, text.size())));
-    if (!number) fail(Fault::usage, "--fix {}: NAME=NUMBER is needed, such as sr=16000", text);
+    if (!number) refuse("--fix {}: NAME=NUMBER is needed, such as sr=16000", text);
     options.fixed.emplace_back(text.substr(0, equals), *number);
   }
   options.precision = parse_precision(precision_);

@@ -4,18 +4,22 @@
 
 #include "apps/frame/command.h"
 #include "apps/frame/gate_options.h"
+#include "apps/frame/wording.h"
 
 namespace assay::app {
 
 using frame::check_result_replaced;
 using frame::Command;
 using frame::CommandInfo;
+using frame::Concept;
 using frame::Configured;
 using frame::Context;
 using frame::EffectiveOptions;
 using frame::Flags;
 using frame::GateOptions;
 using frame::make_command;
+using frame::of_flags;
+using frame::refuse;
 using frame::refuse_given;
 using frame::refuse_without_effect;
 using frame::Settings;

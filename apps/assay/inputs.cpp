@@ -19,20 +19,20 @@ answers::Setting setting_of(const Context& context) {
 }
 
 void ModelInput::declare(Flags& flags, bool positional) {
-  flags.add(positional ? "model,--model FILE" : "--model FILE", path_,
-            "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras");
+  flags.naming(Concept::network)
+      .add(positional ? "model,--model FILE" : "--model FILE", path_,
+           "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras");
   flags.add("--input-shape CxHxW", input_shape_,
             "shape of one record, where neither network nor data tell it; NAME=SHAPE,... of several inputs");
   adaptation_.declare(flags);
 }
 
 Session ModelInput::open(Context& context, const Dataset* dataset) {
-  if (path_.empty())
-    fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
+  if (path_.empty()) refuse("which network? give --model FILE (or model = \"FILE\" in assay.toml)");
   const Graph graph = answers::read_network(path_, context.progress);
   const AdaptOptions adaptation = adaptation_.options();
   SessionOptions options = setting_of(context).session_for(dataset);
-  if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, "--input-shape");
+  if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, of_flags("--input-shape"));
   auto [network, form] = adapted(graph, adaptation, dataset, context.progress);
   form_ = form;
   check_result_replaced(network.hash(), context.settings);
@@ -46,7 +46,7 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
 
 CLI::Option* DataInput::declare(Flags& flags, bool positional) {
   CLI::Option* const option =
-      flags.add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
+      flags.naming(files_).add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
   option_ = option;
   return option;
 }
@@ -54,8 +54,8 @@ CLI::Option* DataInput::declare(Flags& flags, bool positional) {
 DatasetPtr DataInput::open() const {
   if (spec_.empty()) {
     fail(Fault::usage,
-         "which data? give --{} SPEC (or {} = \"SPEC\" in assay.toml); `assay data --help` shows specs",
-         flag_, flag_);
+         "which data? give {} (or {} = \"SPEC\" in assay.toml); `assay data --help` shows specs",
+         About{"--" + flag_ + " SPEC", "{" + flag_ + "=SPEC}"}, flag_);
   }
   return open_dataset(spec_);
 }
@@ -81,7 +81,7 @@ void AccuracyCheck::declare(Flags& flags) {
 
 answers::DeclaredAccuracy AccuracyCheck::declared() const {
   if (expected_ < 0) {
-    refuse_without_effect(tolerances_, "without --expect-accuracy");
+    refuse_without_effect(tolerances_, of_flags("without --expect-accuracy"));
     return std::nullopt;
   }
   return AccuracyBounds{expected_, tolerance_, above_};
@@ -89,7 +89,7 @@ answers::DeclaredAccuracy AccuracyCheck::declared() const {
 
 std::pair<std::size_t, std::size_t> ShardInput::part(Context& context) const {
   if (text_.empty()) return {1, 1};
-  const auto part = parse_shard(text_, "--shard");
+  const auto part = parse_shard(text_, of_flags("--shard"));
   if (text_ == "auto") context.effective["shard"] = {fmt::format("{}/{}", part.first, part.second)};
   return part;
 }

@@ -36,7 +36,8 @@ class ModelInput {
 // --FLAG SPEC
 class DataInput {
  public:
-  explicit DataInput(std::string flag, std::string help) : flag_(std::move(flag)), help_(std::move(help)) {}
+  DataInput(std::string flag, std::string help, Concept files = Concept::data)
+      : flag_(std::move(flag)), help_(std::move(help)), files_(files) {}
   // `positional`: may also stand without its flag.
   CLI::Option* declare(Flags& flags, bool positional = false);
   bool given() const { return !spec_.empty(); }
@@ -49,6 +50,7 @@ class DataInput {
 
  private:
   std::string flag_, help_, spec_;
+  Concept files_;
   const CLI::Option* option_ = nullptr;
 };
 

@@ -25,7 +25,8 @@ class NetworksInput {
   UnitsInput units_{"units of each network that are lifted, in place of all neurons"};
   DataInput training_{"train",
                       "training records, from which activations' ranges, clusters and surprise are learned "
-                      "(default: the seeds)"};
+                      "(default: the seeds)",
+                      Concept::training_data};
 };
 
 }  // namespace assay::app

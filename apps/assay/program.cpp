@@ -8,7 +8,7 @@
 #include <assay/extend/plugin.h>
 #include <assay/session.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/flag_names.h"
+#include "assay/evidence/step_commands.h"
 #include "assay/support/memory.h"
 
 namespace assay {
@@ -49,6 +49,26 @@ constexpr std::array<frame::OldWord, 7> old_words{{
 }};
 constexpr std::array<std::string_view, 3> record_words{"data", "test", "train"};
 
+// What a study is not about is an input.
+std::string role_of(frame::Concept files) {
+  const bool other = files == frame::Concept::other_network || files == frame::Concept::document;
+  return std::string(frame::to_string(other ? frame::Concept::input : files));
+}
+
+evidence::StepCommand step_command(const frame::CommandInfo& info) {
+  evidence::StepCommand command{info.measures, {}};
+  const frame::Posed posed(info);
+  for (const CLI::Option* option : posed.flags.get_options()) {
+    std::vector<std::string> names = option->get_lnames();
+    names.insert(names.end(), option->get_snames().begin(), option->get_snames().end());
+    if (names.empty()) names.emplace_back();
+    for (const std::string& name : names)
+      command.flags[name] = {role_of(frame::files_of(*option)), frame::is_written(*option),
+                             frame::acts(*option), frame::is_of_the_run(*option)};
+  }
+  return command;
+}
+
 void prepare_machine(const Settings& settings) {
   keep_freed_memory();
   set_memory_limit(settings.memory_limit());
@@ -62,6 +82,11 @@ std::vector<std::pair<std::string, std::string>> pack_versions() {
   return versions;
 }
 
+void declare_step_commands() {
+  for (const frame::CommandInfo& info : commands())
+    evidence::step_commands().emplace(info.name, step_command(info));
+}
+
 const frame::Program& program() {
   static const frame::Program all{
       .name = "assay",
@@ -70,7 +95,6 @@ const frame::Program& program() {
       .commands = commands(),
       .groups = help_groups(),
       .words = {old_words, record_words},
-      .with_flags = with_flags,
       .load_plugin = [](const std::string& file) { plugin::load(file); },
       .prepare = prepare_machine,
       .versions = component_versions(),

@@ -13,7 +13,7 @@ class UnitsInput {
  public:
   explicit UnitsInput(std::string help) : help_(std::move(help)) {}
   CLI::Option* declare(Flags& flags) {
-    return flags
+    return flags.naming(Concept::input)
         .add("--units SPEC", texts_,
              help_ +
                  ": layer=fc1,units=3+5+8-11, or those that an answer of `assay inspect --json` names: "

@@ -30,6 +30,7 @@ QuestionFlag described(const CLI::Option& option) {
   flag.repeats = option.get_expected_max() > 1;
   if (flag.is_switch) return flag;
   flag.type = option.get_type_name().substr(0, option.get_type_name().find(':'));
+  flag.files = to_string(files_of(option));
   flag.words = words_of(option);
   flag.fallback = fallback_of(option);
   return flag;

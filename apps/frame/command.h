@@ -59,13 +59,17 @@ class Command {
   // Adds the subcommand's own flags. None is required here: a value may come from assay.toml, so run()
   // checks.
   virtual void declare(Flags& flags) = 0;
+  void declare_on(CLI::App& app) {
+    Flags flags(app, "", &written_);
+    declare(flags);
+  }
   // Called when the command line has been parsed, and nothing else: to sort positions.
   virtual void typed() {}
   // Which options have their values from a configuration file, before anything else is asked.
   virtual void configured(const Configured&, const Settings&) {}
-  // What run() will write in addition to the renderings; they are tried before it is called. Of flags that
-  // Flags::add_output() declares, and of files next to these.
-  virtual std::vector<Output> outputs() const { return {}; }
+  // What run() will write in addition to the renderings, as Flags::add_output() declares it; tried before it
+  // is called.
+  std::vector<Output> outputs() const { return outputs_of(written_); }
   // Files that run() will read and that no flag names.
   virtual std::vector<NamedPath> inputs(const Settings&) const { return {}; }
   // Whether an assay.toml that was found in the current folder may name plug-ins. Not for commands that
@@ -78,6 +82,9 @@ class Command {
   virtual report::Document run(Context& context) = 0;
   // Called when the result of run() stands in all files that were requested, or is the caller's.
   virtual void result_written() {}
+
+ private:
+  std::vector<WrittenFlag> written_;
 };
 
 struct CommandInfo {
@@ -85,6 +92,7 @@ struct CommandInfo {
   std::string_view summary;   // one line, lower case
   std::string_view examples;  // lines shown below the flags in --help
   std::unique_ptr<Command> (*make)();
+  bool measures = false;  // and does nothing else: whoever checks what others found may run it
 };
 
 template <typename T>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
@@ -13,6 +14,13 @@
 #include "assay/support/text/text.h"
 
 namespace assay::frame {
+namespace {
+
+constexpr std::array<const char*, 10> names_of_files{"",          "network", "other network", "training data",
+                                                     "test data", "data",    "profile",       "state",
+                                                     "document",  "input"};
+
+}  // namespace
 
 std::pair<std::string, std::string> Flags::parts_of_names(const std::string& names) {
   const std::size_t blank = names.find(' ');
@@ -43,10 +51,18 @@ CLI::Option* Flags::add_list(const std::string& names, std::string& value, const
   return option;
 }
 
+CLI::Option* Flags::add_output(const std::string& names, std::string& value, const std::string& help,
+                               Written written) {
+  CLI::Option* const option = marked(add(names, value, help), written_mark);
+  const bool is_folder = option->get_type_name().starts_with("FOLDER");
+  if (written_ != nullptr) written_->push_back({flag_of(*option), is_folder, &value, std::move(written)});
+  return option;
+}
+
 CLI::Option* Flags::placed(CLI::Option* option, const std::string& type) const {
   if (!type.empty()) option->type_name(type);
   if (!group_.empty()) option->group(group_);
-  return option;
+  return mark_ == nullptr ? option : marked(option, mark_);
 }
 
 // A check that takes everything: what is known of an option apart from its values.
@@ -68,6 +84,23 @@ bool is_written(const CLI::Option& option) { return Flags::has_mark(option, Flag
 bool is_list(const CLI::Option& option) { return Flags::has_mark(option, Flags::list_mark); }
 bool runs_code(const CLI::Option& option) { return Flags::has_mark(option, Flags::code_mark); }
 
+Flags Flags::with_mark(const char* mark) const {
+  Flags flags = *this;
+  flags.mark_ = mark;
+  return flags;
+}
+bool acts(const CLI::Option& option) { return runs_code(option) || Flags::has_mark(option, Flags::act_mark); }
+bool is_of_the_run(const CLI::Option& option) { return Flags::has_mark(option, Flags::run_mark); }
+
+std::string_view to_string(Concept files) { return names_of_files[static_cast<std::size_t>(files)]; }
+
+Concept files_of(const CLI::Option& option) {
+  for (std::size_t i = 1; i < names_of_files.size(); ++i) {
+    if (Flags::has_mark(option, names_of_files[i])) return static_cast<Concept>(i);
+  }
+  return Concept::none;
+}
+
 std::vector<const CLI::Option*> Flags::named(std::initializer_list<const char*> names) const {
   std::vector<const CLI::Option*> options;
   for (const char* name : names) options.push_back(app_.get_option(name));
@@ -79,6 +112,24 @@ std::vector<const CLI::Option*> Flags::all(std::size_t skipped) const {
   options.erase(options.begin(), options.begin() + static_cast<std::ptrdiff_t>(skipped));
   return options;
 }
+
+std::vector<Output> outputs_of(const std::vector<WrittenFlag>& flags) {
+  std::vector<Output> all;
+  for (const auto& [flag, is_folder, value, written] : flags) {
+    if (written.when && !written.when()) continue;
+    if (written.instead) {
+      std::ranges::move(written.instead(), std::back_inserter(all));
+      continue;
+    }
+    all.push_back({flag, *value, is_folder ? Output::Kind::folder : Output::Kind::file, written.members,
+                   written.goes_on && written.goes_on()});
+    if (written.journal != nullptr && !value->empty())
+      all.push_back({"the journal of " + flag, written.journal(*value).string(), Output::Kind::journal});
+  }
+  return all;
+}
+
+std::filesystem::path journal_beside(const std::filesystem::path& file) { return file.string() + ".journal"; }
 
 std::string name_of(const CLI::Option& option) {
   return option.get_lnames().empty() ? option.get_name() : option.get_lnames().front();
@@ -189,16 +240,21 @@ void give_values(CLI::Option& option, std::vector<std::string> values, const std
 void mark_as_default(CLI::Option& option) { Flags::marked(&option, Flags::default_mark); }
 bool is_default(const CLI::Option& option) { return Flags::has_mark(option, Flags::default_mark); }
 
-void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why) {
+Message named(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  return name.starts_with("--") ? Message(About{name, "{" + name_of(option) + "}"}) : Message(name);
+}
+
+void refuse_without_effect(const std::vector<const CLI::Option*>& options, const Message& why) {
   for (const CLI::Option* option : options) {
     if (is_typed(*option) && option->results() != std::vector{option->get_default_str()})
-      fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+      fail(Fault::usage, "{} has no effect {}", named(*option), why);
   }
 }
 
-void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view why) {
+void refuse_given(const std::vector<const CLI::Option*>& options, const Message& why) {
   for (const CLI::Option* option : options) {
-    if (is_typed(*option)) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+    if (is_typed(*option)) fail(Fault::usage, "{} has no effect {}", named(*option), why);
   }
 }
 

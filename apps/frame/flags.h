@@ -4,15 +4,54 @@
 // messages.
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <assay/message.h>
+#include "assay/support/files/outputs.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::frame {
+
+// The kind of the files that a flag names.
+enum class Concept {
+  none,
+  network,
+  other_network,  // in addition to the one that the command is about
+  training_data,
+  test_data,
+  data,
+  profile,
+  state,
+  document,
+  input
+};
+// "training data"; empty for none.
+std::string_view to_string(Concept files);
+
+// Outputs of a flag in addition to a file or whole folder of its name.
+struct Written {
+  std::vector<std::string> members = {"*"};  // of a folder, as Output has them
+  std::filesystem::path (*journal)(const std::filesystem::path& named) = nullptr;
+  std::function<bool()> when = {};                    // whether it is written at all; empty: always
+  std::function<bool()> goes_on = {};                 // whether what is there is read first; empty: never
+  std::function<std::vector<Output>()> instead = {};  // all that is written, where none of these tells it
+};
+
+struct WrittenFlag {
+  std::string flag;
+  bool is_folder;
+  const std::string* value;
+  Written written;
+};
+std::vector<Output> outputs_of(const std::vector<WrittenFlag>& flags);
+// Of a state in a file.
+std::filesystem::path journal_beside(const std::filesystem::path& file);
 
 // Type of one value of a flag: T, or that of a list of T, or of an optional T.
 template <typename T>
@@ -48,8 +87,10 @@ std::string to_plain_number(std::string& text) {
 class Flags {
  public:
   // `group`: the heading of --help under which they stand; empty: that of the command's own.
-  explicit Flags(CLI::App& app, std::string group = "") : app_(app), group_(std::move(group)) {}
-  Flags in_group(std::string group) const { return Flags(app_, std::move(group)); }
+  // `written`: where flags that are written are listed, for outputs_of(); null: nowhere.
+  explicit Flags(CLI::App& app, std::string group = "", std::vector<WrittenFlag>* written = nullptr)
+      : app_(app), group_(std::move(group)), written_(written) {}
+  Flags in_group(std::string group) const { return Flags(app_, std::move(group), written_); }
 
   // A flag whose value goes to `value`; `names`: "--criterion SPEC", "-m,--neurons 6,8,...", "states FILE" of
   // what stands without dashes, "model,--model FILE" of what stands with or without; the word after a blank
@@ -83,16 +124,19 @@ class Flags {
 
   // A flag that names a file or folder to write. Other flags name something read; this does not depend on
   // other flags.
-  template <typename T, typename... Check>
-  CLI::Option* add_output(const std::string& names, T& value, const std::string& help,
-                          const Check&... check) {
-    return marked(add(names, value, help, check...), written_mark);
-  }
+  CLI::Option* add_output(const std::string& names, std::string& value, const std::string& help,
+                          Written written = {});
   // A flag that names code that will run.
   template <typename T>
   CLI::Option* add_code(const std::string& names, T& value, const std::string& help) {
     return marked(add(names, value, help), code_mark);
   }
+
+  // For flags that name such files; that run code, or write and remove what no flag names; that say how a run
+  // tells and keeps what it finds.
+  Flags naming(Concept files) const { return with_mark(to_string(files).data()); }
+  Flags acting() const { return with_mark(act_mark); }
+  Flags of_the_run() const { return with_mark(run_mark); }
 
   // A text below the command's summary in its help.
   void describe(const std::string& text) { app_.description(app_.get_description() + "\n\n" + text); }
@@ -106,28 +150,40 @@ class Flags {
  private:
   friend bool is_written(const CLI::Option& option);
   friend bool runs_code(const CLI::Option& option);
+  friend bool acts(const CLI::Option& option);
+  friend bool is_of_the_run(const CLI::Option& option);
+  friend Concept files_of(const CLI::Option& option);
   friend bool is_list(const CLI::Option& option);
   friend bool is_default(const CLI::Option& option);
   friend void mark_as_default(CLI::Option& option);
   static constexpr const char *written_mark = "written", *code_mark = "code", *list_mark = "list",
-                              *default_mark = "default";
+                              *default_mark = "default", *act_mark = "acts", *run_mark = "run";
   static CLI::Option* marked(CLI::Option* option, const char* mark);
   static bool has_mark(const CLI::Option& option, const char* mark);
   static std::pair<std::string, std::string> parts_of_names(const std::string& names);
   CLI::Option* placed(CLI::Option* option, const std::string& type) const;
+  Flags with_mark(const char* mark) const;
 
   CLI::App& app_;
   std::string group_;
+  std::vector<WrittenFlag>* written_;
+  const char* mark_ = nullptr;  // of all that are declared with these
 };
 
 // "count-layer" of --count-layer, "states" of what stands without dashes.
 std::string name_of(const CLI::Option& option);
 // "--count-layer", "states".
 std::string flag_of(const CLI::Option& option);
+// The same in messages.
+Message named(const CLI::Option& option);
 bool is_switch(const CLI::Option& option);
 // What add_output() and add_code() have declared.
 bool is_written(const CLI::Option& option);
 bool runs_code(const CLI::Option& option);
+// What naming(), acting() and of_the_run() have said. What runs code acts.
+Concept files_of(const CLI::Option& option);
+bool acts(const CLI::Option& option);
+bool is_of_the_run(const CLI::Option& option);
 // A list of specs or names that add_list() has declared.
 bool is_list(const CLI::Option& option);
 
@@ -161,8 +217,8 @@ bool is_default(const CLI::Option& option);
 
 // Throws Error{usage}, "--flag has no effect WHY", for an option that was typed with another value than the
 // one that holds without it: recorded commands name those.
-void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why);
+void refuse_without_effect(const std::vector<const CLI::Option*>& options, const Message& why);
 // The same for an option that was typed at all.
-void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view why);
+void refuse_given(const std::vector<const CLI::Option*>& options, const Message& why);
 
 }  // namespace assay::frame

@@ -1,6 +1,6 @@
 #include "apps/frame/gate_options.h"
 
-#include <assay/error.h>
+#include "apps/frame/wording.h"
 
 namespace assay::frame {
 
@@ -11,7 +11,7 @@ void GateOptions::declare(Flags& flags) {
           "end with exit code 2 unless this figure is reached, such as 'idc[m=6]=0.35', 'kmnc[layer=*]=60%' "
           "or 'warnings<=0'; may be repeated")
       ->group("Gates");
-  flags
+  flags.naming(Concept::document)
       .add("--no-worse-than FILE.json", conditions_.baseline,
            "end with exit code 2 if any figure is worse than in an earlier --json result")
       ->group("Gates");
@@ -34,9 +34,9 @@ const report::Conditions& GateOptions::conditions() const {
   const report::Ratchet& ratchet = conditions_.ratchet;
   if (conditions_.baseline.empty() &&
       (ratchet.tolerance != "0" || !ratchet.only.empty() || conditions_.any_baseline))
-    fail(Fault::usage,
-         "--worse-by, --compare and --any-baseline are about an earlier result; name it with --no-worse-than "
-         "FILE.json");
+    refuse(
+        "--worse-by, --compare and --any-baseline are about an earlier result; name it with --no-worse-than "
+        "FILE.json");
   return conditions_;
 }
 

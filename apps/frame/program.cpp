@@ -58,29 +58,12 @@ std::string no_seed(const std::string& text) {
                      std::numeric_limits<std::int64_t>::max());
 }
 
-// The command's document, in the library's words.
-report::Document answered(const Program& program, const CLI::App& sub, Command& command,
-                          const Settings& settings, Progress& progress) {
-  program.prepare(settings);
-  if (ranks().first()) check_outputs(command.outputs(), command.inputs(settings), sub, settings);
-  Context context{settings, progress};
-  const auto start = std::chrono::steady_clock::now();
-  report::Document document = command.run(context);
-  ranks().leave_to_first();
-  document.warnings.insert(document.warnings.begin(), context.warnings.begin(), context.warnings.end());
-  document.command = sub.get_name();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  add_common_provenance(document, program, sub, context, seconds);
-  return document;
-}
-
 }  // namespace
 
 Posed::Posed(const CommandInfo& info)
     : flags(std::string(info.summary), std::string(info.name)), command(info.make()) {
   flags.option_defaults()->always_capture_default();
-  Flags declared(flags);
-  command->declare(declared);
+  command->declare_on(flags);
   own = flags.get_options().size();
   declare_common(flags, settings);
 }
@@ -95,25 +78,27 @@ void declare_common(CLI::App& app, Settings& settings) {
         fmt::format("--{} {}{}", renderer.name, kind, renderer.render_files ? "" : renderer.extension),
         settings.renderings[renderer.name], fmt::format("write the {} to {}", renderer.summary, kind));
   }
-  outputs
+  outputs.of_the_run()
       .add("--format NAME", settings.format, "form of standard output; csv: the first table alone",
            CLI::IsMember({"text", "json", "csv", "markdown"}))
       ->default_str("");
-  flags.add("--config FILE", settings.config,
-            "read flags from FILE (default: ./assay.toml, else [tool.assay] of ./pyproject.toml)");
-  flags
+  flags.of_the_run().add(
+      "--config FILE", settings.config,
+      "read flags from FILE (default: ./assay.toml, else [tool.assay] of ./pyproject.toml)");
+  flags.of_the_run()
       .add_code("--plugin FILE.so", settings.plugins,
                 "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "
                 "(docs/plugins.md)")
       ->allow_extra_args(false);
-  flags.add(
+  flags.of_the_run().add(
       "--trust", settings.trust,
       "let an assay.toml of the current folder load plug-ins, run programs and write outside the folder");
-  flags.add("-q,--quiet", settings.quiet, "no progress, only the result");
-  flags.add("-v,--verbose", settings.verbose,
-            "all tables, such as those of single records, and what the result rests on");
-  flags.add("--force", settings.force, "replace a state, profile or result that holds something else");
-  flags.add("--strict", settings.strict, "end with exit code 9 where the result has warnings");
+  flags.of_the_run().add("-q,--quiet", settings.quiet, "no progress, only the result");
+  flags.of_the_run().add("-v,--verbose", settings.verbose,
+                         "all tables, such as those of single records, and what the result rests on");
+  flags.of_the_run().add("--force", settings.force,
+                         "replace a state, profile or result that holds something else");
+  flags.of_the_run().add("--strict", settings.strict, "end with exit code 9 where the result has warnings");
   flags.add("--seed", settings.seed, "seed of everything random", CLI::Validator(no_seed, ""));
   flags.add("--threads", settings.threads, "threads; 0: all cores", CLI::Range(0, 4096));
   flags.add("--batch", settings.batch, "records per batch; 0: chosen for the network",
@@ -134,17 +119,19 @@ void declare_common(CLI::App& app, Settings& settings) {
 
 report::Document answer(const Program& program, const CLI::App& sub, Command& command,
                         const Settings& settings, Progress& progress) {
-  const Wording wording(program, sub);
-  try {
-    report::Document document = answered(program, sub, command, settings, progress);
-    wording.reword(document);
-    name_warnings(document);
-    return document;
-  } catch (const Error& error) {
-    const std::string message = wording(error.what());
-    if (message == error.what()) throw;  // as it is: it may be of a type of its caller's
-    throw Error(error.fault(), message);
-  }
+  program.prepare(settings);
+  if (ranks().first()) check_outputs(command.outputs(), command.inputs(settings), sub, settings);
+  Context context{settings, progress};
+  const auto start = std::chrono::steady_clock::now();
+  report::Document document = command.run(context);
+  ranks().leave_to_first();
+  document.warnings.insert(document.warnings.begin(), context.warnings.begin(), context.warnings.end());
+  document.command = sub.get_name();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  add_common_provenance(document, program, sub, context, seconds);
+  put_flags(document);
+  name_warnings(document);
+  return document;
 }
 
 }  // namespace assay::frame

@@ -24,8 +24,6 @@ struct Program {
   std::span<const CommandInfo> commands;  // in the order of --help
   std::vector<HelpGroup> groups = {};     // how --help lists them
   Words words = {};
-  // A message of the library, which names concepts, with the flags that stand for them.
-  std::string (*with_flags)(std::string message) = [](std::string message) { return message; };
   // Adds the entries of a plug-in to the catalogues.
   void (*load_plugin)(const std::string& file) = [](const std::string&) {};
   // Called before each command runs.

@@ -22,6 +22,7 @@
 #include "apps/frame/rendering.h"
 #include "apps/frame/terminal.h"
 #include "apps/frame/trust.h"
+#include "apps/frame/wording.h"
 #include "assay/support/conditions.h"
 #include "assay/support/deaf_work.h"
 #include "assay/support/files/input_file.h"
@@ -197,8 +198,7 @@ struct CommandLine {
     for (const CommandInfo& info : program.commands) {
       CLI::App* sub = root.add_subcommand(std::string(info.name), std::string(info.summary));
       auto command = info.make();
-      Flags flags(*sub);
-      command->declare(flags);
+      command->declare_on(*sub);
       declare_common(*sub, settings);
       sub->set_help_all_flag("--help-all", "print all flags, with those of every command");
       for (CLI::Option* option : sub->get_options()) option->default_str(fallback_of(*option));
@@ -356,7 +356,7 @@ int run_first(const Program& program, int argc, char** argv, Ranks& all) {
         return code;
       },
       [&](const Error& error) {
-        std::string message = error.what();
+        std::string message = with_flags(error.message());
         // Launchers interrupt everybody when one has ended.
         if (error.fault() == Fault::interrupted) {
           for (const std::string& name : all.ended())
@@ -400,8 +400,9 @@ int run_launched(const Program& program, int argc, char** argv) {
 void run_program(const Program& program, int argc, char** argv) {
   occupy_standard_streams();
   take_signals();
-  const int code = with_errors_told([&] { return run_launched(program, argc, argv); },
-                                    [](const Error& error) { return failed(error.fault(), error.what()); });
+  const int code =
+      with_errors_told([&] { return run_launched(program, argc, argv); },
+                       [](const Error& error) { return failed(error.fault(), with_flags(error.message())); });
   std::cout.flush();
   // The tables of libraries are left to the system: taking them down is an eighth of a short command's time.
   std::_Exit(code);

@@ -1,29 +1,34 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
+// Messages of commands name flags, those of the library what flags stand for; other front ends than the
+// program put words of their own in both places.
 
+#include <string>
+#include <string_view>
+
+#include <assay/error.h>
 #include <assay/report.h>
-#include "apps/frame/program.h"
 
 namespace assay::frame {
 
-// Puts the program's flags into messages of the library, which name concepts. Names stay as they are: values
-// of the command's options, their parts, and whatever a message quotes, even where they hold the words of a
-// concept.
-class Wording {
- public:
-  // `command` has its values.
-  Wording(const Program& program, const CLI::App& command);
+// The format of a message whose flags are options: those of "with --train SPEC". What stands in `...` is a
+// command line, and stays.
+std::string with_options(fmt::string_view format);
 
-  std::string operator()(std::string message) const;
-  // Headline, notices and warnings.
-  void reword(report::Document& document) const;
+// message() with flags: of_flags("--train learns what --profile {} holds", file).
+template <typename... Args>
+Message of_flags(MessageFormat<Args...> format, const Args&... args) {
+  return message_of_parts(with_options(format), message_part(args)...);
+}
+// Throws Error{usage} with it.
+template <typename... Args>
+[[noreturn]] void refuse(MessageFormat<Args...> format, const Args&... args) {
+  throw Error(Fault::usage, of_flags<Args...>(format, args...));
+}
 
- private:
-  const Program& program_;
-  std::vector<std::string> names_;  // those with a blank, as every concept has one; longer ones first
-};
+// As the program says it: "use a smaller --learning-rate".
+std::string with_flags(const Message& message);
+// Notices and warnings.
+void put_flags(report::Document& document);
 
 }  // namespace assay::frame

@@ -22,10 +22,10 @@ void check_accuracy(const DeclaredAccuracy& declared, const Session& session, co
   try {
     require_accuracy(session, data, evaluation, *declared);
   } catch (const Error& error) {  // what a result would warn of belongs to it, as there will be no result
-    std::string message = error.what();
+    Message whole = error.message();
     for (const report::Warning& warning : told_beside(session, *data, evaluation))
-      message += fmt::format("; {}: {} ({})", warning.id, warning.text, warning.cause);
-    fail(error.fault(), "{}", message);
+      whole = message("{}; {}: {} ({})", whole, warning.id, warning.text, warning.cause);
+    throw Error(error.fault(), whole);
   }
 }
 

@@ -95,8 +95,9 @@ void note_sloping(const Session& session, const AttackProblem& problem, std::spa
     fail(Fault::unsupported,
          "the gradient is 0 for every record, so an attack that follows it goes nowhere: {} has a derivative "
          "of 0 "
-         "wherever there is one; have gradients pass straight through steps, or attack without gradients",
-         step->describe());
+         "wherever there is one; {} steps, or attack without gradients",
+         step->describe(),
+         About{"have gradients pass straight through", "use {straight-through} to have gradients pass"});
   }
 }
 

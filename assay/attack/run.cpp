@@ -87,7 +87,7 @@ class Run {
       search_all(std::move(rest), progress);
     } catch (const Error& error) {
       if (error.fault() != Fault::interrupted || !journal_) throw;
-      fail(Fault::interrupted, "{}; the same command goes on from {}", error.what(),
+      fail(Fault::interrupted, "{}; the same command goes on from {}", error.message(),
            options_.journal.string());
     }
     if (!ranks().first()) return summary_;

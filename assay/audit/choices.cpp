@@ -28,9 +28,12 @@ void require_classes(const Session& session, const Dataset& test, const task::Ta
   if (task != nullptr) return;
   if (test.target_width() == 0 && class_count(session) > 0) return;
   fail(Fault::usage,
-       "network '{}' gives no classes for {}, by which an audit's own mutants are killed; have mutants "
-       "judged by how far outputs differ and audit with their state, or draw none",
-       session.graph().name(), test.describe());
+       "network '{}' gives no classes for {}, by which an audit's own mutants are killed; {}, or {}",
+       session.graph().name(), test.describe(),
+       About{"have mutants judged by how far outputs differ and audit with their state",
+             "judge mutants by how far outputs differ (assay mutate {margin=M} {state=FILE}) and audit with "
+             "them ({mutants=FILE})"},
+       About{"draw none", "with none ({count=0})"});
 }
 
 mutation::MutationState judged_mutants(const Session& session, const DatasetPtr& test,

@@ -21,7 +21,7 @@ DatasetPtr some_of(const DatasetPtr& data) {
 
 struct Obstacle {
   Fault fault = Fault::usage;
-  std::string why;
+  Message why;
 };
 
 // Why it does not work; nothing where it does. Faults of files are not an answer.
@@ -34,7 +34,7 @@ std::optional<Obstacle> obstacle(const Attempt& attempt) {
     if (fault != Fault::usage && fault != Fault::mismatch && fault != Fault::unsupported &&
         fault != Fault::data && fault != Fault::resources)
       throw;
-    return Obstacle{fault, error.what()};
+    return Obstacle{fault, error.message()};
   }
   return {};
 }

@@ -13,7 +13,7 @@ namespace assay::coverage {
 
 struct PossibleCriteria {
   std::vector<Spec> possible;
-  std::vector<std::pair<Spec, std::string>> impossible;  // and why
+  std::vector<std::pair<Spec, Message>> impossible;  // and why
 };
 
 // Learns and measures each on some training records; all together first. `options`: how it will be learned.

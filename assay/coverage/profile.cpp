@@ -47,9 +47,8 @@ void require_profile_fits(const Profile& profile, const std::string& model_hash,
                           const std::string& model_name) {
   if (profile.model_hash == model_hash) return;
   fail(Fault::mismatch,
-       "the profile was learned from another network (hash {}) than '{}' (hash {}); learn it again "
-       "from the training data",
-       profile.model_hash, model_name, model_hash);
+       "the profile was learned from another network (hash {}) than '{}' (hash {}); learn it again {}",
+       profile.model_hash, model_name, model_hash, About{"from the training data", "with {train}"});
 }
 
 }  // namespace assay::coverage

@@ -8,10 +8,13 @@
 namespace assay::coverage {
 namespace {
 
+const About anew{"from training records", "with {train}"};
+
 std::vector<std::string> numbers_in(const std::string& ms) {
   if (ms == "auto") return {ms};
   std::vector<std::string> numbers;
-  for (const std::int64_t m : parse_positive(ms, ',', "numbers of important neurons", "6,8,10"))
+  for (const std::int64_t m :
+       parse_positive(ms, ',', About{"numbers of important neurons", "{neurons}"}, "6,8,10"))
     numbers.push_back(std::to_string(m));
   return numbers;
 }
@@ -90,15 +93,15 @@ void require_settings(const Profile& profile, const Settings& asked, const SaidS
   for (const auto& [name, called] : said) {
     if (profile.settings.empty())
       fail(Fault::mismatch,
-           "{} has no effect with profile {}, which does not tell what it was learned with; leave it out, or "
-           "learn anew from training records",
-           called, file.string());
+           "{} has no effect with {} {}, which does not tell what it was learned with; leave it out, or "
+           "learn anew {}",
+           called, About{"profile", "{profile}"}, file.string(), anew);
     const std::string wanted = text_in(asked, name), learned = text_in(profile.settings, name);
     if (wanted != learned)
       fail(Fault::mismatch,
-           "{} {} contradicts profile {}, which was learned with {}; leave the setting out, or learn anew "
-           "from training records",
-           called, wanted, file.string(), learned.empty() ? "all" : learned);
+           "{} {} contradicts {} {}, which was learned with {}; leave the {} out, or learn anew {}", called,
+           wanted, About{"profile", "{profile}"}, file.string(), learned.empty() ? "all" : learned,
+           About{"setting", "flag"}, anew);
   }
 }
 
@@ -108,8 +111,8 @@ CoverageState begin_state(const std::shared_ptr<const Profile>& profile, const s
   if (add_to.empty() || !std::filesystem::exists(add_to)) return state;
   CoverageState earlier = CoverageState::read(add_to, profile);
   if (earlier.specs() != state.specs() || earlier.by_class() != by_class) {
-    fail(Fault::mismatch, "{} holds other criteria than this run; use the same criteria, or another state",
-         add_to.string());
+    fail(Fault::mismatch, "{} holds other criteria than this run; use the same criteria, or another {}",
+         add_to.string(), About{"state", "{state}"});
   }
   return earlier;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <assay/coverage.h>
+#include <assay/message.h>
 #include "assay/coverage/settings.h"
 
 namespace assay::coverage {
@@ -43,7 +44,7 @@ std::shared_ptr<const Profile> learned_profile(const Session& session, const Dat
                                                const LearnOptions& options, Progress& progress);
 
 // Settings that were requested explicitly, each by its name and by what messages call it.
-using SaidSettings = std::vector<std::pair<std::string, std::string>>;
+using SaidSettings = std::vector<std::pair<std::string, Message>>;
 // Throws Error{mismatch} where one of them is not what the profile in `file` was learned with.
 void require_settings(const Profile& profile, const Settings& asked, const SaidSettings& said,
                       const std::filesystem::path& file);

@@ -89,7 +89,8 @@ Selection choose(const CoverageState& state, Observations& seen, const Dataset& 
     for (const auto& [record, value] : values.values) scores[record] = value;
     return ordered(scores);
   }
-  if (seen.records.size() != test.size()) fail(Fault::usage, "choosing by {} needs a classifier", options.by);
+  if (seen.records.size() != test.size())
+    fail(Fault::usage, "{} {} needs a classifier", About{"choosing by", "{by}"}, options.by);
   for (const RecordFacts& record : seen.records) scores[record.record] = record.doubt(options.by);
   return ordered(scores);
 }

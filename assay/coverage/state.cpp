@@ -78,8 +78,8 @@ void CoverageState::merge(const CoverageState& other) {
          profile_->model_hash, other.profile_->model_hash);
   }
   if (other.profile_hash_ != profile_hash_)
-    fail(Fault::mismatch,
-         "states measured with two profiles cannot be combined; measure again with one profile");
+    fail(Fault::mismatch, "states measured with two profiles cannot be combined; measure again with one {}",
+         About{"profile", "{profile}"});
   if (other.specs_ != specs_ || other.by_class_ != by_class_) {
     fail(Fault::mismatch, "states of different criteria cannot be combined: {}{} and {}{}", spec_list(specs_),
          by_class_ ? " by class" : "", spec_list(other.specs_), other.by_class_ ? " by class" : "");

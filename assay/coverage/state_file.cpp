@@ -126,7 +126,7 @@ CoverageState CoverageState::read(const std::filesystem::path& path, std::shared
   } catch (const Error& error) {
     pass_on_condition();
     if (error.fault() == Fault::mismatch) throw;
-    fail(Fault::data, "{}: the coverage state cannot be used: {}", path.string(), error.what());
+    fail(Fault::data, "{}: the coverage state cannot be used: {}", path.string(), error.message());
   } catch (const std::exception& error) {
     pass_on_condition();
     fail(Fault::data, "{}: the coverage state cannot be used: {}", path.string(), error.what());

@@ -301,10 +301,10 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Array&
         Fault::unsupported,
         "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
         "classes]. Put a mean over the positions (ReduceMean), or one of them (Gather), behind the scores to "
-        "have decisions; criteria without classes (nc), mutants judged by a margin and inspection "
-        "need none. Outputs for each position can be compared with numeric targets, as many as there are "
-        "outputs",
-        session.graph().name(), to_string(logits.shape()));
+        "have decisions; criteria without classes ({}), {} need none. Outputs for each position can be "
+        "compared with numeric targets, as many as there are outputs",
+        session.graph().name(), to_string(logits.shape()), About{"nc", "cover {criterion=nc}"},
+        About{"mutants judged by a margin and inspection", "mutate {margin} and inspect"});
   }
   require_scores_by_class(session, logits);
   if (records > 0 && logits.count() == 0)

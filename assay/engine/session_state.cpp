@@ -269,7 +269,7 @@ std::vector<ValueInfo> Session::State::probe() const {
     if (!about_inputs(error)) throw;
     fail(error.fault(),
          "{}; layers are found by running the network on made-up inputs, which do not suit this one",
-         error.what());
+         error.message());
   }
 }
 

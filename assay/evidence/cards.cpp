@@ -15,7 +15,7 @@ void add_document(Text& text, const report::Document& document) {
     if (table.detail || table.rows.empty()) continue;
     add_table(text, table, most_rows);
   }
-  if (!document.notices.empty()) text.list(document.notices);
+  if (!document.notices.empty()) text.list({document.notices.begin(), document.notices.end()});
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void add_data_cards(Text& text, std::span<const StepResult> results) {
   for (const StepResult& result : results) {
     for (const report::Warning& warning : result.document.warnings) {
       if (warning.id == "overlap" || warning.id == "same-data" || warning.id == "scale")
-        text.paragraph(fmt::format("Found by {}: {}.", result.step.name, warning.text));
+        text.paragraph(fmt::format("Found by {}: {}.", result.step.name, warning.text.text()));
     }
   }
 }

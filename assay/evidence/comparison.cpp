@@ -78,7 +78,7 @@ class Comparer {
 std::vector<std::string> warnings_of(const report::Document& document) {
   std::vector<std::string> texts;
   for (const report::Warning& warning : document.warnings)
-    if (warning.id != "left-out") texts.push_back(fmt::format("{}: {}", warning.id, warning.text));
+    if (warning.id != "left-out") texts.push_back(fmt::format("{}: {}", warning.id, warning.text.text()));
   return texts;
 }
 

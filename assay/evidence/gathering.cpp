@@ -11,6 +11,7 @@
 #include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
+#include "assay/evidence/step_commands.h"
 #include "assay/evidence/traceability.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/input_file.h"
@@ -24,25 +25,6 @@ namespace assay::evidence {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Flags by which commands name the subject.
-struct SubjectFlags {
-  const char *command, *model, *train, *test;  // null: it has none
-};
-constexpr SubjectFlags subject_flags[] = {
-    {"data", nullptr, nullptr, nullptr},      {"cover", "model", "train", "test"},
-    {"select", "model", "train", "test"},     {"mutate", "model", nullptr, "test"},
-    {"evaluate", "model", nullptr, "data"},   {"attack", "model", nullptr, "data"},
-    {"importance", "model", "data", nullptr}, {"audit", "model", "train", "test"},
-    {"inspect", "model", nullptr, "data"},    {"explore", "model", "train", "data"},
-    {"retrain", "model", "train", "test"},    {"prune", "model", nullptr, "test"},
-};
-
-SubjectFlags subject_flags_of(const std::string& command) {
-  for (const SubjectFlags& flags : subject_flags)
-    if (flags.command == command) return flags;
-  return {"", "model", nullptr, nullptr};
-}
 
 bool has_argument(const Step& step, const std::string& name) {
   return std::ranges::any_of(step.arguments, [&](const std::string& argument) {
@@ -116,9 +98,10 @@ std::vector<std::string> command_of(const Step& step, const GatherOptions& optio
   command.push_back("--json=" + (options.folder / result_file(step)).string());
   for (const auto& [flag, value] : options.flags) add(flag, value);
   const std::string kept = (options.folder / states_folder / step.name).string();
-  if (step.command == "cover" || step.command == "mutate" || step.command == "inspect")
-    add("state", kept + ".state");
-  if (step.command == "cover") add("profile", kept + ".profile");
+  for (const auto& [name, flag] : step_command(step.command).flags) {
+    if (flag.written && (flag.files == "state" || flag.files == "profile"))
+      add(name, kept + "." + flag.files);
+  }
   return command;
 }
 
@@ -196,36 +179,31 @@ std::vector<fs::path> named_files(const std::string& text) {
   return files;
 }
 
-// The files of an option, by its name.
-const std::map<std::string, std::string>& roles() {
-  static const std::map<std::string, std::string> all = [] {
-    std::map<std::string, std::string> named{{"model", "network"},
-                                             {"train", "training data"},
-                                             {"test", "test data"},
-                                             {"data", "data"},
-                                             {"profile", "profile"}};
-    for (const std::string& name : read_options()) named.emplace(name, "input");
-    return named;
-  }();
-  return all;
-}
-
 std::vector<InputFile> inputs_of(const std::vector<StepResult>& results) {
   std::vector<InputFile> inputs;
   for (const StepResult& result : results) {
     for (const auto& [name, value] : named_values(result.typed)) {
-      const auto role = roles().find(name);
-      if (role == roles().end()) continue;
+      const StepFlag* const flag = step_flag(result.typed.at(0), name);
+      if (flag == nullptr || flag->files.empty()) continue;
       for (const fs::path& file : named_files(value)) {
         const auto known = std::ranges::find(inputs, file.string(), &InputFile::path);
         if (known == inputs.end())
-          inputs.push_back({role->second, file.string(), sha256_of_file(file), fs::file_size(file)});
+          inputs.push_back({flag->files, file.string(), sha256_of_file(file), fs::file_size(file)});
         else if (known->role == "data")
-          known->role = role->second;
+          known->role = flag->files;
       }
     }
   }
   return inputs;
+}
+
+// To the flag of its command that names such files.
+void give(Step& step, std::string_view files, const std::string& value, const GivenKeys& given) {
+  for (const auto& [name, flag] : step_command(step.command).flags) {
+    if (flag.files != files || value.empty()) continue;
+    if (has_argument(step, name) || given.contains({step.command, name})) continue;
+    step.arguments.push_back(fmt::format("--{}={}", name, value));
+  }
 }
 
 }  // namespace
@@ -237,16 +215,12 @@ void complete(Study& study, const GivenKeys& given, const Subject& subject) {
   }
   for (Step& step : study.steps) {
     if (!step.collected.empty()) continue;
-    const auto give = [&](const char* flag, const std::string& value) {
-      if (flag == nullptr || value.empty()) return;
-      if (has_argument(step, flag) || given.contains({step.command, flag})) return;
-      step.arguments.push_back(fmt::format("--{}={}", flag, value));
-    };
-    const SubjectFlags flags = subject_flags_of(step.command);
-    give(flags.model, subject.model);
-    // Profiles are in place of training data there.
-    if (step.command != "explore" || !has_argument(step, "profile")) give(flags.train, subject.train);
-    give(flags.test, subject.test);
+    // A profile that is read is in place of training data.
+    const StepFlag* const profile = step_flag(step.command, "profile");
+    const bool learns = profile == nullptr || profile->written || !has_argument(step, "profile");
+    give(step, "network", subject.model, given);
+    if (learns) give(step, "training data", subject.train, given);
+    give(step, "test data", subject.test, given);
   }
   std::vector<Step> first = first_steps(subject);
   std::erase_if(first, [&](const Step& step) {
@@ -259,8 +233,8 @@ void complete(Study& study, const GivenKeys& given, const Subject& subject) {
 std::unique_ptr<Journal> begin_pack(const fs::path& folder, const Study& study, bool replace) {
   const bool finished = fs::exists(folder / manifest_name), begun = fs::exists(folder / journal_name);
   if (finished && !begun && !replace)
-    fail(Fault::usage, "{} holds an evidence pack; name another folder, or have it replaced",
-         folder.string());
+    fail(Fault::usage, "{} holds an evidence pack; name another folder, or {}", folder.string(),
+         About{"have it replaced", "replace it with {force}"});
   // A continued run keeps the results of all steps; a replaced one keeps nothing.
   const std::vector<PackFile> listed =
       finished && !begun ? read_manifest(folder).files : std::vector<PackFile>{};
@@ -339,7 +313,7 @@ report::Document document_of(const PackContents& contents, std::span<const Outco
     }
     for (const report::Warning& warning : result.document.warnings)
       document.warnings.push_back(
-          {warning.id, fmt::format("step {}: {}", result.step.name, warning.text), warning.cause});
+          {warning.id, message("step {}: {}", result.step.name, warning.text), warning.cause});
   }
   return document;
 }

@@ -9,6 +9,7 @@
 #include "assay/evidence/pages.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
+#include "assay/evidence/step_commands.h"
 #include "assay/evidence/traceability.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/shell.h"
@@ -28,17 +29,6 @@ void require_file_name(const std::string& name, std::string_view what) {
          what);
 }
 
-bool is_output_option(std::string_view name, bool learns) {
-  static const std::set<std::string_view> outputs{
-      "json",           "html",    "junit",      "sarif",       "markdown", "csv",
-      "elements",       "state",   "append",     "out",         "matrix",   "made-dir",
-      "killing-subset", "write",   "sheet",      "ids",         "scores",   "cache",
-      "quiet",          "force",   "strict",     "trust",       "config",   "journal-every",
-      "plugin",         "out-dir", "checkpoint", "predictions", "heatmaps", "store",
-      "prune",          "format",  "verbose"};
-  return outputs.contains(name) || (learns && name == "profile");
-}
-
 std::vector<std::string> repeatable(const std::string& command, const std::string& options) {
   const std::vector<std::string> words = shell_words(options);
   const auto starts = [](std::string_view flag) {
@@ -54,7 +44,8 @@ std::vector<std::string> repeatable(const std::string& command, const std::strin
         flag ? words[i].substr(2, equals == std::string::npos ? equals : equals - 2) : "";
     const bool has_value =
         flag && equals == std::string::npos && i + 1 < words.size() && !words[i + 1].starts_with("--");
-    if (flag && is_output_option(name, learns)) {
+    const StepFlag* const known = flag ? step_flag(command, name) : nullptr;
+    if (known != nullptr && (known->of_the_run || is_made(*known, learns))) {
       i += has_value ? 1 : 0;
       continue;
     }

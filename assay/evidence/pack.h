@@ -53,11 +53,9 @@ std::map<std::string, std::string> made_reports(const PackContents& contents,
 // that holds the results (and states) of the steps. Returns what every requirement came to.
 std::vector<Outcome> write_pack(const PackContents& contents, const std::filesystem::path& folder);
 
-// Options that say where a command puts what it makes, which another run must not repeat. `learns`: the
-// command has training data, so that it writes its profile.
-bool is_output_option(std::string_view name, bool learns);
-
-// The command of a step without those: {"cover", "--model", "net.onnx", ...} of "cover" and recorded options.
+// The command of a step without flags that say where it puts what it makes, which another run must not
+// repeat:
+// {"cover", "--model", "net.onnx", ...} of "cover" and recorded options.
 std::vector<std::string> repeatable(const std::string& command, const std::string& options);
 
 }  // namespace assay::evidence

@@ -6,9 +6,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <map>
+#include <set>
 
 #include <assay/error.h>
+#include "assay/evidence/step_commands.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
@@ -17,78 +18,6 @@ namespace assay::evidence {
 namespace {
 
 namespace fs = std::filesystem;
-
-using FlagNames = std::set<std::string>;
-
-FlagNames together(std::initializer_list<FlagNames> groups) {
-  FlagNames all;
-  for (const FlagNames& group : groups) all.insert(group.begin(), group.end());
-  return all;
-}
-
-// "" is what stands without a flag.
-const std::map<std::string, FlagNames>& flags_by_command() {
-  static const std::map<std::string, FlagNames> all = [] {
-    const FlagNames machine{"seed", "threads", "batch", "device", "engine", "memory"},
-        network{"model", "input-shape", "fix", "decision", "precision", "straight-through"},
-        accuracy{"expect-accuracy", "tolerance", "tolerance-above"},
-        gates{"fail-under", "no-worse-than", "worse-by", "compare", "any-baseline"},
-        training{"train",
-                 "validation",
-                 "architecture",
-                 "jobs",
-                 "killable",
-                 "runs",
-                 "kill-test",
-                 "alpha",
-                 "effect",
-                 "spending",
-                 "loss",
-                 "optimiser",
-                 "learning-rate",
-                 "decay",
-                 "weight-decay",
-                 "regularisation",
-                 "clip-norm",
-                 "clip-value",
-                 "train-batch",
-                 "epochs",
-                 "no-shuffling",
-                 "initialiser",
-                 "validation-share",
-                 "patience",
-                 "min-delta",
-                 "last-epoch"};
-    return std::map<std::string, FlagNames>{
-        {"model", together({machine, network, {"data", "plan", "measure"}})},
-        {"data", together({machine, {"data", "labels-of"}})},
-        {"evaluate", together({machine, network, accuracy, gates, {"data", "task"}})},
-        {"importance", together({machine,
-                                 network,
-                                 accuracy,
-                                 {"data", "layer", "method", "epsilon", "redistribute-bias", "rule",
-                                  "absolute", "normalised", "class", "share", "top"}})},
-        {"cover",
-         together({machine, network, accuracy, gates, {"train",     "test",       "reached",  "criterion",
-                                                       "preset",    "units",      "layer",    "count-layer",
-                                                       "neurons",   "m",          "share",    "cap",
-                                                       "profile",   "method",     "absolute", "normalised",
-                                                       "clusterer", "min-k",      "max-k",    "drop-zeros",
-                                                       "round",     "reduction",  "by-class", "context",
-                                                       "shard",     "carry-over", "top",      "records"}})},
-        {"mutate", together({machine,
-                             network,
-                             accuracy,
-                             gates,
-                             training,
-                             {"", "test", "operator", "preset", "count", "layer", "units", "whole-network",
-                              "mutant", "list", "quality", "margin", "shard", "keep", "naive"}})},
-        {"select", together({machine,
-                             network,
-                             {"train", "test", "by", "criterion", "beyond", "profile", "layer", "size"}})}};
-  }();
-  return all;
-}
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
@@ -152,42 +81,24 @@ NamedValues named_values(const std::vector<std::string>& typed) {
   return all;
 }
 
-const std::vector<std::string>& read_options() {
-  static const std::vector<std::string> names{
-      "validation", "labels-of", "reached", "no-worse-than", "mutants",  "findings", "twin",      "add",
-      "held-out",   "voters",    "truth",   "vocabulary",    "sql-file", "units",    "hypotheses"};
-  return names;
-}
-
-std::vector<std::string> repeatable_commands() {
-  std::vector<std::string> names;
-  for (const auto& [name, flags] : flags_by_command()) names.push_back(name);
-  return names;
-}
-
-const std::set<std::string>& repeatable_flags(const std::string& command) {
-  return flags_by_command().at(command);
-}
-
-const std::set<std::string>& unrepeatable_flags() {
-  static const FlagNames names{"prune", "trainer", "trainer-timeout", "trainer-data", "extend-with"};
-  return names;
-}
-
 std::string why_not_repeated(const std::vector<std::string>& typed, const std::string& what) {
-  const auto known = flags_by_command().find(typed.at(0));
-  if (known == flags_by_command().end())
-    return fmt::format("`assay {}` is not among the commands that are ({})", typed[0],
-                       joined(repeatable_commands()));
+  const std::string& command = typed.at(0);
+  if (!step_command(command).measures) {
+    std::vector<std::string> names;
+    for (const auto& [name, known] : step_commands()) {
+      if (known.measures) names.push_back(name);
+    }
+    return fmt::format("`assay {}` is not among the commands that are ({})", command, joined(names));
+  }
   const NamedValues values = named_values(typed);
   const bool learns = gives(values, "train");
   std::vector<std::string> refused;
   std::string reason;
   for (const auto& [name, value] : values) {
-    const bool written = learns && name == "profile";
+    const StepFlag* const flag = step_flag(command, name);
     const bool action = name.empty() && value != "run" && value != "list";
-    if (known->second.contains(name) && !written && !action) continue;
-    if (unrepeatable_flags().contains(name))
+    if (flag != nullptr && flag->repeated() && !is_made(*flag, learns) && !action) continue;
+    if (flag != nullptr && flag->acts && !flag->of_the_run)
       reason = fmt::format("--{} runs a program, writes or removes files", name);
     else
       refused.push_back(name.empty() ? "'" + value + "'" : (name.size() == 1 ? "-" : "--") + name);
@@ -233,19 +144,17 @@ void FreshFolder::link(const InputFile& input, const fs::path& from) const {
 
 std::vector<std::string> unlisted_inputs(std::span<const std::vector<std::string>> commands,
                                          std::span<const InputFile> inputs, const fs::path& from) {
-  static const FlagNames subjects{"model",   "train",      "test",    "data",
-                                  "profile", "validation", "reached", "labels-of"};
   std::set<std::string> unlisted;
   for (const std::vector<std::string>& typed : commands) {
     for (const auto& [name, value] : named_values(typed)) {
-      const bool other = std::ranges::find(read_options(), name) != read_options().end();
-      if ((!subjects.contains(name) && !other) || value.empty()) continue;
+      const StepFlag* const flag = step_flag(typed.at(0), name);
+      if (flag == nullptr || flag->files.empty() || value.empty()) continue;
+      const bool is_subject = flag->files != "input";
       const std::vector<fs::path> named = paths_in(value);
       const auto listed = [&](const fs::path& path) { return is_listed(path, inputs); };
-      if (subjects.contains(name) && !is_generated(value) && std::ranges::none_of(named, listed))
-        unlisted.insert(value);
+      if (is_subject && !is_generated(value) && std::ranges::none_of(named, listed)) unlisted.insert(value);
       for (const fs::path& path : named) {
-        const bool about = subjects.contains(name) && value.starts_with(path.string());
+        const bool about = is_subject && value.starts_with(path.string());
         for (const fs::path& file : files_of(path, from, about))
           if (!listed(file)) unlisted.insert(file.string());
       }

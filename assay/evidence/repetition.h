@@ -3,7 +3,6 @@
 // Commands of a pack that are run again: which are allowed, and the folder in which they run.
 
 #include <filesystem>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,18 +17,8 @@ namespace assay::evidence {
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 NamedValues named_values(const std::vector<std::string>& typed);
 
-// Options whose values name files that are read, apart from network and records.
-const std::vector<std::string>& read_options();
-
-// Commands that only measure, and the flags with which they do: nothing else of a pack is run.
-std::vector<std::string> repeatable_commands();
-const std::set<std::string>& repeatable_flags(const std::string& command);
-// Flags of such commands that run code, or write where no flag says so: they are left out, and the step is
-// told.
-const std::set<std::string>& unrepeatable_flags();
-
-// Why a command of a pack is not run again; empty: it may be. Throws Error{data}, beginning with `what`, for
-// flags that no command of a pack has.
+// Why a command of a pack is not run again; empty: it may be. Only commands that measure are, with flags that
+// make no files. Throws Error{data}, beginning with `what`, for other flags.
 std::string why_not_repeated(const std::vector<std::string>& typed, const std::string& what);
 
 // A new folder that no one else can have prepared, gone when this is.

@@ -160,8 +160,9 @@ class Verification {
     if (there > 0 || !faults.empty())
       check("inputs", faults, fmt::format("{} of {} are there and the same", there, manifest_.inputs.size()));
     if (there < manifest_.inputs.size())
-      document_.notices.push_back(fmt::format("{} of {} input files are not there",
-                                              manifest_.inputs.size() - there, manifest_.inputs.size()));
+      document_.notices.push_back(message("{} of {} input files are not there{}",
+                                          manifest_.inputs.size() - there, manifest_.inputs.size(),
+                                          About{"", " ({from=FOLDER})"}));
   }
 
   // The manifest's commands are those that the results are of.
@@ -212,8 +213,8 @@ class Verification {
     for (const std::string& name : parts_of(options_.rerun, "+")) {
       const auto found = std::ranges::find(manifest_.steps, name, &ManifestStep::name);
       if (found == manifest_.steps.end())
-        fail(Fault::usage, "steps to run again: no step is named '{}'; there are all, none, {}{}", name,
-             joined(names), did_you_mean(name, names));
+        fail(Fault::usage, "{}: no step is named '{}'; there are all, none, {}{}",
+             About{"steps to run again", "{rerun}"}, name, joined(names), did_you_mean(name, names));
       chosen.push_back(*found);
     }
     return chosen;
@@ -244,7 +245,7 @@ class Verification {
 
   // "figures came out the same in 3 of 5 steps, the others were not run again".
   std::string repeated_text() const {
-    if (options_.rerun == "none") return "no command was run again";
+    if (options_.rerun == "none") return "no command was run again (--rerun)";
     return repeated_ == chosen_ ? fmt::format("figures came out the same in {} steps", repeated_)
                                 : fmt::format(
                                       "figures came out the same in {} of {} steps, the others were not "

@@ -228,9 +228,10 @@ std::vector<std::size_t> findings_named(const fs::path& file, const Dataset& fin
                                                    static_cast<std::int64_t>(classes.size())};
   if (!fits)
     fail(Fault::usage,
-         "classes of findings: {} does not say what each of {} networks names each finding; give the whole "
-         "findings.npz of an exploration, and as many classes as networks",
-         file.string(), classes.size());
+         "{}: {} does not say what each of {} networks names each finding; give the whole findings.npz of "
+         "{}, and as many classes as networks",
+         About{"classes of findings", "{between}"}, file.string(), classes.size(),
+         About{"an exploration", "`assay explore`"});
   const auto rows = named->second.as<std::int64_t>();
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < findings.size(); ++i) {

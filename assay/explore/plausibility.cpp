@@ -69,8 +69,9 @@ Plausibility judge_plausibility(const Session& session, const coverage::Profile&
   if (measure != "dsa" && measure != "lsa")
     fail(Fault::usage, "plausibility is judged by dsa or lsa, not by '{}'", measure);
   if (profile.traces.empty())
-    fail(Fault::mismatch,
-         "the profile has no training traces; learn it from training records, or judge no plausibility");
+    fail(Fault::mismatch, "the profile has no training traces; learn it {}, or {}",
+         About{"from training records", "with {train}"},
+         About{"judge no plausibility", "choose {plausibility=none}"});
   const coverage::LayerTraces& training = *profile.traces.front();
   const std::size_t layer = profile.position(training.layer);
   const std::vector<std::int32_t> classes =
@@ -87,10 +88,8 @@ Plausibility judge_plausibility(const Session& session, const coverage::Profile&
       surprise_of(measure, reference, {usual.values, training.dimensions, usual.classes});
   std::erase_if(sorted, [](double value) { return !std::isfinite(value); });
   if (sorted.empty())
-    fail(Fault::data,
-         "no seed has a {} against the training set; more classes or records are needed, or no "
-         "judging of plausibility",
-         measure);
+    fail(Fault::data, "no seed has a {} against the training set; more classes or records are needed, or {}",
+         measure, About{"no judging of plausibility", "{plausibility=none}"});
   std::ranges::sort(sorted);
   result.seeds = sorted.size();
   // The least value that at least this share do not exceed.

@@ -124,7 +124,8 @@ class Explorer {
                                                      const ExploreOptions& options) {
     if (networks.size() < 2)
       fail(Fault::usage,
-           "differences need at least two networks; give another file, or mutants of the one (int8, say)");
+           "differences need at least two networks; give another file, or mutants of the one ({})",
+           About{"int8, say", "{mutant=int8}"});
     if (options.round == 0 || options.search.width == 0)
       fail(Fault::usage,
            "a round has at least one seed, and at least one search is under way at a time; the round "

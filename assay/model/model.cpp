@@ -77,9 +77,8 @@ Graph read_model(const fs::path& path) {
   try {
     return read_by_content(path);
   } catch (const Error& error) {
-    const std::string message = error.what();
-    if (message.starts_with(path.string())) throw;
-    fail(error.fault(), "{}: {}", path.string(), message);
+    if (error.message().text().starts_with(path.string())) throw;
+    fail(error.fault(), "{}: {}", path.string(), error.message());
   }
 }
 

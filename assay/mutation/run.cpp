@@ -51,8 +51,9 @@ class Runner {
   MutationState run(const MutationState* earlier, Progress& progress) {
     if (classifies() && dataset_->target_width() > 0) {
       fail(Fault::usage,
-           "the records have regression targets: a margin is needed, by which a mutant's output has to "
-           "differ to be killed");
+           "the records have regression targets: {} is needed, by which a mutant's output has to differ to "
+           "be killed",
+           About{"a margin", "{margin}"});
     }
     survey(progress);
     for (const PlannedMutant& mutant : mutants_) state_.add(mutant.description);
@@ -77,8 +78,9 @@ class Runner {
     if (count == 0)
       fail(Fault::unsupported,
            "network '{}' gives {} a record, which are no class scores; for a regression network give a "
-           "margin",
-           session_.graph().name(), assay::to_string(session_.shape(session_.logits())));
+           "margin{}",
+           session_.graph().name(), assay::to_string(session_.shape(session_.logits())),
+           About{"", " ({margin})"});
     return count;
   }
 

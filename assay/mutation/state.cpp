@@ -151,8 +151,8 @@ void MutationState::merge(const MutationState& other) {
       (any(mutants_, false) && any(other.mutants_, true)))
     fail(Fault::mismatch,
          "results for network '{}' that leave out what the training data do not kill cannot be put together "
-         "with results that do not; leave it out in all parts, or in none",
-         model_);
+         "with results that do not; {} none",
+         model_, About{"leave it out in all parts, or in", "run all parts with {killable}, or"});
   std::vector<std::size_t> place;
   for (const MutationRecord& record : other.records_) place.push_back(add(record));
   if (class_names.empty()) class_names = other.class_names;

@@ -47,7 +47,7 @@ std::string load(const std::filesystem::path& file) {
   try {
     entry->enter();
   } catch (const Error& error) {
-    fail(error.fault(), "plug-in {} ({}): {}", file.string(), entry->name, error.what());
+    fail(error.fault(), "plug-in {} ({}): {}", file.string(), entry->name, error.message());
   }
   entered.insert(entry);
   return entry->name;

@@ -229,7 +229,8 @@ class Analyser {
          "between them passes none, since its derivative is 0 wherever there is one; {}",
          layer.layer.name, step->describe(),
          straight_through(session_.graph()).hash() != session_.graph().hash()
-             ? "have gradients pass straight through its steps"
+             ? message("{} its steps", About{"have gradients pass straight through",
+                                             "use {straight-through} to have gradients pass"})
              : "explain another layer, behind it");
   }
 

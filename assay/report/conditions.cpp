@@ -10,6 +10,9 @@
 namespace assay::report {
 namespace {
 
+// Of what a front end calls to be held against an earlier result.
+const About no_worse{"to be no worse than", "{no-worse-than}"}, allow_any{"allow any", "{any-baseline}"};
+
 Measurement warning_count(double count) {
   Measurement m;
   m.criterion = "warnings";
@@ -33,13 +36,11 @@ void check_hash(const Conditions& conditions, std::string_view what, const std::
   if (now.empty() || then == now) return;
   if (then.empty())
     fail(Fault::mismatch,
-         "to be no worse than {}: that result does not say of which {} it is (this one has the hash {}); "
-         "measure it again, or allow any",
-         conditions.baseline, what, now);
-  fail(Fault::mismatch,
-       "to be no worse than {}: that result is of another {} (hash {}, now {}); give one of this {}, or "
-       "allow any",
-       conditions.baseline, what, then, now, what);
+         "{} {}: that result does not say of which {} it is (this one has the hash {}); measure it again, or "
+         "{}",
+         no_worse, conditions.baseline, what, now, allow_any);
+  fail(Fault::mismatch, "{} {}: that result is of another {} (hash {}, now {}); give one of this {}, or {}",
+       no_worse, conditions.baseline, what, then, now, what, allow_any);
 }
 
 // "name=value; ..." by name.
@@ -81,10 +82,12 @@ void check(const Conditions& conditions, std::span<const Measurement> measured) 
 void check_no_figures(const Conditions& conditions, std::string_view why) {
   for (const std::string& gate : conditions.gates) {
     if (parse_gate(gate).criterion != "warnings")
-      fail(Fault::usage, "condition '{}' has no effect: {}; 'warnings<=0' can be asked for", gate, why);
+      fail(Fault::usage, "{} '{}' has no effect: {}; 'warnings<=0' can be asked for",
+           About{"condition", "{fail-under}"}, gate, why);
   }
   if (!conditions.baseline.empty())
-    fail(Fault::usage, "an earlier result has no effect: {}; leave it out", why);
+    fail(Fault::usage, "{} has no effect: {}; leave it out", About{"an earlier result", "{no-worse-than}"},
+         why);
 }
 
 void check_baseline(const Conditions& conditions, const std::string& model_hash,
@@ -116,9 +119,8 @@ void check_baseline_profile(const Conditions& conditions, const std::string& tra
     const auto found = then.find(name);
     if (found == then.end() || found->second == now) continue;
     fail(Fault::mismatch,
-         "to be no worse than {}: the profile of that result was learned with {}={}, now {}; learn it in the "
-         "same way, or allow any",
-         conditions.baseline, name, found->second, now);
+         "{} {}: the profile of that result was learned with {}={}, now {}; learn it in the same way, or {}",
+         no_worse, conditions.baseline, name, found->second, now, allow_any);
   }
 }
 

@@ -151,7 +151,8 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
   if (!document.warnings.empty()) out << "\n";
   for (const Warning& warning : document.warnings) {
     out << "  " << paint(style, alarm, "WARNING") << " "
-        << wrapped(visible(warning.text + (warning.cause.empty() ? "" : "; likely cause: " + warning.cause)),
+        << wrapped(visible(warning.text.text() +
+                           (warning.cause.empty() ? "" : "; likely cause: " + warning.cause.text())),
                    10, width)
                .substr(10);
   }

@@ -359,7 +359,8 @@ std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measur
                                 const Ratchet& ratchet) {
   const std::vector<Measurement> then = measurements_of(baseline);
   if (then.empty())
-    fail(Fault::data, "the baseline holds no measured criterion; give the result of a measuring command");
+    fail(Fault::data, "the baseline holds no measured criterion; give {}",
+         About{"the result of a measuring command", "a document that a measuring command wrote with {json}"});
   std::set<const Measurement*> chosen;
   for (const std::string& text : ratchet.only) {
     const Gate selector = parse_gate(text + "=0");

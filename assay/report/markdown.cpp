@@ -58,8 +58,9 @@ std::string to_markdown(const Document& document) {
                                  markdown_escaped(document.headline));
   if (!document.gates.empty()) text += gates(document.gates);
   for (const Warning& warning : document.warnings) {
-    text += "> **Warning:** " + markdown_escaped(warning.text) +
-            (warning.cause.empty() ? "" : " *Likely cause:* " + markdown_escaped(warning.cause)) + "\n\n";
+    text += "> **Warning:** " + markdown_escaped(warning.text.text()) +
+            (warning.cause.empty() ? "" : " *Likely cause:* " + markdown_escaped(warning.cause.text())) +
+            "\n\n";
   }
   for (const Fact& fact : document.facts) {
     text += fmt::format("- {}: {}\n", markdown_escaped(fact.title),

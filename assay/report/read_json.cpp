@@ -67,7 +67,8 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const std::string& fault) const {
-    fail(Fault::data, "{}: not a result document of this version: {}; write a new one", name_, fault);
+    fail(Fault::data, "{}: not a result document of this version: {}; write {}", name_, fault,
+         About{"a new one", "one with {json}"});
   }
 
   // Before anything is built from the text. An object looks through its keys for each new one.

@@ -85,11 +85,11 @@ Json result(const Document& document, const Gate& gate, const Rules& rules) {
 
 Json result(const Document& document, const Warning& warning, const Rules& rules) {
   const Json location = {{"name", document.command}, {"kind", "module"}};
-  const std::string cause = warning.cause.empty() ? "" : "; likely cause: " + warning.cause;
+  const std::string cause = warning.cause.empty() ? "" : "; likely cause: " + warning.cause.text();
   return {{"ruleId", lower(warning.id)},
           {"ruleIndex", rules.index(warning.id)},
           {"level", "warning"},
-          {"message", {{"text", warning.text + cause}}},
+          {"message", {{"text", warning.text.text() + cause}}},
           {"locations", location_of(document, location)}};
 }
 

@@ -212,12 +212,12 @@ std::vector<Warning> influence_warnings(const Session& session, const Dataset* d
 std::vector<Warning> accuracy_warnings(double accuracy, std::size_t classes) {
   constexpr double margin = 1.5;
   if (classes < 3 || accuracy > margin / static_cast<double>(classes)) return {};
-  return {
-      {"chance",
-       fmt::format("an accuracy of {} is about what guessing among {} classes reaches",
-                   report::percent(accuracy), classes),
-       "labels belong to other classes (shifted, or in another order), or the preprocessing is not that of "
-       "training; to declare the accuracy finds the likely mistake"}};
+  return {{"chance",
+           fmt::format("an accuracy of {} is about what guessing among {} classes reaches",
+                       report::percent(accuracy), classes),
+           message("labels belong to other classes (shifted, or in another order), or the preprocessing is "
+                   "not that of training; {} finds the likely mistake",
+                   About{"to declare the accuracy", "{expect-accuracy}"})}};
 }
 
 std::vector<Warning> coverage_warnings(const coverage::CoverageState& state) {
@@ -247,7 +247,7 @@ std::vector<Warning> coverage_warnings(const coverage::CoverageState& state) {
 std::vector<Warning> left_out_warnings(const coverage::PossibleCriteria& criteria) {
   std::vector<Warning> warnings;
   for (const auto& [spec, why] : criteria.impossible)
-    warnings.push_back({"left-out", fmt::format("{} was left out: {}", spec.text(), why),
+    warnings.push_back({"left-out", message("{} was left out: {}", spec.text(), why),
                         "the criterion is not for this network or these data"});
   return warnings;
 }

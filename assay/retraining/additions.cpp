@@ -18,7 +18,9 @@ DatasetPtr with_labels(const DatasetPtr& data, std::span<const Session> voters,
                        std::vector<std::string>& notices, Progress& progress) {
   if (voters.empty()) {
     if (!data->has_labels() && data->target_width() == 0)
-      fail(Fault::data, "{} has no labels; have at least three networks vote on them", data->describe());
+      fail(Fault::data, "{} has no labels; {}", data->describe(),
+           About{"have at least three networks vote on them",
+                 "give {labels=majority} {voters=A B C} to have networks vote"});
     return data;
   }
   const Vote vote = majority_vote(voters, data, progress);
@@ -52,9 +54,9 @@ GivenAdditions divide_additions(const std::vector<DatasetPtr>& given, const Give
     }
     const HoldOut divided = hold_out(*data, options.share, options.seed);
     if (divided.kept.empty() || divided.held.empty())
-      fail(Fault::data,
-           "{}: its {} records cannot be divided; hold out another share, or give other records to judge by",
-           data->describe(), data->size());
+      fail(Fault::data, "{}: its {} records cannot be divided; {}, or {}", data->describe(), data->size(),
+           About{"hold out another share", "give another {hold-out}"},
+           About{"give other records to judge by", "{held-out=SPEC}"});
     candidates.push_back(selected(data, divided.kept));
     held.push_back(selected(data, divided.held));
   }
@@ -82,10 +84,9 @@ std::vector<MadeRecords> make_additions(const Session& session, const DatasetPtr
                  .task = options.task},
                 progress);
     if (made.stored < count)
-      fail(Fault::usage,
-           "additions by {}: it made {} records out of {}, but {} are to be added; give a larger pool{}",
-           attacks[i].text(), made.stored, pool->size(), count,
-           options.only_successful ? ", or a stronger attack" : "");
+      fail(Fault::usage, "{} {}: it made {} records out of {}, but {} are to be added; give a larger {}{}",
+           About{"additions by", "{against}"}, attacks[i].text(), made.stored, pool->size(), count,
+           About{"pool", "{pool}"}, options.only_successful ? ", or a stronger attack" : "");
     all.push_back({names[i], made, open_dataset(made.data)});
   }
   return all;

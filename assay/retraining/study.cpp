@@ -20,8 +20,8 @@ void add_raising(const Session& session, const Study& study, Preparation& prepar
                                       study.made.batch, progress);
   const std::vector<std::size_t>& records = prepared.raising->records;
   if (records.empty())
-    fail(Fault::data, "to raise coverage by {}: none of {} covers anything that the test set does not",
-         study.raising->text(), candidates->describe());
+    fail(Fault::data, "{} {}: none of {} covers anything that the test set does not",
+         About{"to raise coverage by", "{coverage-raising}"}, study.raising->text(), candidates->describe());
   if (records.size() < count) {
     prepared.notices.push_back(
         fmt::format("only {} of the given records raise {}: so many of every kind are added, not {}",

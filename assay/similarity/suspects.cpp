@@ -156,7 +156,7 @@ std::set<std::string> polluted_ids(const Dataset& training, const std::string& t
   } else {
     for (const std::size_t i : other_labels(training, *open_dataset(truth))) ids.insert(training.id(i));
   }
-  if (ids.empty()) fail(Fault::data, "of the truth {}: no record is polluted", truth);
+  if (ids.empty()) fail(Fault::data, "{} {}: no record is polluted", About{"of the truth", "{truth}"}, truth);
   return ids;
 }
 

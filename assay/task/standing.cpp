@@ -39,7 +39,7 @@ Judgement judged_record(const Task& task, const JudgedRecord& record, const Data
   try {
     return task.judge(record);
   } catch (const Error& error) {
-    throw Error(error.fault(), fmt::format("record '{}': {}", dataset.id(index), error.what()));
+    fail(error.fault(), "record '{}': {}", dataset.id(index), error.message());
   }
 }
 

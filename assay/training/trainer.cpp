@@ -41,8 +41,8 @@ void check_fit(const Session& session, const Dataset& data, const LossInfo& loss
     return;
   }
   if (loss.needs_labels)
-    fail(Fault::mismatch, "{} data: {} needs labels, {} has none (targets? then the loss mse)", which,
-         loss.name, data.describe());
+    fail(Fault::mismatch, "{} data: {} needs labels, {} has none (targets? then {})", which, loss.name,
+         data.describe(), About{"the loss mse", "{loss=mse}"});
   if (static_cast<std::int64_t>(data.target_width()) != width) {
     fail(Fault::mismatch, "{} data: {} targets a record, but the network has {} outputs", which,
          data.target_width(), width);
@@ -186,9 +186,9 @@ class Trainer {
     const double value = pass.loss + parameters_.penalty();
     if (!std::isfinite(value)) {
       fail(Fault::data,
-           "training: the loss is no longer finite in epoch {}; use a smaller learning rate or check the "
-           "scale of the data",
-           epoch + 1);
+           "training: the loss is no longer finite in epoch {}; use a smaller {} or check the scale of the "
+           "data",
+           epoch + 1, About{"learning rate", "{learning-rate}"});
     }
     parameters_.step(pass.gradients);
     sums.add(session_, value, pass.scores, pass.labels);

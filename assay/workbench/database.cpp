@@ -342,7 +342,8 @@ void Database::fail_with(int code, std::string_view doing) {
     case SQLITE_PERM:
       fail(Fault::io, "{}: {}", context, said);
     case SQLITE_NOMEM:
-      fail(Fault::resources, "{}: a question or the file needs more than the limit on memory", context);
+      fail(Fault::resources, "{}: a question or the file needs more than the limit on memory{}", context,
+           About{"", " ({memory})"});
     case SQLITE_TOOBIG:
       fail(Fault::resources, "{}: {}; one value has {} MiB at most, by the limit on memory", context, said,
            largest_value() >> 20U);

@@ -40,7 +40,7 @@ void judge_schema(Database& database) {
     } catch (const Error& error) {
       if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
       fail(Fault::data, "{}: holds '{}', which Assay does not make: {}", database.path().string(),
-           definition.name, error.what());
+           definition.name, error.message());
     }
   }
 }

@@ -45,8 +45,8 @@ class WorkMaker {
   void open_records() {
     const auto found = world_.datasets.find(plan_.data);
     if (found == world_.datasets.end())
-      fail(Fault::usage, "query: the records of '{}' are known from before and not open now; give them again",
-           plan_.data);
+      fail(Fault::usage, "the records of '{}' are known from before and not open now; give them again{}",
+           plan_.data, About{"", " with {data}"});
     whole_ = found->second;
     every_record_ = plan_.every_record || plan_.records.size() == whole_->size();
     work_.records = every_record_ ? whole_ : selected(whole_, plan_.records);
@@ -64,8 +64,8 @@ class WorkMaker {
     }
     for (const std::string& name : plan_.hypotheses) {
       if (!open.contains(name))
-        fail(Fault::usage,
-             "query: hypothesis '{}' is known from before and not open now; give its source again", name);
+        fail(Fault::usage, "hypothesis '{}' is known from before and not open now; give {}", name,
+             About{"its source again", "it again with {hypotheses}"});
     }
   }
 
@@ -109,8 +109,8 @@ class WorkMaker {
     if (known != work_.models.end()) return static_cast<std::size_t>(known - work_.models.begin());
     const auto open = world_.models.find(name);
     if (open == world_.models.end())
-      fail(Fault::usage, "query: model '{}' is known from before and not open now; give its file again",
-           name);
+      fail(Fault::usage, "model '{}' is known from before and not open now; give {}", name,
+           About{"its file again", "it again with {model=NAME=FILE}"});
     work_.models.push_back(open->second);
     return work_.models.size() - 1;
   }

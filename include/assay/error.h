@@ -3,10 +3,11 @@
 // The one exception type of the library. An Error is for the person at the keyboard: it names the object,
 // the fault and the remedy. Broken invariants are assertions, expected outcomes are values.
 
-#include <fmt/format.h>
-
+#include <memory>
 #include <stdexcept>
-#include <string>
+#include <utility>
+
+#include <assay/message.h>
 
 namespace assay {
 
@@ -25,24 +26,23 @@ enum class Fault {
 
 class Error : public std::runtime_error {
  public:
-  // A NUL in the message, from a name or cell that it quotes, is written as \x00: what() ends at the first.
-  Error(Fault fault, const std::string& message) : std::runtime_error(whole(message)), fault_(fault) {}
+  Error(Fault fault, Message message)
+      : std::runtime_error(message.text()),
+        fault_(fault),
+        message_(std::make_shared<const Message>(std::move(message))) {}
   Fault fault() const { return fault_; }
+  // what() with the options that it speaks of.
+  const Message& message() const { return *message_; }
 
  private:
-  static std::string whole(std::string message) {
-    for (std::size_t at = message.find('\0'); at != std::string::npos; at = message.find('\0', at))
-      message.replace(at, 1, "\\x00");
-    return message;
-  }
-
   Fault fault_;
+  std::shared_ptr<const Message> message_;
 };
 
 // Throws Error with a formatted message: fail(Fault::data, "{}: label {} is out of range", path, label).
 template <typename... Args>
-[[noreturn]] void fail(Fault fault, fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(fault, fmt::format(format, std::forward<Args>(args)...));
+[[noreturn]] void fail(Fault fault, MessageFormat<Args...> format, const Args&... args) {
+  throw Error(fault, message_of_parts(format, message_part(args)...));
 }
 
 }  // namespace assay

@@ -3,7 +3,6 @@
 // The result document: the structure that every analysis returns. JSON is its complete form; console tables
 // and all other outputs are renderings of it.
 
-#include <assay/extend/catalogue.h>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -15,6 +14,9 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <assay/extend/catalogue.h>
+#include <assay/message.h>
 
 namespace assay::report {
 
@@ -72,9 +74,9 @@ struct Gate {
 
 // A reason to doubt figures, and its likely cause.
 struct Warning {
-  std::string id;     // stable: "same-data"
-  std::string text;   // one sentence with the figures
-  std::string cause;  // the likely cause and the remedy; may be empty
+  std::string id;  // stable: "same-data"
+  Message text;    // one sentence with the figures
+  Message cause;   // the likely cause and the remedy; may be empty
 };
 
 struct Document {
@@ -85,7 +87,7 @@ struct Document {
   std::vector<Gate> gates;
   std::vector<Warning> warnings;
   std::vector<Picture> pictures;
-  std::vector<std::string> notices;
+  std::vector<Message> notices;
   std::vector<Definition> definitions;
   // Provenance: model and data hashes, options, seed, versions, times. Key and value.
   std::vector<std::pair<std::string, Cell>> provenance;

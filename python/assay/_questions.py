@@ -33,14 +33,12 @@ __all__ = ["commands"]
 # One question at a time: threads of the engine and its memory limit are the process's. A callback may ask as well.
 _busy = threading.RLock()
 
-#: Flags whose files are result documents.
-_documents = {"no-worse-than", "results"}
-
 #: Types of flags with lists of names. What a file calls a layer may hold commas.
 _names_with_commas = {"NAME,...", "TEXT,..."}
 
-#: Flags that name one network, or several.
-_networks = {"model", "twin", "voters"}
+def _names_networks(flag: Mapping[str, Any]) -> bool:
+    return flag["files"] in ("network", "other network")
+
 
 
 def keyword_of(flag: str) -> str:
@@ -90,7 +88,7 @@ class _Question:
             from ._own import clusterer
 
             return [clusterer(value).__name__]
-        if isinstance(value, (bytes, bytearray)) and name in _networks:
+        if isinstance(value, (bytes, bytearray)) and _names_networks(flag):
             return [self.network(name, value)]
         if isinstance(value, list):
             if not value:
@@ -355,10 +353,12 @@ def _listed(flag: Mapping[str, Any], value: Any) -> Any:
     return value
 
 
-def _load_objects(given: Given, kind: Callable[[Any], bool], example: Any = None) -> frozenset[tuple[int, ...]]:
+def _load_objects(
+    networks: list[str], given: Given, kind: Callable[[Any], bool], example: Any = None
+) -> frozenset[tuple[int, ...]]:
     """Networks that are in memory, once for all uses; which records are to be looked at with channels first."""
     shapes: frozenset[tuple[int, ...]] = frozenset()
-    for name in _networks & given.keys():
+    for name in networks:
         items = _items(given[name])
         if any(map(kind, items)):
             items = [load(item, example) if kind(item) else item for item in items]
@@ -369,10 +369,11 @@ def _load_objects(given: Given, kind: Callable[[Any], bool], example: Any = None
 
 def _hold_objects(flags: Mapping[str, Mapping[str, Any]], given: Given) -> None:
     """Networks and data in memory; a torch module is exported with the first record of the data."""
-    shapes = _load_objects(given, lambda item: is_network(item) and not is_torch_module(item))
+    networks = [name for name in given if _names_networks(flags[name])]
+    shapes = _load_objects(networks, given, lambda item: is_network(item) and not is_torch_module(item))
     _hold_iterables(flags, given, shapes)
-    if any(is_torch_module(item) for name in _networks & given.keys() for item in _items(given[name])):
-        _load_objects(given, is_torch_module, _first_record(given))
+    if any(is_torch_module(item) for name in networks for item in _items(given[name])):
+        _load_objects(networks, given, is_torch_module, _first_record(given))
 
 
 def _items(value: Any) -> list[Any]:
@@ -404,14 +405,14 @@ def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
     files = _Files(entry["name"], given)
     files.prepare()
     try:
-        for name in _documents & given.keys():
+        for name in [name for name in given if flags[name]["files"] == "document"]:
             several = isinstance(given[name], (list, tuple))
             items = [files.write(item) if isinstance(item, Result) else item for item in (given[name] if several else [given[name]])]
             given[name] = items if several else items[0]
         with _busy:
             question = _Question()
             for name, value in given.items():
-                if name in _networks and value is not None:
+                if _names_networks(flags[name]) and value is not None:
                     networks = list(value) if isinstance(value, (list, tuple)) else [value]
                     if len(networks) != 1 and not flags[name]["repeats"]:
                         raise UsageError(f"{name}: {entry['name']} is about one network, {len(networks)} are given")
@@ -463,7 +464,7 @@ def _annotation(flag: Mapping[str, Any]) -> str:
     if flag["is_switch"]:
         return "bool"
     name, kind = flag["name"], flag["type"]
-    if name in _networks:
+    if _names_networks(flag):
         return "ModelLike | list[ModelLike]"
     words = ", ".join(repr(word) for word in flag["words"])
     one = f"Literal[{words}]" if words else {"UINT": "int", "INT": "int", "FLOAT": "float"}.get(kind, "str | PathLike[str]")

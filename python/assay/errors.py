@@ -1,4 +1,4 @@
-"""Errors as exceptions: the messages are those of the program, the classes its exit codes."""
+"""Errors as exceptions: the messages are those of the program with keywords for its flags, the classes its exit codes."""
 
 from __future__ import annotations
 

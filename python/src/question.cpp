@@ -23,6 +23,7 @@ nb::dict described(const QuestionFlag& flag) {
   entry["summary"] = flag.summary;
   entry["type"] = flag.type;
   entry["fallback"] = flag.fallback;
+  entry["files"] = flag.files;
   entry["words"] = flag.words;
   entry["is_switch"] = flag.is_switch;
   entry["repeats"] = flag.repeats;
@@ -50,6 +51,15 @@ struct Answer {
   report::Document document;
 };
 
+// "--hold-out 0.5" of the program is hold_out=0.5 here.
+std::string with_keywords(const Message& message) {
+  return message.said([](std::string_view option, std::string_view value) {
+    std::string keyword(option);
+    std::ranges::replace(keyword, '-', '_');
+    return fmt::format("{}{}{}", keyword, value.empty() ? "" : "=", value);
+  });
+}
+
 Answer asked(const std::string& command,
              const std::vector<std::pair<std::string, std::vector<std::string>>>& flags,
              const std::map<std::string, nb::object>& networks,
@@ -64,8 +74,9 @@ Answer asked(const std::string& command,
       finish(*progress);
       return document;
     })};
-  } catch (const Error&) {
-    throw;
+  } catch (const Error& error) {
+    if (!error.message().names_options()) throw;  // it may be of a type of its caller's
+    throw Error(error.fault(), with_keywords(error.message()));
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const nb::python_error&) {
@@ -124,7 +135,7 @@ nb::dict shown_of(const Answer& answer, std::size_t most) {
   for (const report::Gate& gate : document.gates)
     gates.append(nb::make_tuple(gate.passed, visible(gate.text), visible(report::outcome_of(gate))));
   for (const report::Warning& warning : document.warnings)
-    warnings.append(nb::make_tuple(visible(warning.text), visible(warning.cause)));
+    warnings.append(nb::make_tuple(visible(warning.text.text()), visible(warning.cause.text())));
   for (const std::string& notice : document.notices) notices.append(visible(notice));
   for (const report::Fact& fact : document.facts)
     facts.append(

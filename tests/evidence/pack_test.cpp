@@ -9,6 +9,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
+#include "apps/assay/program.h"
 #include "assay/evidence/comparison.h"
 #include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
@@ -55,6 +56,7 @@ report::Document coverage_result() {
 class EvidencePack : public testing::Test {
  protected:
   void SetUp() override {
+    app::declare_step_commands();
     folder = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(folder);
     pack = folder / "pack";
@@ -289,6 +291,7 @@ TEST_F(Verifying, ASignatureWhoseKeyWasNotCheckedIsANotice) {
 }
 
 TEST(Repetition, TakesCommandsByTheirFlags) {
+  app::declare_step_commands();
   const auto reason = [](std::vector<std::string> typed) { return why_not_repeated(typed, "step a"); };
   EXPECT_EQ(reason({"cover", "--model", "n.onnx", "--train", "t.npz", "-m", "6,8", "--criterion=nc"}), "");
   EXPECT_EQ(reason({"cover", "--profile", "p"}), "");
@@ -442,6 +445,7 @@ TEST(Figures, ThatWereCutOutOfAResultAreMissed) {
 }
 
 TEST(Commands, AreRepeatedWithoutTheirOutputs) {
+  app::declare_step_commands();
   EXPECT_THAT(repeatable("cover",
                          "--model 'my net.onnx' --train t.npz --profile p --state s --append --json=x.json "
                          "--quiet --criterion 'idc[m=6]' --share=-1"),

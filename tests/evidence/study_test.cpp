@@ -5,6 +5,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
+#include "apps/assay/program.h"
 #include "assay/evidence/gathering.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/verification.h"
@@ -34,6 +35,7 @@ class StudyTest : public testing::Test {
   StudyTest() : folder(fs::path(testing::TempDir()) / "assay_study_test"), pack(folder / "pack") {
     fs::remove_all(folder);
     fs::create_directories(folder);
+    app::declare_step_commands();
   }
   ~StudyTest() override {
     set_this_program({});

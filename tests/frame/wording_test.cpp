@@ -6,59 +6,42 @@
 namespace assay::frame {
 namespace {
 
-Program with_layers() {
-  Program program;
-  program.with_flags = [](std::string message) {
-    const std::size_t at = message.find("chosen layer ");
-    return at == std::string::npos ? message : message.replace(at, 13, "--layer ");
+const About layer{"chosen layer", "{layer}"};
+
+TEST(Wording, PutsFlags) {
+  EXPECT_EQ(with_flags(message("{} '{}': no such layer", layer, "chosen layer net.onnx")),
+            "--layer 'chosen layer net.onnx': no such layer");
+  EXPECT_EQ(with_flags(About{"a new profile", "{profile=FILE}"}), "--profile FILE");
+  EXPECT_EQ(with_flags("chosen layer"), "chosen layer");
+}
+
+TEST(Wording, FlagsOfCommandsAreOptions) {
+  const auto said = [](const Message& message) {
+    return message.said([](std::string_view option, std::string_view value) {
+      return fmt::format("<{}:{}>", option, value);
+    });
   };
-  return program;
-}
-
-std::string worded(const std::string& message, std::vector<std::string> arguments = {}) {
-  const Program program = with_layers();
-  CLI::App command;
-  std::string model, data;
-  command.add_option("--model", model);
-  command.add_option("--data", data);
-  std::ranges::reverse(arguments);
-  command.parse(arguments);
-  return Wording(program, command)(message);
-}
-
-TEST(Wording, PutsFlagsForConcepts) {
-  EXPECT_EQ(worded("chosen layer 'x': no such layer"), "--layer 'x': no such layer");
-  EXPECT_EQ(worded("the network's chosen layer conv1"), "the network's --layer conv1");
-  EXPECT_EQ(worded(""), "");
-}
-
-TEST(Wording, LeavesNamesThatTheUserGave) {
-  EXPECT_EQ(worded("chosen layer net.onnx: no such file", {"--model", "chosen layer net.onnx"}),
-            "chosen layer net.onnx: no such file");
-  EXPECT_EQ(worded("chosen layer y.csv: no such file", {"--data", "x.npz,labels=chosen layer y.csv"}),
-            "chosen layer y.csv: no such file");
-  EXPECT_EQ(worded("chosen layer net.onnx: chosen layer a b", {"--model", "chosen layer net.onnx"}),
-            "chosen layer net.onnx: --layer a b");
-}
-
-TEST(Wording, LeavesWhatAMessageQuotes) {
-  EXPECT_EQ(worded("node 'the chosen layer x' of chosen layer 'chosen layer y'"),
-            "node 'the chosen layer x' of --layer 'chosen layer y'");
-  EXPECT_EQ(worded("an unclosed 'chosen layer x"), "an unclosed '--layer x");
-  EXPECT_EQ(worded("a '' chosen layer x\x1a"), "a '' --layer x\x1a");
+  const std::string file = "--train SPEC {x}";
+  const Message message = of_flags(
+      "give --hold-out SHARE or --held-out SPEC.npz, not '{}' -- as `assay data --help` shows; --x", file);
+  EXPECT_EQ(message.text(),
+            "give --hold-out SHARE or --held-out SPEC.npz, not '--train SPEC {x}' -- as `assay data --help` "
+            "shows; --x");
+  EXPECT_EQ(with_flags(message), message.text());
+  EXPECT_EQ(
+      said(message),
+      "give <hold-out:SHARE> or <held-out:SPEC>.npz, not '--train SPEC {x}' -- as `assay data --help` shows; "
+      "<x:>");
 }
 
 TEST(Wording, IsThatOfTheWholeDocument) {
-  const Program program = with_layers();
-  const CLI::App command;
   report::Document document;
-  document.headline = document.notices.emplace_back("chosen layer a");
-  document.warnings = {{"w", "chosen layer a", "chosen layer b"}};
-  Wording(program, command).reword(document);
-  EXPECT_EQ(document.headline, "--layer a");
+  document.notices.push_back(message("{} a", layer));
+  document.warnings = {{"w", message("{} b", layer), message("{} c", layer)}};
+  put_flags(document);
   EXPECT_EQ(document.notices[0], "--layer a");
-  EXPECT_EQ(document.warnings[0].text, "--layer a");
-  EXPECT_EQ(document.warnings[0].cause, "--layer b");
+  EXPECT_EQ(document.warnings[0].text, "--layer b");
+  EXPECT_EQ(document.warnings[0].cause, "--layer c");
 }
 
 }  // namespace

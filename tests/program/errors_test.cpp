@@ -25,6 +25,16 @@ TEST_F(Errors, MissingArgumentsNameTheFlag) {
   EXPECT_NE(result.err.find("--model"), std::string::npos) << result.err;
 }
 
+TEST_F(Errors, NamesOfFilesAreNeverTakenForOptions) {
+  const Outcome missing = assay("evaluate 'chosen layer net.onnx' images-idx3-ubyte");
+  EXPECT_EQ(missing.code, 7);
+  EXPECT_THAT(missing.err, testing::HasSubstr("chosen layer net.onnx: "));
+  write_file(folder / "use a smaller learning rate.npz", "junk");
+  const Outcome damaged = assay("evaluate net.onnx 'use a smaller learning rate.npz'");
+  EXPECT_EQ(damaged.code, 5);
+  EXPECT_THAT(damaged.err, testing::HasSubstr("use a smaller learning rate.npz"));
+}
+
 TEST_F(Errors, EachKindHasItsExitCodeAndOneMessage) {
   EXPECT_EQ(assay("evaluate --model none.onnx --data images-idx3-ubyte").code, 7);
   write_file(folder / "junk.onnx", "this is not a network");

@@ -4,12 +4,12 @@
 
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include <assay/error.h>
 #include "apps/assay/program.h"
 #include "apps/frame/program.h"
 #include "assay/evidence/repetition.h"
+#include "assay/evidence/step_commands.h"
 #include "assay/support/files/file.h"
 
 namespace assay {
@@ -159,28 +159,29 @@ TEST_F(Directions, FoldersKeepWhatIsRead) {
               HasSubstr(kept));
 }
 
-// Packs of others run commands from a list of flags: it has every flag that only measures, and no other.
-TEST_F(Directions, OnlyFlagsThatMeasureAreRepeated) {
-  const std::set<std::string> of_the_run{"config", "plugin",        "trust",   "format", "verbose",
-                                         "quiet",  "force",         "strict",  "help",   "help-all",
-                                         "append", "journal-every", "heatmaps"};
-  for (const std::string& name : evidence::repeatable_commands()) {
-    const auto info = std::ranges::find(app::program().commands, name, &frame::CommandInfo::name);
-    ASSERT_NE(info, app::program().commands.end());
-    frame::Posed posed(*info);
-    const std::set<std::string>& allowed = evidence::repeatable_flags(name);
-    std::set<std::string> known{"m"};
-    for (const CLI::Option* option : posed.flags.get_options()) {
-      const std::string flag = option->get_lnames().empty() ? "" : frame::name_of(*option);
-      known.insert(flag);
-      const bool written = frame::is_written(*option), code = frame::runs_code(*option);
-      EXPECT_TRUE(!allowed.contains(flag) || (!written && !code) || flag == "profile")
-          << name << " --" << flag;
-      EXPECT_TRUE(allowed.contains(flag) || written || code || of_the_run.contains(flag) ||
-                  evidence::unrepeatable_flags().contains(flag))
-          << name << " --" << flag << " is new: say in evidence/repetition.cpp whether packs may have it";
+// Packs of others have commands run again that only measure.
+TEST(StepCommands, OfPacksNeitherMakeFilesNorRunCode) {
+  app::declare_step_commands();
+  std::vector<std::string> measuring;
+  for (const auto& [name, command] : evidence::step_commands()) {
+    if (command.measures) measuring.push_back(name);
+    for (const auto& [flag, what] : command.flags) {
+      const std::vector<std::string> typed{name, "--" + flag};
+      const bool kept = command.measures && what.repeated() && !evidence::is_made(what, false);
+      if (flag.size() < 2) continue;
+      if (!kept && !(what.acts && !what.of_the_run) && command.measures)
+        EXPECT_THROW(evidence::why_not_repeated(typed, "step"), Error) << name << " --" << flag;
+      else
+        EXPECT_EQ(evidence::why_not_repeated(typed, "step").empty(), kept) << name << " --" << flag;
     }
-    for (const std::string& flag : allowed) EXPECT_TRUE(known.contains(flag)) << name << " has no --" << flag;
+  }
+  EXPECT_THAT(measuring,
+              testing::ElementsAre("cover", "data", "evaluate", "importance", "model", "mutate", "select"));
+  for (const char* flag : {"trust", "config", "plugin", "force", "json", "html", "csv", "state",
+                           "extend-with", "made-dir", "append", "journal-every"}) {
+    const evidence::StepFlag* const found = evidence::step_flag("cover", flag);
+    ASSERT_NE(found, nullptr) << flag;
+    EXPECT_TRUE(!found->repeated() || evidence::is_made(*found, false)) << flag;
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include <assay/error.h>
 #include <assay/training.h>
-#include "apps/assay/flag_names.h"
 
 namespace assay {
 namespace {
@@ -18,20 +17,6 @@ const QuestionCommand& command(const std::vector<QuestionCommand>& all, const st
 }
 const QuestionFlag& flag(const QuestionCommand& of, const std::string& name) {
   return *std::ranges::find(of.flags, name, &QuestionFlag::name);
-}
-
-// Messages of the library name concepts; each is found where it stands now, and has its flag in its place.
-TEST(FlagNames, StandInMessagesOfTheLibrary) {
-  const std::pair<const char*, const char*> messages[] = {
-      {"targets: a margin is needed, by which a mutant's output has to differ to be killed",
-       "targets: --margin is needed, by which a mutant's output has to differ to be killed"},
-      {"4 additions are wanted, but x has 3; ask for fewer additions, or give more records",
-       "4 additions are wanted, but x has 3; ask for fewer (--count), or give more records"},
-      {"900 scores: only the best units are in the result; a file of scores has all",
-       "900 scores: only the best units are in the result; --scores FILE has all"},
-      {"that do not; leave it out in all parts, or in none",
-       "that do not; run all parts with --killable, or none"}};
-  for (const auto& [message, expected] : messages) EXPECT_EQ(app::with_flags(message), expected);
 }
 
 TEST(QuestionCommands, TellFlagsAsHelpDoes) {

@@ -215,7 +215,7 @@ TEST(Results, AnEvaluationIsToldByClassAndConfusion) {
   EXPECT_EQ(cell_of(document, "confusions", 1, "first"), report::Cell("3"));
   ASSERT_EQ(document.warnings.size(), 1U);
   EXPECT_EQ(document.warnings[0].id, "non-finite");
-  EXPECT_NE(document.warnings[0].text.find(
+  EXPECT_NE(document.warnings[0].text.text().find(
                 "1 of 4 records gives a NaN or an infinity; a NaN counts as a wrong answer: 3"),
             std::string::npos);
 }
@@ -234,7 +234,7 @@ TEST(Results, AnOrderTellsHowEarlyFaultsAreFound) {
   // Faults at places 1 and 2 of 4: 1 - 3 / 8 + 1 / 8.
   EXPECT_EQ(fact_of(document, "apfd"), report::Cell(0.75));
   EXPECT_EQ(cell_of(document, "chosen", 0, "record"), report::Cell("3"));
-  EXPECT_EQ(document.notices, std::vector<std::string>{"1 records have no score and come first"});
+  EXPECT_EQ(document.notices, std::vector<Message>{"1 records have no score and come first"});
 }
 
 TEST(Results, SuspectsStandInTheirOrderAndTruthIsCounted) {
@@ -273,8 +273,8 @@ TEST(Results, LabelsThatContradictEachOtherAreAWarning) {
   const report::Document document = document_of(summary, *four_records());
   ASSERT_EQ(document.warnings.size(), 1U);
   EXPECT_EQ(document.warnings[0].id, "contradicting-labels");
-  EXPECT_TRUE(document.warnings[0].text.starts_with("1 of 2 records that repeat"))
-      << document.warnings[0].text;
+  EXPECT_TRUE(document.warnings[0].text.text().starts_with("1 of 2 records that repeat"))
+      << document.warnings[0].text.text();
 }
 
 coverage::CoverageState state_of_layers(const std::string& model_hash,
@@ -300,7 +300,7 @@ TEST(Results, NetworksWithFewLayersInCommonAreAWarning) {
   const auto found = warnings({"a", "b", "dense"}, {"c", "d", "dense"});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].id, "unrelated-networks");
-  EXPECT_NE(found[0].text.find("1 of 3 layers in common"), std::string::npos) << found[0].text;
+  EXPECT_NE(found[0].text.text().find("1 of 3 layers in common"), std::string::npos) << found[0].text.text();
 }
 
 TEST(Results, ManyRecordsThatAreLeftOutOfAnInspectionAreAWarning) {
@@ -312,7 +312,7 @@ TEST(Results, ManyRecordsThatAreLeftOutOfAnInspectionAreAWarning) {
   ASSERT_EQ(document.warnings.size(), 1U);
   EXPECT_EQ(document.warnings[0].id, "left-out-records");
   EXPECT_EQ(document.warnings[0].text, inspection.notices[0]);
-  EXPECT_EQ(document.notices, (std::vector<std::string>{inspection.notices[1], inspection.notices[2]}));
+  EXPECT_EQ(document.notices, (std::vector<Message>{inspection.notices[1], inspection.notices[2]}));
 }
 
 TEST(Results, AScoreOfAClassIsTheShareOfMutantsThatItKills) {
@@ -357,7 +357,7 @@ TEST(Results, AttacksAreToldBySuccess) {
   EXPECT_EQ(cell_of(document, "attacks", 1, "success"), report::Cell()) << "of no records there is no share";
   EXPECT_EQ(cell_of(document, "endings", 0, "records"), count(2));
   ASSERT_EQ(document.notices.size(), 2U);
-  EXPECT_NE(document.notices[1].find("nothing to attack"), std::string::npos);
+  EXPECT_NE(document.notices[1].text().find("nothing to attack"), std::string::npos);
 }
 
 TEST(Results, MutantsAreToldByOperatorAndClass) {

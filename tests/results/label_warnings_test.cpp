@@ -95,7 +95,8 @@ TEST(LabelWarnings, InputsUpTo255OfANetworkForInputsUpTo1AreFound) {
   const std::vector<report::Warning> warnings =
       warnings_of(above_half(), from_arrays(Array::of<float>({60, 1}, inputs), labels));
   EXPECT_EQ(ids_of(warnings), (Ids{"one-answer", "preparation"}));
-  EXPECT_NE(warnings[1].text.find("divide the values by 255"), std::string::npos) << warnings[1].text;
+  EXPECT_NE(warnings[1].text.text().find("divide the values by 255"), std::string::npos)
+      << warnings[1].text.text();
 }
 
 // Scores that grow with the inputs: the answers are the same, the activations 255 times as large.
@@ -111,7 +112,7 @@ TEST(LabelWarnings, InputsUpTo255AreSaidWhereTheAccuracyIsTheSame) {
   const Array large = Array::of<float>({40, 4}, inputs);
   const std::vector<report::Warning> found = warnings_of(four_scores(), from_arrays(large, labels));
   ASSERT_EQ(ids_of(found), Ids{"preparation"});
-  EXPECT_NE(found[0].text.find("inputs reach 255"), std::string::npos) << found[0].text;
+  EXPECT_NE(found[0].text.text().find("inputs reach 255"), std::string::npos) << found[0].text.text();
   EXPECT_EQ(ids_of(warnings_of(four_scores(), from_arrays(large))), Ids{"preparation"});
 }
 
@@ -141,7 +142,8 @@ TEST(LabelWarnings, ClassesWithoutRecordsAndOneAnswerAreSaid) {
   const DatasetPtr data = records_of(40, {0, 1, 1, 3}, {"a", "b", "c", "d"});
   const std::vector<report::Warning> warnings = absent_class_warnings(*data, 4);
   EXPECT_EQ(ids_of(warnings), Ids{"absent-classes"});
-  EXPECT_NE(warnings[0].text.find("1 of 4 classes have no record: c"), std::string::npos) << warnings[0].text;
+  EXPECT_NE(warnings[0].text.text().find("1 of 4 classes have no record: c"), std::string::npos)
+      << warnings[0].text.text();
   std::vector<std::int64_t> answers(40, 3);
   EXPECT_EQ(ids_of(answer_warnings(answers, *data)), Ids{"one-answer"});
   EXPECT_TRUE(answer_warnings(answers, *records_of(40, {3, 3, 3, 3})).empty());
@@ -162,7 +164,8 @@ TEST(LabelWarnings, OtherNamesOfClassesAreSaid) {
   const std::vector<report::Warning> warnings =
       class_name_warnings({"ant", "bee", "cat", "dog", "elk"}, *data);
   EXPECT_EQ(ids_of(warnings), Ids{"class-names"});
-  EXPECT_NE(warnings[0].text.find("1 is 'bee' and 'cat'"), std::string::npos) << warnings[0].text;
+  EXPECT_NE(warnings[0].text.text().find("1 is 'bee' and 'cat'"), std::string::npos)
+      << warnings[0].text.text();
 }
 
 TEST(LabelWarnings, TargetsOfZerosAndOnesAndWholeNumbersOfARegressionAreSaid) {

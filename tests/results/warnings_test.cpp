@@ -49,7 +49,7 @@ TEST(Warnings, SayThatRecordsChangeEachOthersResults) {
   const DatasetPtr data = named({"no", "yes"});
   const auto found = influence_warnings(network(0), data.get());
   ASSERT_EQ(ids(found), Ids{"records-interact"});
-  EXPECT_NE(found[0].text.find("record '"), std::string::npos) << found[0].text;
+  EXPECT_NE(found[0].text.text().find("record '"), std::string::npos) << found[0].text.text();
   EXPECT_EQ(ids(influence_warnings(network(0), nullptr)), Ids{"records-interact"});
   EXPECT_EQ(ids(influence_warnings(network(1), data.get())), Ids{});
   EXPECT_EQ(ids(influence_warnings(network(1), nullptr)), Ids{});

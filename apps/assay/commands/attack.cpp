@@ -19,8 +19,8 @@ class AttackCommand final : public Command {
         "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)");
     flags.add("--preset NAME", question_.preset,
               "attacks and options of a paper: " + joined(attack::presets().names()));
-    flags.add_output("--out FOLDER", question_.folder,
-                     "folder for the attacked records, one .npz per attack");
+    flags.add_output("--out FOLDER", question_.folder, "folder for the attacked records, one .npz per attack",
+                     {.instead = [this] { return answers::outputs_of(question_, "--out"); }});
     flags.add("--all", question_.options.all,
               "attack also records that the network gets wrong; they are to leave the class that it names");
     flags.add("--only-successful", question_.options.only_successful, "store only records that succeed");
@@ -39,19 +39,16 @@ class AttackCommand final : public Command {
     check_.declare(flags);
   }
 
-  std::vector<Output> outputs() const override {
-    if (question_.attacks.empty() && question_.preset.empty())
-      fail(Fault::usage,
-           "which attack? give --attack NAME[option=value,...] or --preset NAME; `assay attacks` lists them");
-    return answers::outputs_of(question_, "--out");
-  }
-
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
+    if (question_.attacks.empty() && question_.preset.empty())
+      refuse(
+          "which attack? give --attack NAME[option=value,...] or --preset NAME; `assay attacks` lists them");
     const DatasetPtr data = data_.open();
     if (data->target_width() == 0)
-      refuse_without_effect({margin_},
-                            "on classes: it is for regression and tasks of many items (targets= of --data)");
+      refuse_without_effect(
+          {margin_},
+          of_flags("on classes: it is for regression and tasks of many items (targets= of --data)"));
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
     answers::AttackAnswer answer =
@@ -64,7 +61,8 @@ class AttackCommand final : public Command {
   ModelInput model_;
   DataInput data_{
       "data",
-      "records to attack; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
+      "records to attack; a valid range must be known (8-bit images know theirs, others say range=0:1)",
+      Concept::test_data};
   AccuracyCheck check_;
   const CLI::Option* margin_ = nullptr;
   answers::AttackQuestion question_{.folder = "assay-attack"};

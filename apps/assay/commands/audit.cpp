@@ -26,12 +26,14 @@ class Audit final : public Command {
                    "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
                    "layer before the last with weights)");
     add_task(flags, question_.task);
-    flags.add("--mutants FILE", question_.mutants,
-              "mutants that `assay mutate --state FILE` has judged by the same records (default: mutants are "
-              "drawn and judged here)");
-    flags.add("--findings SPEC", question_.findings,
-              "records that `assay explore` or `assay attack --only-successful` made of test records, as "
-              "further faults: those they were made of reveal them");
+    flags.naming(Concept::input)
+        .add("--mutants FILE", question_.mutants,
+             "mutants that `assay mutate --state FILE` has judged by the same records (default: mutants are "
+             "drawn and judged here)");
+    flags.naming(Concept::input)
+        .add("--findings SPEC", question_.findings,
+             "records that `assay explore` or `assay attack --only-successful` made of test records, as "
+             "further faults: those they were made of reveal them");
     count_ = flags.add("--count", question_.count, "mutants drawn per operator of DeepMutation; 0: none",
                        CLI::Range(0, 10'000));
     flags.add("--quality", question_.quality, "leave out mutants that get more than this share of T' wrong",
@@ -53,24 +55,26 @@ class Audit final : public Command {
               "measure again on records with Gaussian noise of this deviation: does it change what the "
               "criterion says?",
               CLI::PositiveNumber);
-    flags.add("--twin FILE", question_.twins,
-              "measure again on another network for the same data, such as one trained with another seed; "
-              "may be repeated");
+    flags.naming(Concept::other_network)
+        .add("--twin FILE", question_.twins,
+             "measure again on another network for the same data, such as one trained with another seed; "
+             "may be repeated");
   }
 
   report::Document run(Context& context) override {
-    if (!question_.mutants.empty()) refuse_without_effect({count_}, "beside --mutants: none are drawn");
+    if (!question_.mutants.empty())
+      refuse_without_effect({count_}, of_flags("beside --mutants: none are drawn"));
     question_.test = test_.open();
     question_.training = train_.open();
     const Session session = model_.open(context, question_.test.get());
-    if (!sizes_.empty()) question_.options.sizes = parse_counts(sizes_, "--sizes", "6,8,10");
+    if (!sizes_.empty()) question_.options.sizes = parse_counts(sizes_, of_flags("--sizes"), "6,8,10");
     return answers::audit_criteria(session, question_, setting_of(context), context.progress);
   }
 
  private:
   ModelInput model_;
-  DataInput train_{"train", "training records, which criteria compare with"},
-      test_{"test", "test records, of which subsets are drawn"};
+  DataInput train_{"train", "training records, which criteria compare with", Concept::training_data},
+      test_{"test", "test records, of which subsets are drawn", Concept::test_data};
   std::string sizes_;
   const CLI::Option* count_ = nullptr;
   answers::AuditQuestion question_;

@@ -2,7 +2,6 @@
 // catalogue does.
 
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/flag_names.h"
 #include "assay/results/catalogue.h"
 
 namespace assay::app {
@@ -41,10 +40,6 @@ class ExplainCatalogue final : public Command {
       if (fact.id != "layers") continue;
       auto& layers = std::get<std::string>(fact.value);
       layers += layers == "all" ? ", or --count-layer" : ", or --layer";
-    }
-    for (report::Table& table : document.tables) {
-      for (std::vector<report::Cell>& row : table.rows)
-        row.back() = with_flags(std::get<std::string>(row.back()));
     }
   }
 

@@ -20,14 +20,12 @@ class Combine final : public Command {
               "combine what can be read and name what cannot, rather than stop");
   }
 
-  std::vector<Output> outputs() const override { return {{"--out", question_.out}}; }
-
   bool plugins_of_folder() const override { return false; }
   report::Document run(Context& context) override {
     if (question_.files.empty())
-      fail(Fault::usage,
-           "which states? name files that `assay cover`, `assay mutate` or `assay inspect` wrote with "
-           "--state FILE");
+      refuse(
+          "which states? name files that `assay cover`, `assay mutate` or `assay inspect` wrote with "
+          "--state FILE");
     question_.conditions = gates_.conditions();
     return answers::combine(question_, context.progress);
   }

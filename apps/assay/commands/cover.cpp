@@ -41,10 +41,12 @@ class Cover final : public Command {
     flags.add("--share", question_.learn.share, "with -m auto: share of the relevance that the neurons hold",
               CLI::Range(0.0, 1.0));
     flags.add("--cap", question_.learn.cap, "with -m auto: at most so many neurons", CLI::Range(1, 250));
-    profile_option_ = flags.add_output(
-        "--profile FILE", profile_,
-        "read the profile from FILE; with --train it is learned and written there, where FILE is not yet "
-        "another profile");
+    profile_option_ = flags.naming(Concept::profile)
+                          .add_output("--profile FILE", profile_,
+                                      "read the profile from FILE; with --train it is learned and written "
+                                      "there, where FILE is not yet "
+                                      "another profile",
+                                      {.when = [this] { return learns(); }});
     flags.add("--method", question_.learn.importance.method,
               "attribution (assay importance --help lists them)");
     flags.add("--absolute", question_.learn.importance.absolute, "rank neurons by absolute relevance");
@@ -68,23 +70,29 @@ class Cover final : public Command {
     flags.add("--carry-over", question_.profile.carried_over,
               "the profile is that of another form of this network, such as the one before quantisation: "
               "layers are matched by name and number of neurons");
-    flags.add_output("--state FILE", question_.state,
-                     "write the coverage state to FILE; an interrupted run goes on from FILE.journal");
-    of_state_ = {flags.add("--journal-every", question_.measure.journal_seconds,
-                           "seconds between two entries of the journal", CLI::NonNegativeNumber)};
-    flags.add("--append", question_.append, "add to the state in FILE rather than begin anew");
+    flags.naming(Concept::state)
+        .add_output("--state FILE", question_.state,
+                    "write the coverage state to FILE; an interrupted run goes on from FILE.journal",
+                    {.journal = frame::journal_beside, .goes_on = [this] { return question_.append; }});
+    of_state_ = {flags.of_the_run().add("--journal-every", question_.measure.journal_seconds,
+                                        "seconds between two entries of the journal",
+                                        CLI::NonNegativeNumber)};
+    flags.of_the_run().add("--append", question_.append, "add to the state in FILE rather than begin anew");
     flags.add("--top", question_.combinations, "rows of the tables of combinations, per layer and m",
               CLI::Range(0, 1000));
     of_details_ = {flags.add("--records", question_.records,
                              "misclassified and most surprising records in JSON, report and with -v, of each "
                              "kind",
                              CLI::Range(0, 1000))};
-    flags.add_list(
+    flags.acting().add_list(
         "--extend-with SPEC,...", question_.attacks,
         "attack all test records and show the coverage of the test set extended by each kind: "
         "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)");
-    of_extension_ = {
-        flags.add_output("--made-dir FOLDER", question_.made, "folder for the attacked records")};
+    of_extension_ = {flags.add_output(
+        "--made-dir FOLDER", question_.made, "folder for the attacked records",
+        {.when = [this] { return !question_.attacks.empty(); },
+         .instead =
+             [this] { return answers::outputs_of(question_.attacks, question_.made, "--made-dir"); }})};
     check_.declare(flags);
     gates_.declare(flags);
     learning_ =
@@ -105,17 +113,6 @@ class Cover final : public Command {
              std::filesystem::exists(profile_, code);
   }
 
-  std::vector<Output> outputs() const override {
-    std::vector<Output> all;
-    if (!question_.attacks.empty())
-      all = answers::outputs_of(question_.attacks, question_.made, "--made-dir");
-    if (learns()) all.push_back({"--profile", profile_});
-    if (question_.state.empty()) return all;
-    all.push_back({"--state", question_.state, Output::Kind::file, {}, question_.append});
-    all.push_back({"the journal of --state", question_.state + ".journal", Output::Kind::journal});
-    return all;
-  }
-
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     require_kept("--state", question_.state);
@@ -125,7 +122,7 @@ class Cover final : public Command {
     question_.learn.units = units_.of(session);
     std::tie(question_.measure.shard, question_.measure.shards) = shard_.part(context);
     if (question_.append && question_.state.empty())
-      fail(Fault::usage, "--append adds to a state; name it with --state FILE");
+      refuse("--append adds to a state; name it with --state FILE");
     set_profile();
     if (units_.given() && neurons_->count() == 0) question_.ms = "auto";
     question_.accuracy = check_.declared();
@@ -147,19 +144,22 @@ class Cover final : public Command {
 
   // Options about a file or an extension that was not requested, and options that no criterion uses.
   void refuse_idle(const Settings& settings) const {
-    if (!learns()) refuse_without_effect({task_}, "without --train: the profile says what importance is of");
-    if (question_.state.empty()) refuse_without_effect(of_state_, "without --state: no journal is kept");
-    if (question_.attacks.empty()) refuse_without_effect(of_extension_, "without --extend-with");
+    if (!learns())
+      refuse_without_effect({task_}, of_flags("without --train: the profile says what importance is of"));
+    if (question_.state.empty())
+      refuse_without_effect(of_state_, of_flags("without --state: no journal is kept"));
+    if (question_.attacks.empty()) refuse_without_effect(of_extension_, of_flags("without --extend-with"));
     if (!settings.detailed())
-      refuse_without_effect(of_details_, "without --json, --html or -v, which show single records");
+      refuse_without_effect(of_details_, of_flags("without --json, --html or -v, which show single records"));
     const auto criteria = [&](const std::string& ms) {
       return coverage::asked_criteria(question_.preset, question_.criteria, ms);
     };
     const std::vector<Spec> asked = criteria(question_.ms);
     const std::string on = "on " + named(asked) + ": ";
     if (criteria("1") == criteria("2"))
-      refuse_without_effect({neurons_}, on + "-m says how many neurons idc takes, and no idc without m is "
-                                             "asked for");
+      refuse_without_effect(
+          {neurons_},
+          of_flags("{}-m says how many neurons idc takes, and no idc without m is asked for", on));
     // Profiles and earlier results hold all settings, and are compared by them.
     if (learns() && profile_.empty() && question_.conditions.baseline.empty())
       refuse_idle_learning(asked, on);
@@ -167,8 +167,10 @@ class Cover final : public Command {
 
   void refuse_idle_learning(const std::vector<Spec>& asked, const std::string& on) const {
     const coverage::Heeded heeded = coverage::heeded_by(asked);
-    if (!heeded.subjects) refuse_without_effect(of_subjects_, on + "they count all layers (--count-layer)");
-    if (!heeded.layers) refuse_without_effect(of_layers_, on + "they look at a subject layer (--layer)");
+    if (!heeded.subjects)
+      refuse_without_effect(of_subjects_, of_flags("{}they count all layers (--count-layer)", on));
+    if (!heeded.layers)
+      refuse_without_effect(of_layers_, of_flags("{}they look at a subject layer (--layer)", on));
     if (!heeded.share) refuse_without_effect(of_share_, on + "it is for -m auto");
     if (!heeded.clusters)
       refuse_without_effect(of_clusters_, on + "it is for important neurons and clusters");
@@ -187,14 +189,14 @@ class Cover final : public Command {
   void set_profile() {
     question_.training = learns() ? train_.open() : nullptr;
     if (reached_.given()) {
-      if (!learns()) fail(Fault::usage, "--reached is part of learning a profile; give --train, too");
+      if (!learns()) refuse("--reached is part of learning a profile; give --train, too");
       question_.learn.reached = reached_.open();
     }
     question_.profile.file = profile_;
     question_.learn.clusterer = clusterer_;
     question_.learn.reduction = coverage::reduction_named(reduction_);
     for (const CLI::Option* option : learning_)
-      if (option->count() > 0) question_.said.emplace_back(profile_setting(*option), frame::flag_of(*option));
+      if (option->count() > 0) question_.said.emplace_back(profile_setting(*option), frame::named(*option));
   }
 
   // The name under which a profile keeps what the flag says.
@@ -225,8 +227,8 @@ class Cover final : public Command {
   const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr;
   bool reads_ = false;  // the profile, though a configuration file names training records
   ModelInput model_;
-  DataInput train_{"train", "training records, from which the profile is learned"},
-      test_{"test", "test records whose coverage is measured"},
+  DataInput train_{"train", "training records, from which the profile is learned", Concept::training_data},
+      test_{"test", "test records whose coverage is measured", Concept::test_data},
       reached_{"reached",
                "further records, such as those that `assay explore` has found: their combinations of "
                "clusters count as reachable for aidc"};
@@ -253,7 +255,7 @@ CommandInfo cover_command() {
       "--criterion idc --criterion kmnc\n"
       "  assay cover net.onnx night.tar --profile net.profile --criterion nc --criterion "
       "'kmnc[sections=100]' --context night --state all.cov --append",
-      make_command<Cover>};
+      make_command<Cover>, true};
 }
 
 }  // namespace assay::app

@@ -27,14 +27,11 @@ class Data final : public Command {
     flags.add_output("--sheet FILE.png", sheet_, "write a contact sheet of pictures, one class a row");
     flags.add_output("--write FILE.npz", write_,
                      "write the records, as a network would see them, as x and y");
-    flags.add("--labels-of SPEC", labels_of_,
-              "the same records under another spec: counts those that are labelled otherwise there");
+    flags.naming(Concept::data)
+        .add("--labels-of SPEC", labels_of_,
+             "the same records under another spec: counts those that are labelled otherwise there");
     flags.add_output("--ids FILE.txt", ids_, "write the ids of those, one a line");
     flags.describe("A SPEC is PATH[,key=value...][slice], see docs/data.md.\n" + format_help());
-  }
-
-  std::vector<Output> outputs() const override {
-    return {{"--sheet", sheet_}, {"--write", write_}, {"--ids", ids_}};
   }
 
   report::Document run(Context& context) override {
@@ -43,7 +40,7 @@ class Data final : public Command {
     if (!labels_of_.empty())
       compare_labels(*data, document);
     else if (!ids_.empty())
-      fail(Fault::usage, "--ids writes what --labels-of finds; give that, too");
+      refuse("--ids writes what --labels-of finds; give that, too");
     if (!sheet_.empty()) {
       write_png(sheet_, contact_sheet(*data, 16, 8, context.settings.seed));
       document.pictures.push_back({"contact sheet", sheet_});
@@ -74,7 +71,7 @@ CommandInfo data_command() {
           "  assay data t10k-images-idx3-ubyte.gz\n"
           "  assay data digits:1000,seed=7 --sheet digits.png\n"
           "  assay data 'images.tar,targets=steering.csv[:500]' --write part.npz",
-          make_command<Data>};
+          make_command<Data>, true};
 }
 
 }  // namespace assay::app

@@ -16,8 +16,6 @@ class Demo final : public Command {
     flags.add_output("--out FOLDER", out_, "folder for network, profile, pictures and result");
   }
 
-  std::vector<Output> outputs() const override { return {{"--out", out_, Output::Kind::folder}}; }
-
   report::Document run(Context& context) override {
     demonstration_.folder = out_;
     demonstration_.next = fmt::format(

@@ -20,8 +20,6 @@ class Evaluate final : public Command {
         "write what the network says of each record: id, label, class and outputs (.csv or .npz)");
   }
 
-  std::vector<Output> outputs() const override { return {{"--predictions", question_.predictions}}; }
-
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
@@ -33,7 +31,7 @@ class Evaluate final : public Command {
 
  private:
   ModelInput model_;
-  DataInput data_{"data", "records to evaluate on"};
+  DataInput data_{"data", "records to evaluate on", Concept::test_data};
   AccuracyCheck check_;
   GateOptions gates_;
   answers::EvaluationQuestion question_;
@@ -51,7 +49,7 @@ CommandInfo evaluate_command() {
       "'mean-absolute-error[target=0]<=0.05'\n"
       "  assay evaluate net.onnx test.npz --predictions said.csv\n"
       "There is no --shard: counts of slices ('test.npz[:5000]') can be added up.",
-      make_command<Evaluate>};
+      make_command<Evaluate>, true};
 }
 
 }  // namespace assay::app

@@ -19,7 +19,7 @@ class EvidenceCommand final : public Command {
  public:
   void declare(Flags& flags) override {
     flags.add("--title TEXT", title_, "title of the pack");
-    flags.add("model,--model FILE", subject_.model, "network of all steps");
+    flags.naming(Concept::network).add("model,--model FILE", subject_.model, "network of all steps");
     flags.add("--train SPEC", subject_.train, "training records of all steps");
     flags.add("test,--test SPEC", subject_.test, "test records of all steps");
     flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
@@ -29,10 +29,6 @@ class EvidenceCommand final : public Command {
     flags.describe(
         "Steps and requirements stand in the configuration file as [[evidence.step]] and "
         "[[evidence.requirement]] (docs/evidence.md); without steps: evaluate, cover, mutate.");
-  }
-
-  std::vector<Output> outputs() const override {
-    return {{"--out", out_, Output::Kind::folder}, {"--zip", zip_}};
   }
 
   // Files that steps are collected from and read.
@@ -50,6 +46,7 @@ class EvidenceCommand final : public Command {
 
   report::Document run(Context& context) override {
     const Settings& settings = context.settings;
+    declare_step_commands();
     evidence::StudyFile file = study_of(settings);
     file.study.title = title_;
     file.study.not_done = not_done_;

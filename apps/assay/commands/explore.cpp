@@ -85,18 +85,11 @@ class Explore final : public Command {
               "regression lsa, with --train)",
               CLI::IsMember({"dsa", "lsa", "none"}));
     flags.add_output("--out FOLDER", question_.folder,
-                     "folder for findings.npz, voted.npz, manifest.json, pictures and the journal");
+                     "folder for findings.npz, voted.npz, manifest.json, pictures and the journal",
+                     {.members = {"findings*.npz", "voted*.npz", "manifest.json", "*.png"},
+                      .journal = answers::exploration_journal});
     flags.add("--pictures", question_.pictures, "findings drawn as before, after and difference",
               CLI::Range(0, 100'000));
-  }
-
-  std::vector<Output> outputs() const override {
-    return {{"--out",
-             question_.folder,
-             Output::Kind::folder,
-             {"findings*.npz", "voted*.npz", "manifest.json", "*.png"}},
-            {"the journal of --out", answers::exploration_journal(question_.folder).string(),
-             Output::Kind::journal}};
   }
 
   bool shared() const override { return true; }
@@ -116,22 +109,26 @@ class Explore final : public Command {
     } else {
       frame::refuse_without_effect(
           {margin_, opposite_signs_},
-          "on classes: it is for regression and tasks of many items (targets= of --data)");
+          of_flags("on classes: it is for regression and tasks of many items (targets= of --data)"));
       if (!seeds.has_labels())
         frame::refuse_without_effect(
-            {only_correct_}, "without labels: --data say no classes that the first network could name");
+            {only_correct_},
+            of_flags("without labels: --data say no classes that the first network could name"));
     }
     if (question_.options.search.lambda2 == 0)
-      frame::refuse_without_effect({choice_, choose_once_}, "with --lambda2 0: no neuron is lifted");
+      frame::refuse_without_effect({choice_, choose_once_},
+                                   of_flags("with --lambda2 0: no neuron is lifted"));
     if (question_.constraints.size() > 1 && std::ranges::count(question_.constraints, "none") > 0)
-      fail(Fault::usage, "--constraint none has no effect beside others: leave it out, or the others");
+      refuse("--constraint none has no effect beside others: leave it out, or the others");
   }
 
   NetworksInput networks_;
   DataInput data_{"data",
-                  "seeds; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
+                  "seeds; a valid range must be known (8-bit images know theirs, others say range=0:1)",
+                  Concept::test_data};
   DataInput baseline_{"baseline",
-                      "records whose coverage counts as reached before the first seed (default: none)"};
+                      "records whose coverage counts as reached before the first seed (default: none)",
+                      Concept::input};
   const CLI::Option *choice_ = nullptr, *choose_once_ = nullptr, *probability_ = nullptr, *margin_ = nullptr,
                     *opposite_signs_ = nullptr, *only_correct_ = nullptr;
   bool no_shrink_ = false;

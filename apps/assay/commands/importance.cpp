@@ -43,15 +43,12 @@ class ImportanceCommand final : public Command {
     flags.add("--share", question_.share,
               "smallest m: neurons that hold this share of the absolute relevance", CLI::Range(0.0, 1.0));
     flags.add("--top", question_.top, "neurons listed per layer", CLI::Range(1, 100000));
-    flags.add("--heatmaps", question_.heat_maps, "write pictures of the relevance of so many random records",
-              CLI::Range(0, 10000));
-    folder_ = flags.add_output("--out FOLDER", question_.folder, "folder for the pictures");
+    flags.of_the_run().add("--heatmaps", question_.heat_maps,
+                           "write pictures of the relevance of so many random records", CLI::Range(0, 10000));
+    folder_ = flags.add_output(
+        "--out FOLDER", question_.folder, "folder for the pictures",
+        {.members = {"relevance-[0-9]*.png"}, .when = [this] { return question_.heat_maps > 0; }});
     flags.describe(method_help());
-  }
-
-  std::vector<Output> outputs() const override {
-    const std::string folder = question_.heat_maps > 0 ? question_.folder : "";
-    return {{"--out", folder, Output::Kind::folder, {"relevance-[0-9]*.png"}}};
   }
 
   bool shared() const override { return true; }
@@ -59,15 +56,14 @@ class ImportanceCommand final : public Command {
     const std::string& method = question_.options.method;
     if (!relevance::attributions().find(method).has_rules)
       refuse_without_effect(of_rules_, "on method " + method + ": it is for rules of LRP");
-    if (question_.heat_maps == 0) refuse_without_effect({folder_}, "without --heatmaps");
+    if (question_.heat_maps == 0) refuse_without_effect({folder_}, of_flags("without --heatmaps"));
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
     question_.options.attribution.bias_absorbs = !redistribute_;
     if (class_ >= 0) question_.options.only_class = class_;
     for (const std::string& rule : rules_) {
       const std::size_t equals = rule.rfind('=');
-      if (equals == std::string::npos)
-        fail(Fault::usage, "--rule {}: NODE=RULE is needed, such as conv1=gamma", rule);
+      if (equals == std::string::npos) refuse("--rule {}: NODE=RULE is needed, such as conv1=gamma", rule);
       question_.options.attribution.layer_rules.emplace_back(rule.substr(0, equals), rule.substr(equals + 1));
     }
     question_.accuracy = check_.declared();
@@ -76,7 +72,7 @@ class ImportanceCommand final : public Command {
 
  private:
   ModelInput model_;
-  DataInput data_{"data", "training records"};
+  DataInput data_{"data", "training records", Concept::training_data};
   AccuracyCheck check_;
   std::vector<std::string> rules_;
   bool redistribute_ = false;
@@ -94,7 +90,7 @@ CommandInfo importance_command() {
           "  assay importance net.onnx train.npz --layer conv2 --method epsilon-plus --top 5\n"
           "  assay importance net.onnx test.npz --heatmaps 8 --out pictures\n"
           "There is no --shard: neurons are ranked by sums over all records.",
-          make_command<ImportanceCommand>};
+          make_command<ImportanceCommand>, true};
 }
 
 }  // namespace assay::app

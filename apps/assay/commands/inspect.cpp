@@ -26,7 +26,7 @@ std::string no_question(const std::string& text) {
 class Inspect final : public Command {
  public:
   void declare(Flags& flags) override {
-    flags
+    flags.naming(Concept::network)
         .add("model,--model FILE", question_.models,
              "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: epochs, "
              "a trained and an untrained one, ...",
@@ -35,7 +35,7 @@ class Inspect final : public Command {
     adaptation_.declare(flags);
     data_.declare(flags, true)->check(CLI::Validator(no_question, ""));
     flags.skip_other_words();
-    flags
+    flags.naming(Concept::input)
         .add("--units SPEC", question_.units,
              "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "
              "layer=fc1,units=0-15+20, of all networks or of model=NAME; may be repeated (default: each "
@@ -45,7 +45,7 @@ class Inspect final : public Command {
               "what is looked at: activations, their change since the symbol before, or the gradient of the "
               "decision",
               CLI::IsMember({"activation", "change", "gradient"}));
-    flags
+    flags.naming(Concept::input)
         .add_list(
             "--hypotheses SPEC,...", question_.hypotheses,
             "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated (`assay "
@@ -53,9 +53,10 @@ class Inspect final : public Command {
         ->allow_extra_args(false);
     flags.add_list("--measure SPEC,...", question_.measures,
                    "how they are compared: pearson,logistic_l1 (`assay measures` lists all)");
-    flags.add(
-        "--vocabulary FILE", question_.vocabulary,
-        "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or .json");
+    flags.naming(Concept::input)
+        .add("--vocabulary FILE", question_.vocabulary,
+             "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or "
+             ".json");
     flags.add("--padding SYMBOL", question_.padding, "symbol or token that fills records up; it is left out");
     flags.add("--align", question_.align,
               "where rows lie if units and hypothesis have different positions: where the hypothesis has "
@@ -85,21 +86,16 @@ class Inspect final : public Command {
                        "swaps of each kind, to verify an affinity by", CLI::Range(2, 100'000));
     flags.add_output("--scores FILE", question_.scores, "write all scores to FILE.csv");
     shard_.declare(flags);
-    flags.add_output("--state FILE", question_.state,
-                     "write what was seen to FILE; an interrupted run goes on from FILE.journal");
-    journal_every_ = flags.add("--journal-every", question_.options.journal_seconds,
+    flags.naming(Concept::state)
+        .add_output("--state FILE", question_.state,
+                    "write what was seen to FILE; an interrupted run goes on from FILE.journal",
+                    {.journal = frame::journal_beside});
+    journal_every_ =
+        flags.of_the_run().add("--journal-every", question_.options.journal_seconds,
                                "seconds between two entries of the journal", CLI::NonNegativeNumber);
-    flags.add_output("--cache FOLDER", cache_, "folder that keeps behaviours of hypotheses for other runs");
+    flags.add_output("--cache FOLDER", cache_, "folder that keeps behaviours of hypotheses for other runs",
+                     {.members = {"*.behaviours"}});
     declare_database(flags.in_group("Questions"));
-  }
-
-  std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--scores", question_.scores},
-                            {"--cache", cache_, Output::Kind::folder, {"*.behaviours"}}};
-    if (question_.state.empty()) return all;
-    all.push_back({"--state", question_.state});
-    all.push_back({"the journal of --state", question_.state + ".journal", Output::Kind::journal});
-    return all;
   }
 
   report::Document run(Context& context) override {
@@ -107,19 +103,19 @@ class Inspect final : public Command {
     const answers::DatabaseQuestion& database = question_.database;
     const bool asks = !database.sql.empty() || !database.sql_file.empty() || !database.documents.empty();
     if (!database.sql.empty() && !database.sql_file.empty())
-      fail(Fault::usage, "--sql and --sql-file are two questions; ask one");
+      refuse("--sql and --sql-file are two questions; ask one");
     if (database.sql.empty() && database.sql_file.empty())
       refuse_without_effect({time_}, "without a question in SQL");
-    if (question_.verified == 0) refuse_without_effect({swaps_}, "without --verify");
+    if (question_.verified == 0) refuse_without_effect({swaps_}, of_flags("without --verify"));
     if (question_.state.empty() && database.file.empty())
-      refuse_without_effect({journal_every_}, "without --state or --db: no journal is kept");
+      refuse_without_effect({journal_every_}, of_flags("without --state or --db: no journal is kept"));
     question_.data = asks ? data_.open_if_given() : data_.open();
     question_.data_spec = data_.spec();
     question_.adaptation = adaptation_.options();
     if (!asks && question_.models.empty())
-      fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
+      refuse("which network? give --model FILE (or model = \"FILE\" in assay.toml)");
     if (question_.vocabulary.empty() && !question_.padding.empty())
-      fail(Fault::usage, "--padding is a symbol of a vocabulary; give --vocabulary FILE");
+      refuse("--padding is a symbol of a vocabulary; give --vocabulary FILE");
     question_.options.stop_early = !no_early_stop_;
     question_.options.cache = cache_;
     question_.shard = shard_.text();
@@ -134,15 +130,17 @@ class Inspect final : public Command {
   void declare_database(Flags flags) {
     flags.add("sql,--sql QUERY", question_.database.sql,
               "question in SQL, with the INSPECT clause; EXPLAIN INSPECT shows the plan");
-    flags.add("--sql-file FILE", question_.database.sql_file, "file that holds the question");
+    flags.naming(Concept::input)
+        .add("--sql-file FILE", question_.database.sql_file, "file that holds the question");
     time_ = flags
                 .add("--time SECONDS", question_.database.seconds,
                      "end a question in SQL that takes longer, with exit code 8", CLI::NonNegativeNumber)
                 ->default_str("");
     flags.add_output(
         "--db FILE.db", question_.database.file,
-        "database that keeps networks, records, hypotheses, scores and results for later questions");
-    flags
+        "database that keeps networks, records, hypotheses, scores and results for later questions",
+        {.when = [] { return false; }});
+    flags.naming(Concept::input)
         .add(
             "--add FILE.json", question_.database.documents,
             "put a result that any command wrote with --json into the database; NAME=FILE calls it NAME; may "
@@ -154,7 +152,7 @@ class Inspect final : public Command {
       "inspect only this part of the records: 2/8, or auto for the one that the scheduler names, for `assay "
       "combine`"};
   Adaptation adaptation_;
-  DataInput data_{"data", "records that are inspected"};
+  DataInput data_{"data", "records that are inspected", Concept::test_data};
   std::string cache_;
   bool no_early_stop_ = false;
   const CLI::Option *swaps_ = nullptr, *journal_every_ = nullptr, *time_ = nullptr;

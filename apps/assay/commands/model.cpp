@@ -20,8 +20,6 @@ class Model final : public Command {
     flags.add_output("--write FILE.onnx", write_, "write the network as ONNX, whatever it was read from");
   }
 
-  std::vector<Output> outputs() const override { return {{"--write", write_}}; }
-
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open_if_given();
     const Session session = model_.open(context, data.get());
@@ -30,7 +28,7 @@ class Model final : public Command {
       dead = find_dead_neurons(session, session.layers(), data,
                                {.batch = context.settings.batch, .stage = "looking for dead neurons"},
                                context.progress);
-    if (measure_ && !plan_) fail(Fault::usage, "--measure times the stretches of --plan; give both");
+    if (measure_ && !plan_) refuse("--measure times the stretches of --plan; give both");
     report::Document document = results::document_of(session, dead);
     if (plan_) results::add_plan(document, session, measure_);
     // The output that decides stays in front, for programs that take the first one.
@@ -55,7 +53,7 @@ CommandInfo model_command() {
           "  assay model lenet5.onnx t10k-images-idx3-ubyte.gz\n"
           "  assay model lenet5.h5 --write lenet5.onnx\n"
           "  assay model lenet5.onnx --plan --measure",
-          make_command<Model>};
+          make_command<Model>, true};
 }
 
 }  // namespace assay::app

@@ -25,9 +25,10 @@ class Mutate final : public Command {
               CLI::IsMember({"run", "list", "export", "store"}));
     flags.skip_other_words();  // anything that is not an action is the network
     model_.declare(flags, true);
-    flags.add("test,--test SPEC", question_.tests,
-              "test records to be judged; of mutants that are trained it may be repeated, and the others are "
-              "compared with the first");
+    flags.naming(Concept::test_data)
+        .add("test,--test SPEC", question_.tests,
+             "test records to be judged; of mutants that are trained it may be repeated, and the others are "
+             "compared with the first");
     flags.add_list("--operator SPEC,...", operators_,
                    "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
                    "`assay operators` lists all)");
@@ -46,7 +47,8 @@ class Mutate final : public Command {
         "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no others "
         "are drawn");
     flags.add("--list", list_, "the same as the action list");
-    flags.add_output("--out FILE.onnx", question_.out, "with export: where the mutant goes");
+    flags.add_output("--out FILE.onnx", question_.out, "with export: where the mutant goes",
+                     {.when = [this] { return action_ == "export"; }});
     flags.add("--quality", question_.score.quality,
               "leave out mutants that get more than this share of T' wrong; 1: none", CLI::Range(0.0, 1.0));
     flags.add(
@@ -55,9 +57,11 @@ class Mutate final : public Command {
         "items: where it decides more than this share of them otherwise (default of these: 0)",
         CLI::NonNegativeNumber);
     edits_.push_back(add_task(flags, question_.task));
-    flags.add_output("--state FILE", question_.state,
-                     "keep results in FILE: what is known there for this network is not run again, and an "
-                     "interrupted run goes on from FILE.journal");
+    flags.naming(Concept::state)
+        .add_output("--state FILE", question_.state,
+                    "keep results in FILE: what is known there for this network is not run again, and an "
+                    "interrupted run goes on from FILE.journal",
+                    {.journal = mutation::journal_of, .goes_on = [] { return true; }});
     shard_.declare(flags);
     flags.add_output("--matrix FILE.csv", question_.matrix, "write which record kills which mutant");
     flags.add_output("--killing-subset FILE.txt", question_.subset,
@@ -74,17 +78,6 @@ class Mutate final : public Command {
     judging_ = flags.named({"--task", "--matrix", "--killing-subset", "--fail-under", "--no-worse-than",
                             "--quality", "--margin", "--state", "--keep", "--naive", "--expect-accuracy"});
     drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
-  }
-
-  std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--matrix", question_.matrix}, {"--killing-subset", question_.subset}};
-    if (action_ == "export") all.push_back({"--out", question_.out});
-    for (Output& output : source_.outputs()) all.push_back(std::move(output));
-    const std::string& state = question_.state;
-    if (state.empty()) return all;
-    all.push_back({"--state", state, Output::Kind::file, {}, true});
-    all.push_back({"the journal of --state", mutation::journal_of(state).string(), Output::Kind::journal});
-    return all;
   }
 
   bool shared() const override { return true; }
@@ -114,8 +107,7 @@ class Mutate final : public Command {
     if (!judges()) refuse_without_effect(judging_, "unless mutants are judged");
     if (!mutants_.empty()) refuse_given(drawing_, "on mutants that are named");
     if (action_ != "export" && !question_.out.empty())
-      fail(Fault::usage,
-           "--out is where one mutant goes: `assay mutate export --mutant TEXT --out FILE.onnx`");
+      refuse("--out is where one mutant goes: `assay mutate export --mutant TEXT --out FILE.onnx`");
   }
 
   // Mutants are edits of a trained network.
@@ -123,12 +115,12 @@ class Mutate final : public Command {
     source_.refuse_without_training();
     source_.leave_out(false, context.effective);
     if (question_.tests.size() > 1)
-      fail(Fault::usage, "--test is repeated: only mutants that are trained are judged by several test sets");
+      refuse("--test is repeated: only mutants that are trained are judged by several test sets");
     const DatasetPtr test = question_.tests.empty() ? nullptr : open_dataset(question_.tests[0]);
     const auto session = std::make_shared<const Session>(model_.open(context, test.get()));
     question_.form = model_.form();
     if (!mutants_.empty() && units_.given())
-      fail(Fault::usage, "mutants that are named say themselves what they change; leave out --units");
+      refuse("mutants that are named say themselves what they change; leave out --units");
     question_.draw.units = units_.of(session);
     report::Document document =
         answers::mutate(*session, test, question_, setting_of(context), context.progress);
@@ -153,8 +145,7 @@ class Mutate final : public Command {
       return answers::mutate_training(study, source_.question(), question_, setting_of(context),
                                       context.progress);
     if (!judges())
-      fail(Fault::usage,
-           "trained several times (--runs, or a preset that has runs), mutants are only judged");
+      refuse("trained several times (--runs, or a preset that has runs), mutants are only judged");
     refuse_given(single_, "on mutants that are trained several times");
     return answers::study_training(study, source_.question(), question_, setting_of(context),
                                    context.progress);
@@ -193,7 +184,7 @@ CommandInfo mutate_command() {
       "trained\n"
       "  assay mutate list net.onnx --operator ns --layer conv2\n"
       "  assay mutate export net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
-      make_command<Mutate>};
+      make_command<Mutate>, true};
 }
 
 }  // namespace assay::app

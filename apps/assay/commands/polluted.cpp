@@ -12,9 +12,10 @@ class Polluted final : public Command {
  public:
   void declare(Flags& flags) override {
     data_.declare(flags, true);
-    flags.add(
-        "--findings SPEC", question_.findings,
-        "inputs that break the network, as `assay explore` and `assay attack` write them; may be repeated");
+    flags.naming(Concept::input)
+        .add("--findings SPEC", question_.findings,
+             "inputs that break the network, as `assay explore` and `assay attack` write them; may be "
+             "repeated");
     flags.add("--between A+B", question_.between,
               "of the findings only those for which the networks name these classes, in their order: 9+1 "
               "(findings.npz of `assay explore`)");
@@ -31,38 +32,34 @@ class Polluted final : public Command {
     flags.add("--rank", question_.rank,
               "most suspicious first by: similarity to the most similar finding, mean similarity, or votes",
               CLI::IsMember({"similarity", "mean", "votes"}));
-    flags.add("--truth SPEC", question_.truth,
-              "which records are polluted, to see how many are found: ids, one a line (.txt), or the same "
-              "records with right labels");
+    flags.naming(Concept::input)
+        .add("--truth SPEC", question_.truth,
+             "which records are polluted, to see how many are found: ids, one a line (.txt), or the same "
+             "records with right labels");
     inspect_ = flags.add("--inspect", question_.inspected,
                          "suspects looked at when counting what is found; 0: as many as are polluted");
     flags.add_output("--out FILE.csv", question_.out, "write the whole ranking");
     flags.add("--pictures", question_.pictures, "draw so many suspects beside the finding that they resemble",
               CLI::Range(0, 1000));
-    folder_ = flags.add_output("--out-dir FOLDER", question_.folder, "folder for pictures");
-  }
-
-  std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--out", question_.out}};
-    if (question_.pictures > 0)
-      all.push_back({"--out-dir", question_.folder, Output::Kind::folder, {"*-[0-9]*.png"}});
-    return all;
+    folder_ =
+        flags.add_output("--out-dir FOLDER", question_.folder, "folder for pictures",
+                         {.members = {"*-[0-9]*.png"}, .when = [this] { return question_.pictures > 0; }});
   }
 
   report::Document run(Context& context) override {
     if (question_.options.ssim.window != "gaussian") refuse_without_effect({sigma_}, "on a uniform window");
-    if (question_.truth.empty()) refuse_without_effect({inspect_}, "without --truth");
-    if (question_.pictures == 0) refuse_without_effect({folder_}, "without --pictures");
+    if (question_.truth.empty()) refuse_without_effect({inspect_}, of_flags("without --truth"));
+    if (question_.pictures == 0) refuse_without_effect({folder_}, of_flags("without --pictures"));
     question_.training = data_.open();
     if (question_.findings.empty())
-      fail(Fault::usage,
-           "which findings? give --findings SPEC, inputs that break the network (of `assay explore` or "
-           "`assay attack`)");
+      refuse(
+          "which findings? give --findings SPEC, inputs that break the network (of `assay explore` or "
+          "`assay attack`)");
     return answers::find_suspects(question_, setting_of(context), context.progress);
   }
 
  private:
-  DataInput data_{"data", "training records"};
+  DataInput data_{"data", "training records", Concept::training_data};
   std::string by_ = "ssim";
   const CLI::Option *sigma_ = nullptr, *inspect_ = nullptr, *folder_ = nullptr;
   answers::SuspectsQuestion question_{.folder = "assay-polluted"};

@@ -26,8 +26,6 @@ class Prune final : public Command {
     flags.add_output("--out FILE.onnx", out_, "where the pruned network goes");
   }
 
-  std::vector<Output> outputs() const override { return {{"--out", out_}}; }
-
   report::Document run(Context& context) override {
     const DatasetPtr given = test_.open();
     const auto session = std::make_shared<const Session>(model_.open(context, given.get()));
@@ -35,7 +33,7 @@ class Prune final : public Command {
     const DatasetPtr& test = decision.data;
     options_.task = decision.task;
     if (!units_.given())
-      fail(Fault::usage, "which units? give --units layer=NAME,units=3+5, or from=FILE of `assay inspect`");
+      refuse("which units? give --units layer=NAME,units=3+5, or from=FILE of `assay inspect`");
     const inspection::UnitsByLayer units = units_.of(session);
     options_.seed = context.settings.seed;
     options_.batch = context.settings.batch;
@@ -51,7 +49,7 @@ class Prune final : public Command {
 
  private:
   ModelInput model_;
-  DataInput test_{"test", "records that the network is judged on before and after"};
+  DataInput test_{"test", "records that the network is judged on before and after", Concept::test_data};
   UnitsInput units_{"units to remove"};
   std::string out_, task_;
   inspection::PruneOptions options_;

@@ -14,18 +14,16 @@ namespace {
 class Report final : public Command {
  public:
   void declare(Flags& flags) override {
-    flags.add("results FILE.json", files_, "result documents written with --json");
+    flags.naming(Concept::document).add("results FILE.json", files_, "result documents written with --json");
     flags.add_output("--out FILE.html", out_, "where the page goes");
   }
 
-  std::vector<Output> outputs() const override { return {{"--out", out_}}; }
-
   bool plugins_of_folder() const override { return false; }
   report::Document run(Context& context) override {
-    if (files_.empty()) fail(Fault::usage, "which results? name files that commands wrote with --json");
+    if (files_.empty()) refuse("which results? name files that commands wrote with --json");
     if (context.settings.renderings.contains("html") && !context.settings.renderings.at("html").empty())
-      fail(Fault::usage, "--html would show this list of results, not the results; the page goes to --out {}",
-           context.settings.renderings.at("html"));
+      refuse("--html would show this list of results, not the results; the page goes to --out {}",
+             context.settings.renderings.at("html"));
     std::vector<report::Document> documents;
     report::Document summary;
     summary.tables = {{"documents",

@@ -27,23 +27,14 @@ class Retrain final : public Command {
     flags.add("--repeats", question_.plan.repeats,
               "times that each kind is drawn and trained, with other seeds", CLI::Range(1, 10'000));
     flags.add_output("--checkpoint FOLDER", question_.checkpoint,
-                     "finished runs are kept here; the same command goes on from them");
-    flags.add_output("--out-dir FOLDER", out_, "write the first retrained network of each kind, as ONNX");
+                     "finished runs are kept here; the same command goes on from them",
+                     {.members = {"retraining.journal"}, .journal = answers::retraining_journal});
+    flags.add_output("--out-dir FOLDER", out_, "write the first retrained network of each kind, as ONNX",
+                     {.members = {"*.onnx", "*.onnx.data"}});
     recipe_.declare(flags);
     add_task(flags, question_.task);
     check_.declare(flags);
     gates_.declare(flags);
-  }
-
-  std::vector<Output> outputs() const override {
-    std::vector<Output> all{
-        {"--made-dir", question_.made, Output::Kind::folder, {"training-*.npz", "test-*.npz"}},
-        {"--out-dir", out_, Output::Kind::folder, {"*.onnx", "*.onnx.data"}}};
-    if (question_.checkpoint.empty()) return all;
-    all.push_back({"--checkpoint", question_.checkpoint, Output::Kind::folder, {"retraining.journal"}});
-    all.push_back({"the journal of --checkpoint", answers::retraining_journal(question_.checkpoint).string(),
-                   Output::Kind::journal});
-    return all;
   }
 
   report::Document run(Context& context) override {
@@ -61,11 +52,13 @@ class Retrain final : public Command {
 
  private:
   void declare_given(Flags& flags) {
-    flags.add("--add SPEC", question_.added,
-              "records to add to the training data: findings, attacked records, any labelled data set; may "
-              "be repeated");
-    flags.add("--held-out SPEC", question_.held_out,
-              "records of the same kind to judge by, instead of holding out a share of --add");
+    flags.naming(Concept::input)
+        .add("--add SPEC", question_.added,
+             "records to add to the training data: findings, attacked records, any labelled data set; may "
+             "be repeated");
+    flags.naming(Concept::input)
+        .add("--held-out SPEC", question_.held_out,
+             "records of the same kind to judge by, instead of holding out a share of --add");
     hold_out_option_ =
         flags.add("--hold-out", question_.share,
                   "share of --add that is not trained on but judged by; records with one id stay together",
@@ -73,8 +66,9 @@ class Retrain final : public Command {
     flags.add("--labels", labels_,
               "labels of the additions: given in their file, or the majority of --voters",
               CLI::IsMember({"given", "majority"}));
-    flags.add("--voters FILE", question_.voters,
-              "at least three networks that vote on labels; records without a majority are dropped");
+    flags.naming(Concept::other_network)
+        .add("--voters FILE", question_.voters,
+             "at least three networks that vote on labels; records without a majority are dropped");
   }
 
   void declare_made(Flags& flags) {
@@ -91,33 +85,35 @@ class Retrain final : public Command {
     successful_option_ = flags.add("--only-successful", question_.only_successful,
                                    "add attacked records only where the attack succeeded");
     made_option_ =
-        flags.add_output("--made-dir FOLDER", question_.made, "folder for the records that attacks make");
+        flags.add_output("--made-dir FOLDER", question_.made, "folder for the records that attacks make",
+                         {.members = {"training-*.npz", "test-*.npz"}});
   }
 
   void check_given() const {
     if (question_.added.empty())
-      fail(Fault::usage, "which records should be added? give --add SPEC (records of `assay attack`, say)");
+      refuse("which records should be added? give --add SPEC (records of `assay attack`, say)");
     const bool majority = labels_ == "majority";
     if (majority && question_.voters.size() < 3)
-      fail(Fault::usage,
-           "--labels majority needs --voters with at least three networks: two either agree or tie");
-    if (!majority && !question_.voters.empty())
-      fail(Fault::usage, "--voters only vote with --labels majority");
+      refuse("--labels majority needs --voters with at least three networks: two either agree or tie");
+    if (!majority && !question_.voters.empty()) refuse("--voters only vote with --labels majority");
     if (!question_.held_out.empty())
-      refuse_without_effect({hold_out_option_}, "beside --held-out, which names the records to judge by");
+      refuse_without_effect({hold_out_option_},
+                            of_flags("beside --held-out, which names the records to judge by"));
     if (question_.against.empty() || question_.against == "none")
       refuse_without_effect({pool_option_, successful_option_},
-                            "with --against none: no attack makes additions");
+                            of_flags("with --against none: no attack makes additions"));
     const auto none = [](const std::string& attacks) { return attacks.empty() || attacks == "none"; };
     if (none(question_.against) && none(question_.evaluate_on))
       refuse_without_effect({made_option_}, "where no attack makes records");
-    if (question_.raising.empty()) refuse_without_effect({layer_option_}, "without --coverage-raising");
+    if (question_.raising.empty())
+      refuse_without_effect({layer_option_}, of_flags("without --coverage-raising"));
     if (question_.held_out.empty() && (question_.share <= 0 || question_.share >= 1))
-      fail(Fault::usage, "--hold-out {}: a share between 0 and 1, or --held-out SPEC", question_.share);
+      refuse("--hold-out {}: a share between 0 and 1, or --held-out SPEC", question_.share);
   }
 
   ModelInput model_;
-  DataInput data_{"train", "training records"}, test_{"test", "clean test records"};
+  DataInput data_{"train", "training records", Concept::training_data},
+      test_{"test", "clean test records", Concept::test_data};
   RecipeOptions recipe_{5};
   AccuracyCheck check_;
   GateOptions gates_;

@@ -26,8 +26,9 @@ class Select final : public Command {
     flags.add("--beyond STATE", question_.beyond,
               "count only what this coverage state (cover --state) does not cover yet, by its profile and, "
               "without --criterion, by its first criterion");
-    profile_option_ = flags.add("--profile FILE", question_.profile,
-                                "profile of an earlier `assay cover`, instead of --train");
+    profile_option_ = flags.naming(Concept::profile)
+                          .add("--profile FILE", question_.profile,
+                               "profile of an earlier `assay cover`, instead of --train");
     layer_option_ = flags.add_list("--layer NAME,...", question_.layers,
                                    "subject layer of idc and the surprise criteria");
     flags.add("--size", question_.options.size, "records to keep; 0: all of the order",
@@ -35,10 +36,6 @@ class Select final : public Command {
     flags.add_output("--out FILE.txt", question_.ids,
                      "write the ids of the chosen records, one a line, in their order");
     flags.add_output("--write FILE.npz", question_.records, "write the chosen records as x and y");
-  }
-
-  std::vector<Output> outputs() const override {
-    return {{"--out", question_.ids}, {"--write", question_.records}};
   }
 
   bool shared() const override { return true; }
@@ -67,18 +64,18 @@ class Select final : public Command {
   void set_training() {
     const std::string& profile = question_.profile;
     if (train_.given() && !profile.empty())
-      fail(Fault::usage, "--train learns what --profile {} would hold; give one of them", profile);
+      refuse("--train learns what --profile {} would hold; give one of them", profile);
     if (train_.given() && !question_.beyond.empty())
-      fail(Fault::usage, "--train learns what --beyond {} holds; leave it out", question_.beyond);
+      refuse("--train learns what --beyond {} holds; leave it out", question_.beyond);
     if (!train_.given() && profile.empty() && question_.beyond.empty())
-      fail(Fault::usage, "--by {} compares with training data: give --train SPEC, or --profile FILE",
-           question_.options.by);
+      refuse("--by {} compares with training data: give --train SPEC, or --profile FILE",
+             question_.options.by);
     question_.training = train_.open_if_given();
   }
 
   ModelInput model_;
-  DataInput train_{"train", "training records, where the choice compares with them"},
-      test_{"test", "test records to choose from"};
+  DataInput train_{"train", "training records, where the choice compares with them", Concept::training_data},
+      test_{"test", "test records to choose from", Concept::test_data};
   std::string criterion_ = "kmnc[sections=100]";
   const CLI::Option *criterion_option_ = nullptr, *profile_option_ = nullptr, *layer_option_ = nullptr;
   answers::SelectionQuestion question_;
@@ -95,7 +92,7 @@ CommandInfo select_command() {
       "  assay select net.onnx unlabelled.tar --profile net.profile --by dsa --size 500 --out "
       "label-these.txt\n"
       "There is no --shard: records are chosen among all of them.",
-      make_command<Select>};
+      make_command<Select>, true};
 }
 
 }  // namespace assay::app

@@ -20,11 +20,12 @@ void SourceMutants::declare(Flags& flags) {
       "of mutants that are trained: a command of yours that trains, given the path of a description as "
       "its last argument; if not given, Assay trains");
   of_trainer_ = {
-      flags.add("--trainer-timeout", question_.plan.time_limit,
-                "seconds after which a training by --trainer is ended", CLI::PositiveNumber),
-      flags.add("--trainer-data", trainer_data_,
-                "how the --trainer gets its data: npz, or images: a folder of pictures for each class",
-                CLI::IsMember({"npz", "images"}))};
+      flags.acting().add("--trainer-timeout", question_.plan.time_limit,
+                         "seconds after which a training by --trainer is ended", CLI::PositiveNumber),
+      flags.acting().add(
+          "--trainer-data", trainer_data_,
+          "how the --trainer gets its data: npz, or images: a folder of pictures for each class",
+          CLI::IsMember({"npz", "images"}))};
   flags.add("--jobs", question_.plan.jobs, "networks trained at a time (default: one a core)",
             CLI::Range(1, 10'000));
   flags.add("--killable", question_.killable,
@@ -45,23 +46,17 @@ void SourceMutants::declare(Flags& flags) {
   recipe_.declare(flags);
   recipe_.declare_run(flags);
   flags.add_output("--store FOLDER", store_,
-                   "folder where trained networks are kept, so that nothing is trained twice");
+                   "folder where trained networks are kept, so that nothing is trained twice",
+                   {.members = {"[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]*.*"}});
   own_ = flags.all(before);
-  flags.add("--prune", prune_,
-            "with the action store: remove the entries that are " +
-                joined(mutation::prunable_entries(), ", ") + " (all: every entry)",
-            CLI::IsMember(mutation::prunable_entries()));
-}
-
-std::vector<Output> SourceMutants::outputs() const {
-  return {{"--store",
-           store_,
-           Output::Kind::folder,
-           {"[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]*.*"}}};
+  flags.acting().add("--prune", prune_,
+                     "with the action store: remove the entries that are " +
+                         joined(mutation::prunable_entries(), ", ") + " (all: every entry)",
+                     CLI::IsMember(mutation::prunable_entries()));
 }
 
 void SourceMutants::refuse_pruning() const {
-  if (!prune_.empty()) fail(Fault::usage, "--prune has no effect: it belongs to the action store");
+  if (!prune_.empty()) refuse("--prune has no effect: it belongs to the action store");
 }
 
 void SourceMutants::refuse_without_training() const {
@@ -82,9 +77,9 @@ void SourceMutants::leave_out(bool training, EffectiveOptions& effective) const 
 
 answers::SourceStudy SourceMutants::open(ModelInput& model, Context& context) const {
   refuse_pruning();
-  if (question_.plan.command.empty()) refuse_given(of_trainer_, "without --trainer");
+  if (question_.plan.command.empty()) refuse_given(of_trainer_, of_flags("without --trainer"));
   if (architecture_.empty() == model.path().empty())
-    fail(Fault::usage, "what is trained? give either --model FILE or --architecture SPEC");
+    refuse("what is trained? give either --model FILE or --architecture SPEC");
   const DatasetPtr training = train_.open(), validation = validation_.open_if_given();
   Session session = architecture_.empty() ? model.open(context, training.get())
                                           : Session(training::build_architecture(architecture_),
@@ -104,15 +99,15 @@ void SourceMutants::settle(const std::vector<std::size_t>& runs) {
   question_.plan.pictures = trainer_data_ == "images";
   question_.design.test = mutation::kill_test_named(kill_test_);
   question_.design.spending = mutation::spending_named(spending_);
-  question_.design.looks = runs_.empty() ? runs : parse_counts(runs_, "--runs", "6,8,10");
-  if (!repeated()) return refuse_given(repeated_, "without --runs");
+  question_.design.looks = runs_.empty() ? runs : parse_counts(runs_, of_flags("--runs"), "6,8,10");
+  if (!repeated()) return refuse_given(repeated_, of_flags("without --runs"));
   mutation::check_design(question_.design);
   if (question_.killable)
-    fail(Fault::usage, "--killable has no effect with --runs, which judges by the training data anyway");
+    refuse("--killable has no effect with --runs, which judges by the training data anyway");
 }
 
 report::Document SourceMutants::store() const {
-  if (store_.empty()) fail(Fault::usage, "which store? give --store FOLDER");
+  if (store_.empty()) refuse("which store? give --store FOLDER");
   return answers::store_of_networks(store_, prune_);
 }
 

@@ -15,7 +15,6 @@ namespace assay::app {
 class SourceMutants {
  public:
   void declare(Flags& flags);
-  std::vector<Output> outputs() const;
   // Where nothing is trained: throws Error{usage} for flags that only matter when something is.
   void refuse_without_training() const;
   // Whether there are training data (which may stand in assay.toml for other commands).

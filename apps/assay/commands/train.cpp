@@ -19,24 +19,27 @@ class Train final : public Command {
     flags.add("--architecture SPEC", question_.architecture,
               "published architecture: " + joined(training::architectures().names()));
     model_ =
-        flags.add("model,--model FILE", question_.model, "network file to train instead (see --initialiser)");
+        flags.naming(Concept::network)
+            .add("model,--model FILE", question_.model, "network file to train instead (see --initialiser)");
     adaptation_.declare(flags);
     records_ = data_.declare(flags, true);
     validation_.declare(flags);
     flags.add_output("--out FILE.onnx", question_.out, "where the trained network goes, as ONNX");
     flags.add_output("--checkpoint FILE.npz", checkpoint_,
-                     "written after each epoch; the same command continues from it");
+                     "written after each epoch; the same command continues from it",
+                     {.goes_on = [] { return true; }});
     flags
         .add_list("--specialise SPEC,...", question_.specialised,
                   "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
                   "'depth[layer=lstm,units=0-3,weight=0.5]'; may be repeated")
         ->allow_extra_args(false);
-    flags
+    flags.naming(Concept::input)
         .add_list("--hypotheses SPEC,...", question_.hypotheses,
                   "hypotheses for --specialise, as `assay inspect` takes them; may be repeated")
         ->allow_extra_args(false);
-    flags.add("--vocabulary FILE", question_.vocabulary,
-              "with --hypotheses: what tokens mean, as in `assay inspect`");
+    flags.naming(Concept::input)
+        .add("--vocabulary FILE", question_.vocabulary,
+             "with --hypotheses: what tokens mean, as in `assay inspect`");
     flags.add("--padding SYMBOL", question_.padding, "symbol or token that fills records up; it is left out");
     options_.declare(flags);
     options_.declare_run(flags);
@@ -61,10 +64,6 @@ class Train final : public Command {
     question_.model.clear();
   }
 
-  std::vector<Output> outputs() const override {
-    return {{"--out", question_.out}, {"--checkpoint", checkpoint_, Output::Kind::file, {}, true}};
-  }
-
   report::Document run(Context& context) override {
     refuse_contradictions();
     question_.recipe = options_.recipe(validation_.given());
@@ -78,18 +77,16 @@ class Train final : public Command {
  private:
   void refuse_contradictions() const {
     if (question_.architecture.empty() == question_.model.empty())
-      fail(Fault::usage, "what to train? give either --architecture NAME or --model FILE");
-    if (question_.out.empty())
-      fail(Fault::usage, "where should the trained network go? give --out FILE.onnx");
+      refuse("what to train? give either --architecture NAME or --model FILE");
+    if (question_.out.empty()) refuse("where should the trained network go? give --out FILE.onnx");
     if (question_.model.empty() && adaptation_.given())
-      fail(Fault::usage,
-           "--fix, --decision, --precision and --straight-through are for --model; published architectures "
-           "have one input, one output and no steps");
+      refuse(
+          "--fix, --decision, --precision and --straight-through are for --model; published architectures "
+          "have one input, one output and no steps");
     const bool hypotheses =
         !question_.hypotheses.empty() || !question_.vocabulary.empty() || !question_.padding.empty();
     if (question_.specialised.empty() && hypotheses)
-      fail(Fault::usage,
-           "hypotheses are for specialised units; add --specialise 'NAME[layer=...,units=...]'");
+      refuse("hypotheses are for specialised units; add --specialise 'NAME[layer=...,units=...]'");
   }
 
   static bool is_network_file(const std::string& name) {
@@ -100,7 +97,7 @@ class Train final : public Command {
   CLI::Option *model_ = nullptr, *records_ = nullptr;
   Adaptation adaptation_;
   RecipeOptions options_{10};
-  DataInput data_{"data", "training records"},
+  DataInput data_{"data", "training records", Concept::training_data},
       validation_{"validation", "records that choose the best epoch"};
   std::string checkpoint_;
   answers::TrainingQuestion question_;

@@ -37,9 +37,10 @@ class Verify final : public Command {
   bool plugins_of_folder() const override { return false; }
   report::Document run(Context& context) override {
     if (pack_.empty()) fail(Fault::usage, "which pack? name the folder that `assay evidence` made");
-    if (options_.rerun == "none") refuse_without_effect({tolerance_}, "without --rerun");
+    if (options_.rerun == "none") refuse_without_effect({tolerance_}, of_flags("without --rerun"));
     if (options_.signers.empty() != options_.identity.empty())
-      fail(Fault::usage, "--signers and --identity go together: who is trusted, and who has to have signed");
+      refuse("--signers and --identity go together: who is trusted, and who has to have signed");
+    declare_step_commands();
     options_.program = pack_versions();
     options_.in_new_words = [](std::vector<std::string> typed) {
       return frame::with_new_words(program().words, std::move(typed), [](const std::string&) {});

@@ -12,7 +12,7 @@ Graph read_network(const std::string& file, Progress& progress) {
   return graph;
 }
 
-void take_record_shapes(SessionOptions& options, const std::string& text, std::string_view name) {
+void take_record_shapes(SessionOptions& options, const std::string& text, const Message& name) {
   constexpr std::string_view example = "3x32x32";
   if (text.find('=') == std::string::npos) {
     options.record_shape = parse_positive(text, 'x', name, example);

@@ -3,9 +3,9 @@
 // A network from its file, and the options of its session.
 
 #include <string>
-#include <string_view>
 
 #include <assay/graph.h>
+#include <assay/message.h>
 #include <assay/progress.h>
 #include <assay/session.h>
 
@@ -16,6 +16,6 @@ Graph read_network(const std::string& file, Progress& progress);
 
 // "3x32x32" of the records, or "picture=3x32x32,table=7" of several inputs. `name`: what the text is called
 // in messages. Throws Error{usage}.
-void take_record_shapes(SessionOptions& options, const std::string& text, std::string_view name);
+void take_record_shapes(SessionOptions& options, const std::string& text, const Message& name);
 
 }  // namespace assay::answers

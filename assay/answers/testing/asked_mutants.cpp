@@ -47,13 +47,13 @@ std::vector<mutation::Mutant> mutants_of_part(const MutationQuestion& question,
 }
 
 void require_judgeable(const MutationQuestion& question, const mutation::Drawn& drawn, const Graph& network) {
-  if (question.tests.empty()) fail(Fault::usage, "which test set is to be judged? name one");
+  if (question.tests.empty())
+    fail(Fault::usage, "which test set is to be judged? name {}", About{"one", "it with {test=SPEC}"});
   if (!drawn.mutants.empty()) return;
   if (drawn.not_applicable.empty() && !question.draw.layers.empty())
-    fail(
-        Fault::usage,
-        "no mutant can be made of '{}': none of the operators has a place at layer {}; leave this choice out",
-        network.name(), joined(question.draw.layers));
+    fail(Fault::usage, "no mutant can be made of '{}': none of the operators has a place at {} {}; leave {}",
+         network.name(), About{"layer", "{layer}"}, joined(question.draw.layers),
+         About{"this choice out", "it out (`assay mutate list` shows the places)"});
   fail(Fault::usage, "no mutant can be made of '{}'{}", network.name(),
        drawn.not_applicable.empty()
            ? std::string()
@@ -63,7 +63,10 @@ void require_judgeable(const MutationQuestion& question, const mutation::Drawn& 
 
 const mutation::Mutant& only_mutant(const MutationQuestion& question, const mutation::Drawn& drawn) {
   if (question.named.size() != 1 || question.out.empty())
-    fail(Fault::usage, "one mutant is written into one file: name both");
+    fail(Fault::usage, "{}",
+         About{"one mutant is written into one file: name both",
+               "export writes one mutant: name it with {mutant=TEXT} (assay mutate list shows them) and its "
+               "file with {out=FILE.onnx}"});
   return drawn.mutants[0];
 }
 

@@ -58,9 +58,9 @@ void combine_mutants(const CombinationQuestion& question, Progress& progress, re
   const mutation::MutationScore result = mutation::score(state, question.score);
   results::append(document, results::document_of(state, result, question.score));
   document.notices.push_back(
-      fmt::format("mutants that get more than {} of T' wrong are left out, whatever the runs left out; "
-                  "another share may be said",
-                  report::percent(question.score.quality)));
+      message("mutants that get more than {} of T' wrong are left out, whatever the runs left out; {}",
+              report::percent(question.score.quality),
+              About{"another share may be said", "{quality} says another share"}));
   report::apply(question.conditions, document, results::measurements_of(state, result));
   document.provenance = {
       {"model", state.model()}, {"model_hash", state.model_hash()}, {"records_hash", records}};

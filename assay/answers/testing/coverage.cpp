@@ -76,8 +76,8 @@ class Covering {
     for (const std::string& layer : question_.learn.layers) counted.insert(session_.layer(layer).name);
     for (const auto& [layer, numbers] : question_.learn.units) {
       if (!counted.empty() && !counted.contains(layer))
-        fail(Fault::usage, "chosen units name neurons of layer '{}', which the layers that count leave out",
-             layer);
+        fail(Fault::usage, "{} name neurons of layer '{}', which {} out", About{"chosen units", "{units}"},
+             layer, About{"the layers that count leave", "{count-layer} leaves"});
     }
   }
 
@@ -150,15 +150,16 @@ class Covering {
   void keep_possible(const coverage::PossibleCriteria& found) {
     if (found.impossible.empty()) return;
     if (found.possible.empty())
-      fail(Fault::mismatch, "criteria of preset {}: {}", question_.preset, found.impossible[0].second);
+      fail(Fault::mismatch, "{} {}: {}", About{"criteria of preset", "{preset}"}, question_.preset,
+           found.impossible[0].second);
     results::add_warnings(learning_, results::left_out_warnings(found));
     specs_ = found.possible;
   }
 
   std::shared_ptr<const coverage::Profile> read_profile() {
     if (question_.profile.file.empty())
-      fail(Fault::usage,
-           "what was the network trained on? name training records, or the profile of an earlier run");
+      fail(Fault::usage, "what was the network trained on? {}, or {} of an earlier run",
+           About{"name training records", "give {train=SPEC}"}, About{"the profile", "{profile=FILE}"});
     auto profile = coverage::profile_in(question_.profile, session_);
     coverage::LearnOptions asked = question_.learn;
     asked.criteria = choices_of<coverage::CriterionInfo>(specs_);
@@ -170,7 +171,9 @@ class Covering {
 
   std::shared_ptr<const coverage::Profile> learned_profile() {
     if (question_.profile.carried_over)
-      fail(Fault::usage, "a profile is carried over where one is read; leave out the training records");
+      fail(Fault::usage, "{} read; leave out {}",
+           About{"a profile is carried over where one is", "{carry-over} is about a profile that is"},
+           About{"the training records", "{train}"});
     coverage::LearnOptions learn = question_.learn;
     learn.batch = learn.importance.batch = setting_.batch;
     const Decided decision = decided(question_.task, session_, question_.training, question_.accuracy);

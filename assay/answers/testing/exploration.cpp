@@ -49,8 +49,8 @@ class OpenedNetworks {
     }
     if (networks_.size() < 2)
       fail(Fault::usage,
-           "differences need at least two networks; name another file, or mutants of this one, such as "
-           "int8@all");
+           "differences need at least two networks; name another file, or mutants of this one, such as {}",
+           About{"int8@all", "{mutant=int8@all}"});
   }
 
   void read_profiles(const std::vector<std::string>& files) {
@@ -121,7 +121,8 @@ void take_profiles(OpenedNetworks& opened, const SeveralNetworks& asked, const D
   if (!asked.profiles.empty()) return opened.read_profiles(asked.profiles);
   if (!asked.training)
     document.notices.push_back(
-        "no training records are named: what is usual for a neuron is learned from the seeds");
+        message("no training records are named{}: what is usual for a neuron is learned from the seeds",
+                About{"", " ({train})"}));
   const DatasetPtr training = asked.training ? asked.training : seeds;
   opened.learn_profiles(training, learning, asked.units, progress);
   results::add_provenance(document, "training", *training);

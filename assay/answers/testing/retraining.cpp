@@ -55,7 +55,8 @@ void add_outcome(report::Document& document, const retraining::Preparation& prep
   std::swap(document.definitions, found.definitions);  // those of the method before those of this run
   results::append(document, std::move(found));
   report::apply(conditions, document, results::measurements_of(result, scores));
-  if (prepared.plan.repeats < 2) document.notices.push_back("one repeat gives no interval");
+  if (prepared.plan.repeats < 2)
+    document.notices.push_back(message("one repeat gives no interval{}", About{"", "; use {repeats}"}));
 }
 
 }  // namespace

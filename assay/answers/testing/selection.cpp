@@ -28,10 +28,10 @@ std::shared_ptr<const coverage::Profile> known_profile(const Session& session,
   for (const std::string& name : question.layers) {
     const std::string layer = session.layer(name).name;
     if (std::ranges::find(subjects, layer) == subjects.end())
-      fail(Fault::mismatch,
-           "chosen layer {} contradicts profile {}, which was learned with {}; learn anew from training "
-           "records",
-           layer, question.profile, found == known->settings.end() ? "no subject layer" : joined(subjects));
+      fail(Fault::mismatch, "{} {} contradicts {} {}, which was learned with {}; learn anew {}",
+           About{"chosen layer", "{layer}"}, layer, About{"profile", "{profile}"}, question.profile,
+           found == known->settings.end() ? "no subject layer" : joined(subjects),
+           About{"from training records", "with {train}"});
   }
   return known;
 }

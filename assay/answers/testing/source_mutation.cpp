@@ -25,7 +25,9 @@ std::vector<DatasetPtr> opened_tests(const SourceStudy& study, const MutationQue
 // Complete. Throws Error{usage} where no store is named.
 mutation::TrainingPlan plan_of(const SourceQuestion& training, const Setting& setting) {
   mutation::TrainingPlan plan = training.plan;
-  if (plan.store.empty()) fail(Fault::usage, "where are trained networks to be kept? name a folder");
+  if (plan.store.empty())
+    fail(Fault::usage, "where are trained networks to be kept? {}",
+         About{"name a folder", "give {store=FOLDER}"});
   plan.session = setting.session;
   if (plan.jobs == 0) plan.jobs = static_cast<std::size_t>(std::max(setting.session.threads, 0));
   if (setting.session.device != "cpu" && plan.command.empty()) plan.jobs = 1;
@@ -70,8 +72,9 @@ void judge_by_all(const SourceStudy& study, const SourceQuestion& training, cons
   const std::vector<DatasetPtr> tests = opened_tests(study, question);
   if (!question.run.margin && tests[0]->target_width() > 0)  // before anything is trained
     fail(Fault::usage,
-         "the records have regression targets, so a margin is needed, by which a mutant's output has to "
-         "differ to be killed");
+         "the records have regression targets, so {} is needed, by which a mutant's output has to differ to "
+         "be killed",
+         About{"a margin", "{margin}"});
   const mutation::TrainingPlan plan = plan_of(training, setting);
   const Session original(mutation::train_original(study.program, plan, progress), study.session.options());
   check_state_replaced(question, original, setting);
@@ -130,7 +133,8 @@ report::Document mutate_training(const SourceStudy& study, const SourceQuestion&
 report::Document study_training(const SourceStudy& study, const SourceQuestion& training,
                                 const MutationQuestion& question, const Setting& setting,
                                 Progress& progress) {
-  if (question.tests.empty()) fail(Fault::usage, "which test set is to be judged? name one");
+  if (question.tests.empty())
+    fail(Fault::usage, "which test set is to be judged? name {}", About{"one", "it with {test=SPEC}"});
   const std::vector<DatasetPtr> tests = opened_tests(study, question);
   const mutation::KillingStudy found = mutation::study_killing(study.program, study.subject, tests,
                                                                {.operators = question.draw.operators,
@@ -145,10 +149,9 @@ report::Document study_training(const SourceStudy& study, const SourceQuestion& 
   report::Document document =
       results::document_of(found, training.design, study.program.graph.name(), question.tests);
   if (question.parts > 1) {
-    document.notices.push_back(fmt::format(
-        "part {} of {}: when all parts have run, the same without parts makes the whole result from "
-        "the store",
-        question.part, question.parts));
+    document.notices.push_back(message(
+        "part {} of {}: when all parts have run, {} makes the whole result from the store", question.part,
+        question.parts, About{"the same without parts", "the same command without {shard}"}));
   }
   report::apply(question.conditions, document, results::measurements_of(found));
   add_study(document, study);

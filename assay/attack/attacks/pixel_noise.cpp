@@ -80,7 +80,8 @@ AttackInfo noise_random_attack() {
 
 AttackInfo noise_relevant_attack() {
   std::vector<SpecOption> options = shared_options;
-  options.push_back({"method", "epsilon", "attribution that tells which pixels are relevant"});
+  options.push_back({"method", "epsilon",
+                     "attribution that tells which pixels are relevant, a method of importance analysis"});
   return {.name = "noise-relevant",
           .summary = "Gaussian noise on the most relevant pixels (U_DI of the study)",
           .definition =

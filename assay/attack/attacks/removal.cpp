@@ -50,7 +50,8 @@ AttackInfo removal_attack() {
               "fill=opposite; RQ6)",
           .options = {{"share", "0.1", "share of the pixels"},
                       {"fill", "low", "low, or opposite"},
-                      {"method", "epsilon", "attribution that tells which pixels are relevant"}},
+                      {"method", "epsilon",
+                       "attribution that tells which pixels are relevant, a method of importance analysis"}},
           .target = "",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Removal>(options);

@@ -211,7 +211,8 @@ class Learner {
                                                : available_threads()),
         wishes_(wishes_of(options.criteria)) {
     if (options.reached && !wishes_.combinations)
-      fail(Fault::usage, "further records that are reached have no effect without aidc among the criteria");
+      fail(Fault::usage, "{} no effect without aidc among the criteria",
+           About{"further records that are reached have", "{reached} has"});
     const std::vector<Layer> of_units = layers_of_units();
     if (wishes_.clusters || wishes_.traces) {
       subjects_ = options.subjects.empty() ? of_units : selected(session, options.subjects);

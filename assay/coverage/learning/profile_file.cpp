@@ -269,8 +269,8 @@ Profile read_profile(const std::filesystem::path& path) {
     return profile_from(json);
   } catch (const std::exception& error) {
     pass_on_condition();
-    fail(Fault::data, "{}: the profile cannot be used: {}; learn it again from the training data",
-         path.string(), error.what());
+    fail(Fault::data, "{}: the profile cannot be used: {}; learn it again {}", path.string(), error.what(),
+         About{"from the training data", "with {train}"});
   }
 }
 

@@ -36,8 +36,8 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
   if (options.straight_through) {
     Graph passing = straight_through(graph);
     if (passing.hash() == graph.hash())
-      fail(Fault::usage, "to pass straight through: network '{}' has no Sign, Round, Floor or Ceil",
-           graph.name());
+      fail(Fault::usage, "{}: network '{}' has no Sign, Round, Floor or Ceil",
+           About{"to pass straight through", "{straight-through}"}, graph.name());
     graph = std::move(passing);
   }
   return {in_precision(graph, options.precision), form};

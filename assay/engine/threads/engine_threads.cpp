@@ -16,8 +16,8 @@ void set_engine_threads(int threads) {
   if (had < wanted)
     fail(Fault::resources,
          "the system gives {} of {} threads (limits on processes, memory or the container: ulimit -u, ulimit "
-         "-v); use fewer threads",
-         had, wanted);
+         "-v); use {}",
+         had, wanted, About{"fewer threads", "a smaller {threads}"});
   set_loop_threads(wanted);
 }
 

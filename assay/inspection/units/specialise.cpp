@@ -106,7 +106,8 @@ Specialisation parse_specialisation(const std::string& text) {
   const Spec spec = parse_spec("specialisation", text);
   const SpecOptions given("specialisation", spec, options);
   if (given.text("layer").empty() || given.text("units").empty())
-    fail(Fault::usage, "to specialise '{}': which units? add layer=NAME,units=0-3", text);
+    fail(Fault::usage, "{} '{}': which units? add layer=NAME,units=0-3",
+         About{"to specialise", "{specialise}"}, text);
   return {spec.name, given.text("layer"), parse_unit_numbers(given.text("units")), given.number("weight", 0)};
 }
 

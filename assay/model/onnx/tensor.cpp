@@ -231,7 +231,7 @@ Array TensorReader::read(const onnx::TensorProto& tensor, const std::string& wha
   try {
     count = element_count(shape);
   } catch (const Error& error) {
-    fail(Fault::model, "{}: {}", what, error.what());
+    fail(Fault::model, "{}: {}", what, error.message());
   }
   Array array;
   if (is_short_type(tensor.data_type())) {

@@ -17,6 +17,8 @@ namespace {
 
 using Keys = std::map<std::string, std::string>;
 
+const About choice_of_units{"choice of units", "{units}"};
+
 std::string value(const Keys& keys, const std::string& key) {
   const auto found = keys.find(key);
   return found == keys.end() ? std::string() : found->second;
@@ -39,25 +41,26 @@ Keys keys_of(const std::string& text) {
       continue;
     }
     if (!is_key)
-      fail(Fault::usage, "choice of units '{}': '{}' is none of {}{}", text, key, joined(known),
+      fail(Fault::usage, "{} '{}': '{}' is none of {}{}", choice_of_units, text, key, joined(known),
            did_you_mean(key, known));
     const auto [entry, is_new] =
         keys.emplace(key, equals == std::string::npos ? part : part.substr(equals + 1));
-    if (!is_new) fail(Fault::usage, "choice of units '{}': {} is there twice", text, key);
+    if (!is_new) fail(Fault::usage, "{} '{}': {} is there twice", choice_of_units, text, key);
     last = &entry->second;
   }
   const bool from = keys.contains("from");
   for (const char* key : {"layer", "gate", "units"}) {
     if (from && keys.contains(key))
-      fail(Fault::usage, "choice of units '{}': a document says itself which units; leave out {}", text, key);
+      fail(Fault::usage, "{} '{}': a document says itself which units; leave out {}", choice_of_units, text,
+           key);
   }
   for (const char* key : {"hypothesis", "measure", "top"}) {
     if (!from && keys.contains(key))
-      fail(Fault::usage, "choice of units '{}': {} is asked of the result of an inspection; add from=FILE",
-           text, key);
+      fail(Fault::usage, "{} '{}': {} is asked of the result of an inspection; add from=FILE",
+           choice_of_units, text, key);
   }
   if (!from && value(keys, "layer").empty())
-    fail(Fault::usage, "choice of units '{}': which layer? give layer=NAME", text);
+    fail(Fault::usage, "{} '{}': which layer? give layer=NAME", choice_of_units, text);
   return keys;
 }
 
@@ -68,7 +71,7 @@ UnitQuestion question_of(const Keys& keys, const std::string& text) {
   const std::string top = value(keys, "top");
   const auto number = number_of<std::size_t>(top);
   if (!number || *number == 0)
-    fail(Fault::usage, "choice of units '{}': top={} is no number of units", text, top);
+    fail(Fault::usage, "{} '{}': top={} is no number of units", choice_of_units, text, top);
   question.top = *number;
   return question;
 }
@@ -90,10 +93,10 @@ void require_same_network(const report::Document& document, const Session& sessi
     const auto* const hash = std::get_if<std::string>(&found);
     if (key != "model_hash" || hash == nullptr || *hash == session.graph().hash()) continue;
     fail(Fault::mismatch,
-         "choice of units '{}': {} is of another network (hash {}) than '{}' ({}); inspect this one, or name "
+         "{} '{}': {} is of another network (hash {}) than '{}' ({}); inspect this one, or name "
          "layer "
          "and units",
-         text, file, *hash, session.graph().name(), session.graph().hash());
+         choice_of_units, text, file, *hash, session.graph().name(), session.graph().hash());
   }
 }
 
@@ -105,12 +108,12 @@ std::vector<inspection::UnitGroup> units_from(const std::string& text, const Key
   const report::Document document = report::read_document_file(file);
   if (models.size() == 1) require_same_network(document, *models[0].session, text, file);
   const auto units = units_of(document, question_of(keys, text));
-  if (units.empty()) fail(Fault::usage, "choice of units '{}': {} names no unit", text, file);
+  if (units.empty()) fail(Fault::usage, "{} '{}': {} names no unit", choice_of_units, text, file);
   std::size_t model = 0;
   if (models.size() > 1) {
     const auto found = std::ranges::find(models, units.front().model, &inspection::InspectedModel::name);
     if (found == models.end())
-      fail(Fault::usage, "choice of units '{}': units of network '{}', which is not here", text,
+      fail(Fault::usage, "{} '{}': units of network '{}', which is not here", choice_of_units, text,
            units.front().model);
     model = static_cast<std::size_t>(found - models.begin());
   }
@@ -152,7 +155,7 @@ std::vector<inspection::UnitGroup> parse_units(const std::string& text,
   if (groups.empty()) {
     std::vector<std::string> names;
     for (const auto& other : models) names.push_back(other.name);
-    fail(Fault::usage, "choice of units '{}': no network is named '{}'; there are {}", text, model,
+    fail(Fault::usage, "{} '{}': no network is named '{}'; there are {}", choice_of_units, text, model,
          joined(names));
   }
   return groups;
@@ -174,12 +177,11 @@ std::map<std::string, std::vector<std::size_t>> chosen_units(const std::vector<s
   for (const std::string& text : texts) {
     for (const inspection::UnitGroup& group : parse_units(text, {{"", session}})) {
       if (!group.gate.empty())
-        fail(Fault::usage,
-             "choice of units '{}': a gate of '{}' is no neuron of the layer; inspect looks at gates", text,
-             group.layer);
+        fail(Fault::usage, "{} '{}': a gate of '{}' is no neuron of the layer; inspect looks at gates",
+             choice_of_units, text, group.layer);
       const auto neurons = static_cast<std::size_t>(session->layer(group.layer).neurons);
       if (!group.units.empty() && group.units.back() >= neurons)
-        fail(Fault::usage, "choice of units '{}': layer '{}' has units 0 to {}", text, group.layer,
+        fail(Fault::usage, "{} '{}': layer '{}' has units 0 to {}", choice_of_units, text, group.layer,
              neurons - 1);
       std::vector<std::size_t>& units = chosen[group.layer];
       const std::size_t before = units.size();

@@ -590,9 +590,8 @@ report::Document document_of(const Inspection& inspection, const std::string& su
   } else {
     document.tables.push_back({"scores", "Best scores", score_columns(), {}, true});
     for (const ScoreRow* row : best) document.tables.back().rows.push_back(cells_of(*row));
-    document.notices.push_back(
-        fmt::format("{} scores: only the best units are in the result; a file of scores has all",
-                    inspection.rows.size()));
+    document.notices.push_back(message("{} scores: only the best units are in the result; {} has all",
+                                       inspection.rows.size(), About{"a file of scores", "{scores=FILE}"}));
   }
   for (const std::string& notice : inspection.notices) tell_notice(document, notice);
   add_left_out(document, inspection);

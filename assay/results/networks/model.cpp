@@ -90,7 +90,7 @@ std::string shapes(const Graph& graph, std::span<const ValueId> ids, const Sessi
 
 void add_notices(report::Document& document, const Session& session,
                  const std::vector<std::vector<std::size_t>>& dead) {
-  document.notices = session.graph().notices();
+  document.notices.assign(session.graph().notices().begin(), session.graph().notices().end());
   document.notices.insert(document.notices.end(), session.notices().begin(), session.notices().end());
   if (session.ends_in_softmax())
     document.notices.push_back(

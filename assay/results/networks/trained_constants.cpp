@@ -23,7 +23,7 @@ report::Table left_alone_table(const Graph& graph, const std::vector<training::U
   return table;
 }
 
-std::string left_alone_notice(const Graph& graph, const std::vector<training::Untrained>& untrained) {
+Message left_alone_notice(const Graph& graph, const std::vector<training::Untrained>& untrained) {
   std::map<std::string, std::vector<std::string>> by_reason;
   bool can_be_trained = false;
   for (const training::Untrained& one : untrained) {
@@ -33,8 +33,10 @@ std::string left_alone_notice(const Graph& graph, const std::vector<training::Un
   std::vector<std::string> kinds;
   for (const auto& [reason, names] : by_reason)
     kinds.push_back(fmt::format("{} ({})", first_of(names), reason));
-  return fmt::format("float constants that are not trained: {}{}", joined(kinds, "; "),
-                     can_be_trained ? "; to train one as well, name it or say all" : "");
+  const About to_train{"to train one as well, name it or say all",
+                       "{also-train=NAME} trains one as well, {also-train=all} all that a gradient reaches"};
+  return message("float constants that are not trained: {}{}", joined(kinds, "; "),
+                 can_be_trained ? message("; {}", to_train) : "");
 }
 
 }  // namespace

@@ -62,8 +62,9 @@ void add_attack(report::Document& document, const attack::AttackSummary& summary
                                            summary.spec.name, summary.lost,
                                            summary.levels ? " as 8-bit levels" : ""));
   if (summary.attacked == 0)
-    document.notices.push_back(fmt::format(
-        "{}: there was nothing to attack, the network is wrong on every record", summary.spec.name));
+    document.notices.push_back(
+        message("{}: there was nothing to attack, the network is wrong on every record{}", summary.spec.name,
+                About{"", "; {all} attacks these too"}));
   if (const auto flat = summary.endings.find(std::string(attack::no_gradient)); flat != summary.endings.end())
     document.warnings.push_back(
         {"no-gradient",

@@ -191,7 +191,7 @@ report::Document document_of(const audit::Audit& result, const audit::Pool& pool
   document.facts.push_back({"level", "false discovery rate", result.options.level, Kind::number, 3});
   document.tables = {verdict_table(result), order_table(result),  criterion_table(result, pool),
                      word_table(result),    strata_table(result), agreement_table(result)};
-  document.notices = result.notices;
+  document.notices.assign(result.notices.begin(), result.notices.end());
   const std::string page = "docs/algorithms/audit.md";
   document.definitions = {
       {"Kendall's tau",

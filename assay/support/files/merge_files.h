@@ -27,7 +27,7 @@ State merged_files(const std::vector<std::string>& files, bool skip, std::vector
       else
         all.emplace(std::move(state));
     } catch (const Error& error) {
-      if (error.fault() == Fault::mismatch) fail(Fault::mismatch, "{}: {}", file, error.what());
+      if (error.fault() == Fault::mismatch) fail(Fault::mismatch, "{}: {}", file, error.message());
       const bool unreadable = error.fault() == Fault::data || error.fault() == Fault::io;
       if (!skip || !unreadable) throw;
       left_out.push_back(fmt::format("left out: {}", error.what()));

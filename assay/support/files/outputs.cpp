@@ -252,8 +252,8 @@ void check_replaced(const fs::path& path, std::string_view what, const std::func
     // Then it is another file.
   }
   if (!fits)
-    fail(Fault::mismatch, "{} holds something else than {}; name another file, or have it replaced",
-         path.string(), what);
+    fail(Fault::mismatch, "{} holds something else than {}; name another file, or {}", path.string(), what,
+         About{"have it replaced", "replace it with {force}"});
 }
 
 }  // namespace assay

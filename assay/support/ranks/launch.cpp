@@ -50,8 +50,8 @@ std::unique_ptr<Ranks> launched_ranks() {
   if (file.empty())
     fail(Fault::unsupported,
          "an MPI launcher started {} processes, but {} is not beside this program; build it where OpenMPI is "
-         "installed (libopenmpi-dev), or start parts of the work by themselves",
-         declared, module_name);
+         "installed (libopenmpi-dev), or start parts of the work by themselves{}",
+         declared, module_name, About{"", " with {shard}"});
   // Global, because OpenMPI loads parts of itself, which look for the rest.
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) fail(Fault::unsupported, "{}: {}", file.string(), dlerror());

@@ -155,7 +155,9 @@ void Ranks::handle(Transport::Message message) {
         break;
       case failed: {
         const auto fault = static_cast<Fault>(take_number(rest));
-        if (!failure_) failure_.emplace(fault, fmt::format("{}: {}", name_of(message.from), rest));
+        if (!failure_)
+          failure_.emplace(fault,
+                           assay::message("{}: {}", name_of(message.from), decoded(std::string(rest))));
         break;
       }
       case dismissal:
@@ -258,7 +260,7 @@ void Ranks::close(const Error* failure) {
     all_left(for_ever);
   } else {
     if (failure != nullptr)
-      send(0, failed, numbers({static_cast<std::uint64_t>(failure->fault())}) + failure->what());
+      send(0, failed, numbers({static_cast<std::uint64_t>(failure->fault())}) + coded(failure->message()));
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return dismissed_; });
     lock.unlock();

@@ -16,7 +16,7 @@ struct TaskNumbers {
 };
 
 // The part of the work that is this task's, as the scheduler that started it says.
-std::pair<std::size_t, std::size_t> scheduled_shard(std::string_view name) {
+std::pair<std::size_t, std::size_t> scheduled_shard(const Message& name) {
   constexpr std::array<TaskNumbers, 3> schedulers{
       {{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_STEP", "SLURM_ARRAY_TASK_COUNT"},
        {"SLURM_PROCID", nullptr, nullptr, "SLURM_STEP_NUM_TASKS"},  // srun
@@ -105,7 +105,7 @@ std::optional<std::size_t> variable_number(const char* variable) {
   return text == nullptr ? std::nullopt : number_of<std::size_t>(text);
 }
 
-std::vector<std::int64_t> parse_positive(std::string_view text, char separator, std::string_view name,
+std::vector<std::int64_t> parse_positive(std::string_view text, char separator, const Message& name,
                                          std::string_view example) {
   std::vector<std::int64_t> numbers;
   for (const std::string& part : parts_of(text, std::string_view(&separator, 1))) {
@@ -117,15 +117,14 @@ std::vector<std::int64_t> parse_positive(std::string_view text, char separator, 
   return numbers;
 }
 
-std::vector<std::size_t> parse_counts(std::string_view text, std::string_view name,
-                                      std::string_view example) {
+std::vector<std::size_t> parse_counts(std::string_view text, const Message& name, std::string_view example) {
   std::vector<std::size_t> counts;
   for (const std::int64_t count : parse_positive(text, ',', name, example))
     counts.push_back(static_cast<std::size_t>(count));
   return counts;
 }
 
-std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, std::string_view name) {
+std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, const Message& name) {
   if (text == "auto") return scheduled_shard(name);
   const std::size_t slash = std::min(text.find('/'), text.size());
   const auto shard = number_of<std::size_t>(std::string_view(text).substr(0, slash)),

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <assay/message.h>
+
 namespace assay {
 
 // "a,b" with "," -> a, b. Every character of `separators` separates; an empty text is one empty part.
@@ -53,16 +55,16 @@ std::optional<std::size_t> variable_number(const char* variable);
 
 // "3x32x32" with 'x' -> 3, 32, 32. `name`: what the text is called in messages. Throws Error{usage} unless
 // all are greater than 0.
-std::vector<std::int64_t> parse_positive(std::string_view text, char separator, std::string_view name,
+std::vector<std::int64_t> parse_positive(std::string_view text, char separator, const Message& name,
                                          std::string_view example);
 
 // The same of counts: "6,8,10" -> 6, 8, 10.
-std::vector<std::size_t> parse_counts(std::string_view text, std::string_view name, std::string_view example);
+std::vector<std::size_t> parse_counts(std::string_view text, const Message& name, std::string_view example);
 
 // "2/8" -> {2, 8}: the second of eight parts of the work. "auto": the part that the environment names, in
 // which Slurm, srun or Kubernetes number the tasks of a job (docs/clusters.md). `name`: what the text is
 // called in messages. Throws Error{usage}.
-std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, std::string_view name);
+std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, const Message& name);
 
 // Paths of what is read with a file, whether or not something is there: weights of ONNX, the architecture of
 // weights in the format of Keras, labels of IDX images.

@@ -61,7 +61,7 @@ void Names::read_columns(Database& database, std::size_t item) {
       hint = did_you_mean(select_.from[item].alias, database.relations());
     if (!hint.empty() || source.last - source.first == 1)
       hint = did_you_mean(sql_.token(source.last - 1).text, database.relations());
-    sql_.fail_at(sql_.token(source.first).begin, error.what() + hint);
+    sql_.fail_at(sql_.token(source.first).begin, message("{}{}", error.message(), hint));
   }
 }
 

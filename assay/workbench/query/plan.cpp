@@ -313,7 +313,7 @@ class Planner {
             }))
           all.push_back(std::move(measure));
       } catch (const Error& error) {
-        parts_.sql.fail_at(written.byte, error.what());
+        parts_.sql.fail_at(written.byte, error.message());
       }
     }
     return all;
@@ -674,7 +674,7 @@ Plan plan_inspect(Database& database, const SqlText& sql, const InspectSelect& s
     return Planner(database, parts).plan(data);
   } catch (const Error& error) {
     if (error.fault() != Fault::usage || std::string_view(error.what()).starts_with("query")) throw;
-    sql.fail_at(sql.token(select.keyword).begin, error.what());
+    sql.fail_at(sql.token(select.keyword).begin, error.message());
   }
 }
 

@@ -177,10 +177,7 @@ class Answer {
       }
     } catch (const Error& error) {
       if (error.fault() != Fault::usage || std::string_view(error.what()).starts_with("query, ")) throw;
-      constexpr std::string_view prefix = "query: ";
-      std::string_view message = error.what();
-      if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
-      sql.fail_at(sql.token(select.keyword).begin, message);
+      sql.fail_at(sql.token(select.keyword).begin, error.message());
     }
     replace_inspect(database_, sql, select, "temp." + scores);
   }

@@ -200,7 +200,7 @@ std::string SqlText::place(std::size_t byte) const {
   return fmt::format("line {}, column {}", line, column + 1);
 }
 
-void SqlText::fail_at(std::size_t byte, std::string_view message) const {
+void SqlText::fail_at(std::size_t byte, const Message& message) const {
   fail(Fault::usage, "query, {}: {}", place(byte), message);
 }
 

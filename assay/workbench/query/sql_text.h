@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <assay/message.h>
+
 namespace assay::workbench {
 
 struct Token {
@@ -50,7 +52,7 @@ class SqlText {
   // "line 2, column 5", of the user's text.
   std::string place(std::size_t byte) const;
   // Throws Error{usage}: "query, line 2, column 5: " and the message.
-  [[noreturn]] void fail_at(std::size_t byte, std::string_view message) const;
+  [[noreturn]] void fail_at(std::size_t byte, const Message& message) const;
 
  private:
   void tokenise();

@@ -25,10 +25,11 @@ namespace assay {
 
 // One flag of a command as --help shows it.
 struct QuestionFlag {
-  std::string name;      // "count-layer"; of what stands without dashes: "states"
-  std::string summary;   // one line
-  std::string type;      // what a value is: "UINT", "FLOAT", "SPEC", "FILE.npz"; empty for a switch
-  std::string fallback;  // when it is not given; empty: nothing, or told in the summary
+  std::string name;        // "count-layer"; of what stands without dashes: "states"
+  std::string summary;     // one line
+  std::string type;        // what a value is: "UINT", "FLOAT", "SPEC", "FILE.npz"; empty for a switch
+  std::string fallback;    // when it is not given; empty: nothing, or told in the summary
+  std::string files = {};  // what those are that it names: "network", "document"; empty: not told
   std::vector<std::string> words = {};  // the only values there are; empty: any
   bool is_switch = false;               // takes no value
   bool repeats = false;                 // takes several values
@@ -55,7 +56,8 @@ struct Question {
 };
 
 // What the command answers, with all detail that --json and --html get. Throws Error as the program exits:
-// the same texts and kinds. Not thread-safe: one question at a time.
+// of the same kinds, and its message() says with flags what the program says. Not thread-safe: one question
+// at a time.
 report::Document ask(const Question& question, Progress& progress);
 
 // The program `assay` that `evidence` and `verify` run, for callers that are another program.
