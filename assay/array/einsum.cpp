@@ -373,10 +373,10 @@ Array gradient_of_det(const Array& a, const Array& gradient) {
   with_real(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     each_square<T>(a, [&](std::size_t i, const std::vector<double>& matrix) {
-      const auto times = static_cast<double>(elements<T>(each)[i]);
+      const auto factor = static_cast<double>(elements<T>(each)[i]);
       const std::vector<double> steep = cofactors(matrix, n);
       T* const to = elements<T>(out) + i * n * n;
-      for (std::size_t j = 0; j < n * n; ++j) to[j] = static_cast<T>(times * steep[j]);
+      for (std::size_t j = 0; j < n * n; ++j) to[j] = static_cast<T>(factor * steep[j]);
     });
   });
   return out;

@@ -72,7 +72,7 @@ std::vector<bool> sloping_rows(const Array& gradient) {
   std::vector<bool> sloping;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::span<const float> elements(gradient.elements<float>() + row * size, size);
-    sloping.push_back(std::ranges::any_of(elements, [](float gradient) { return gradient != 0; }));
+    sloping.push_back(std::ranges::any_of(elements, [](float one) { return one != 0; }));
   }
   return sloping;
 }
@@ -221,7 +221,7 @@ AttackedNetwork::ScoreGradients AttackedNetwork::gradients(const Array& points, 
     gradient = gradient.to(DType::float32);
     if (units_.low.defined() && floats_in_order(gradient)) {
       const float* const span = units_.span.elements<float>();
-      gradient = by_element(gradient, [&](float gradient, std::int64_t i) { return gradient * span[i]; });
+      gradient = by_element(gradient, [&](float one, std::int64_t i) { return one * span[i]; });
     } else if (units_.low.defined()) {
       gradient = (gradient.flatten(1) * units_.span).reshape(points.shape());
     }

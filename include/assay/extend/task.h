@@ -14,64 +14,10 @@
 
 #include <assay/array.h>
 #include <assay/extend/catalogue.h>
+#include <assay/extend/judgement.h>
 #include <assay/extend/spec.h>
 
 namespace assay::task {
-
-// Items of a class, or spans of items: those decided correctly, decided at all, and there in truth.
-struct Counts {
-  std::uint64_t matched = 0, decided = 0, wanted = 0;
-  Counts& operator+=(const Counts& other);
-};
-
-// Sums over records, of which every figure is made.
-struct Sums {
-  std::uint64_t records = 0, whole = 0;  // records with items that count, and those all of whose are right
-  std::uint64_t items = 0, right = 0;    // items that count
-  double surprise = 0;                   // sum of -ln of the probability of the true class
-  std::vector<Counts> classes = {};      // by class
-  Counts spans = {};                     // entities, of tags
-  std::vector<double> amounts = {};      // what else a task sums up, in an order of its own
-  Sums& operator+=(const Sums& other);
-};
-
-// A number that a task reports. Its name is that of gates: "mean-iou".
-struct Figure {
-  std::string name;
-  std::optional<std::int64_t> of_class = {};  // absent: of all
-  double value = 0;
-  bool higher_is_better = true;
-  bool is_share = true;                                    // shown in per cent
-  std::optional<std::pair<double, double>> interval = {};  // 95 %, over records
-};
-
-// One record as a task judges it.
-struct JudgedRecord {
-  std::span<const float> output;   // in the order of the network's output
-  std::span<const float> targets;  // in the order of the data
-  // The outputs after the first one, of tasks that read several (Task::outputs()).
-  std::vector<std::span<const float>> others = {};
-};
-
-// What was decided of a record's items, [items] each. A class that is `no_class` (-1) is wanted where an item
-// does not count, and decided where a score is NaN.
-struct Judgement {
-  std::vector<std::int64_t> decided = {}, wanted = {};
-  std::vector<float> kept = {};  // what figures over all records need of it (Task::overall())
-  Sums sums = {};                // of this record
-};
-
-// Figures that follow from no sums but from all records together, as average precision, which ranks items of
-// all of them.
-class Overall {
- public:
-  virtual ~Overall() = default;
-  // All figures of the task, in the order in which they are reported. `times`: how often each record counts,
-  // in the order of the data; `sums`: those of the records, counted as often. Called by several threads.
-  virtual std::vector<Figure> figures(const Sums& sums, std::span<const std::uint32_t> times) const = 0;
-  // Of tasks that decide of a record by the others: its items. Nothing where Task::judge() has decided.
-  virtual std::optional<Judgement> judgement(std::size_t) const { return std::nullopt; }
-};
 
 // How far the class of an item is ahead of the strongest other one, and which numbers of the output say so.
 struct Lead {
