@@ -317,9 +317,12 @@ struct Detector::Views {
 };
 
 Detector::Views Detector::views_of(const JudgedRecord& record) const {
+  if (record.others.size() + 1 < widths_.size())
+    fail(Fault::unsupported, "boxes are read from the outputs {}, and here there is one alone",
+         fmt::join(outputs_, " and "));
   Views views;
   for (std::size_t o = 0; o < widths_.size(); ++o) {
-    const std::span<const float> values = o == 0 ? record.output : record.others.at(o - 1);
+    const std::span<const float> values = o == 0 ? record.output : record.others[o - 1];
     const std::size_t boxes = values.size() / widths_[o];
     if (o > 0 && boxes != views.boxes)
       fail(Fault::mismatch, "output '{}' holds {} boxes, and output '{}' {}", outputs_[0], views.boxes,

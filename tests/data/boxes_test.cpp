@@ -78,8 +78,7 @@ TEST(CocoBoxes, ThatAreWrongAreNamed) {
   };
   expect("[2, 1, 4, 5]", "[2, 1, 20, 5]",
          "a box of record 'a.png' from 2, 1 to 22, 6 is outside of the picture, 20 wide and 10 high");
-  expect("[2, 1, 4, 5]", "[2, 1, -4, 5]",
-         "annotation 0: bbox [2.0,1.0,-4.0,5.0] is not left, top, width, height");
+  expect("[2, 1, 4, 5]", "[2, 1, -4, 5]", "annotation 0: bbox [2,1,-4,5] is not left, top, width, height");
   expect("[2, 1, 4, 5]", "[2, 1, 1e999, 5]", "not JSON as COCO has it");
   expect("\"category_id\": 9", "\"category_id\": 8", "annotation 0: category 8 is none of the 2 in the file");
   expect("\"image_id\": 3", "\"image_id\": 5", "annotation 0: there is no image 5");

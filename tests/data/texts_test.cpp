@@ -52,7 +52,7 @@ TEST(Texts, ThatAreWrongAreNamed) {
   expect("list.json", "[1]", "not a JSON object of texts");
   expect("number.json", R"({"a": 1})", "not a JSON object of texts");
   expect("broken.json", "{", "not a JSON object of texts");
-  expect_data_error(Fault::usage, {"texts= are the labels; leave out masks="},
+  expect_data_error(Fault::usage, {"masks= are the labels; leave out texts="},
                     pages + ",masks=x,texts=" + put("no_texts/t.txt", "a\nb\n"));
 }
 

@@ -98,7 +98,7 @@ TEST(Boxes, YoloV8HasAColumnABox) {
 }
 
 TEST(Boxes, ConfuseMissAndInvent) {
-  const auto task = made("boxes[nms=none]", boxes_of_yolo(2, 6, 3));
+  const auto task = made("boxes[format=yolo8,nms=none]", boxes_of_yolo(2, 6, 3));
   // Class 1 where 0 is; nothing where 1 is; class 0 where nothing is; an ignored region with a detection.
   const std::vector<float> output = {5,    100,  60,   0, 0, 0,  //
                                      5,    50,   60,   0, 0, 0,  //
