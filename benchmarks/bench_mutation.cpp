@@ -3,9 +3,9 @@
 // [MODEL.onnx DATA [mutants per operator [every n-th mutant is run naively [whole]]]]; with
 // "whole" the sites of a mutant are drawn over all layers together. Without a model: LeNet-5 trained for two
 // epochs on drawn digits with 10,000 of them as records, and DeepMutation's network C with fresh weights on
-// 1,000 random pictures, beside whole networks in PyTorch, too: one pass over the records for every mutant,
+// 1,000 random pictures, compared with whole networks in PyTorch: one pass over the records for every mutant,
 // on as many threads and at its best batch size (needs /usr/bin/python3 with torch, and pytorch_forward.py
-// beside the source).
+// next to the source).
 
 #include <fmt/format.h>
 

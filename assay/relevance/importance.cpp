@@ -218,7 +218,7 @@ class Analyser {
     return found;
   }
 
-  // No relevance anywhere is no ranking.
+  // Without any relevance there is no ranking.
   void require_relevance(const LayerImportance& layer) const {
     if (std::ranges::any_of(layer.absolute, [](double sum) { return sum != 0; })) return;
     const Node* step = first_step(session_.graph(), layer.layer.value, session_.logits());

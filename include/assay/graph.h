@@ -48,7 +48,7 @@ struct Value {
   std::string name;               // unique in the graph
   std::optional<Array> constant;  // weights and other constants
   // For graph inputs and outputs: element type and shape, -1 for a dynamic dimension (axis 0 is the batch
-  // unless the model says otherwise). Empty elsewhere.
+  // unless the model says otherwise). Empty for other values.
   DType dtype = DType::float32;
   Shape shape;
 };

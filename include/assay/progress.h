@@ -1,7 +1,7 @@
 #pragma once
 
-// How long work reports itself. Analyses take a Progress&, never print. The program supplies a bar on a
-// terminal and plain lines elsewhere; tests and library users can pass `silence()`.
+// How long work reports itself. Analyses take a Progress&, never print. The program shows a bar on a
+// terminal, and plain lines otherwise; tests and library users can pass `silence()`.
 
 #include <cstddef>
 #include <string>

@@ -133,7 +133,7 @@ void expect_refused(const Graph& graph, const std::string& remedy) {
   }
 }
 
-// A network that ends in the number of its class is no network of one score that says yes or no, and sorted
+// A network that ends in the number of its class is not a network of one score that says yes or no, and sorted
 // scores are not those of class 0, 1, ...
 TEST(Evaluate, OutputsThatAreNoScoresByClassAreRefused) {
   const auto three_scores = [](test::Net& net) {

@@ -157,7 +157,7 @@ TEST(FixedBatch, RunsInGroupsWhereItCannotBeFreed) {
   }
 }
 
-// Four steps are as many as records run at a time, ten are no multiple of them.
+// Four steps are as many as records run at a time, ten are not a multiple of them.
 TEST(FixedBatch, LeavesRecordsWhereTheyLieInside) {
   for (const std::int64_t steps : {4, 10, 12}) {
     const Session fixed(with_steps_in_front(steps, 4, true)), free(with_steps_in_front(steps, 4, false));

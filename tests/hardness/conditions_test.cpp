@@ -1,5 +1,5 @@
 // Conditions of the machine and wishes of people: signals to commands that have started others, no more
-// threads, no room for a library, nobody who reads on. Each ends with the exit code of docs/exit-codes.md.
+// threads, no room for a library, no reader left. Each ends with the exit code of docs/exit-codes.md.
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -60,7 +60,7 @@ TEST_F(Conditions, SignalsAreHeardWhileAProgramOfTheUserAnswers) {
   EXPECT_EQ(outcome.code, 143) << outcome.err;
 }
 
-// Opened for both, then for writing alone, then closed but for the writer: nobody will ever read.
+// Opened for both, then for writing alone, then closed but for the writer: there will never be a reader.
 TEST_F(Conditions, WhoStopsReadingWantsNoWord) {
   for (const char* command :
        {"--help", "criteria", "evaluate --quiet --model net.onnx --data images-idx3-ubyte",

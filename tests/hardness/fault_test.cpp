@@ -22,7 +22,7 @@ TEST_F(Faults, NobodyHasToListenToStandardError) {
   for (const std::string& command : {cover, mutate, attack}) {
     EXPECT_EQ(shell(command + " 2>&-").code, 0) << command;
     EXPECT_EQ(shell(command + " 2>/dev/full").code, 0) << command;
-    // A pipe that nobody reads any more: the result cannot be shown, which is the one fault.
+    // A pipe without a reader: the result cannot be shown, which is the one fault.
     EXPECT_EQ(shell("{ " + command + " 2>&1; echo $? >code; } | true; exit $(cat code)").code, 7) << command;
   }
   EXPECT_EQ(shell("$assay evaluate --model none.onnx --data images-idx3-ubyte 2>&-").code, 7);

@@ -1,5 +1,5 @@
-// What stands at a path that is read: every flag of every command that takes a file or data is given a pipe
-// that nobody writes, a device without an end, a folder and a link in a circle. Each is refused at once, in
+// What may be at a path that is read: every flag of every command that takes a file or data is given a pipe
+// without a writer, a device without an end, a folder and a link in a circle. Each is refused at once, in
 // little memory; what may come from a pipe is waited for, and a signal ends that.
 
 #include <fmt/format.h>

@@ -75,7 +75,7 @@ TEST(Planted, OthersAreRankedFirstWhereNothingWasTaught) {
                first_two(ranking(graph, "parenthesis")) == std::vector<std::size_t>({0, 5}));
 }
 
-// The loss is the plain mean over units, records and positions that are no padding.
+// The loss is the plain mean over units, records and positions that are not padding.
 TEST(Planted, LossIsTheMeanSquareOfTheDifference) {
   const DatasetPtr data = strings();
   const SpecialisedTraining made = specialised_training(small_lstm(), {{"depth", "lstm", {1, 4}, 0.5}}, data,

@@ -287,7 +287,7 @@ TEST_F(RunOfMutants, ResultsKeptInAFileAreNotRunAgain) {
   fs::remove(path);
 }
 
-// A network that is no edit of the original's graph, whatever its maker says.
+// A network that is not an edit of the original's graph, even if its maker says so.
 TEST_F(RunOfMutants, NetworksOfTheirOwnAreKnownAsSuch) {
   GraphBuilder build("other");
   testing_mutation::Weights w(build);

@@ -168,7 +168,7 @@ std::string as_typed(const std::set<std::string>& except = {}) {
   return typed;
 }
 
-// JSON values are TOML values, too.
+// JSON values are also TOML values.
 std::string as_toml() {
   std::string toml = "[cover]\n";
   for (const auto& [name, value] : flags) toml += name + " = " + value.dump() + "\n";

@@ -52,7 +52,7 @@ TEST_F(ExploreProgram, TheSameCommandGoesOnAndAnotherIsRefused) {
   EXPECT_NE(other.err.find("journal of another exploration"), std::string::npos) << other.err;
 }
 
-// It names values that hold anyway, of options without effect, too.
+// It names values that hold anyway, also of options without effect.
 TEST_F(ExploreProgram, TheRecordedCommandRunsAgain) {
   ASSERT_EQ(assay(run + "--lambda2 0 --json one.json").code, 0);
   const std::string recorded = json("one.json")["provenance"]["options"].get<std::string>();

@@ -165,7 +165,7 @@ class Reader {
     return name;
   }
 
-  // template <class T> names classes, too.
+  // template <class T> also names classes.
   static std::size_t past_templates(const Tokens& head) {
     std::size_t past = 0;
     for (std::size_t at = 0; at + 1 < head.size(); ++at) {

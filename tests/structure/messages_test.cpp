@@ -1,4 +1,4 @@
-// The library is called from Python and C++, too: flags of the program are put into its messages by the
+// The library is also called from Python and C++: flags of the program are put into its messages by the
 // program.
 
 #include <fmt/format.h>

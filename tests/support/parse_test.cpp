@@ -59,7 +59,7 @@ TEST(Parse, ANumberIsTheWholeText) {
   EXPECT_FALSE(number_of<std::uint8_t>("256"));
 }
 
-// Read as C reads constants, 010 is eight; and what is no number must not become one.
+// Read as C reads constants, 010 is eight; and text that is not a number must not become one.
 TEST(Parse, NumbersAreDecimalAndFinite) {
   EXPECT_EQ(number_of<int>("010"), 10);
   EXPECT_EQ(number_of<int>("+7"), 7);

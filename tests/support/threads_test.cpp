@@ -37,8 +37,8 @@ TEST(Threads, DoEveryPieceOnce) {
   std::_Exit(limited && threads_to_be_had(64) == 1 && available_threads() == 1 && does_all(4) ? 0 : 1);
 }
 
-// A limit on address space that has no room for a thread's stack; nobody else is affected in a process of its
-// own.
+// A limit on address space that has no room for a thread's stack. It runs in a separate process, so that no
+// other test is affected.
 TEST(Threads, AreNotNeeded) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers reserve more address space than there is";

@@ -104,7 +104,7 @@ TEST(Trainer, LearnsLayerNormalisationHoweverItIsWritten) {
   }
 }
 
-// Heads that are no matrix: scores in maps of one position, a softmax before the last reshape, targets of
+// Heads that are not matrices: scores in maps of one position, a softmax before the last reshape, targets of
 // several axes.
 TEST(Trainer, LearnsHeadsOfOtherShapes) {
   const auto losses_of = [](const std::function<ValueId(test::Net&, ValueId)>& ending) {
@@ -317,7 +317,7 @@ TEST(Trainer, BitsDoNotDependOnThreads) {
   EXPECT_EQ(learned(1), learned(3));
 }
 
-// The zeros that stand in for a second bias are no weights; all else moves as with two.
+// The zeros that stand in for a second bias are not weights; all else moves as with two.
 TEST(Trainer, LearnsOneBiasOfARecurrentCellAsKerasDoes) {
   const Graph two = test::lstm_like(), one = test::one_bias(two, "lstm");
   constexpr std::size_t width = 20;

@@ -1,4 +1,4 @@
-// assay retrain: does it help to train on these records, too?
+// assay retrain: does it help to train on these records as well?
 
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"

@@ -36,7 +36,7 @@ report::Document mutate_training(const SourceStudy& study, const SourceQuestion&
 report::Document study_training(const SourceStudy& study, const SourceQuestion& training,
                                 const MutationQuestion& question, const Setting& setting, Progress& progress);
 
-// What is in a store of trained networks, without what is to be pruned (mutation::prune_store()).
+// What is in a store of trained networks, without what will be pruned (mutation::prune_store()).
 report::Document store_of_networks(const std::string& folder, const std::string& prune);
 
 }  // namespace assay::answers

@@ -15,7 +15,7 @@ class Pgd final : public Attack {
         steps_(options.count("steps", 1)),
         starts_(options.count("starts", 1)) {}
 
-  // Records that one start broke leave; the others begin again elsewhere in the ball.
+  // Records that one start broke leave; the others start again at another point of the ball.
   Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     return in_runs(network, problem, starts_, [&](const AttackProblem& records, std::size_t start) {
       return ascend(network, records, random_point(records, ball_, start), ball_, step_, steps_);

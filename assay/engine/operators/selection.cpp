@@ -1,4 +1,4 @@
-// Operators that choose elements, or put them elsewhere, by what other inputs say; and arithmetic of bits.
+// Operators that choose or move elements as other inputs say, and arithmetic of bits.
 
 #include <algorithm>
 #include <numeric>

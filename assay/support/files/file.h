@@ -38,7 +38,7 @@ void require_writable(const std::filesystem::path& path);
 // The same for files in a folder, which need not be there yet.
 void require_writable_folder(const std::filesystem::path& folder);
 
-// A new, empty, locked file beside `path`, for what is to be renamed to it.
+// A new, empty, locked file next to `path`, which will be renamed to it.
 struct TemporaryFile {
   int descriptor = -1;  // of the caller
   std::filesystem::path path;

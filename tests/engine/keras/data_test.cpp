@@ -1,5 +1,5 @@
-// The published networks, from their .h5 and from the .onnx converted elsewhere. Needs the data folder; skips
-// without.
+// The published networks, from their .h5 and from the .onnx that other programs converted. Needs the data
+// folder; skips without.
 
 #include <gtest/gtest.h>
 

@@ -27,7 +27,7 @@ class Network {
   // Adds a layer with these weights.
   void add_with(const std::string& class_name, const std::string& more, const std::vector<Values>& weights);
   Graph read() const;
-  // Reads the model and runs it on an input in Keras's layout; the result is in Keras's layout, too.
+  // Reads the model and runs it on an input in Keras's layout; so is the result.
   Values run(const Values& input) const;
 
  private:

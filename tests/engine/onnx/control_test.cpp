@@ -157,7 +157,7 @@ TEST(Branches, OnesInsideOthersSeeWhatIsAroundBoth) {
   EXPECT_THAT(run(file, {1, 2}, {1, -1})[0], ElementsAre(1, -1));
 }
 
-// What a body computes from constants runs while the body is prepared: a branch in it, too.
+// What a body computes from constants runs while the body is prepared, even a branch in it.
 TEST(Branches, OnConstantsInsideOthersRunWhileThoseArePrepared) {
   OnnxFile file = branching();
   onnx::NodeProto inner = onnx_node("If", {"certain"}, {"inner"});
