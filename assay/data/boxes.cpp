@@ -31,17 +31,18 @@ bool has_xml(const fs::path& folder) {
   return std::ranges::any_of(files, [](const fs::path& file) { return file.extension() == ".xml"; });
 }
 
-// One direction of a picture: how many pixels of the record one of its own is, and the record's last one.
+// One direction of a picture, in pixels of the record: one of its units, its length, and how far a box may be
+// outside of it, which is a pixel of either.
 struct Side {
-  double scale = 1, length = 0;
-  double margin() const { return std::max(1.0, scale); }  // one pixel of either
-  bool holds(double at) const { return at * scale >= -margin() && at * scale <= length + margin(); }
+  double scale = 1, length = 0, margin = 1;
+  bool holds(double at) const { return at * scale >= -margin && at * scale <= length + margin; }
   float of_record(double at) const { return static_cast<float>(std::clamp(at * scale, 0.0, length)); }
 };
 
 Side side_of(double picture, double record, bool relative) {
   if (relative) return {.scale = record, .length = record};
-  return {.scale = picture > 0 ? record / picture : 1, .length = record};
+  const double scale = picture > 0 ? record / picture : 1;
+  return {.scale = scale, .length = record, .margin = std::max(1.0, scale)};
 }
 
 void require_same_size(const PictureBoxes& picture, const RecordSize& record, const std::string& id) {
