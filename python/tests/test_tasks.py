@@ -362,7 +362,7 @@ def test_boxes_are_measured_as_pycocotools_does(onnx, seed):
     result = assay.evaluate(
         net,
         (np.concatenate([found, scores], -1), labels),
-        task="boxes[format=retinanet,boxes=xywh,nms=none]",
+        task="boxes[format=retinanet,outputs=b+s,boxes=xywh,nms=none]",
     )
     measured = figures(result)
     assert measured["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-6)
@@ -559,4 +559,4 @@ def test_numbers_are_right_within_a_tolerance(onnx, metrics):
     assert found["mean-absolute-error"] == pytest.approx(away.mean())
     assert by_class(result, "mean-absolute-error") == pytest.approx(list(away.mean(0)))
     plain = assay.evaluate(network(onnx, "Identity", (2,)), (x, y), task="regression")
-    assert plain.table("targets")
+    assert "mean squared error" in plain.headline
