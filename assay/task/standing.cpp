@@ -100,8 +100,8 @@ ItemScores item_scores(std::span<const Lead> leads, std::span<const std::int64_t
 
 void keep_class(const Task& task, std::int64_t only, std::vector<std::int64_t>& classes) {
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    const bool kept =
-        task.items_are_labels() ? static_cast<std::int64_t>(i) == only && classes[i] == 1 : classes[i] == only;
+    const bool kept = task.items_are_labels() ? static_cast<std::int64_t>(i) == only && classes[i] == 1
+                                              : classes[i] == only;
     if (!kept) classes[i] = no_class;
   }
 }
