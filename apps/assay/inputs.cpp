@@ -61,11 +61,12 @@ DatasetPtr DataInput::open() const {
 }
 
 const CLI::Option* add_task(Flags& flags, std::string& task) {
-  return flags.add(
-      "--task SPEC", task,
-      "what the output means: classes, binary, regression, or of many decisions a record pixels, tokens, "
-      "labels, with options as pixels[ignore=0] (default: the one that output and labels fit; see `assay "
-      "tasks`)");
+  return flags.add("--task SPEC", task,
+                   "what the output means: classes, binary, regression, embedding, or of many decisions a "
+                   "record pixels, tokens, "
+                   "labels, boxes, text, with options as pixels[ignore=0] (default: the one that output and "
+                   "labels fit; see `assay "
+                   "tasks`)");
 }
 
 void AccuracyCheck::declare(Flags& flags) {
