@@ -7,7 +7,8 @@
 // The plain pipeline: pairs as SciPy's pearsonr does them (columns in float64, means, deviations, norms, one
 // product), models by Adam in minibatches over all learned rows, one model at a time, until the held-out F1
 // is within 0.01 of the mean of its last 5 values, after 10 passes or more, at most 50. Pairs and models are
-// shared out to as many threads as the inspection has. The time of one pass over all models is printed as well.
+// shared out to as many threads as the inspection has. The time of one pass over all models is printed as
+// well.
 
 #include <assay/array_math.h>
 #include <fmt/format.h>

@@ -23,8 +23,8 @@ struct DrawnMutants {
   std::size_t batch = 0;
   std::shared_ptr<const task::Task> task = {};  // of records with many items, one of which kills
 };
-// Throws Error{usage}, with what to do instead, where outputs are not classes, of records or of items: mutants
-// drawn for an audit are killed by another class.
+// Throws Error{usage}, with what to do instead, where outputs are not classes, of records or of items:
+// mutants drawn for an audit are killed by another class.
 void require_classes(const Session& session, const Dataset& test, const task::Task* task);
 // Mutants of the network, judged by all records of `test`. Throws as above.
 mutation::MutationState judged_mutants(const Session& session, const DatasetPtr& test,

@@ -1,6 +1,7 @@
 #pragma once
 
-// Evaluating networks with several decisions a record: a class for every pixel or token, several labels, boxes.
+// Evaluating networks with several decisions a record: a class for every pixel or token, several labels,
+// boxes.
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,7 @@
 """Networks that decide more than once a record, against the packages that people measure them with."""
 
 import csv
+import importlib
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ import assay
 
 @pytest.fixture
 def onnx():
-    return pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    package = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    importlib.import_module("onnx.numpy_helper")
+    return package
 
 
 @pytest.fixture
@@ -125,11 +128,12 @@ def test_labels_of_integers_are_those_of_floats(onnx):
     assert figures(assay.evaluate(net, (x, y))) == figures(assay.evaluate(net, (x, y.astype(np.float32))))
 
 
-def positions_network(onnx, seed=0):
+def positions_network(onnx, seed=0, shift=0):
     """Three channels to four classes at every position: as convolutions of 1 x 1, and as the same dense layers."""
     make, kind = onnx.helper, onnx.TensorProto.FLOAT
     rng = np.random.default_rng(seed)
     first, second = rng.normal(size=(8, 3)).astype(np.float32), rng.normal(size=(4, 8)).astype(np.float32)
+    second += shift * rng.normal(size=second.shape).astype(np.float32)
 
     def built(operator, shape, weights, transposed):
         names = ["w1", "w2"]
@@ -279,17 +283,24 @@ def test_training_raises_the_share_of_right_items(onnx, tmp_path):
 
 def test_networks_are_explored_for_items_that_differ(onnx, tmp_path):
     first, _, weights = positions_network(onnx)
+    second, _, others = positions_network(onnx, seed=0, shift=0.35)
     x, y = segmentation(weights)
     result = assay.explore(
-        [first],
+        [first, second],
         assay.data(x, y, range=(-1, 1)),
-        mutant="gf[sigma=0.5]@hidden#3",
         out=str(tmp_path / "found"),
-        margin=0.3,
+        margin=0.12,  # above that of any seed
         storage="float",
         constraint="none",
+        step=0.1,
+        lambda2=0,
     )
     assert result.facts["task"].startswith("pixels: 4 classes")
+    found = np.load(tmp_path / "found" / "findings.npz")["x"]
+    assert len(found) > 3
+    shares = (scores_of(weights, found).argmax(1) != scores_of(others, found).argmax(1)).mean((1, 2))
+    assert (shares > 0.12).all()
+
 
 
 def coco_figures(truth, found, classes):

@@ -133,8 +133,8 @@ void expect_refused(const Graph& graph, const std::string& remedy) {
   }
 }
 
-// A network that ends in the number of its class is not a network of one score that says yes or no, and sorted
-// scores are not those of class 0, 1, ...
+// A network that ends in the number of its class is not a network of one score that says yes or no, and
+// sorted scores are not those of class 0, 1, ...
 TEST(Evaluate, OutputsThatAreNoScoresByClassAreRefused) {
   const auto three_scores = [](test::Net& net) {
     const ValueId w = net.builder.constant("w", Array::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}));

@@ -111,6 +111,7 @@ const std::map<std::string, Json> flags{
     {"cap", 3},
     {"profile", "net.profile"},
     {"method", "alpha2-beta1"},
+    {"task", "classes"},
     {"absolute", true},
     {"normalised", true},
     {"min-k", 2},

@@ -104,7 +104,7 @@ report::Document suspect_document(const std::set<std::string>& truth) {
 }
 
 report::Document training_document() {
-  training::TrainingResult result{small_network(), {}, 1};
+  training::TrainingResult result{small_network(), {}, 1, false, true};
   result.epochs = {{.loss = 2, .accuracy = 0.25, .validation_loss = {}, .validation_accuracy = 0.5},
                    {.loss = 1, .accuracy = 0.5, .validation_loss = {}, .validation_accuracy = 0.75}};
   return document_of(result, {}, *four_records(), four_records().get());
