@@ -213,9 +213,9 @@ std::vector<double> Evaluator::errors_of(const Batch& batch, const Array& output
                              values.size(1) % targets.size(1) == 0;
     fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets{}",
          session_.graph().name(), values.size(1), dataset_.target_width(),
-         by_position ? "; classes for each position (pixels, tokens) are judged by `assay evaluate` alone: "
-                       "leave the labels out for coverage and inspection, which need none"
-                     : "");
+         by_position ? message("; for classes at each position (pixels, tokens) {}",
+                               About{"name the task", "give {task=pixels}"})
+                     : Message());
   }
   std::vector<double> errors = doubles_of(values);
   const std::vector<double> wanted = doubles_of(targets);

@@ -178,7 +178,7 @@ TEST(Evaluate, ClassesForEachPositionAreRefused) {
     return "no error";
   };
   EXPECT_THAT(message({.targets = test::uniform_array(net.rng, {2, 16})}),
-              HasSubstr("48 numbers a record, but the data have 16 targets; classes for each position"));
+              HasSubstr("48 numbers a record, but the data have 16 targets; for classes at each position"));
   EXPECT_THAT(message({}), HasSubstr("numeric targets"));
 }
 

@@ -42,10 +42,6 @@ class Regression final : public Task {
  public:
   Regression(const SpecOptions& options, const TaskSubject& subject)
       : count_(subject.targets), tolerance_(tolerance_of(options)) {
-    if (count_ == 0 || element_count(subject.output) != static_cast<std::int64_t>(count_))
-      fail(Fault::mismatch,
-           "{}: the network gives {} a record, which is not one number for each of {} targets",
-           options.owner(), to_string(subject.output), count_);
     if (!options.text("wrap").empty()) wrap_ = options.number("wrap");
     if (wrap_ && !(*wrap_ > 0)) fail(Fault::usage, "{}: wrap={:g} is not above 0", options.owner(), *wrap_);
     names_ = names_of_classes(options, count_);
@@ -127,6 +123,17 @@ class Regression final : public Task {
 
 }  // namespace
 
+namespace {
+
+void require_one_number_a_target(const SpecOptions& options, const TaskSubject& subject) {
+  if (subject.targets > 0 && element_count(subject.output) == static_cast<std::int64_t>(subject.targets))
+    return;
+  fail(Fault::mismatch, "{}: the network gives {} a record, which is not one number for each of {} targets",
+       options.owner(), to_string(subject.output), subject.targets);
+}
+
+}  // namespace
+
 TaskInfo regression_task() {
   return {
       .name = "regression",
@@ -145,6 +152,7 @@ TaskInfo regression_task() {
            {"names", "", "names of the targets, joined by +; empty: their numbers"}},
       .fits = [](const TaskSubject&) { return false; },
       .make = [](const SpecOptions& options, const TaskSubject& subject) -> std::unique_ptr<Task> {
+        require_one_number_a_target(options, subject);
         if (!options.text("tolerance").empty()) return std::make_unique<Regression>(options, subject);
         for (const char* const other : {"wrap", "names"}) {
           if (!options.text(other).empty())
