@@ -23,14 +23,16 @@ std::int64_t product(std::span<const std::int64_t> sizes) {
 // Scores of one position after the other; NaN among them: no class.
 class Scores {
  public:
-  Scores(const PositionLayout& layout, std::span<const float> output)
-      : layout_(layout), output_(output), step_(layout.inner) {}
+  Scores(const PositionLayout& layout, std::span<const float> output) : layout_(layout), output_(output) {}
 
+  // Best in ascending order: neighbours are read together.
   void go_to(std::int64_t position) {
-    first_ = position / layout_.inner * layout_.inner * layout_.classes + position % layout_.inner;
+    if (position < begin_ || position >= end_) read_from(position);
+    here_ = scores_.data() + (position - begin_) * layout_.classes;
+    first_ = place_of(position);
   }
-  std::int64_t place(std::int64_t c) const { return first_ + c * step_; }
-  float of(std::int64_t c) const { return output_[static_cast<std::size_t>(place(c))]; }
+  std::int64_t place(std::int64_t c) const { return first_ + c * layout_.inner; }
+  float of(std::int64_t c) const { return here_[c]; }
 
   std::int64_t decided() const {
     if (layout_.classes == 1) return std::isnan(of(0)) ? no_class : of(0) > layout_.threshold ? 1 : 0;
@@ -77,6 +79,25 @@ class Scores {
   }
 
  private:
+  // Scores of a class lie far from those of the next one, in the same lines of a cache where sizes are powers
+  // of 2.
+  static constexpr std::int64_t together = 16;
+
+  std::int64_t place_of(std::int64_t position) const {
+    return position / layout_.inner * layout_.inner * layout_.classes + position % layout_.inner;
+  }
+
+  void read_from(std::int64_t position) {
+    begin_ = position;
+    end_ = std::min(position + together, (position / layout_.inner + 1) * layout_.inner);
+    scores_.resize(static_cast<std::size_t>((end_ - begin_) * layout_.classes));
+    for (std::int64_t c = 0; c < layout_.classes; ++c) {
+      const float* const from = output_.data() + place_of(position) + c * layout_.inner;
+      for (std::int64_t i = 0; i < end_ - begin_; ++i)
+        scores_[static_cast<std::size_t>(i * layout_.classes + c)] = from[i];
+    }
+  }
+
   static constexpr double least = 1e-30;  // so that a probability that was rounded to 0 has a logarithm
   double logit(std::int64_t c) const {
     return layout_.probabilities ? std::log(std::max<double>(of(c), least)) : of(c);
@@ -84,7 +105,9 @@ class Scores {
 
   const PositionLayout& layout_;
   std::span<const float> output_;
-  std::int64_t step_, first_ = 0;
+  std::int64_t begin_ = 0, end_ = 0, first_ = 0;  // positions that are read; place of the scores of one
+  std::vector<float> scores_;                     // [positions, classes]
+  const float* here_ = nullptr;
 };
 
 std::int64_t label_at(const PositionLayout& layout, float target, std::optional<std::int64_t> ignored,
