@@ -73,7 +73,7 @@ class SharedRun {
 
   // Adds what a journal holds of one block, and its records to `done`.
   void absorb_part(const Json& part, RecordRanges& done) {
-    Measurer& there = block(part.at("stretch").get<std::size_t>());
+    Measurer& there = block(part.at("block").get<std::size_t>());
     there.absorb(part, scratch_);
     for (const auto& [begin, end] : there.walked().ranges()) {
       for (const std::size_t record : done.missing(begin, end)) done.add(record, record + 1);
@@ -149,7 +149,7 @@ class SharedRun {
     if (!base_.empty()) json["base"] = base_;
     for (const auto& [number, block] : blocks_) {
       json["parts"].push_back(block.measurer->part());
-      json["parts"].back()["stretch"] = number;
+      json["parts"].back()["block"] = number;
     }
     return json;
   }

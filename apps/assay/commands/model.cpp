@@ -15,7 +15,7 @@ class Model final : public Command {
   void declare(Flags& flags) override {
     model_.declare(flags, true);
     data_.declare(flags, true);
-    flags.add("--plan", plan_, "what runs each stretch of nodes, and how long it is expected to take");
+    flags.add("--plan", plan_, "what runs each segment of nodes, and how long it is expected to take");
     flags.add("--measure", measure_, "with --plan: how long it takes, measured now");
     flags.add_output("--write FILE.onnx", write_, "write the network as ONNX, whatever it was read from");
   }
@@ -28,7 +28,7 @@ class Model final : public Command {
       dead = find_dead_neurons(session, session.layers(), data,
                                {.batch = context.settings.batch, .stage = "looking for dead neurons"},
                                context.progress);
-    if (measure_ && !plan_) refuse("--measure times the stretches of --plan; give both");
+    if (measure_ && !plan_) refuse("--measure times the segments of --plan; give both");
     report::Document document = results::document_of(session, dead);
     if (plan_) results::add_plan(document, session, measure_);
     // The output that decides stays in front, for programs that take the first one.
