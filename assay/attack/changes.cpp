@@ -66,6 +66,11 @@ class ItemsChanged final : public OutputChange {
     return ahead == 0 && standing.beyond ? least : -ahead;
   }
 
+  std::vector<float> explained(std::size_t place, std::span<const float> outputs) const override {
+    const std::vector<std::int64_t>& classes = items_[place];
+    return task::item_scores(task_->leads(outputs, classes), classes, outputs.size()).weights;
+  }
+
   void differentiate(std::size_t place, std::span<const float> outputs, float weight,
                      std::span<float> gradients) const override {
     const std::vector<std::int64_t>& classes = items_[place];

@@ -57,6 +57,26 @@ std::vector<std::vector<std::size_t>> random_pixels(const AttackProblem& problem
   return chosen;
 }
 
+namespace {
+
+// The decision on each record, or what its change says.
+relevance::Target explained(const AttackedNetwork& network, const AttackProblem& problem,
+                            const Tensors& bound) {
+  relevance::Target target;
+  if (!problem.change) return target;
+  const Array outputs = in_memory(network.outputs(bound), DType::float32);
+  const auto width = static_cast<std::size_t>(outputs.size(1));
+  for (std::size_t row = 0; row < problem.places.size(); ++row) {
+    std::vector<float> weights =
+        problem.change->explained(problem.places[row], {outputs.elements<float>() + row * width, width});
+    if (weights.empty()) return {};
+    target.weights.push_back(std::move(weights));
+  }
+  return target;
+}
+
+}  // namespace
+
 std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& network,
                                                       const AttackProblem& problem, std::size_t count,
                                                       const std::string& method) {
@@ -65,7 +85,8 @@ std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& net
       method, network.session(),
       {.outputs = network.regression(), .range = network.range(), .wanted = {input}});
   const Tensors bound = network.bind(problem.inputs, problem.held);
-  const Array relevance = network.first(attribution->attribute(bound, {}, std::span(&input, 1)).values);
+  const Array relevance = network.first(
+      attribution->attribute(bound, explained(network, problem, bound), std::span(&input, 1)).values);
   const Pixels pixels = pixels_of(problem.inputs);
   const Array host = in_memory(relevance, DType::float32);
   const auto channels = static_cast<std::size_t>(pixels.channels),

@@ -5,6 +5,7 @@
 
 #include <assay/evaluate.h>
 #include "assay/engine/elements.h"
+#include "assay/task/standing.h"
 
 namespace assay::coverage {
 namespace {
@@ -48,9 +49,12 @@ std::vector<double> doubts_of_items(const Session& session, const DatasetPtr& te
        [&](const Batch& read, const Tensors& given) {
          const Array outputs = session.run(given, std::span(&decision, 1)).at(decision);
          require_rows(session, outputs, read.indices.size());
-         for (std::int64_t r = 0; r < outputs.size(0); ++r)
-           doubts.push_back(
-               mean_doubt(task.rows(outputs.narrow(0, r, 1), read.targets.narrow(0, r, 1)), doubt));
+         for (std::int64_t r = 0; r < outputs.size(0); ++r) {
+           Batch one;
+           one.indices = {read.indices[static_cast<std::size_t>(r)]};
+           one.targets = read.targets.narrow(0, r, 1);
+           doubts.push_back(mean_doubt(task::rows_of(task, outputs.narrow(0, r, 1), one, *test), doubt));
+         }
        });
   return doubts;
 }

@@ -16,8 +16,8 @@ void write_manifest(const std::vector<ExploredNetwork>& networks, const Dataset&
     const Finding& finding = findings[i];
     nlohmann::json outputs = nlohmann::json::object(), gained = nlohmann::json::object();
     for (std::size_t k = 0; k < networks.size(); ++k) {
-      nlohmann::json& own = outputs[networks[k].name];
-      own["outputs"] = finding.outputs[k];
+      nlohmann::json& own = outputs[networks[k].name] = nlohmann::json::object();
+      if (!finding.items) own["outputs"] = finding.outputs[k];
       if (!finding.classes.empty()) own["class"] = finding.classes[k];
       if (finding.gained.size() > k && finding.gained[k]) gained[networks[k].name] = *finding.gained[k];
     }
@@ -34,7 +34,10 @@ void write_manifest(const std::vector<ExploredNetwork>& networks, const Dataset&
     if (!finding.differing) entry["pushed"] = networks[finding.target].name;
     if (seeds.has_labels()) entry["seed_label"] = seeds.label(finding.seed);
     if (finding.majority) entry["label"] = *finding.majority;
-    if (finding.median) entry["label"] = *finding.median;
+    if (finding.items)
+      entry["items_differing"] = finding.items->differing;
+    else if (finding.median)
+      entry["label"] = *finding.median;
     if (plausibility != nullptr) {
       if (std::isfinite(plausibility->surprise[i])) entry["surprise"] = plausibility->surprise[i];
       entry["implausible"] = static_cast<bool>(plausibility->implausible[i]);

@@ -455,6 +455,7 @@ class Explorer {
                           .point = outcome.point,
                           .classes = {},
                           .outputs = {},
+                          .items = {},
                           .majority = {},
                           .median = {},
                           .gained = {}});
@@ -497,7 +498,8 @@ class Explorer {
     const std::size_t width = after.size() / std::max<std::size_t>(1, findings.size());
     for (std::size_t i = 0; i < findings.size(); ++i) {
       Finding& finding = findings[i];
-      for (std::size_t k = 0; k < answers.networks; ++k) {
+      if (!answers.items.empty()) finding.items = item_decisions(answers, i);
+      for (std::size_t k = 0; k < answers.networks && !finding.items; ++k) {
         const auto own = answers.outputs_of(k, i);
         finding.outputs.emplace_back(own.begin(), own.end());
         if (!answers.classes.empty()) finding.classes.push_back(answers.class_of(k, i));
@@ -515,18 +517,25 @@ class Explorer {
     }
   }
 
+  static ItemDecisions item_decisions(const Answers& answers, std::size_t record) {
+    std::vector<std::int64_t> decided;
+    for (std::size_t k = 0; k < answers.networks; ++k) {
+      const auto own = answers.items_of(k, record);
+      decided.insert(decided.end(), own.begin(), own.end());
+    }
+    const std::vector<std::int64_t> agreed = agreed_items(answers, record);
+    return {hash_128(decided.data(), decided.size() * sizeof(std::int64_t)),
+            static_cast<double>(std::ranges::count(agreed, no_class)) / static_cast<double>(agreed.size())};
+  }
+
   // Classes, of records or items; for regression which networks say more than the median one, and that by the
   // margin.
   std::vector<std::int64_t> answers_of(const Finding& finding) const {
     if (!finding.classes.empty()) return finding.classes;
+    if (finding.items)
+      return {static_cast<std::int64_t>(finding.items->hash[0]),
+              static_cast<std::int64_t>(finding.items->hash[1])};
     std::vector<std::int64_t> steps;
-    if (const auto& task = options_.search.disagreement.task) {
-      for (const auto& outputs : finding.outputs) {
-        const std::vector<std::int64_t> decided = task->decide(outputs);
-        steps.insert(steps.end(), decided.begin(), decided.end());
-      }
-      return steps;
-    }
     for (const auto& outputs : finding.outputs) {
       for (const float value : outputs)
         steps.push_back(static_cast<std::int64_t>(

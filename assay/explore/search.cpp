@@ -18,6 +18,7 @@
 #include "assay/explore/disagreement.h"
 #include "assay/explore/neurons.h"
 #include "assay/explore/shrink.h"
+#include "assay/relevance/item_target.h"
 #include "assay/support/numbers/simd_sums.h"
 #include "assay/support/numbers/vectorised.h"
 #include "assay/task/standing.h"
@@ -292,8 +293,9 @@ class Searcher::Run {
       std::vector<ValueId> wanted;
       for (const coverage::LayerStatistics& layer : profile.statistics)
         wanted.push_back(session.layer(layer.layer).value);
+      const Tensors given = networks_[k]->bind(seeds);
       const relevance::Relevance relevance =
-          attributions_[k]->attribute(networks_[k]->bind(seeds), {}, wanted);
+          attributions_[k]->attribute(given, explained(*networks_[k], given, first), wanted);
       for (std::size_t r = 0; r < static_cast<std::size_t>(seeds.size(0)); ++r)
         rows_[first + r].relevance.emplace_back();
       for (std::size_t l = 0; l < profile.statistics.size(); ++l) {
@@ -303,6 +305,15 @@ class Searcher::Run {
           rows_[first + r].relevance.back().emplace_back(of_layer.row(r).begin(), of_layer.row(r).end());
       }
     }
+  }
+
+  // The decision on each seed, or the scores of its items.
+  relevance::Target explained(const attack::AttackedNetwork& network, const Tensors& given,
+                              std::size_t first) const {
+    if (!options_.disagreement.task) return {};
+    std::vector<std::vector<std::int64_t>> items;
+    for (std::size_t i = first; i < size(); ++i) items.push_back(rows_[i].items);
+    return relevance::target_of_items(*options_.disagreement.task, network.outputs(given), items);
   }
 
   static Activations on_host(const Array& neurons) {

@@ -13,6 +13,7 @@
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
 #include "assay/engine/shared_walk.h"
+#include "assay/relevance/item_target.h"
 #include "assay/task/standing.h"
 
 namespace assay::relevance {
@@ -198,19 +199,15 @@ class Analyser {
  private:
   // The scores of the items that are decided correctly, together.
   Found look_at_items(const Batch& batch, const Tensors& values, Found found) const {
-    const Array logits = as_rows(in_memory(values.at(session_.logits()), DType::float32));
-    const auto width = static_cast<std::size_t>(logits.size(1));
+    const Array& logits = values.at(session_.logits());
     task::RightItems items = task::right_items(*options_.task, logits, batch, dataset_);
-    Target target;
-    for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-      target.weights.emplace_back();
-      if (found.finite[r] == 0) continue;
+    for (std::size_t r = 0; r < items.size(); ++r) {
+      if (found.finite[r] == 0) items[r].assign(items[r].size(), no_class);
       if (options_.only_class) task::keep_class(*options_.task, *options_.only_class, items[r]);
-      const std::span<const float> output(logits.elements<float>() + r * width, width);
-      task::ItemScores scores = task::item_scores(options_.task->leads(output, items[r]), items[r], width);
-      if (scores.weights.empty()) continue;
-      target.weights.back() = std::move(scores.weights);
-      target.threshold = scores.threshold;
+    }
+    const Target target = target_of_items(*options_.task, logits, items);
+    for (std::size_t r = 0; r < items.size(); ++r) {
+      if (target.weights[r].empty()) continue;
       found.kept.push_back(static_cast<std::int64_t>(r));
       found.rows.push_back(0);
     }

@@ -60,6 +60,15 @@ RightItems right_items(const Task& task, const Array& outputs, const Batch& batc
   return items;
 }
 
+ItemRows rows_of(const Task& task, const Array& outputs, const Batch& batch, const Dataset& dataset) {
+  try {
+    return task.rows(outputs, batch.targets);
+  } catch (const Error&) {
+    right_items(task, outputs.detach(), batch, dataset);  // names the record
+    throw;
+  }
+}
+
 Standing standing_of(std::span<const Lead> leads, std::span<const std::int64_t> classes, double share) {
   Standing standing;
   std::vector<std::size_t> counted;

@@ -25,6 +25,9 @@ using RightItems = std::vector<std::vector<std::int64_t>>;
 // data set with labels that are not those of the task.
 RightItems right_items(const Task& task, const Array& outputs, const Batch& batch, const Dataset& dataset);
 
+// Task::rows() of a batch, its errors with the record's name. Throws as right_items().
+ItemRows rows_of(const Task& task, const Array& outputs, const Batch& batch, const Dataset& dataset);
+
 struct Standing {
   std::size_t items = 0, changed = 0;  // of the classes that are given, and of these decided otherwise
   bool beyond = false;                 // whether more than the share of the items has changed

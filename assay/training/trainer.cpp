@@ -17,6 +17,7 @@
 #include "assay/data/views.h"
 #include "assay/support/files/file_lock.h"
 #include "assay/support/files/hash.h"
+#include "assay/task/standing.h"
 #include "assay/training/checkpoint.h"
 #include "assay/training/early_stopping.h"
 #include "assay/training/parameters.h"
@@ -50,7 +51,8 @@ void check_fit(const Session& session, const Dataset& data, const LossInfo& loss
 }
 
 // What a batch says: of each record, or with a task of each item.
-Answers answers_of(const Session& session, const Array& scores, const Batch& batch, const task::Task* task) {
+Answers answers_of(const Session& session, const Array& scores, const Batch& batch, const Dataset& dataset,
+                   const task::Task* task) {
   require_rows(session, scores, batch.indices.size());
   if (!is_real(scores.dtype()))
     fail(Fault::unsupported,
@@ -61,7 +63,7 @@ Answers answers_of(const Session& session, const Array& scores, const Batch& bat
                   .numbers = {},
                   .probabilities = session.ends_in_sigmoid()};
   if (task != nullptr) {
-    task::ItemRows rows = task->rows(scores, batch.targets);
+    task::ItemRows rows = task::rows_of(*task, scores, batch, dataset);
     answers.scores = std::move(rows.scores);
     answers.labels = std::move(rows.labels);
     answers.probabilities = rows.probabilities;
@@ -173,6 +175,11 @@ class Trainer {
                                                                       sums.mean_loss(), 100 * sums.accuracy())
                                                         : fmt::format("loss {:.5f}", sums.mean_loss()));
     }
+    if (sums.counted == 0)
+      fail(Fault::data,
+           "training data: no item of {} counts, so there is nothing to train by; check which label "
+           "the task ignores",
+           training_->describe());
     EpochResult result{sums.mean_loss(), classifies() ? sums.accuracy() : 0, {}, {}};
     if (validation_) validate(result);
     return result;
@@ -183,6 +190,7 @@ class Trainer {
     const bool alone = auxiliary_ == nullptr && !task_ && loss_.info.of_record && outputs_ > 1 &&
                        !session_.ends_in_sigmoid();
     const Pass pass = alone ? by_record(batch, dropout) : by_batch(batch, dropout);
+    if (pass.scores.size(0) == 0) return;  // no item of the batch counts
     const double value = pass.loss + parameters_.penalty();
     if (!std::isfinite(value)) {
       fail(Fault::data,
@@ -206,7 +214,8 @@ class Trainer {
     if (auxiliary_ != nullptr)
       wanted.insert(wanted.end(), auxiliary_->values.begin(), auxiliary_->values.end());
     const Tensors values = session_.trace(session_.bind(batch), wanted, true, &dropout, &constants_);
-    const Answers answers = answers_of(session_, values.at(wanted[0]), batch, task_.get());
+    const Answers answers = answers_of(session_, values.at(wanted[0]), batch, *training_, task_.get());
+    if (answers.scores.size(0) == 0) return {answers.scores, answers.labels, 0, {}};
     Array loss = loss_.info.value(answers, loss_.options);
     if (auxiliary_ != nullptr)
       loss = (1 - auxiliary_->weight) * loss + auxiliary_->weight * auxiliary_->value(batch, values);
@@ -245,10 +254,11 @@ class Trainer {
     const array::Recording unrecorded(false);
     Sums sums;
     walk(session, validation_, {}, silence(), [&](const Batch& batch, const Tensors& inputs) {
-      const Answers answers =
-          answers_of(session, session.run(inputs, std::span(&logits, 1)).at(logits), batch, task_.get());
-      sums.add(session, loss_.info.value(answers, loss_.options).item<double>(), answers.scores,
-               answers.labels);
+      const Answers answers = answers_of(session, session.run(inputs, std::span(&logits, 1)).at(logits),
+                                         batch, *validation_, task_.get());
+      if (answers.scores.size(0) > 0)
+        sums.add(session, loss_.info.value(answers, loss_.options).item<double>(), answers.scores,
+                 answers.labels);
     });
     result.validation_loss = sums.mean_loss() + parameters_.penalty();
     if (classifies()) result.validation_accuracy = sums.accuracy();

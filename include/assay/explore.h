@@ -4,6 +4,7 @@
 // from many seeds at once (Pei et al., SOSP 2017, algorithm 1; docs/algorithms/exploration.md), findings
 // confirmed, shrunk, made unique and stored.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -91,6 +92,12 @@ struct ExploreOptions {
   std::filesystem::path journal;  // outcomes are added here as they come, and found here again; empty: none
 };
 
+// Decisions of networks about the items of a record. There may be many, so a hash stands for them.
+struct ItemDecisions {
+  std::array<std::uint64_t, 2> hash{};  // of the class of each item by each network
+  double differing = 0;                 // share of the items on which networks differ
+};
+
 // A record on which networks disagree, as it is stored.
 struct Finding {
   std::size_t seed = 0;  // position in the data set
@@ -99,7 +106,8 @@ struct Finding {
   std::size_t iterations = 0, target = 0;
   Array point;                               // [record...] in units of the valid range
   std::vector<std::int64_t> classes;         // that each network names; empty for regression
-  std::vector<std::vector<float>> outputs;   // scores or values of each network
+  std::vector<std::vector<float>> outputs;   // scores or values of each network; empty if there are items
+  std::optional<ItemDecisions> items;        // of records with items
   std::optional<std::int64_t> majority;      // see majority()
   std::optional<std::vector<float>> median;  // of outputs; of items the class that most networks decide
   double l0 = 0, l2 = 0, linf = 0, l1 = 0;   // from the seed, in units of the valid range

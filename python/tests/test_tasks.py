@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import json
 
 import numpy as np
 import pytest
@@ -281,6 +282,48 @@ def test_training_raises_the_share_of_right_items(onnx, tmp_path):
     assert figures(found)["pixel-accuracy"] == pytest.approx(result.table("epochs")[-1]["accuracy"], abs=0.05)
 
 
+def test_training_leaves_out_items_that_do_not_count(onnx, tmp_path):
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights, records=6)
+    y[2:4] = 255  # a batch of its own, in which nothing counts
+    options = {"model": pixels, "out": str(tmp_path / "net.onnx"), "epochs": 2, "train_batch": 2, "no_shuffling": True, "optimiser": "adam"}
+    losses = [row["loss"] for row in assay.train(data=(x, y), **options).table("epochs")]
+    rest = np.r_[0:2, 4:6]
+    alone = [row["loss"] for row in assay.train(data=(x[rest], y[rest]), force=True, **options).table("epochs")]
+    assert losses == pytest.approx(alone, rel=1e-5)
+    with pytest.raises(assay.errors.DataError, match="no item of .* counts"):
+        assay.train(data=(x, np.full_like(y, 255)), force=True, **options)
+    y[5, 0, 0] = 9
+    with pytest.raises(assay.errors.DataError, match="record '5': label 9 at position 0"):
+        assay.train(data=(x, y), force=True, **options)
+
+
+def test_commands_say_what_has_no_effect_on_items(onnx, tmp_path):
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    data = assay.data(x, y, range=(-1, 1))
+    with pytest.raises(assay.errors.UsageError, match="all has no effect on numbers and items"):
+        assay.attack(pixels, data, attack="fgsm", all=True, out=str(tmp_path / "out"))
+    with pytest.raises(assay.errors.UsageError, match="at least 0 and below 1"):
+        assay.attack(pixels, data, attack="fgsm", margin=1, out=str(tmp_path / "out"))
+
+
+def test_relevance_of_pixels_is_that_of_right_items(onnx, tmp_path):
+    """An attack that removes relevant pixels begins with those that right items rest on."""
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights, records=4, noise=0)
+    y[:, :, 1:] = 255  # the first column alone counts, and a position sees itself alone
+    labelled = np.where(y == 255, 255, scores_of(weights, x).argmax(1))
+    assay.attack(
+        pixels, assay.data(x, labelled, range=(-1, 1)), attack="removal[share=0.2]", out=str(tmp_path / "out"), margin=0
+    )
+    made = np.load(tmp_path / "out" / "removal.npz")
+    changed = (made["x"] != x[made["original"]]).any(1)
+    decisive = scores_of(weights, x).max(1)[made["original"]][:, :, 0] > 0
+    assert decisive.sum() > 10 and changed[:, :, 0][decisive].all()
+    assert not changed[:, :, 1:][decisive.all(1)].any()
+
+
 def test_networks_are_explored_for_items_that_differ(onnx, tmp_path):
     first, _, weights = positions_network(onnx)
     second, _, others = positions_network(onnx, seed=0, shift=0.35)
@@ -300,6 +343,9 @@ def test_networks_are_explored_for_items_that_differ(onnx, tmp_path):
     assert len(found) > 3
     shares = (scores_of(weights, found).argmax(1) != scores_of(others, found).argmax(1)).mean((1, 2))
     assert (shares > 0.12).all()
+    manifest = json.loads((tmp_path / "found" / "manifest.json").read_text())["findings"]
+    assert [entry["items_differing"] for entry in manifest] == pytest.approx(list(shares))
+    assert all("outputs" not in said for entry in manifest for said in entry["networks"].values())
 
 
 

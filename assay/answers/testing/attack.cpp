@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include <assay/error.h>
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/attack.h"
@@ -57,6 +58,10 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
                     const Setting& setting, Progress& progress) {
   const Decided decision = decided(question.task, session, given, question.accuracy);
   const DatasetPtr& data = decision.data;
+  if (question.options.all && data->target_width() > 0)
+    fail(Fault::usage,
+         "{} has no effect on numbers and items: a record is attacked where there is something to move",
+         About{"attacking records that are wrong", "{all}"});
   const std::vector<Spec> attacks = asked_attacks(question);
   const std::vector<fs::path> files = files_of(attacks, question.folder);
   attack::AttackOptions options = question.options;

@@ -77,6 +77,8 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   if (question.mutants.empty() && question.count > 0)
     audit::require_classes(session, *test, decision.task.get());
   audit::AuditOptions options = audit::settled(question.options, test->size());
+  const bool drawn_by_class = decision.task && options.samplers == audit::AuditOptions().samplers;
+  if (drawn_by_class) std::erase(options.samplers, "class");
   options.seed = setting.seed;
   options.threads = static_cast<std::size_t>(setting.session.threads);
   const audit::PoolOptions pooling{.noise = question.noise, .batch = setting.batch, .seed = setting.seed};
@@ -98,6 +100,8 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   report::Document document =
       results::document_of(result, pool, fmt::format("{} on {}", session.graph().name(), test->describe()));
   add_task(document, decision);
+  if (drawn_by_class)
+    document.notices.emplace_back("no subsets are drawn by class: records with many items have none");
   results::add_warnings(document, std::move(left_out));
   results::add_provenance(document, session.graph(), {{"test", test}, {"train", question.training}});
   return document;

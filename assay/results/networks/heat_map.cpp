@@ -9,6 +9,8 @@
 #include <assay/dataset.h>
 #include <assay/extend/random.h>
 #include "assay/data/summary.h"
+#include "assay/relevance/item_target.h"
+#include "assay/task/standing.h"
 
 namespace assay::results {
 
@@ -42,6 +44,15 @@ Image heat_map(std::span<const float> record, std::span<const float> relevance, 
   return result;
 }
 
+// The decision on each record, or the scores of the items that are decided rightly.
+relevance::Target explained(const Session& session, const Batch& batch, const Tensors& given,
+                            const Dataset& data, const task::Task* task) {
+  if (task == nullptr) return {};
+  const ValueId decision = session.logits();
+  const Array outputs = session.run(given, std::span(&decision, 1)).at(decision);
+  return relevance::target_of_items(*task, outputs, task::right_items(*task, outputs, batch, data));
+}
+
 }  // namespace
 
 bool is_picture(const Dataset& data) {
@@ -50,7 +61,7 @@ bool is_picture(const Dataset& data) {
 
 std::vector<report::Picture> draw_relevance(const Session& session, const Dataset& data,
                                             const std::string& method, relevance::AttributionOptions options,
-                                            const Drawing& drawing) {
+                                            const Drawing& drawing, const task::Task* task) {
   const std::vector<std::size_t> chosen =
       Rng(drawing.seed).sample(data.size(), std::min(drawing.count, data.size()));
   const Batch batch = data.read(chosen);
@@ -58,8 +69,11 @@ std::vector<report::Picture> draw_relevance(const Session& session, const Datase
   options.wanted = {input};
   options.outputs = data.target_width() > 0;
   const auto attribution = relevance::make_attribution(method, session, options);
+  const Tensors given = session.bind(batch);
   const Array relevance =
-      attribution->attribute(session.bind(batch), {}, std::span(&input, 1)).values.at(input).contiguous();
+      attribution->attribute(given, explained(session, batch, given, data, task), std::span(&input, 1))
+          .values.at(input)
+          .contiguous();
   const auto values = batch.inputs.as<float>(), heat = relevance.as<float>();
   const std::size_t size = values.size() / chosen.size();
   const auto range = data.valid_range();

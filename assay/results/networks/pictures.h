@@ -25,10 +25,11 @@ struct Drawing {
 
 // Attributes the decisions on random records to their inputs and writes a heat map for each: the record next
 // to the relevance of its elements, summed over channels and scaled to its largest absolute value; red speaks
-// for the decision, blue against it, white is silent. REQUIRES is_picture().
+// for the decision, blue against it, white is silent. `task`: of records with many items, of which those
+// decided rightly are explained together; null: one decision a record. REQUIRES is_picture().
 std::vector<report::Picture> draw_relevance(const Session& session, const Dataset& data,
                                             const std::string& method, relevance::AttributionOptions options,
-                                            const Drawing& drawing);
+                                            const Drawing& drawing, const task::Task* task = nullptr);
 
 struct ChangedRecord {
   std::span<const float> before, after;  // elements of a record each, as the data set has them

@@ -18,8 +18,9 @@ namespace {
 
 report::Cell finite_cell(double value) { return std::isfinite(value) ? report::Cell(value) : report::Cell(); }
 
-// "3 3 8", or the first output of each network.
+// "3 3 8", the first output of each network, or how many items differ.
 std::string answers_of(const explore::Finding& finding) {
+  if (finding.items) return report::percent(finding.items->differing) + " of the items differ";
   std::vector<std::string> parts;
   for (const std::int64_t named : finding.classes) parts.push_back(std::to_string(named));
   for (std::size_t k = 0; finding.classes.empty() && k < finding.outputs.size(); ++k)
@@ -29,6 +30,7 @@ std::string answers_of(const explore::Finding& finding) {
 
 std::string voted_label(const explore::Finding& finding) {
   if (finding.majority) return std::to_string(*finding.majority);
+  if (finding.items) return finding.median ? "by item" : "";
   return finding.median ? fmt::format("{:.3f}", finding.median->front()) : "";
 }
 
