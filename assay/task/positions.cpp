@@ -124,6 +124,16 @@ std::int64_t label_at(const PositionLayout& layout, float target, std::optional<
   return label;
 }
 
+std::vector<std::int64_t> decided_positions(const PositionLayout& layout, std::span<const float> output) {
+  std::vector<std::int64_t> decided(static_cast<std::size_t>(layout.positions()));
+  Scores scores(layout, output);
+  for (std::size_t p = 0; p < decided.size(); ++p) {
+    scores.go_to(static_cast<std::int64_t>(p));
+    decided[p] = scores.decided();
+  }
+  return decided;
+}
+
 }  // namespace
 
 std::optional<PositionLayout> layout_along(const TaskSubject& subject, int axis) {
@@ -192,20 +202,14 @@ Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& reco
   return result;
 }
 
-std::vector<std::int64_t> decided_positions(const PositionLayout& layout, std::span<const float> output) {
-  std::vector<std::int64_t> decided(static_cast<std::size_t>(layout.positions()));
-  Scores scores(layout, output);
-  for (std::size_t p = 0; p < decided.size(); ++p) {
-    scores.go_to(static_cast<std::int64_t>(p));
-    decided[p] = scores.decided();
-  }
-  return decided;
+std::vector<std::int64_t> PositionsTask::decide(std::span<const float> output) const {
+  return decided_positions(layout_, output);
 }
 
-std::vector<Lead> leads_of_positions(const PositionLayout& layout, std::span<const float> output,
-                                     std::span<const std::int64_t> classes) {
+std::vector<Lead> PositionsTask::leads(std::span<const float> output,
+                                       std::span<const std::int64_t> classes) const {
   std::vector<Lead> leads(classes.size());
-  Scores scores(layout, output);
+  Scores scores(layout_, output);
   for (std::size_t p = 0; p < classes.size(); ++p) {
     if (classes[p] < 0) continue;
     scores.go_to(static_cast<std::int64_t>(p));
@@ -214,25 +218,24 @@ std::vector<Lead> leads_of_positions(const PositionLayout& layout, std::span<con
   return leads;
 }
 
-ItemRows rows_of_positions(const PositionLayout& layout, const Array& outputs, const Array& targets,
-                           std::optional<std::int64_t> ignored) {
+ItemRows PositionsTask::rows(const Array& outputs, const Array& targets) const {
   std::vector<std::int64_t> counted, labels;
   const std::vector<float> wanted = floats_of(targets);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
-    const std::int64_t label = label_at(layout, wanted[i], ignored, row % layout.positions());
+    const std::int64_t label = label_at(layout_, wanted[i], ignored_, row % layout_.positions());
     if (label == no_class) continue;
     counted.push_back(row);
     labels.push_back(label);
   }
-  Array scores = outputs.reshape({-1, layout.outer, layout.classes, layout.inner})
+  Array scores = outputs.reshape({-1, layout_.outer, layout_.classes, layout_.inner})
                      .movedim(2, 3)
-                     .reshape({-1, layout.classes})
+                     .reshape({-1, layout_.classes})
                      .index_select(0, array::tensor(counted));
-  const bool several = layout.classes > 1;
+  const bool several = layout_.classes > 1;
   constexpr float least = 1e-30F;  // so that a probability that was rounded to 0 has a logarithm
-  if (several && layout.probabilities) scores = scores.clamp_min(least).log();
-  return {scores, array::tensor(labels), layout.probabilities && !several};
+  if (several && layout_.probabilities) scores = scores.clamp_min(least).log();
+  return {scores, array::tensor(labels), layout_.probabilities && !several};
 }
 
 std::optional<std::int64_t> ignored_label(const SpecOptions& options) {

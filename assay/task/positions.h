@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <assay/extend/task.h>
@@ -37,16 +38,6 @@ PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
 Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& record,
                           std::optional<std::int64_t> ignored, bool surprises);
 
-// Decisions for each position (Task::decide()).
-std::vector<std::int64_t> decided_positions(const PositionLayout& layout, std::span<const float> output);
-// Leads of the positions (Task::leads()).
-std::vector<Lead> leads_of_positions(const PositionLayout& layout, std::span<const float> output,
-                                     std::span<const std::int64_t> classes);
-
-// The positions that count as rows (Task::rows()).
-ItemRows rows_of_positions(const PositionLayout& layout, const Array& outputs, const Array& targets,
-                           std::optional<std::int64_t> ignored);
-
 // The option `ignore`: an integer, or empty for none. Throws Error{usage} for anything else.
 std::optional<std::int64_t> ignored_label(const SpecOptions& options);
 // The option `names` ("sky+road"), or numbers. Throws Error{usage} where there are not as many as classes.
@@ -54,5 +45,29 @@ std::vector<std::string> names_of_classes(const SpecOptions& options, std::size_
 
 // "3 classes along axis 1, 64 positions, label 255 does not count".
 std::string describe(const PositionLayout& layout, std::optional<std::int64_t> ignored);
+
+// A task whose output holds the scores of classes for every position.
+class PositionsTask : public Task {
+ public:
+  std::vector<std::string> class_names() const override { return names_; }
+  std::vector<std::int64_t> decide(std::span<const float> output) const override;
+  std::vector<Lead> leads(std::span<const float> output,
+                          std::span<const std::int64_t> classes) const override;
+  ItemRows rows(const Array& outputs, const Array& targets) const override;
+
+ protected:
+  // `ignored`: the label of positions that do not count.
+  PositionsTask(PositionLayout layout, std::vector<std::string> names, std::optional<std::int64_t> ignored)
+      : layout_(layout), names_(std::move(names)), ignored_(ignored) {}
+
+  const PositionLayout& layout() const { return layout_; }
+  const std::vector<std::string>& names() const { return names_; }
+  std::optional<std::int64_t> ignored() const { return ignored_; }
+
+ private:
+  PositionLayout layout_;
+  std::vector<std::string> names_;
+  std::optional<std::int64_t> ignored_;
+};
 
 }  // namespace assay::task

@@ -254,6 +254,16 @@ TEST_F(RunOfMutants, StatesSurviveTheirFileAndRefuseOthers) {
   }
 }
 
+TEST_F(RunOfMutants, StatesOfATaskKeepItAndRefuseThoseOfAnother) {
+  const MutationState pixels("hash", "net", 1, 0.1, "pixels: 3 classes");
+  const fs::path path = fs::path(testing::TempDir()) / "task.state";
+  pixels.write(path);
+  EXPECT_EQ(MutationState::read(path).task(), "pixels: 3 classes");
+  MutationState same("hash", "net", 1, 0.1, "pixels: 3 classes"), other("hash", "net", 1, 0.1);
+  EXPECT_NO_THROW(same.merge(pixels));
+  EXPECT_THROW(other.merge(pixels), Error);
+}
+
 TEST_F(RunOfMutants, MoreTestsNeverLowerTheScore) {
   double before = 0;
   for (std::size_t size = 10; size <= 90; size += 20) {

@@ -11,23 +11,13 @@
 namespace assay::task {
 namespace {
 
-class Labels final : public Task {
+class Labels final : public PositionsTask {
  public:
   Labels(const SpecOptions& options, const TaskSubject& subject)
-      : count_(subject.targets), missing_(options.number("missing")) {
-    if (!same_width(subject))
-      fail(Fault::mismatch,
-           "{}: the network gives {} a record, which is not one score for each of {} targets",
-           options.owner(), to_string(subject.output), subject.targets);
-    names_ = names_of_classes(options, count_);
-    layout_ = {.classes = 1,
-               .outer = static_cast<std::int64_t>(count_),
-               .inner = 1,
-               .probabilities = subject.probabilities,
-               .threshold = options.text("threshold").empty()
-                                ? (subject.probabilities ? 0.5F : 0.0F)
-                                : static_cast<float>(options.number("threshold"))};
-  }
+      : PositionsTask(layout_of_labels(options, subject), names_of_classes(options, subject.targets),
+                      static_cast<std::int64_t>(options.number("missing"))),
+        count_(subject.targets),
+        missing_(options.number("missing")) {}
 
   static bool same_width(const TaskSubject& subject) {
     return subject.targets > 0 && element_count(subject.output) == static_cast<std::int64_t>(subject.targets);
@@ -35,9 +25,8 @@ class Labels final : public Task {
 
   std::string describe() const override {
     return fmt::format("labels: {} labels, each there above {:.3g}, {:g} does not count", count_,
-                       layout_.threshold, missing_);
+                       layout().threshold, missing_);
   }
-  std::vector<std::string> class_names() const override { return names_; }
   bool items_are_labels() const override { return true; }
   std::vector<std::string> overall_figures() const override {
     return {"average-precision", "mean-average-precision"};
@@ -57,18 +46,6 @@ class Labels final : public Task {
     return result;
   }
 
-  std::vector<std::int64_t> decide(std::span<const float> output) const override {
-    return decided_positions(layout_, output);
-  }
-  std::vector<Lead> leads(std::span<const float> output,
-                          std::span<const std::int64_t> classes) const override {
-    return leads_of_positions(layout_, output, classes);
-  }
-
-  ItemRows rows(const Array& outputs, const Array& targets) const override {
-    return rows_of_positions(layout_, outputs, targets, static_cast<std::int64_t>(missing_));
-  }
-
   std::vector<Figure> figures(const Sums& sums) const override {
     Counts all_labels;
     for (const Counts& counts : sums.classes) all_labels += counts;
@@ -86,12 +63,26 @@ class Labels final : public Task {
   std::unique_ptr<Overall> overall(std::vector<std::vector<float>> kept) const override;
 
  private:
+  // One score each.
+  static PositionLayout layout_of_labels(const SpecOptions& options, const TaskSubject& subject) {
+    if (!same_width(subject))
+      fail(Fault::mismatch,
+           "{}: the network gives {} a record, which is not one score for each of {} targets",
+           options.owner(), to_string(subject.output), subject.targets);
+    return {.classes = 1,
+            .outer = static_cast<std::int64_t>(subject.targets),
+            .inner = 1,
+            .probabilities = subject.probabilities,
+            .threshold = options.text("threshold").empty() ? (subject.probabilities ? 0.5F : 0.0F)
+                                                           : static_cast<float>(options.number("threshold"))};
+  }
+
   std::int64_t wanted(float target, std::size_t label) const {
     if (target == missing_) return no_class;
     if (target != 0 && target != 1)
       fail(Fault::data,
            "label {} is {}, which is not 0 or 1; give the number of what is not known as missing=",
-           names_[label], target);
+           names()[label], target);
     return target == 1 ? 1 : 0;
   }
 
@@ -106,8 +97,6 @@ class Labels final : public Task {
 
   std::size_t count_;
   double missing_;
-  PositionLayout layout_;  // one score each
-  std::vector<std::string> names_;
 };
 
 // Average precision by label, of what records keep: the scores, then what is true.

@@ -12,30 +12,14 @@ namespace {
 
 constexpr std::int64_t usual_ignored = 255;
 
-class Pixels final : public Task {
+class Pixels final : public PositionsTask {
  public:
   Pixels(const SpecOptions& options, const TaskSubject& subject)
-      : layout_(layout_of(options, subject, {1, -1})),
-        names_(names_of_classes(options, layout_.named())),
-        ignored_(ignored_label(options)) {
-    if (options.text("ignore").empty() && layout_.named() <= static_cast<std::size_t>(usual_ignored))
-      ignored_ = usual_ignored;
-  }
+      : Pixels(options, layout_of(options, subject, {1, -1})) {}
 
-  std::string describe() const override { return "pixels: " + task::describe(layout_, ignored_); }
-  std::vector<std::string> class_names() const override { return names_; }
+  std::string describe() const override { return "pixels: " + task::describe(layout(), ignored()); }
   Judgement judge(const JudgedRecord& record) const override {
-    return judge_positions(layout_, record, ignored_, /*surprises=*/false);
-  }
-  std::vector<std::int64_t> decide(std::span<const float> output) const override {
-    return decided_positions(layout_, output);
-  }
-  std::vector<Lead> leads(std::span<const float> output,
-                          std::span<const std::int64_t> classes) const override {
-    return leads_of_positions(layout_, output, classes);
-  }
-  ItemRows rows(const Array& outputs, const Array& targets) const override {
-    return rows_of_positions(layout_, outputs, targets, ignored_);
+    return judge_positions(layout(), record, ignored(), /*surprises=*/false);
   }
   std::vector<Figure> figures(const Sums& sums) const override {
     std::vector<Figure> all = {
@@ -48,9 +32,14 @@ class Pixels final : public Task {
   }
 
  private:
-  PositionLayout layout_;
-  std::vector<std::string> names_;
-  std::optional<std::int64_t> ignored_;
+  Pixels(const SpecOptions& options, const PositionLayout& layout)
+      : PositionsTask(layout, names_of_classes(options, layout.named()), ignored_of(options, layout)) {}
+
+  static std::optional<std::int64_t> ignored_of(const SpecOptions& options, const PositionLayout& layout) {
+    if (options.text("ignore").empty() && layout.named() <= static_cast<std::size_t>(usual_ignored))
+      return usual_ignored;
+    return ignored_label(options);
+  }
 };
 
 }  // namespace

@@ -46,32 +46,16 @@ std::set<Span> spans_of(const std::vector<Tag>& tags) {
   return found;
 }
 
-class Tokens final : public Task {
+class Tokens final : public PositionsTask {
  public:
   Tokens(const SpecOptions& options, const TaskSubject& subject)
-      : layout_(layout_of(options, subject, {-1})),
-        names_(names_of_classes(options, layout_.named())),
-        ignored_(ignored_label(options)) {
-    for (const std::string& name : names_) tags_.push_back(tag_of(name));
-    tagged_ = std::ranges::any_of(tags_, [](const Tag& tag) { return tag.prefix != 'O'; });
-  }
+      : Tokens(options, layout_of(options, subject, {-1})) {}
 
-  std::string describe() const override { return "tokens: " + task::describe(layout_, ignored_); }
-  std::vector<std::string> class_names() const override { return names_; }
+  std::string describe() const override { return "tokens: " + task::describe(layout(), ignored()); }
   Judgement judge(const JudgedRecord& record) const override {
-    Judgement result = judge_positions(layout_, record, ignored_, /*surprises=*/true);
+    Judgement result = judge_positions(layout(), record, ignored(), /*surprises=*/true);
     if (tagged_) result.sums.spans = spans(result);
     return result;
-  }
-  std::vector<std::int64_t> decide(std::span<const float> output) const override {
-    return decided_positions(layout_, output);
-  }
-  std::vector<Lead> leads(std::span<const float> output,
-                          std::span<const std::int64_t> classes) const override {
-    return leads_of_positions(layout_, output, classes);
-  }
-  ItemRows rows(const Array& outputs, const Array& targets) const override {
-    return rows_of_positions(layout_, outputs, targets, ignored_);
   }
   std::vector<Figure> figures(const Sums& sums) const override {
     const double items = static_cast<double>(std::max<std::uint64_t>(1, sums.items));
@@ -93,6 +77,12 @@ class Tokens final : public Task {
   }
 
  private:
+  Tokens(const SpecOptions& options, const PositionLayout& layout)
+      : PositionsTask(layout, names_of_classes(options, layout.named()), ignored_label(options)) {
+    for (const std::string& name : names()) tags_.push_back(tag_of(name));
+    tagged_ = std::ranges::any_of(tags_, [](const Tag& tag) { return tag.prefix != 'O'; });
+  }
+
   Counts spans(const Judgement& judged) const {
     std::vector<Tag> decided, wanted;
     for (std::size_t i = 0; i < judged.wanted.size(); ++i) {
@@ -106,9 +96,6 @@ class Tokens final : public Task {
     return counts;
   }
 
-  PositionLayout layout_;
-  std::vector<std::string> names_;
-  std::optional<std::int64_t> ignored_;
   std::vector<Tag> tags_;  // by class
   bool tagged_ = false;
 };
