@@ -260,6 +260,10 @@ Evaluation evaluate_decisions(const Session& session, const DatasetPtr& dataset,
   Evaluation evaluation;
   evaluation.records = dataset->size();
   evaluation.accuracy = share(items.sums.right, items.sums.items);
+  if (!evaluation.accuracy)
+    fail(Fault::data,
+         "no item of {} counts, so there is no share of right ones; check which label the task ignores ({})",
+         dataset->describe(), task->describe());
   evaluation.non_finite = items.non_finite;
   evaluation.non_finite_ids = items.non_finite_ids;
   return evaluation;

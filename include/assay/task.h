@@ -56,7 +56,8 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
                         const WalkOptions& options, Progress& progress, std::uint64_t seed = 1);
 
-// assay::evaluate(), or with a task the share of right items as its accuracy.
+// assay::evaluate(), or with a task the share of right items as its accuracy. Throws Error{data} where no
+// item counts.
 Evaluation evaluate_decisions(const Session& session, const DatasetPtr& dataset, const Task* task,
                               const WalkOptions& options, Progress& progress);
 

@@ -308,6 +308,13 @@ def test_commands_say_what_has_no_effect_on_items(onnx, tmp_path):
         assay.attack(pixels, data, attack="fgsm", margin=1, out=str(tmp_path / "out"))
 
 
+def test_a_share_of_no_items_is_an_error(onnx):
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    with pytest.raises(assay.errors.DataError, match="no item of .* counts"):
+        assay.prune(pixels, (x, np.full_like(y, 255)), units="layer=hidden,units=1")
+
+
 def test_relevance_of_pixels_is_that_of_right_items(onnx, tmp_path):
     """An attack that removes relevant pixels begins with those that right items rest on."""
     pixels, _, weights = positions_network(onnx)
