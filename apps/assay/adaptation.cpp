@@ -12,7 +12,7 @@ void Adaptation::declare(Flags& flags) {
       ->allow_extra_args(false);
   flags.add("--decision NAME", options_.decision,
             "output that decides, by name or number from 0, where the network has several (default: the "
-            "first one of floating-point numbers)");
+            "first one of floating-point numbers); boxes+scores: these together, as tasks read them");
   flags.add("--precision TYPE", precision_,
             "float16 or bfloat16: weights and results of every node rounded to it, and the difference to "
             "float32 said");

@@ -19,6 +19,9 @@ struct Decided {
   std::shared_ptr<const task::Task> task;
 };
 
+// Whether records may have items by the task that is named, whatever the data hold.
+bool may_have_items(const std::string& spec);
+
 // What an analysis needs of a task: that it judges records, or also the scores of items (Task::leads()).
 enum class Need { judgement, scores };
 

@@ -5,6 +5,7 @@
 
 #include <assay/dataset.h>
 #include <assay/extend/task.h>
+#include "assay/attack/changes.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 
@@ -68,6 +69,7 @@ JournalKey journal_key(const Session& session, const Dataset& dataset, const Spe
       .add("choice of records", options.all ? "all" : "correct")
       .add("storage", options.levels ? "levels" : "float32")
       .add("margin", options.margin)
+      .add("goal", options.task ? goal_in_words(options, *options.task) : "")
       .add("task", options.task ? options.task->describe() : "");
 }
 

@@ -1,6 +1,10 @@
 #include "assay/attack/changes.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "assay/engine/elements.h"
@@ -59,42 +63,95 @@ class ItemsChanged final : public OutputChange {
 
   // A lead of 0 that does not hold counts as passed, however little.
   float beyond(std::size_t place, std::span<const float> outputs) const override {
-    const std::vector<std::int64_t>& classes = items_[place];
-    const task::Standing standing = task::standing_of(task_->leads(outputs, classes), classes, share_);
+    const task::Items& items = items_[place];
+    const task::Standing standing = task::standing_of(task_->leads(outputs, items), items, share_);
     if (standing.items == 0) return std::numeric_limits<float>::quiet_NaN();
     const float ahead = standing.deciding.value;
     return ahead == 0 && standing.beyond ? least : -ahead;
   }
 
   std::vector<float> explained(std::size_t place, std::span<const float> outputs) const override {
-    const std::vector<std::int64_t>& classes = items_[place];
-    return task::item_scores(task_->leads(outputs, classes), classes, outputs.size()).weights;
+    return task::item_scores(*task_, outputs, items_[place]).weights;
   }
 
   void differentiate(std::size_t place, std::span<const float> outputs, float weight,
                      std::span<float> gradients) const override {
-    const std::vector<std::int64_t>& classes = items_[place];
-    const std::vector<task::Lead> leads = task_->leads(outputs, classes);
-    const task::Standing standing = task::standing_of(leads, classes, share_);
+    const task::Items& items = items_[place];
+    const std::vector<task::Lead> leads = task_->leads(outputs, items);
+    const task::Standing standing = task::standing_of(leads, items, share_);
     const bool all = standing.changed == standing.items;
     const auto counted = static_cast<float>(all ? standing.items : standing.items - standing.changed);
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-      if (classes[i] < 0 || !(all || leads[i].holds)) continue;
-      add(leads[i].own, -weight / counted, gradients);
-      add(leads[i].rival, weight / counted, gradients);
+    for (std::size_t i = 0; i < leads.size(); ++i) {
+      if (items.classes[i] < 0 || !(all || leads[i].holds)) continue;
+      task_->differentiate(outputs, leads[i], -weight / counted, gradients);
     }
   }
 
  private:
   static constexpr float least = 1e-30F;
 
-  static void add(std::int64_t place, float gradient, std::span<float> gradients) {
-    if (place != task::Lead::none) gradients[static_cast<std::size_t>(place)] += gradient;
-  }
-
   std::shared_ptr<const task::Task> task_;
   task::RightItems items_;
   double share_;
+};
+
+class ItemsAppear final : public OutputChange {
+ public:
+  ItemsAppear(std::shared_ptr<const task::Task> task, const Array& outputs, std::int64_t of_class,
+              double share)
+      : task_(std::move(task)), class_(of_class), share_(share) {
+    const std::vector<float> all = floats_of(outputs);
+    const auto records = static_cast<std::size_t>(outputs.size(0));
+    for (std::size_t r = 0; r < records; ++r)
+      before_.push_back(
+          task_->decide(std::span(all).subspan(r * (all.size() / records), all.size() / records)));
+  }
+
+  float beyond(std::size_t place, std::span<const float> outputs) const override {
+    const std::vector<task::Lead> leads = nearest(place, outputs);
+    if (leads.empty()) return std::numeric_limits<float>::quiet_NaN();
+    const task::Lead& deciding = leads.back();
+    return deciding.value == 0 && deciding.holds ? least : deciding.value;
+  }
+
+  std::vector<float> explained(std::size_t place, std::span<const float> outputs) const override {
+    std::vector<float> weights(outputs.size());
+    for (const task::Lead& lead : nearest(place, outputs)) task_->explain(outputs, lead, weights);
+    return weights;
+  }
+
+  void differentiate(std::size_t place, std::span<const float> outputs, float weight,
+                     std::span<float> gradients) const override {
+    const std::vector<task::Lead> leads = nearest(place, outputs);
+    const auto left = static_cast<std::size_t>(std::ranges::count(leads, false, &task::Lead::holds));
+    const auto counted = static_cast<float>(left > 0 ? left : leads.size());
+    for (const task::Lead& lead : leads) {
+      if (left == 0 || !lead.holds) task_->differentiate(outputs, lead, weight / counted, gradients);
+    }
+  }
+
+ private:
+  static constexpr float least = 1e-30F;
+
+  // As many leads as have to hold, the greatest first.
+  std::vector<task::Lead> nearest(std::size_t place, std::span<const float> outputs) const {
+    std::vector<task::Lead> leads = task_->appearing(outputs, class_, before_[place]);
+    if (leads.empty()) return leads;
+    const auto needed =
+        std::min(leads.size(), static_cast<std::size_t>(share_ * static_cast<double>(leads.size())) + 1);
+    const auto value = [](const task::Lead& lead) {
+      return std::isnan(lead.value) ? -std::numeric_limits<float>::infinity() : lead.value;
+    };
+    std::ranges::partial_sort(leads, leads.begin() + static_cast<std::ptrdiff_t>(needed), std::greater<>(),
+                              value);
+    leads.resize(needed);
+    return leads;
+  }
+
+  std::shared_ptr<const task::Task> task_;
+  std::int64_t class_;
+  double share_;
+  std::vector<task::Items> before_;  // by record
 };
 
 }  // namespace
@@ -106,6 +163,25 @@ std::shared_ptr<const OutputChange> moved_away(const Array& outputs, const Array
 std::shared_ptr<const OutputChange> items_changed(std::shared_ptr<const task::Task> task,
                                                   task::RightItems items, double share) {
   return std::make_shared<ItemsChanged>(std::move(task), std::move(items), share);
+}
+
+std::shared_ptr<const OutputChange> items_appear(std::shared_ptr<const task::Task> task, const Array& outputs,
+                                                 std::int64_t of_class, double share) {
+  return std::make_shared<ItemsAppear>(std::move(task), outputs, of_class, share);
+}
+
+std::string goal_in_words(const AttackOptions& options, const task::Task& task) {
+  const auto name = [&] { return task.class_names().at(static_cast<std::size_t>(options.goal.of_class)); };
+  switch (options.goal.kind) {
+    case ItemGoal::Kind::hide:
+      return fmt::format("every item of '{}' is decided otherwise", name());
+    case ItemGoal::Kind::appear:
+      return options.margin == 0
+                 ? fmt::format("an item of '{}' appears", name())
+                 : fmt::format("more than {:.4g} of the items become '{}'", options.margin, name());
+    default:
+      return task::change_in_words(options.margin);
+  }
 }
 
 }  // namespace assay::attack

@@ -149,9 +149,15 @@ Array Preparation::in_units(const Batch& batch) const {
 }
 
 std::shared_ptr<const OutputChange> Preparation::change(const Array& outputs, const Batch& batch) const {
-  if (options_.task)
-    return items_changed(options_.task, task::right_items(*options_.task, outputs, batch, dataset_),
-                         options_.margin);
+  if (options_.task && options_.goal.kind == ItemGoal::Kind::appear)
+    return items_appear(options_.task, outputs, options_.goal.of_class, options_.margin);
+  if (options_.task) {
+    task::RightItems items = task::right_items(*options_.task, outputs, batch, dataset_);
+    if (options_.goal.kind == ItemGoal::Kind::change)
+      return items_changed(options_.task, std::move(items), options_.margin);
+    for (task::Items& of_record : items) task::keep_class(*options_.task, options_.goal.of_class, of_record);
+    return items_changed(options_.task, std::move(items), task::all_items);
+  }
   return network_.regression() ? moved_away(outputs, batch.targets, options_.margin) : nullptr;
 }
 

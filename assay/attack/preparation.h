@@ -22,6 +22,7 @@ struct PreparationOptions {
   double margin = 0.2;
   std::string target = "none";                  // see target_option()
   std::shared_ptr<const task::Task> task = {};  // of records with many items
+  ItemGoal goal = {};
 };
 
 // Of two records, in shares of the valid range; l0: elements that differ by more than rounding.

@@ -67,7 +67,8 @@ class Run {
         attack_(make_attack(choice)),
         preparation_(session, *dataset_,
                      {options.seed, options.margin,
-                      spec_.options.contains("target") ? spec_.options.at("target") : "none", options.task}),
+                      spec_.options.contains("target") ? spec_.options.at("target") : "none", options.task,
+                      options.goal}),
         type_(options_.levels ? DType::uint8 : DType::float32),
         set_(*dataset_, type_) {
     summary_.spec = spec_;

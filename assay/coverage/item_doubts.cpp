@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/engine/elements.h"
 #include "assay/task/standing.h"
@@ -27,9 +28,11 @@ std::vector<float> probabilities_of_item(std::span<const float> scores, bool pro
   return shares;
 }
 
+// 0 where no item counts.
 double mean_doubt(const task::ItemRows& rows, const std::function<double(std::span<const float>)>& doubt) {
   const std::vector<float> scores = floats_of(rows.scores);
   const auto items = static_cast<std::size_t>(rows.scores.size(0));
+  if (items == 0) return 0;
   double sum = 0;
   for (std::size_t i = 0; i < items; ++i) {
     const std::size_t width = scores.size() / items;
@@ -43,6 +46,10 @@ double mean_doubt(const task::ItemRows& rows, const std::function<double(std::sp
 std::vector<double> doubts_of_items(const Session& session, const DatasetPtr& test, const task::Task& task,
                                     const std::function<double(std::span<const float>)>& doubt,
                                     std::size_t batch, Progress& progress) {
+  if (task.items_are_numbers())
+    fail(Fault::unsupported,
+         "the items of task '{}' are numbers, of which there is no doubt; select by coverage",
+         task.describe());
   std::vector<double> doubts;
   const ValueId decision = session.logits();
   walk(session, test, {.batch = batch, .stage = "doubts about items"}, progress,

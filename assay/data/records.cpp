@@ -156,8 +156,9 @@ class RowRecords final : public Dataset {
   void take_labels(RecordOptions& options) {
     facts_.has_labels = !labels_.empty();
     if (labels_.empty()) {
-      if (!options.class_names.empty())
+      if (!options.class_names.empty() && options.targets.count() == 0)
         fail(Fault::usage, "{}: there are names of classes, but no labels", options.name);
+      facts_.class_names = std::move(options.class_names);
       return;
     }
     check_count(options.name, "labels", labels_.size());

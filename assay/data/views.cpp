@@ -224,6 +224,22 @@ class Relabelled final : public View {
   std::vector<std::int64_t> labels_;
 };
 
+class Numbered final : public View {
+ public:
+  explicit Numbered(DatasetPtr whole) : View(std::move(whole)) {
+    facts_.has_labels = false;
+    facts_.target_width = 1;
+  }
+  Batch read(std::span<const std::size_t> indices) const override {
+    Batch batch = below().read(indices);
+    const std::vector<float> numbers(batch.labels.begin(), batch.labels.end());
+    batch.targets = Array::of<float>({static_cast<std::int64_t>(numbers.size()), 1}, numbers);
+    batch.labels.clear();
+    return batch;
+  }
+  std::string hash() const override { return below().hash(); }
+};
+
 class Altered final : public View {
  public:
   using Change = std::function<void(std::size_t position, std::span<float> values)>;
@@ -319,6 +335,8 @@ DatasetPtr selected(DatasetPtr whole, std::vector<std::size_t> positions) {
 DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels) {
   return std::make_shared<Relabelled>(std::move(whole), std::move(labels));
 }
+
+DatasetPtr numbered(DatasetPtr whole) { return std::make_shared<Numbered>(std::move(whole)); }
 
 DatasetPtr held_in_memory(DatasetPtr whole, std::uint64_t most) {
   std::int64_t elements =

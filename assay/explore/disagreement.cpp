@@ -35,31 +35,75 @@ bool values_differ(const Answers& answers, std::size_t record, const Disagreemen
   return differ;
 }
 
+// Items that no network decides otherwise, and of all items how near each is to that.
+class ItemComparison {
+ public:
+  ItemComparison(const Answers& answers, std::size_t record, const task::Task& task)
+      : answers_(answers), record_(record), task_(task) {
+    for (std::size_t k = 0; k < answers.networks; ++k) items_.decided.push_back(task.decide(outputs(k)));
+    items_.agreed = items_.decided[0];
+    nearest_.assign(items_.agreed.classes.size(), std::numeric_limits<float>::infinity());
+    for (std::size_t k = 0; k < answers.networks; ++k) {
+      look_for_first(k);
+      if (!known_by_position()) look_for_others(k);
+    }
+    differing_ += static_cast<std::size_t>(std::ranges::count(items_.agreed.classes, no_class));
+    items_.differing =
+        nearest_.empty() ? 0 : static_cast<double>(differing_) / static_cast<double>(nearest_.size());
+  }
+
+  RecordItems take() { return std::move(items_); }
+  std::size_t differing() const { return differing_; }
+  // By item; below 0 where networks differ.
+  std::vector<float>& nearest() { return nearest_; }
+
+ private:
+  std::span<const float> outputs(std::size_t k) const { return answers_.outputs_of(k, record_); }
+  bool known_by_position() const {
+    return std::ranges::all_of(items_.decided, [](const task::Items& one) { return one.places.empty(); });
+  }
+
+  void look_for_first(std::size_t k) {
+    const task::Items& first = items_.decided[0];
+    const std::vector<task::Lead> leads = task_.leads(outputs(k), first);
+    for (std::size_t i = 0; i < leads.size(); ++i) {
+      const bool same = first.classes[i] != no_class && leads[i].holds;
+      if (!same) items_.agreed.classes[i] = no_class;
+      nearest_[i] = same ? std::min(nearest_[i], leads[i].value) : -1;
+    }
+  }
+
+  // Items of a network that the first one does not decide.
+  void look_for_others(std::size_t k) {
+    for (const task::Lead& lead : task_.leads(outputs(0), items_.decided[k])) {
+      if (lead.holds) continue;
+      ++differing_;
+      nearest_.push_back(-1);
+    }
+  }
+
+  const Answers& answers_;
+  std::size_t record_;
+  const task::Task& task_;
+  RecordItems items_;
+  std::vector<float> nearest_;
+  std::size_t differing_ = 0;
+};
+
 // Decides the items of a record, and says whether more than the share of them differs between networks.
 bool items_differ(Answers& answers, std::size_t record, const DisagreementOptions& options,
                   float& closeness) {
-  std::vector<std::vector<std::int64_t>> decided;
-  for (std::size_t k = 0; k < answers.networks; ++k)
-    decided.push_back(options.task->decide(answers.outputs_of(k, record)));
-  const std::size_t count = decided[0].size();
-  answers.items.resize(answers.networks * answers.records() * count);
-  std::vector<float> nearest(count, std::numeric_limits<float>::infinity());
-  std::vector<bool> same(count, true);
-  for (std::size_t k = 0; k < answers.networks; ++k) {
-    std::ranges::copy(decided[k], answers.items.begin() +
-                                      static_cast<std::ptrdiff_t>((k * answers.records() + record) * count));
-    const std::vector<task::Lead> leads = options.task->leads(answers.outputs_of(k, record), decided[k]);
-    for (std::size_t i = 0; i < count; ++i) {
-      same[i] = same[i] && decided[k][i] == decided[0][i];
-      nearest[i] = std::min(nearest[i], leads[i].value);
-    }
+  ItemComparison comparison(answers, record, *options.task);
+  std::vector<float>& nearest = comparison.nearest();
+  closeness = std::numeric_limits<float>::infinity();
+  const double allowed = options.margin * static_cast<double>(nearest.size());
+  if (!nearest.empty()) {
+    const auto place = std::min(nearest.size() - 1, static_cast<std::size_t>(allowed));
+    std::ranges::nth_element(nearest, nearest.begin() + static_cast<std::ptrdiff_t>(place));
+    closeness = nearest[place];
   }
-  for (std::size_t i = 0; i < count; ++i) nearest[i] = same[i] ? nearest[i] : -1;
-  const double allowed = options.margin * static_cast<double>(count);
-  const auto place = std::min(count - 1, static_cast<std::size_t>(allowed));
-  std::ranges::nth_element(nearest, nearest.begin() + static_cast<std::ptrdiff_t>(place));
-  closeness = nearest[place];
-  return static_cast<double>(std::ranges::count(same, false)) > allowed;
+  answers.items.push_back(comparison.take());
+  return static_cast<double>(comparison.differing()) > allowed;
 }
 
 // The first class of a record's scores, and its lead over the second.
@@ -75,11 +119,15 @@ std::int64_t first_class(std::span<const float> scores, float& lead) {
   return static_cast<std::int64_t>(best);
 }
 
-std::vector<float> votes_on_items(const Answers& answers, std::size_t record) {
+// Nothing of items that are not known by their position.
+std::optional<std::vector<float>> votes_on_items(const RecordItems& items) {
+  const std::vector<task::Items>& decided = items.decided;
+  if (std::ranges::any_of(decided, [](const task::Items& one) { return !one.places.empty(); }))
+    return std::nullopt;
   std::vector<float> voted;
-  for (std::size_t i = 0; i < answers.items_of(0, record).size(); ++i) {
+  for (std::size_t i = 0; i < decided[0].classes.size(); ++i) {
     std::map<std::int64_t, std::size_t> votes;
-    for (std::size_t k = 0; k < answers.networks; ++k) ++votes[answers.items_of(k, record)[i]];
+    for (const task::Items& of_network : decided) ++votes[of_network.classes[i]];
     voted.push_back(static_cast<float>(
         std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first));
   }
@@ -145,20 +193,9 @@ std::optional<std::int64_t> majority(const Answers& answers, std::size_t record)
   return std::nullopt;
 }
 
-std::vector<std::int64_t> agreed_items(const Answers& answers, std::size_t record) {
-  const std::span<const std::int64_t> first = answers.items_of(0, record);
-  std::vector<std::int64_t> agreed(first.begin(), first.end());
-  for (std::size_t k = 1; k < answers.networks; ++k) {
-    for (std::size_t i = 0; i < agreed.size(); ++i) {
-      if (answers.items_of(k, record)[i] != agreed[i]) agreed[i] = no_class;
-    }
-  }
-  return agreed;
-}
-
 std::optional<std::vector<float>> median(const Answers& answers, std::size_t record) {
   if (answers.networks < 3) return std::nullopt;
-  if (!answers.items.empty()) return votes_on_items(answers, record);
+  if (!answers.items.empty()) return votes_on_items(answers.items[record]);
   std::vector<float> middle;
   for (std::size_t t = 0; t < answers.width; ++t) {
     std::vector<float> values;

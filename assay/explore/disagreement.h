@@ -8,8 +8,16 @@
 #include <vector>
 
 #include <assay/explore.h>
+#include <assay/extend/judgement.h>
 
 namespace assay::explore {
+
+// What networks decide of the items of a record.
+struct RecordItems {
+  std::vector<task::Items> decided;  // by network
+  task::Items agreed;                // of the first network, no_class where another one decides otherwise
+  double differing = 0;              // share of the items that are not decided alike
+};
 
 // Decisions of several networks for some records.
 struct Answers {
@@ -18,8 +26,7 @@ struct Answers {
   std::vector<std::int64_t> classes;  // [networks, records]; empty for regression
   std::vector<bool> finite;           // per record: every output of every network is
   std::vector<bool> differ;           // per record: finite, and at least two networks disagree
-  std::vector<std::int64_t>
-      items;  // [networks, records, count]: what is decided of them; empty without items
+  std::vector<RecordItems> items;     // per record; empty without items
   // Per record: the least lead of a network's first class over its second (of items, that of the item with
   // which more than the margin would differ), or for regression minus the greatest distance between outputs.
   // Falls as a disagreement comes nearer.
@@ -28,10 +35,6 @@ struct Answers {
   std::size_t records() const { return finite.size(); }
   std::span<const float> outputs_of(std::size_t network, std::size_t record) const {
     return std::span(outputs).subspan((network * records() + record) * width, width);
-  }
-  std::span<const std::int64_t> items_of(std::size_t network, std::size_t record) const {
-    const std::size_t count = items.size() / (networks * records());
-    return std::span(items).subspan((network * records() + record) * count, count);
   }
   std::int64_t class_of(std::size_t network, std::size_t record) const {
     return classes[network * records() + record];
@@ -45,10 +48,8 @@ Answers compare(const std::vector<Array>& scores, const DisagreementOptions& opt
 // The class that more than half of the networks name, with at least three networks; nothing when there is
 // none. The label that DeepXplore gives what it finds (Pei et al., SOSP 2017).
 std::optional<std::int64_t> majority(const Answers& answers, std::size_t record);
-// The class that all networks decide of each item of a record, no_class where they do not agree.
-std::vector<std::int64_t> agreed_items(const Answers& answers, std::size_t record);
-// Regression: the median output of at least three networks; of items the class that most of them decide, the
-// least of equally many.
+// Regression: the median output of at least three networks; of items that are known by their position the
+// class that most networks decide, the least of equally many.
 std::optional<std::vector<float>> median(const Answers& answers, std::size_t record);
 
 }  // namespace assay::explore

@@ -498,7 +498,7 @@ class Explorer {
     const std::size_t width = after.size() / std::max<std::size_t>(1, findings.size());
     for (std::size_t i = 0; i < findings.size(); ++i) {
       Finding& finding = findings[i];
-      if (!answers.items.empty()) finding.items = item_decisions(answers, i);
+      if (!answers.items.empty()) finding.items = item_decisions(answers.items[i]);
       for (std::size_t k = 0; k < answers.networks && !finding.items; ++k) {
         const auto own = answers.outputs_of(k, i);
         finding.outputs.emplace_back(own.begin(), own.end());
@@ -517,15 +517,11 @@ class Explorer {
     }
   }
 
-  static ItemDecisions item_decisions(const Answers& answers, std::size_t record) {
+  static ItemDecisions item_decisions(const RecordItems& items) {
     std::vector<std::int64_t> decided;
-    for (std::size_t k = 0; k < answers.networks; ++k) {
-      const auto own = answers.items_of(k, record);
-      decided.insert(decided.end(), own.begin(), own.end());
-    }
-    const std::vector<std::int64_t> agreed = agreed_items(answers, record);
-    return {hash_128(decided.data(), decided.size() * sizeof(std::int64_t)),
-            static_cast<double>(std::ranges::count(agreed, no_class)) / static_cast<double>(agreed.size())};
+    for (const task::Items& own : items.decided)
+      decided.insert(decided.end(), own.classes.begin(), own.classes.end());
+    return {hash_128(decided.data(), decided.size() * sizeof(std::int64_t)), items.differing};
   }
 
   // Classes, of records or items; for regression which networks say more than the median one, and that by the

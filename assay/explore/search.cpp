@@ -167,8 +167,8 @@ class Searcher::Run {
     std::size_t seed = 0, target = 0, still = 0, idle = 0;
     float nearest = std::numeric_limits<float>::infinity();  // how near to a disagreement the search has come
     std::int64_t label = 0;
-    std::vector<std::int64_t> items;  // classes of those that all networks decide alike on the seed
-    float direction = 1;              // regression: whether the target is pushed up (-1) or down (1)
+    task::Items items;    // of the seed, those that all networks decide alike
+    float direction = 1;  // regression: whether the target is pushed up (-1) or down (1)
     std::vector<std::optional<std::vector<coverage::Aim>>> aims;  // per network, once chosen
     std::vector<ByNeuron<float>> relevance;                       // per network, where the choice asks for it
   };
@@ -271,7 +271,7 @@ class Searcher::Run {
       return row;
     }
     if (!answers.items.empty()) {
-      row.items = agreed_items(answers, i);
+      row.items = answers.items[i].agreed;
       return row;
     }
     // Regression: away from the rest, on the side where the target already is.
@@ -311,7 +311,7 @@ class Searcher::Run {
   relevance::Target explained(const attack::AttackedNetwork& network, const Tensors& given,
                               std::size_t first) const {
     if (!options_.disagreement.task) return {};
-    std::vector<std::vector<std::int64_t>> items;
+    std::vector<task::Items> items;
     for (std::size_t i = first; i < size(); ++i) items.push_back(rows_[i].items);
     return relevance::target_of_items(*options_.disagreement.task, network.outputs(given), items);
   }
@@ -430,7 +430,7 @@ class Searcher::Run {
   void climb(std::size_t k, std::size_t i, std::span<const float> elements, std::span<float> gradients) {
     const Read& read = objectives_[k];
     const std::size_t outputs = read.values.size() > 1 ? read.begins[1] : elements.size();
-    if (!rows_[i].items.empty()) {
+    if (options_.disagreement.task) {
       climb_items(k, rows_[i], elements.first(outputs), gradients);
     } else if (networks_[k]->regression()) {
       for (float& gradient : gradients.first(outputs)) gradient += weight(k, rows_[i]);
@@ -460,17 +460,15 @@ class Searcher::Run {
   void climb_items(std::size_t k, const Row& row, std::span<const float> outputs,
                    std::span<float> gradients) const {
     const task::Task& task = *options_.disagreement.task;
-    std::vector<std::int64_t> held = row.items;
-    const std::vector<task::Lead> leads = task.leads(outputs, held);
+    const std::vector<task::Lead> leads = task.leads(outputs, row.items);
+    std::vector<float> weights(outputs.size());
     float count = 0;
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      if (held[i] == no_class) continue;
-      if (leads[i].holds)
-        ++count;
-      else
-        held[i] = no_class;
+    for (std::size_t i = 0; i < leads.size(); ++i) {
+      if (row.items.classes[i] == no_class || !leads[i].holds) continue;
+      task.explain(outputs, leads[i], weights);
+      ++count;
     }
-    const std::vector<float> weights = task::item_scores(leads, held, outputs.size()).weights;
+    if (count == 0) return;
     for (std::size_t e = 0; e < weights.size(); ++e) gradients[e] += weight(k, row) * weights[e] / count;
   }
 

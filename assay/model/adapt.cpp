@@ -10,6 +10,7 @@
 #include <span>
 
 #include "assay/model/element_type.h"
+#include "assay/support/text/parse.h"
 
 namespace assay {
 namespace {
@@ -73,12 +74,42 @@ Graph with_first_output_at(const Graph& graph, std::size_t position) {
   return edit.build();
 }
 
+// Of each record the numbers of these outputs, one after the other.
+Graph with_joined_outputs(const Graph& graph, std::string_view names) {
+  const std::vector<DType> types = element_types(graph);
+  GraphBuilder edit(graph);
+  std::vector<ValueId> rows, ids;
+  for (const std::string& name : parts_of(names, "+")) {
+    const ValueId id = graph.outputs()[output_position(graph, name).value()];
+    ValueId numbers = id;
+    if (types[static_cast<std::size_t>(id)] != DType::float32)
+      numbers = edit.add("Cast", edit.unused_name(name + "/numbers"), {id}, {{"to", float32_type}});
+    rows.push_back(
+        edit.add("Flatten", edit.unused_name(name + "/rows"), {numbers}, {{"axis", std::int64_t{1}}}));
+  }
+  ids.push_back(edit.add("Concat", edit.unused_name(std::string(names)), rows, {{"axis", std::int64_t{1}}}));
+  ids.insert(ids.end(), graph.outputs().begin(), graph.outputs().end());
+  edit.set_outputs(std::move(ids));
+  return edit.build();
+}
+
+// Of parts that are outputs by themselves.
+Graph without_joined_output(const Graph& graph) {
+  GraphBuilder edit(graph);
+  edit.set_outputs({graph.outputs().begin() + 1, graph.outputs().end()});
+  return edit.build();
+}
+
 }  // namespace
 
-std::size_t output_position(const Graph& graph, std::string_view output) {
+std::optional<std::size_t> output_position(const Graph& graph, std::string_view output) {
   const std::span<const ValueId> ids = graph.outputs();
   const auto found = std::ranges::find_if(ids, [&](ValueId id) { return graph.value(id).name == output; });
   if (found != ids.end()) return static_cast<std::size_t>(found - ids.begin());
+  if (const std::vector<std::string> parts = parts_of(output, "+"); parts.size() > 1) {
+    for (const std::string& part : parts) output_position(graph, part);
+    return std::nullopt;
+  }
   if (const auto number = numbered(output, ids.size())) return *number;
   std::string names;
   for (const ValueId id : ids)
@@ -87,8 +118,10 @@ std::size_t output_position(const Graph& graph, std::string_view output) {
 }
 
 Graph with_decision(const Graph& graph, std::string_view output) {
+  const std::optional<std::size_t> position = output_position(graph, output);
+  if (!position) return with_joined_outputs(graph, output);
   std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
-  const auto found = ids.begin() + static_cast<std::ptrdiff_t>(output_position(graph, output));
+  const auto found = ids.begin() + static_cast<std::ptrdiff_t>(*position);
   const std::vector<DType> types = element_types(graph);
   if (const DType type = types[static_cast<std::size_t>(*found)];
       type != DType::float32 && type != DType::float64)
@@ -163,7 +196,8 @@ Graph with_channels_first(const Graph& graph, ValueId input) {
 }
 
 Graph in_form_of_file(const Graph& graph, const FileForm& form) {
-  const Graph ordered = with_first_output_at(graph, form.decision);
+  const Graph ordered =
+      form.joined ? without_joined_output(graph) : with_first_output_at(graph, form.decision);
   return form.channels_last ? turned(ordered, ordered.inputs()[0], to_last, "/channels_first") : ordered;
 }
 

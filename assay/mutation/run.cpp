@@ -102,7 +102,7 @@ class Runner {
            for (std::size_t r = 0; r < batch.indices.size(); ++r) {
              const std::int64_t expected = classifies() ? std::max<std::int64_t>(predicted[r], 0) : 0;
              const bool right =
-                 options_.task ? has_items(items[r]) : !labelled || batch.labels[r] == expected;
+                 options_.task ? task::any_counts(items[r]) : !labelled || batch.labels[r] == expected;
              figures_.non_finite += !verdicts[r].finite;
              figures_.wrong += verdicts[r].finite && !right;
              figures_.unlabelled += classifies() && !labelled;
@@ -126,10 +126,6 @@ class Runner {
   task::RightItems right_items(const Array& decisions, const Batch& batch) const {
     return options_.task ? task::right_items(*options_.task, decisions, batch, *dataset_)
                          : task::RightItems();
-  }
-
-  static bool has_items(const Judge::Items& items) {
-    return std::ranges::any_of(items, [](std::int64_t c) { return c != no_class; });
   }
 
   // Results for the same mutants and records of the same network.
@@ -427,8 +423,8 @@ class Runner {
   }
 
   // Of the records of a chunk of the block; empty where a record is one decision.
-  std::span<const Judge::Items> items_of(std::size_t chunk) const {
-    return items_.empty() ? std::span<const Judge::Items>() : items_[chunk];
+  std::span<const task::Items> items_of(std::size_t chunk) const {
+    return items_.empty() ? std::span<const task::Items>() : items_[chunk];
   }
 
   const Session& session_;

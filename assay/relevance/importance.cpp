@@ -202,7 +202,7 @@ class Analyser {
     const Array& logits = values.at(session_.logits());
     task::RightItems items = task::right_items(*options_.task, logits, batch, dataset_);
     for (std::size_t r = 0; r < items.size(); ++r) {
-      if (found.finite[r] == 0) items[r].assign(items[r].size(), no_class);
+      if (found.finite[r] == 0) items[r] = {};
       if (options_.only_class) task::keep_class(*options_.task, *options_.only_class, items[r]);
     }
     const Target target = target_of_items(*options_.task, logits, items);

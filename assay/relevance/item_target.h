@@ -13,9 +13,8 @@
 namespace assay::relevance {
 
 // The sum of the scores of each record's items (task::item_scores()), for AttributionOptions::outputs.
-// `outputs`: decision values [n, ...], records along axis 0; `items`: by record the class of each item,
-// no_class for items that are left out. A record without items is left out. O(n * items * classes).
-Target target_of_items(const task::Task& task, const Array& outputs,
-                       std::span<const std::vector<std::int64_t>> items);
+// `outputs`: decision values [n, ...], records along axis 0; `items`: by record, with no_class for
+// items that are left out. A record without items is left out. O(n * items * classes).
+Target target_of_items(const task::Task& task, const Array& outputs, std::span<const task::Items> items);
 
 }  // namespace assay::relevance

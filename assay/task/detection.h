@@ -20,6 +20,7 @@ struct Detection {
   Box box;
   std::int64_t of_class = 0;
   float score = 0;
+  std::size_t source = 0;  // number of the box in the output
 };
 
 struct WantedBox {

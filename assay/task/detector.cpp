@@ -195,6 +195,14 @@ std::optional<PictureSize> size_of_picture(const SpecOptions& options, const Sha
   return PictureSize{static_cast<double>(input[height + 1]), static_cast<double>(input[height])};
 }
 
+// Whether an output is others one after the other, as its name says.
+bool joins_others(const TaskOutput& output, const std::vector<TaskOutput>& all) {
+  const std::vector<std::string> names = parts_of(output.name, "+");
+  return names.size() > 1 && std::ranges::all_of(names, [&](const std::string& name) {
+           return std::ranges::find(all, name, &TaskOutput::name) != all.end();
+         });
+}
+
 // Whether a name or an element type says that an output is this part: 2 surely, 1 perhaps, 0 not.
 int likeness(const TaskOutput& output, BoxPart part) {
   const auto named = [&](std::initializer_list<std::string_view> words) {
@@ -211,10 +219,6 @@ int likeness(const TaskOutput& output, BoxPart part) {
   }
 }
 
-float as_probability(ScoreKind kind, float score) {
-  return kind == ScoreKind::sigmoid ? 1 / (1 + std::exp(-score)) : score;
-}
-
 void make_softmax(std::span<float> scores) {
   const float greatest = *std::ranges::max_element(scores);
   float sum = 0;
@@ -223,6 +227,10 @@ void make_softmax(std::span<float> scores) {
 }
 
 }  // namespace
+
+float probability_of(ScoreKind kind, float score) {
+  return kind == ScoreKind::sigmoid ? 1 / (1 + std::exp(-score)) : score;
+}
 
 std::vector<SpecOption> Detector::options() {
   return {
@@ -288,11 +296,14 @@ void Detector::choose_outputs(const std::vector<std::string>& names, const TaskS
     fail(Fault::usage, "{}: {} names in outputs= for {} outputs of {}", owner_, names.size(),
          form_.parts.size(), format_);
   std::vector<const TaskOutput*> free;
-  for (const TaskOutput& one : subject.outputs) free.push_back(&one);
+  for (const TaskOutput& one : subject.outputs) {
+    if (!joins_others(one, subject.outputs)) free.push_back(&one);
+  }
   for (std::size_t p = 0; p < form_.parts.size(); ++p) {
     const TaskOutput& output = chosen_output(p, names.empty() ? "" : names[p], free);
     std::ranges::replace(free, &output, static_cast<const TaskOutput*>(nullptr));
     outputs_.push_back(output.name);
+    sizes_.push_back(static_cast<std::size_t>(std::max<std::int64_t>(0, element_count(output.shape))));
     widths_.push_back(*box_width(output.shape, form_.parts[p], form_.columns));
     if (has_part(form_.parts[p], BoxPart::scores)) scores_ = widths_.back() - fixed_width(form_.parts[p]);
   }
@@ -310,20 +321,34 @@ std::string Detector::describe() const {
   return text + fmt::format(", outputs {})", fmt::join(outputs_, " and "));
 }
 
-// Of one record.
-struct Detector::Views {
-  std::size_t boxes = 0;
-  std::map<BoxPart, PartView> parts;
-};
+// Outputs one after the other are those of a network that joins them.
+std::vector<std::pair<std::span<const float>, std::size_t>> Detector::parts_of_record(
+    const JudgedRecord& record) const {
+  std::vector<std::pair<std::span<const float>, std::size_t>> parts;
+  if (record.others.empty() && widths_.size() > 1) {
+    const std::size_t all = std::accumulate(sizes_.begin(), sizes_.end(), std::size_t{0});
+    if (!record.output.empty() && record.output.size() != all)
+      fail(Fault::unsupported,
+           "boxes are read from the outputs {} with {} numbers together, and there are {}",
+           fmt::join(outputs_, " and "), all, record.output.size());
+    std::size_t begin = 0;
+    for (const std::size_t size : sizes_) {
+      parts.emplace_back(record.output.first(record.output.empty() ? 0 : begin + size), begin);
+      begin += size;
+    }
+    return parts;
+  }
+  parts.emplace_back(record.output, 0);
+  for (const std::span<const float> other : record.others) parts.emplace_back(other, 0);
+  return parts;
+}
 
 Detector::Views Detector::views_of(const JudgedRecord& record) const {
-  if (record.others.size() + 1 < widths_.size())
-    fail(Fault::unsupported, "boxes are read from the outputs {}, and here there is one alone",
-         fmt::join(outputs_, " and "));
   Views views;
+  const auto outputs = parts_of_record(record);
   for (std::size_t o = 0; o < widths_.size(); ++o) {
-    const std::span<const float> values = o == 0 ? record.output : record.others[o - 1];
-    const std::size_t boxes = values.size() / widths_[o];
+    const auto& [values, begin] = outputs[o];
+    const std::size_t boxes = (values.size() - std::min(begin, values.size())) / widths_[o];
     if (o > 0 && boxes != views.boxes)
       fail(Fault::mismatch, "output '{}' holds {} boxes, and output '{}' {}", outputs_[0], views.boxes,
            outputs_[o], boxes);
@@ -331,7 +356,7 @@ Detector::Views Detector::views_of(const JudgedRecord& record) const {
     std::size_t at = 0;
     for (const BoxPart part : form_.parts[o]) {
       const std::size_t step = form_.columns ? boxes : 1;
-      views.parts[part] = {values, at * step, form_.columns ? 1 : widths_[o], step};
+      views.parts[part] = {values, begin + at * step, form_.columns ? 1 : widths_[o], step};
       at += width_of(part, scores_);
     }
   }
@@ -349,25 +374,27 @@ Box Detector::box_of(const PartView& view, std::size_t box) const {
           found.bottom * size_->height};
 }
 
+std::vector<float> Detector::class_probabilities(const PartView& scores, std::size_t box) const {
+  std::vector<float> all(std::max<std::size_t>(scores_, 1));
+  for (std::size_t k = 0; k < all.size(); ++k) all[k] = probability_of(form_.scores, scores.at(box, k));
+  if (form_.scores == ScoreKind::softmax) make_softmax(all);
+  return all;
+}
+
 std::vector<Detector::Score> Detector::scores_of(const Views& views, std::size_t box) const {
-  const auto objectness = views.parts.find(BoxPart::objectness);
-  const float object =
-      objectness == views.parts.end() ? 1 : as_probability(form_.scores, objectness->second.at(box));
+  const float object = objectness_of(views, box);
+  const std::vector<float> scores = class_probabilities(scores_in(views), box);
   if (!classes_) {
     constexpr float greatest = 1e6;  // beyond which no class has a number
     const float number = views.parts.at(BoxPart::number).at(box);
     if (std::isnan(number)) return {};
-    return {{std::llround(std::clamp(number, -greatest, greatest)) - form_.first,
-             object * as_probability(form_.scores, views.parts.at(BoxPart::score).at(box))}};
+    return {{std::llround(std::clamp(number, -greatest, greatest)) - form_.first, object * scores[0]}};
   }
-  std::vector<float> scores(scores_);
-  for (std::size_t k = 0; k < scores_; ++k)
-    scores[k] = as_probability(form_.scores, views.parts.at(BoxPart::scores).at(box, k));
-  if (form_.scores == ScoreKind::softmax) make_softmax(scores);
-  const std::size_t first = form_.background == Background::first ? 1 : 0;
   std::vector<Score> all;
-  for (std::size_t k = 0; k < *classes_; ++k)
-    all.push_back({static_cast<std::int64_t>(k), object * scores[first + k]});
+  for (std::size_t k = 0; k < *classes_; ++k) {
+    const auto of_class = static_cast<std::int64_t>(k);
+    all.push_back({of_class, object * scores[column_of(of_class)]});
+  }
   if (!form_.all_labels) all = {*std::ranges::max_element(all, {}, &Score::score)};
   return all;
 }
@@ -386,7 +413,7 @@ std::vector<std::vector<Detection>> Detector::read(const JudgedRecord& record, s
              "the "
              "number of the first class, or the names of all as names=",
              of_class, of_class + form_.first, count);
-      found[static_cast<std::size_t>(of_class)].push_back({box, of_class, score});
+      found[static_cast<std::size_t>(of_class)].push_back({box, of_class, score, b});
     }
   }
   for (std::vector<Detection>& one : found) one = suppressed(std::move(one), form_.suppression, most_);

@@ -3,11 +3,14 @@
 // What detectors give for a record, in whichever of their forms, as detections.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <assay/array.h>
 #include <assay/extend/spec.h>
 #include <assay/extend/task.h>
 #include "assay/task/detection.h"
@@ -41,8 +44,12 @@ struct PictureSize {
 struct PartView {
   std::span<const float> values;
   std::size_t start = 0, box_step = 0, step = 1;
-  float at(std::size_t box, std::size_t j = 0) const { return values[start + box * box_step + j * step]; }
+  std::size_t index(std::size_t box, std::size_t j = 0) const { return start + box * box_step + j * step; }
+  float at(std::size_t box, std::size_t j = 0) const { return values[index(box, j)]; }
 };
+
+// Of a number that is not one among several (softmax).
+float probability_of(ScoreKind kind, float score);
 
 class Detector {
  public:
@@ -65,11 +72,32 @@ class Detector {
   // `count`: of classes. A NaN is never a detection. Throws Error{mismatch} for a number that is no class.
   std::vector<std::vector<Detection>> read(const JudgedRecord& record, std::size_t count) const;
 
+  // The score of a box for a class less the least one that counts; its own number is that of the class. Of
+  // outputs in one, or one after the other, as the next functions.
+  Lead lead(std::span<const float> output, std::size_t box, std::int64_t of_class, double least) const;
+  // Of all boxes that overlap none of the others by so much or more.
+  std::vector<Lead> leads_apart(std::span<const float> output, std::int64_t of_class, double least,
+                                std::span<const Box> others, double overlap) const;
+  // Task::differentiate() and Task::explain(), of such leads.
+  void differentiate(std::span<const float> output, const Lead& lead, float weight,
+                     std::span<float> gradients) const;
+  void explain(std::span<const float> output, const Lead& lead, std::span<float> weights) const;
+  // Probabilities that boxes are of classes, [pairs], with gradients. `outputs`: [records, ...].
+  struct Pair {
+    std::size_t record = 0, box = 0;
+    std::int64_t of_class = 0;
+  };
+  Array probabilities(const Array& outputs, std::span<const Pair> pairs) const;
+
   // Of a record, where that is known.
   const std::optional<PictureSize>& size() const { return size_; }
 
  private:
-  struct Views;
+  // Of one record.
+  struct Views {
+    std::size_t boxes = 0;
+    std::map<BoxPart, PartView> parts;
+  };
   struct Score {
     std::int64_t of_class = 0;
     float score = 0;
@@ -78,13 +106,25 @@ class Detector {
                                   std::vector<const TaskOutput*>& free) const;
   void choose_outputs(const std::vector<std::string>& names, const TaskSubject& subject);
   Views views_of(const JudgedRecord& record) const;
+  // By output, numbers and where it begins in these.
+  std::vector<std::pair<std::span<const float>, std::size_t>> parts_of_record(
+      const JudgedRecord& record) const;
   Box box_of(const PartView& view, std::size_t box) const;
   std::vector<Score> scores_of(const Views& views, std::size_t box) const;
+  // Which box and which of its scores a number of the output is.
+  std::pair<std::size_t, std::size_t> box_and_column(const PartView& scores, std::int64_t number) const;
+  std::size_t column_of(std::int64_t of_class) const;
+  const PartView& scores_in(const Views& views) const;
+  Lead lead(const Views& views, std::size_t box, std::int64_t of_class, double least) const;
+  std::vector<float> class_probabilities(const PartView& scores, std::size_t box) const;
+  float objectness_of(const Views& views, std::size_t box) const;  // 1 where there is none
+  float slope_at(float probability) const;                         // of a factor by its number
 
   std::string owner_, format_;
   DetectorForm form_;
   std::vector<std::string> outputs_;
   std::vector<std::size_t> widths_;  // numbers of a box, by output
+  std::vector<std::size_t> sizes_;   // numbers of a record, by output
   std::size_t scores_ = 0;           // that a box has side by side
   std::optional<std::size_t> classes_;
   std::optional<PictureSize> size_;

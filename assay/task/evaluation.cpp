@@ -99,7 +99,7 @@ class Judge {
     const std::vector<Array> rows = outputs_.rows(session_.run(inputs, outputs_.ids()), records);
     std::vector<std::vector<float>> outputs;
     for (const Array& one : rows) outputs.push_back(floats_of(one));
-    const std::vector<float> targets = targets_of(batch);
+    const std::vector<float> targets = floats_of(batch.targets);
     SeenBatch seen{std::vector<Seen>(records)};
     const int asked = session_.options().threads;
     const std::size_t threads = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
@@ -121,12 +121,6 @@ class Judge {
   }
 
  private:
-  // Of tasks whose targets are classes of records, these.
-  std::vector<float> targets_of(const Batch& batch) const {
-    if (dataset_.target_width() > 0) return floats_of(batch.targets);
-    return {batch.labels.begin(), batch.labels.end()};
-  }
-
   static std::span<const float> part(const std::vector<float>& all, std::size_t r, std::size_t records) {
     const std::size_t width = all.size() / records;
     return std::span(all).subspan(r * width, width);
@@ -251,6 +245,18 @@ ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const
       [&](const Batch& batch, const Tensors& inputs) { return judge.judge(batch, inputs); },
       [&](const SeenBatch& batch) { tally.add(batch); });
   return tally.result(seed);
+}
+
+std::shared_ptr<const Task> settled(const Session& session, const DatasetPtr& dataset,
+                                    std::shared_ptr<const Task> task, Progress& progress) {
+  if (!task || !task->needs_all_records()) return task;
+  const Judge judge(session, *given_data(dataset), *task);
+  std::vector<std::vector<float>> kept;
+  walk(session, dataset, {.stage = "records that others are decided by"}, progress,
+       [&](const Batch& batch, const Tensors& inputs) {
+         for (Seen& seen : judge.judge(batch, inputs).records) kept.push_back(std::move(seen.kept));
+       });
+  return task->settled(kept);
 }
 
 Evaluation evaluate_decisions(const Session& session, const DatasetPtr& dataset, const Task* task,

@@ -36,12 +36,6 @@ DatasetPtr with_labels(const std::string& task, const DatasetPtr& dataset) {
   return relabelled(dataset, std::move(labels));
 }
 
-DatasetPtr without_targets(const DatasetPtr& dataset) {
-  std::vector<std::int64_t> labels(dataset->size());
-  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = dataset->label(i);
-  return relabelled(dataset, std::move(labels));
-}
-
 void require_two_classes(const Dataset& dataset) {
   for (std::size_t i = 0; i < dataset.size(); ++i) {
     if (dataset.label(i) > 1)
@@ -84,7 +78,7 @@ TaskSubject subject_of(const Session& session, const Dataset& dataset) {
   const Bounds bounds = ValueBounds(session.graph()).of(decision);
   TaskSubject subject{
       .output = record_shape(session, decision),
-      .targets = dataset.target_width() == 0 && dataset.has_labels() ? 1 : dataset.target_width(),
+      .targets = dataset.target_width(),
       .probabilities = session.ends_in_sigmoid() || (bounds.low >= -rounding && bounds.high <= 1 + rounding),
       .input = dataset.record_shape(),
       .class_names = dataset.class_names()};
@@ -108,15 +102,13 @@ DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {
          dataset->target_width() == 0 ? "none" : fmt::format("{} targets", dataset->target_width()));
   DatasetPtr labelled = dataset->has_labels() ? dataset : with_labels(name, dataset);
   if (name == "binary") require_two_classes(*labelled);
-  const bool judged = static_cast<bool>(tasks().find(name).make);
-  return judged && labelled->target_width() > 0 ? without_targets(labelled) : labelled;
+  return tasks().find(name).make ? numbered(labelled) : labelled;
 }
 
 std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset, const std::string& spec) {
   const Spec named = spec.empty() ? Spec() : parse_spec("task", spec);
   if (!spec.empty() && !tasks().find(named.name).make) return nullptr;
-  const bool of_records = !spec.empty() && tasks().find(named.name).record_labels && dataset->has_labels();
-  if (given_data(dataset)->target_width() == 0 && !of_records) {
+  if (given_data(dataset)->target_width() == 0) {
     if (spec.empty()) return nullptr;
     fail(Fault::mismatch,
          "task '{}' needs a label for every item, and {} has none; give an array of labels as y, one row a "

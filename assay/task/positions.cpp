@@ -202,18 +202,17 @@ Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& reco
   return result;
 }
 
-std::vector<std::int64_t> PositionsTask::decide(std::span<const float> output) const {
-  return decided_positions(layout_, output);
+Items PositionsTask::decide(std::span<const float> output) const {
+  return {decided_positions(layout_, output)};
 }
 
-std::vector<Lead> PositionsTask::leads(std::span<const float> output,
-                                       std::span<const std::int64_t> classes) const {
-  std::vector<Lead> leads(classes.size());
+std::vector<Lead> PositionsTask::leads(std::span<const float> output, const Items& items) const {
+  std::vector<Lead> leads(items.classes.size());
   Scores scores(layout_, output);
-  for (std::size_t p = 0; p < classes.size(); ++p) {
-    if (classes[p] < 0) continue;
+  for (std::size_t p = 0; p < leads.size(); ++p) {
+    if (items.classes[p] < 0) continue;
     scores.go_to(static_cast<std::int64_t>(p));
-    leads[p] = scores.lead(classes[p]);
+    leads[p] = scores.lead(items.classes[p]);
   }
   return leads;
 }
@@ -235,7 +234,8 @@ ItemRows PositionsTask::rows(const Array& outputs, const Array& targets) const {
   const bool several = layout_.classes > 1;
   constexpr float least = 1e-30F;  // so that a probability that was rounded to 0 has a logarithm
   if (several && layout_.probabilities) scores = scores.clamp_min(least).log();
-  return {scores, array::tensor(labels), layout_.probabilities && !several};
+  return {
+      .scores = scores, .labels = array::tensor(labels), .probabilities = layout_.probabilities && !several};
 }
 
 std::optional<std::int64_t> ignored_label(const SpecOptions& options) {

@@ -50,9 +50,8 @@ std::string describe(const PositionLayout& layout, std::optional<std::int64_t> i
 class PositionsTask : public Task {
  public:
   std::vector<std::string> class_names() const override { return names_; }
-  std::vector<std::int64_t> decide(std::span<const float> output) const override;
-  std::vector<Lead> leads(std::span<const float> output,
-                          std::span<const std::int64_t> classes) const override;
+  Items decide(std::span<const float> output) const override;
+  std::vector<Lead> leads(std::span<const float> output, const Items& items) const override;
   ItemRows rows(const Array& outputs, const Array& targets) const override;
 
  protected:

@@ -1,6 +1,7 @@
 #include "assay/task/sequences.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include <assay/error.h>
@@ -52,6 +53,35 @@ std::vector<std::pair<int, int>> aligned(std::span<const std::int64_t> a, std::s
   }
   std::ranges::reverse(pairs);
   return pairs;
+}
+
+std::vector<std::int64_t> likeliest_steps(std::span<const float> scores, std::size_t symbols,
+                                          std::span<const std::int64_t> text, std::int64_t blank) {
+  std::vector<std::int64_t> states{blank};  // blanks before, between and after
+  for (const std::int64_t symbol : text) states.insert(states.end(), {symbol, blank});
+  const std::size_t steps = scores.size() / symbols, width = states.size();
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  std::vector<double> best(width, never), before(width);
+  std::vector<std::uint8_t> moves(steps * width);  // how many states further than in the step before
+  best[0] = 0;
+  for (std::size_t t = 0; t < steps; ++t) {
+    before.swap(best);
+    for (std::size_t s = 0; s < width; ++s) {
+      const bool skips = s > 1 && states[s] != blank && states[s] != states[s - 2];
+      std::uint8_t& move = moves[t * width + s];
+      double here = before[s];
+      for (std::uint8_t far = 1; far <= (skips ? 2 : 1) && far <= s; ++far) {
+        if (before[s - far] > here) here = before[s - far], move = far;
+      }
+      best[s] = here + scores[t * symbols + static_cast<std::size_t>(states[s])];
+    }
+    if (t == 0) std::fill(best.begin() + std::min<std::ptrdiff_t>(2, std::ssize(best)), best.end(), never);
+  }
+  std::size_t state = width > 1 && best[width - 2] > best[width - 1] ? width - 2 : width - 1;
+  if (best[state] == never) return {};
+  std::vector<std::int64_t> path(steps);
+  for (std::size_t t = steps; t-- > 0; state -= moves[t * width + state]) path[t] = states[state];
+  return path;
 }
 
 }  // namespace assay::task

@@ -9,6 +9,8 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/engine/elements.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
 
 namespace assay::task {
 
@@ -23,13 +25,45 @@ namespace {
 
 }  // namespace
 
-std::vector<std::int64_t> Task::decide(std::span<const float> /*output*/) const {
+Items Task::decide(std::span<const float> /*output*/) const { fail_without_scores(*this); }
+
+std::vector<Lead> Task::leads(std::span<const float> /*output*/, const Items& /*items*/) const {
   fail_without_scores(*this);
 }
 
-std::vector<Lead> Task::leads(std::span<const float> /*output*/,
-                              std::span<const std::int64_t> /*classes*/) const {
-  fail_without_scores(*this);
+void Task::differentiate(std::span<const float> /*output*/, const Lead& lead, float weight,
+                         std::span<float> gradients) const {
+  if (lead.own != Lead::none) gradients[static_cast<std::size_t>(lead.own)] += weight;
+  if (lead.rival != Lead::none) gradients[static_cast<std::size_t>(lead.rival)] -= weight;
+}
+
+void Task::explain(std::span<const float> /*output*/, const Lead& lead, std::span<float> weights) const {
+  if (lead.own == Lead::none)
+    weights[static_cast<std::size_t>(lead.rival)] -= 0.5F;
+  else
+    weights[static_cast<std::size_t>(lead.own)] += lead.rival == Lead::none ? 0.5F : 1.0F;
+}
+
+std::vector<Lead> Task::appearing(std::span<const float> output, std::int64_t of_class,
+                                  const Items& before) const {
+  if (!before.places.empty())
+    fail(Fault::unsupported, "task '{}': items that were not there have no place, so none can appear",
+         describe());
+  Items wanted{std::vector<std::int64_t>(before.classes.size(), of_class)};
+  if (items_are_labels()) {
+    for (std::size_t i = 0; i < before.classes.size(); ++i)
+      wanted.classes[i] = static_cast<std::int64_t>(i) == of_class && before.classes[i] != 1 ? 1 : no_class;
+  } else {
+    for (std::size_t i = 0; i < before.classes.size(); ++i) {
+      if (before.classes[i] == of_class) wanted.classes[i] = no_class;
+    }
+  }
+  std::vector<Lead> chosen;
+  const std::vector<Lead> all = leads(output, wanted);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (wanted.classes[i] != no_class) chosen.push_back(all[i]);
+  }
+  return chosen;
 }
 
 ItemRows Task::rows(const Array& /*outputs*/, const Array& /*targets*/) const { fail_without_scores(*this); }
@@ -55,7 +89,7 @@ RightItems right_items(const Task& task, const Array& outputs, const Batch& batc
     for (std::size_t i = 0; i < judged.wanted.size(); ++i) {
       if (judged.decided[i] != judged.wanted[i]) judged.wanted[i] = no_class;
     }
-    items.push_back(std::move(judged.wanted));
+    items.push_back({std::move(judged.wanted), std::move(judged.places)});
   }
   return items;
 }
@@ -69,11 +103,11 @@ ItemRows rows_of(const Task& task, const Array& outputs, const Batch& batch, con
   }
 }
 
-Standing standing_of(std::span<const Lead> leads, std::span<const std::int64_t> classes, double share) {
+Standing standing_of(std::span<const Lead> leads, const Items& items, double share) {
   Standing standing;
   std::vector<std::size_t> counted;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    if (classes[i] < 0) continue;
+  for (std::size_t i = 0; i < leads.size(); ++i) {
+    if (items.classes[i] < 0) continue;
     counted.push_back(i);
     standing.changed += leads[i].holds ? 0 : 1;
   }
@@ -91,28 +125,40 @@ Standing standing_of(std::span<const Lead> leads, std::span<const std::int64_t> 
   return standing;
 }
 
-ItemScores item_scores(std::span<const Lead> leads, std::span<const std::int64_t> classes,
-                       std::size_t outputs) {
+ItemScores item_scores(const Task& task, std::span<const float> output, const Items& items) {
   ItemScores scores;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    if (classes[i] < 0) continue;
-    scores.weights.resize(outputs);
-    const Lead& lead = leads[i];
-    scores.threshold = lead.threshold;
-    if (lead.own == Lead::none)
-      scores.weights[static_cast<std::size_t>(lead.rival)] -= 0.5F;
-    else
-      scores.weights[static_cast<std::size_t>(lead.own)] += lead.rival == Lead::none ? 0.5F : 1.0F;
+  if (!any_counts(items)) return scores;
+  const std::vector<Lead> leads = task.leads(output, items);
+  scores.weights.resize(output.size());
+  for (std::size_t i = 0; i < leads.size(); ++i) {
+    if (items.classes[i] < 0) continue;
+    scores.threshold = leads[i].threshold;
+    task.explain(output, leads[i], scores.weights);
   }
   return scores;
 }
 
-void keep_class(const Task& task, std::int64_t only, std::vector<std::int64_t>& classes) {
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    const bool kept = task.items_are_labels() ? static_cast<std::int64_t>(i) == only && classes[i] == 1
-                                              : classes[i] == only;
-    if (!kept) classes[i] = no_class;
+void keep_class(const Task& task, std::int64_t only, Items& items) {
+  for (std::size_t i = 0; i < items.classes.size(); ++i) {
+    std::int64_t& here = items.classes[i];
+    const bool kept =
+        task.items_are_labels() ? static_cast<std::int64_t>(i) == only && here == 1 : here == only;
+    if (!kept) here = no_class;
   }
+}
+
+bool any_counts(const Items& items) {
+  return std::ranges::any_of(items.classes, [](std::int64_t c) { return c != no_class; });
+}
+
+std::int64_t class_of(const Task& task, const std::string& name) {
+  const std::vector<std::string> names = task.class_names();
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return found - names.begin();
+  const auto number = number_of<std::int64_t>(name);
+  if (number && *number >= 0 && *number < std::ssize(names)) return *number;
+  fail(Fault::usage, "class '{}' is not among those of task '{}'{}", name, task.describe(),
+       did_you_mean(name, names));
 }
 
 std::string change_in_words(double share) {

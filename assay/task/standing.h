@@ -18,8 +18,8 @@ namespace assay::task {
 Judgement judged_record(const Task& task, const JudgedRecord& record, const Dataset& dataset,
                         std::size_t index);
 
-// By record, the classes of items that count and are decided correctly, no_class of all others.
-using RightItems = std::vector<std::vector<std::int64_t>>;
+// By record, its items, with no_class for those that do not count or are decided wrongly.
+using RightItems = std::vector<Items>;
 
 // `outputs`: [records of the batch, ...] with records along axis 0. Throws Error{data} naming a record of the
 // data set with labels that are not those of the task.
@@ -29,28 +29,35 @@ RightItems right_items(const Task& task, const Array& outputs, const Batch& batc
 ItemRows rows_of(const Task& task, const Array& outputs, const Batch& batch, const Dataset& dataset);
 
 struct Standing {
-  std::size_t items = 0, changed = 0;  // of the classes that are given, and of these decided otherwise
+  std::size_t items = 0, changed = 0;  // items that count, and of these decided otherwise
   bool beyond = false;                 // whether more than the share of the items has changed
   // Of the items by their lead, least first, the one with which more than the share would have changed. The
   // record is beyond where the lead is below 0.
   Lead deciding;
 };
 
-// `leads`: of Task::leads() for these classes. `share`: in [0, 1); with 0 one item is enough. O(items).
-Standing standing_of(std::span<const Lead> leads, std::span<const std::int64_t> classes, double share);
+// `leads`: of Task::leads() for these items. `share`: in [0, 1); with 0 one item is enough. O(items).
+Standing standing_of(std::span<const Lead> leads, const Items& items, double share);
 
-// The sum of the scores of these items: of weight * (number - threshold) over the numbers of the output. The
-// weight of a class's score is 1; where one score says yes or no it is a half, below 0 for no. No weights: no
-// items.
+// The sum of the scores of these items: of weight * (number - threshold) over the numbers of the output, the
+// weights as Task::explain() has them. No weights: no items.
 struct ItemScores {
   std::vector<float> weights;
   float threshold = 0;
 };
-ItemScores item_scores(std::span<const Lead> leads, std::span<const std::int64_t> classes,
-                       std::size_t outputs);
+ItemScores item_scores(const Task& task, std::span<const float> output, const Items& items);
 
 // Leaves the items of a class: of labels, the one of this number where it is there.
-void keep_class(const Task& task, std::int64_t only, std::vector<std::int64_t>& classes);
+void keep_class(const Task& task, std::int64_t only, Items& items);
+
+// Whether any item counts.
+bool any_counts(const Items& items);
+
+// The share of standing_of() with which a record has changed where all its items have.
+inline constexpr double all_items = 1 - 1e-9;
+
+// The class of a name or number. Throws Error{usage} for one that the task does not have.
+std::int64_t class_of(const Task& task, const std::string& name);
 
 // "items decided otherwise", with the share where it is not 0: for documents.
 std::string change_in_words(double share);

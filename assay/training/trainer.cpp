@@ -26,6 +26,12 @@
 namespace assay::training {
 namespace {
 
+void require_loss_of_numbers(const LossInfo& loss, const char* which, const Dataset& data) {
+  if (loss.needs_labels)
+    fail(Fault::mismatch, "{} data: {} needs labels, {} has none (targets? then {})", which, loss.name,
+         data.describe(), About{"the loss mse", "{loss=mse}"});
+}
+
 void check_fit(const Session& session, const Dataset& data, const LossInfo& loss, const char* which) {
   const Shape& output = session.shape(session.logits());
   const std::int64_t width =
@@ -41,9 +47,7 @@ void check_fit(const Session& session, const Dataset& data, const LossInfo& loss
            classes);
     return;
   }
-  if (loss.needs_labels)
-    fail(Fault::mismatch, "{} data: {} needs labels, {} has none (targets? then {})", which, loss.name,
-         data.describe(), About{"the loss mse", "{loss=mse}"});
+  require_loss_of_numbers(loss, which, data);
   if (static_cast<std::int64_t>(data.target_width()) != width) {
     fail(Fault::mismatch, "{} data: {} targets a record, but the network has {} outputs", which,
          data.target_width(), width);
@@ -66,6 +70,7 @@ Answers answers_of(const Session& session, const Array& scores, const Batch& bat
     task::ItemRows rows = task::rows_of(*task, scores, batch, dataset);
     answers.scores = std::move(rows.scores);
     answers.labels = std::move(rows.labels);
+    answers.numbers = std::move(rows.numbers);
     answers.probabilities = rows.probabilities;
   } else if (batch.labels.empty()) {
     answers.numbers = batch.targets.reshape(answers.scores.shape());
@@ -81,15 +86,17 @@ struct Sums {
   double loss = 0;
   std::size_t correct = 0, counted = 0;
 
-  // `labels`: int64 [n] of the rows of scores; undefined for regression.
-  void add(const Session& session, double mean_loss, const Array& scores, const Array& labels) {
-    const auto rows = static_cast<std::size_t>(scores.size(0));
+  void add(double mean_loss, const Answers& answers) {
+    const auto rows = static_cast<std::size_t>(answers.scores.size(0));
     loss += mean_loss * static_cast<double>(rows);
     counted += rows;
-    if (!labels.defined() || rows == 0) return;
-    const std::vector<std::int64_t> predicted = predicted_classes(session, scores, rows);
+    if (!answers.labels.defined() || rows == 0) return;
+    const Array scores = answers.scores.detach();
+    const Array predicted = scores.size(1) > 1
+                                ? scores.argmax(1)
+                                : scores.reshape({-1}).gt(answers.probabilities ? 0.5 : 0.0).to(DType::int64);
     for (std::size_t i = 0; i < rows; ++i)
-      correct += predicted[i] == labels.elements<std::int64_t>()[i] ? 1 : 0;
+      correct += predicted.elements<std::int64_t>()[i] == answers.labels.elements<std::int64_t>()[i] ? 1 : 0;
   }
   double mean_loss() const { return loss / static_cast<double>(std::max<std::size_t>(1, counted)); }
   double accuracy() const {
@@ -126,6 +133,7 @@ class Trainer {
         parameters_(graph_, recipe, choice),
         constants_(parameters_.leaves()) {
     if (!task_) check_fit(session_, *training_, loss_.info, "training");
+    if (task_ && task_->items_are_numbers()) require_loss_of_numbers(loss_.info, "training", *training_);
     if (validation_ && !task_) check_fit(session_, *validation_, loss_.info, "validation");
     Hasher fingerprint;
     fingerprint.text(graph_.hash()).text(training_->hash()).text(steps_hash(recipe_));
@@ -154,7 +162,7 @@ class Trainer {
   }
 
  private:
-  bool classifies() const { return task_ != nullptr || training_->has_labels(); }
+  bool classifies() const { return task_ ? !task_->items_are_numbers() : training_->has_labels(); }
 
   bool ran_out() const {
     return recipe_.patience && patience_ran_out(at_.history, *recipe_.patience, recipe_.min_delta);
@@ -190,7 +198,7 @@ class Trainer {
     const bool alone = auxiliary_ == nullptr && !task_ && loss_.info.of_record && outputs_ > 1 &&
                        !session_.ends_in_sigmoid();
     const Pass pass = alone ? by_record(batch, dropout) : by_batch(batch, dropout);
-    if (pass.scores.size(0) == 0) return;  // no item of the batch counts
+    if (pass.answers.scores.size(0) == 0) return;  // no item of the batch counts
     const double value = pass.loss + parameters_.penalty();
     if (!std::isfinite(value)) {
       fail(Fault::data,
@@ -199,12 +207,12 @@ class Trainer {
            epoch + 1, About{"learning rate", "{learning-rate}"});
     }
     parameters_.step(pass.gradients);
-    sums.add(session_, value, pass.scores, pass.labels);
+    sums.add(value, pass.answers);
   }
 
   // Results of a batch.
   struct Pass {
-    Array scores, labels;  // [records or items, outputs]; labels undefined for regression
+    Answers answers;  // of records or items
     double loss = 0;
     std::vector<Array> gradients;  // as the leaves of the parameters
   };
@@ -215,14 +223,13 @@ class Trainer {
       wanted.insert(wanted.end(), auxiliary_->values.begin(), auxiliary_->values.end());
     const Tensors values = session_.trace(session_.bind(batch), wanted, true, &dropout, &constants_);
     const Answers answers = answers_of(session_, values.at(wanted[0]), batch, *training_, task_.get());
-    if (answers.scores.size(0) == 0) return {answers.scores, answers.labels, 0, {}};
+    if (answers.scores.size(0) == 0) return {answers, 0, {}};
     Array loss = loss_.info.value(answers, loss_.options);
     if (auxiliary_ != nullptr)
       loss = (1 - auxiliary_->weight) * loss + auxiliary_->weight * auxiliary_->value(batch, values);
     std::vector<Array> leaves;
     for (const auto& [id, leaf] : parameters_.leaves()) leaves.push_back(leaf);
-    return {answers.scores.detach(), answers.labels, loss.item<double>(),
-            array::gradients(std::span(&loss, 1), leaves)};
+    return {answers, loss.item<double>(), array::gradients(std::span(&loss, 1), leaves)};
   }
 
   // Where the loss is a sum over records.
@@ -240,8 +247,10 @@ class Trainer {
         session_.learn(session_.bind(batch), {.read = {session_.logits()}, .numbers = 1, .gradients = ask},
                        leaves, &dropout, constants_);
     require_rows(session_, found.value, losses.size());
-    Pass pass{found.value.reshape({found.value.size(0), -1}),
-              array::tensor(batch.labels),
+    Pass pass{{.scores = found.value.reshape({found.value.size(0), -1}),
+               .labels = array::tensor(batch.labels),
+               .numbers = {},
+               .probabilities = session_.ends_in_sigmoid()},
               std::accumulate(losses.begin(), losses.end(), 0.0) / count,
               {}};
     for (const ValueId id : leaves) pass.gradients.push_back(found.gradients[0].at(id));
@@ -257,8 +266,7 @@ class Trainer {
       const Answers answers = answers_of(session, session.run(inputs, std::span(&logits, 1)).at(logits),
                                          batch, *validation_, task_.get());
       if (answers.scores.size(0) > 0)
-        sums.add(session, loss_.info.value(answers, loss_.options).item<double>(), answers.scores,
-                 answers.labels);
+        sums.add(loss_.info.value(answers, loss_.options).item<double>(), answers);
     });
     result.validation_loss = sums.mean_loss() + parameters_.penalty();
     if (classifies()) result.validation_accuracy = sums.accuracy();

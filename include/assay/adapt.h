@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include <assay/graph.h>
@@ -17,11 +18,12 @@ namespace assay {
 // element types.
 Graph with_weights(const Graph& graph, const std::filesystem::path& file);
 
-// Puts the output with that name, or number from 0 (negative: from the end), first, so that it decides.
-// Throws Error{usage} with the names that exist.
+// Puts the output with that name, or number from 0 (negative: from the end), first, so that it decides. Names
+// joined by + stand for one new output: the numbers of these outputs of a record, one after the other. Throws
+// Error{usage} with the names that exist.
 Graph with_decision(const Graph& graph, std::string_view output);
-// Position of that output among all outputs, from 0. Throws as above if there is none.
-std::size_t output_position(const Graph& graph, std::string_view output);
+// Position of that output among all outputs, from 0; nothing for joined ones. Throws as above if there is none.
+std::optional<std::size_t> output_position(const Graph& graph, std::string_view output);
 
 // Sets the input of that name to the number for all records; branches and loops that then follow from
 // constants are unrolled. Its first open axis is the batch axis if another input has an open axis; other open
@@ -48,6 +50,7 @@ Graph with_channels_first(const Graph& graph, ValueId input);
 struct FileForm {
   std::size_t decision = 0;    // where the output that is first now stands there
   bool channels_last = false;  // whether the first input takes channels last there
+  bool joined = false;         // whether the first output joins others and is not there
 };
 // Undoes with_decision() and with_channels_first(), with or without edits in between. REQUIRES as many
 // outputs.

@@ -81,6 +81,13 @@ struct AttackedRecord {
   std::uint64_t forward = 0, backward = 0;
 };
 
+// What an attack on records with many items is to reach.
+struct ItemGoal {
+  enum class Kind { change, hide, appear };
+  Kind kind = Kind::change;
+  std::int64_t of_class = -1;  // all of whose items are to be hidden, or that is to appear
+};
+
 struct AttackOptions {
   std::size_t batch = 0;  // 0: chosen for the network
   std::uint64_t seed = 1;
@@ -91,8 +98,10 @@ struct AttackOptions {
   std::filesystem::path journal =
       {};  // where finished batches are kept, so that the same attack continues from them; empty: nowhere
   // Regression: outputs that move by more than this away from their targets are a success. Records with many
-  // items: this share, in [0, 1), of the correctly decided items has to be decided differently.
+  // items: this share, in [0, 1), of the correctly decided items has to be decided differently; or more than
+  // this share of what is not of a class has to become it. Without effect where items are to be hidden.
   double margin = 0.2;
+  ItemGoal goal = {};
   std::shared_ptr<const task::Task> task = {};  // decides if records have many items
 };
 

@@ -65,4 +65,7 @@ DatasetPtr selected(DatasetPtr whole, std::vector<std::size_t> positions);
 // Error{usage} unless there is one label, 0 to 1,000,000, per record.
 DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels);
 
+// The same records with the number of their class as the one target, and no labels. Class names stay.
+DatasetPtr numbered(DatasetPtr whole);
+
 }  // namespace assay

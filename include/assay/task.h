@@ -56,6 +56,10 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
                         const WalkOptions& options, Progress& progress, std::uint64_t seed = 1);
 
+// The task, or of one that decides of records by the others the one that decides by these. One pass.
+std::shared_ptr<const Task> settled(const Session& session, const DatasetPtr& dataset,
+                                    std::shared_ptr<const Task> task, Progress& progress);
+
 // assay::evaluate(), or with a task the share of right items as its accuracy. Throws Error{data} where no
 // item counts.
 Evaluation evaluate_decisions(const Session& session, const DatasetPtr& dataset, const Task* task,

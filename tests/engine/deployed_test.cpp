@@ -138,7 +138,7 @@ TEST(SeveralOutputs, TheFirstWithScoresDecidesUnlessAnotherIsNamed) {
 TEST(SeveralOutputs, GoBackToTheOrderOfTheFile) {
   const Graph graph = two_heads();
   for (const char* output : {"third", "1", "-3"}) {
-    const std::size_t position = output_position(graph, output);
+    const std::size_t position = output_position(graph, output).value();
     GraphBuilder edit(output[0] == '-' ? graph : with_decision(graph, output));
     // An edit that gives the deciding output another name.
     edit.insert_after(edit.outputs()[0], "Identity", "edited");
@@ -152,6 +152,27 @@ TEST(SeveralOutputs, GoBackToTheOrderOfTheFile) {
   }
   EXPECT_EQ(in_form_of_file(with_decision(graph, "third"), {.decision = 2}).hash(), graph.hash());
   EXPECT_THROW(output_position(graph, "fourth"), Error);
+}
+
+TEST(SeveralOutputs, DecideTogetherWhereTheirNamesAreJoined) {
+  const Graph graph = two_heads(), joined = with_decision(graph, "third+second");
+  const Session session(joined, {.threads = 1});
+  const Graph& built = session.graph();
+  EXPECT_EQ(built.value(session.logits()).name, "third+second");
+  const std::vector<ValueId> wanted = {session.logits(), built.outputs()[2], built.outputs()[3]};
+  std::vector<float> records(20);
+  for (std::size_t i = 0; i < records.size(); ++i) records[i] = std::sin(static_cast<float>(i));
+  const Tensors values = session.run(session.bind(Array::of<float>({5, 4}, records)), wanted);
+  const auto all = values.at(wanted[0]).as<float>(), second = values.at(wanted[1]).as<float>(),
+             third = values.at(wanted[2]).as<float>();
+  ASSERT_EQ(values.at(wanted[0]).shape(), (Shape{5, 7}));
+  for (std::size_t r = 0; r < 5; ++r) {
+    for (std::size_t i = 0; i < 7; ++i)
+      EXPECT_EQ(all[r * 7 + i], i < 5 ? third[r * 5 + i] : second[r * 2 + i - 5]);
+  }
+  EXPECT_FALSE(output_position(graph, "third+second"));
+  EXPECT_THROW(output_position(graph, "third+fourth"), Error);
+  EXPECT_EQ(in_form_of_file(joined, {.joined = true}).hash(), graph.hash());
 }
 
 // What would make records of another form fit is said.

@@ -227,11 +227,9 @@ TEST(EvaluateItems, BoxesComeFromSeveralOutputs) {
 
 TEST(EvaluateItems, EmbeddingsAreJudgedAtTheEnd) {
   const Session session = identity({2});
-  const DatasetPtr data = from_arrays(noise({40, 2}, 3), [] {
-    std::vector<std::int64_t> labels(40);
-    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int64_t>(i % 2);
-    return labels;
-  }());
+  std::vector<std::int64_t> classes(40);
+  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::int64_t>(i % 2);
+  const DatasetPtr data = prepared_for("embedding", from_arrays(noise({40, 2}, 3), classes));
   const auto task = task_of(session, data, "embedding");
   const ItemEvaluation found = evaluate(session, data, *task, {.batch = 7}, silence());
   EXPECT_EQ(found.sums.items, 40U);
@@ -242,10 +240,21 @@ TEST(EvaluateItems, EmbeddingsAreJudgedAtTheEnd) {
   ASSERT_FALSE(found.worst.empty());
   EXPECT_DOUBLE_EQ(found.figures[0].value, static_cast<double>(found.sums.right) / 40);
   for (const Figure& figure : found.figures) EXPECT_TRUE(figure.interval) << figure.name;
-  // Targets that are whole numbers are labels, too.
+  // Of single records, the centres being those of all.
+  const std::shared_ptr<const Task> settled_one =
+      settled(session, data, task_of(session, data, "embedding"), silence());
+  EXPECT_EQ(settled(session, data, settled_one, silence()), settled_one);
+  EXPECT_EQ(evaluate(session, data, *settled_one, {.batch = 7}, silence()).sums.items, 40U);
+}
+
+TEST(PreparedFor, GivesEmbeddingsTheNumberOfTheClassAsTarget) {
+  const DatasetPtr labelled = prepared_for("embedding", from_arrays(noise({3, 2}, 1), {2, 0, 1}));
+  EXPECT_FALSE(labelled->has_labels());
+  EXPECT_EQ(labelled->target_width(), 1U);
+  EXPECT_EQ(labelled->class_count(), 3U);
+  EXPECT_EQ(labelled->read(std::vector<std::size_t>{0}).targets.as<float>()[0], 2);
   const DatasetPtr targets = prepared_for("embedding", targeted(noise({3, 2}, 1), labels({3}, 2, 1)));
-  EXPECT_TRUE(targets->has_labels());
-  EXPECT_EQ(targets->target_width(), 0U);
+  EXPECT_EQ(targets->class_count(), 2U);
 }
 
 TEST(EvaluateItems, RanksLabels) {

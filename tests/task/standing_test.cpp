@@ -24,7 +24,7 @@ const std::vector<float> two_pixels{1, 5, 4, 2, 2, 2};
 
 TEST(Leads, AreOfTheClassOverTheStrongestOther) {
   const auto task = made("pixels", {.output = {3, 2}, .targets = 2});
-  const std::vector<Lead> leads = task->leads(two_pixels, std::vector<std::int64_t>{1, 1});
+  const std::vector<Lead> leads = task->leads(two_pixels, {{1, 1}});
   // Position 0 has 1, 4, 2; position 1 has 5, 2, 2.
   EXPECT_EQ(leads[0].own, 2);
   EXPECT_EQ(leads[0].rival, 4);
@@ -35,21 +35,21 @@ TEST(Leads, AreOfTheClassOverTheStrongestOther) {
   EXPECT_EQ(leads[1].rival, 1);
   EXPECT_FLOAT_EQ(leads[1].value, -3);
   EXPECT_FALSE(leads[1].holds);
-  EXPECT_EQ(task->decide(two_pixels), (std::vector<std::int64_t>{1, 0}));
+  EXPECT_EQ(task->decide(two_pixels).classes, (std::vector<std::int64_t>{1, 0}));
 }
 
 TEST(Leads, OfEqualScoresTheFirstClassHolds) {
   const auto task = made("pixels", {.output = {3, 1}, .targets = 1});
   const std::vector<float> equal{2, 2, 1};
-  EXPECT_TRUE(task->leads(equal, std::vector<std::int64_t>{0})[0].holds);
-  EXPECT_FALSE(task->leads(equal, std::vector<std::int64_t>{1})[0].holds);
-  EXPECT_EQ(task->leads(equal, std::vector<std::int64_t>{1})[0].value, 0);
+  EXPECT_TRUE(task->leads(equal, {{0}})[0].holds);
+  EXPECT_FALSE(task->leads(equal, {{1}})[0].holds);
+  EXPECT_EQ(task->leads(equal, {{1}})[0].value, 0);
 }
 
 TEST(Leads, OfOneScoreAreFromTheThreshold) {
   const auto task = made("labels[threshold=0.5]", {.output = {2}, .targets = 2});
   const std::vector<float> scores{0.75F, 0.25F};
-  const std::vector<Lead> leads = task->leads(scores, std::vector<std::int64_t>{1, 0});
+  const std::vector<Lead> leads = task->leads(scores, {{1, 0}});
   EXPECT_EQ(leads[0].own, 0);
   EXPECT_EQ(leads[0].rival, Lead::none);
   EXPECT_FLOAT_EQ(leads[0].value, 0.25F);
@@ -66,21 +66,21 @@ std::vector<Lead> leads_of(std::initializer_list<float> values) {
 }
 
 TEST(Standing, CountsWhatHasChangedOfTheItemsThatCount) {
-  const std::vector<std::int64_t> classes{0, no_class, 2, 1, 0};
+  const Items items{{0, no_class, 2, 1, 0}};
   const std::vector<Lead> leads = leads_of({3, -9, -1, 2, 5});
-  const Standing any = standing_of(leads, classes, 0);
+  const Standing any = standing_of(leads, items, 0);
   EXPECT_EQ(any.items, 4U);
   EXPECT_EQ(any.changed, 1U);
   EXPECT_TRUE(any.beyond);
   EXPECT_EQ(any.deciding.value, -1);
   // A quarter is one item: only a second one is more.
-  const Standing quarter = standing_of(leads, classes, 0.25);
+  const Standing quarter = standing_of(leads, items, 0.25);
   EXPECT_FALSE(quarter.beyond);
   EXPECT_EQ(quarter.deciding.value, 2);
 }
 
 TEST(Standing, TakesANanForAChange) {
-  const Standing standing = standing_of(leads_of({nan, 1}), std::vector<std::int64_t>{0, 0}, 0);
+  const Standing standing = standing_of(leads_of({nan, 1}), {{0, 0}}, 0);
   EXPECT_TRUE(standing.beyond);
   EXPECT_TRUE(std::isnan(standing.deciding.value));
   EXPECT_EQ(standing_of({}, {}, 0).items, 0U);
@@ -88,25 +88,23 @@ TEST(Standing, TakesANanForAChange) {
 
 TEST(ItemScores, AreThoseOfTheClassesOrHalfTheDistanceFromTheThreshold) {
   const auto pixels = made("pixels", {.output = {3, 2}, .targets = 2});
-  const std::vector<std::int64_t> classes{1, no_class};
-  const ItemScores of_pixels = item_scores(pixels->leads(two_pixels, classes), classes, 6);
+  const ItemScores of_pixels = item_scores(*pixels, two_pixels, {{1, no_class}});
   EXPECT_EQ(of_pixels.weights, (std::vector<float>{0, 0, 1, 0, 0, 0}));
   const auto labels = made("labels[threshold=0.5]", {.output = {2}, .targets = 2});
-  const std::vector<std::int64_t> yes_and_no{1, 0};
-  const ItemScores of_labels =
-      item_scores(labels->leads(std::vector<float>{0.75F, 0.25F}, yes_and_no), yes_and_no, 2);
+  const std::vector<float> scores{0.75F, 0.25F};
+  const ItemScores of_labels = item_scores(*labels, scores, {{1, 0}});
   EXPECT_EQ(of_labels.weights, (std::vector<float>{0.5F, -0.5F}));
   EXPECT_EQ(of_labels.threshold, 0.5F);
-  EXPECT_TRUE(item_scores({}, {}, 2).weights.empty());
+  EXPECT_TRUE(item_scores(*labels, scores, {}).weights.empty());
 }
 
 TEST(KeepClass, IsOfPositionsTheClassAndOfLabelsTheLabelThatIsThere) {
-  std::vector<std::int64_t> positions{0, 2, 1, 2};
+  Items positions{{0, 2, 1, 2}};
   keep_class(*made("pixels", {.output = {3, 4}, .targets = 4}), 2, positions);
-  EXPECT_EQ(positions, (std::vector<std::int64_t>{no_class, 2, no_class, 2}));
-  std::vector<std::int64_t> labels{1, 1, 0};
+  EXPECT_EQ(positions.classes, (std::vector<std::int64_t>{no_class, 2, no_class, 2}));
+  Items labels{{1, 1, 0}};
   keep_class(*made("labels", {.output = {3}, .targets = 3}), 1, labels);
-  EXPECT_EQ(labels, (std::vector<std::int64_t>{no_class, 1, no_class}));
+  EXPECT_EQ(labels.classes, (std::vector<std::int64_t>{no_class, 1, no_class}));
 }
 
 TEST(Rows, AreTheItemsThatCount) {

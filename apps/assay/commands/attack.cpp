@@ -1,6 +1,7 @@
 // assay attack: inputs that break a network.
 
 #include "assay/answers/testing/attack.h"
+#include "assay/answers/task.h"
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
@@ -36,6 +37,12 @@ class AttackCommand final : public Command {
                   "records with many items: this share of them, decided otherwise",
                   CLI::NonNegativeNumber);
     add_task(flags, question_.task);
+    flags.add("--hide CLASS", question_.hide,
+              "of records with many items: a success is when every item of this class is decided otherwise");
+    flags.add("--appear CLASS", question_.appear,
+              "of records with many items: a success is when more than --margin (default 0) of the items "
+              "become this class "
+              "(of boxes: where none was)");
     check_.declare(flags);
   }
 
@@ -45,10 +52,13 @@ class AttackCommand final : public Command {
       refuse(
           "which attack? give --attack NAME[option=value,...] or --preset NAME; `assay attacks` lists them");
     const DatasetPtr data = data_.open();
-    if (data->target_width() == 0)
+    if (data->target_width() == 0 && !answers::may_have_items(question_.task))
       refuse_without_effect(
           {margin_},
           of_flags("on classes: it is for regression and tasks of many items (targets= of --data)"));
+    if (!question_.hide.empty())
+      refuse_without_effect({margin_}, of_flags("beside --hide: every item of the class has to change"));
+    if (!question_.appear.empty() && margin_->count() == 0) question_.options.margin = 0;
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
     answers::AttackAnswer answer =

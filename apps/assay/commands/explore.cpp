@@ -6,6 +6,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/networks.h"
+#include "assay/answers/task.h"
 #include "assay/answers/testing/exploration.h"
 
 namespace assay::app {
@@ -106,7 +107,7 @@ class Explore final : public Command {
   void refuse_without_effect(const Dataset& seeds) const {
     if (seeds.target_width() > 0) {
       frame::refuse_without_effect({only_correct_, probability_}, "for regression: it is for classes");
-    } else {
+    } else if (!answers::may_have_items(question_.task)) {
       frame::refuse_without_effect(
           {margin_, opposite_signs_},
           of_flags("on classes: it is for regression and tasks of many items (targets= of --data)"));

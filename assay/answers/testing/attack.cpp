@@ -3,10 +3,12 @@
 #include <filesystem>
 
 #include <assay/error.h>
+#include <assay/message.h>
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/attack.h"
 #include "assay/support/ranks/ranks.h"
+#include "assay/task/standing.h"
 
 namespace assay::answers {
 namespace {
@@ -43,6 +45,21 @@ std::vector<Output> outputs_of(const std::vector<Spec>& attacks, const std::stri
   return all;
 }
 
+attack::ItemGoal goal_of(const AttackQuestion& question, const Decided& decision) {
+  using Kind = attack::ItemGoal::Kind;
+  if (question.hide.empty() && question.appear.empty()) return {};
+  if (!question.hide.empty() && !question.appear.empty())
+    fail(Fault::usage, "an attack hides a class or makes one appear; give {} or {}", About{"one", "{hide}"},
+         About{"the other", "{appear}"});
+  if (!decision.task)
+    fail(Fault::usage, "{} is for records with many items; of one class a record give target= of the attack",
+         question.hide.empty() ? About{"a class that appears", "{appear}"}
+                               : About{"a class that is hidden", "{hide}"});
+  const bool hides = !question.hide.empty();
+  return {hides ? Kind::hide : Kind::appear,
+          task::class_of(*decision.task, hides ? question.hide : question.appear)};
+}
+
 }  // namespace
 
 std::vector<Output> outputs_of(const AttackQuestion& question, const std::string& name) {
@@ -69,6 +86,7 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   options.seed = setting.seed;
   options.task = decision.task;
   require_share(options.margin, decision);
+  options.goal = goal_of(question, decision);
   report::Document document;
   add_accuracy(document, question.accuracy, session, data, setting, progress);
   std::vector<attack::AttackSummary> summaries;
@@ -79,7 +97,7 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   ranks().leave_to_first();
   for (const attack::AttackSummary& summary : summaries) fs::remove(attack::journal_of(summary.file));
   results::append(document, results::document_of(summaries, options, session.graph(), *data));
-  add_task(document, decision, options.margin);
+  add_task(document, decision);
   for (const attack::AttackSummary& summary : summaries) {
     for (report::Picture& picture :
          results::draw_attacked(summary, *data, question.pictures, question.folder))

@@ -20,6 +20,8 @@ struct AttackQuestion {
   std::vector<std::string> attacks = {};  // ... further ones
   std::string folder = {};                // for the attacked records
   std::size_t pictures = 4;               // drawn of each attack
+  std::string hide = {},
+              appear = {};  // name or number of a class of items; empty: it is enough that some change
   attack::AttackOptions options = {};
   DeclaredAccuracy accuracy = {};
 };

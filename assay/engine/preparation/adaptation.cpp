@@ -22,7 +22,11 @@ Graph with_choices(Graph graph, const AdaptOptions& options) {
 
 AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress) {
   FileForm form;
-  if (!options.decision.empty()) form.decision = output_position(graph, options.decision);
+  if (!options.decision.empty()) {
+    const std::optional<std::size_t> position = output_position(graph, options.decision);
+    form.decision = position.value_or(0);
+    form.joined = !position;
+  }
   graph = with_choices(std::move(graph), options);
   if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&
       takes_channels_last(graph, graph.inputs()[0], data->record_shape())) {

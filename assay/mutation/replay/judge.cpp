@@ -51,7 +51,7 @@ void Judge::compare(Verdict& verdict, std::span<const float> now, std::int64_t e
   }
 }
 
-void Judge::compare_items(Verdict& verdict, std::span<const float> now, const Items& items) const {
+void Judge::compare_items(Verdict& verdict, std::span<const float> now, const task::Items& items) const {
   const task::Standing standing = task::standing_of(task_->leads(now, items), items, margin_.value_or(0));
   verdict.slack = standing.deciding.value;
   verdict.scale = standing.deciding.scale;
@@ -60,7 +60,7 @@ void Judge::compare_items(Verdict& verdict, std::span<const float> now, const It
 
 std::vector<Judge::Verdict> Judge::judge(const Array& original, const Array& mutant,
                                          std::span<const std::int64_t> expected,
-                                         std::span<const Items> items) const {
+                                         std::span<const task::Items> items) const {
   const Array before = as_rows(in_memory(original, DType::float32)),
               after = as_rows(in_memory(mutant, DType::float32));
   if (before.shape() != after.shape()) {

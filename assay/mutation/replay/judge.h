@@ -30,15 +30,16 @@ class Judge {
     double scale = 0;   // largest magnitude among the values compared
     double change = 0;  // largest difference between the mutant's decision values and the original's
   };
-  using Items = std::vector<std::int64_t>;  // the classes of items that the original decides correctly
   // One verdict a record. `original`, `mutant`: decision values [n, ...]; `expected`: the original's classes,
-  // of classifiers; `items`: of tasks. Throws Error{unsupported} when classes cannot be read off.
+  // of classifiers; `items`: of tasks, those that the original decides correctly. Throws Error{unsupported}
+  // when classes cannot be read off.
   std::vector<Verdict> judge(const Array& original, const Array& mutant,
-                             std::span<const std::int64_t> expected, std::span<const Items> items = {}) const;
+                             std::span<const std::int64_t> expected,
+                             std::span<const task::Items> items = {}) const;
 
  private:
   void compare(Verdict& verdict, std::span<const float> now, std::int64_t expected) const;
-  void compare_items(Verdict& verdict, std::span<const float> now, const Items& items) const;
+  void compare_items(Verdict& verdict, std::span<const float> now, const task::Items& items) const;
 
   const Session& session_;
   std::optional<double> margin_;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include <assay/attack.h>
+#include "assay/attack/changes.h"
 #include "assay/results/document.h"
 #include "assay/results/networks/pictures.h"
 #include "assay/task/standing.h"
@@ -47,8 +48,11 @@ report::Table summary_table(const std::vector<attack::AttackSummary>& summaries)
 std::string success_definition(const Dataset& data, const attack::AttackOptions& options) {
   const std::string after = "judged on the record as read back from its file";
   if (options.task)
-    return fmt::format("of the items that the network decides rightly, {}; {}",
-                       task::change_in_words(options.margin), after);
+    return fmt::format("{}{}; {}",
+                       options.goal.kind == attack::ItemGoal::Kind::appear
+                           ? ""
+                           : "of the items that the network decides rightly, ",
+                       attack::goal_in_words(options, *options.task), after);
   if (data.target_width() > 0)
     return fmt::format(
         "the output moved by more than {} away from its target (upwards where it is the target), {}",

@@ -6,8 +6,10 @@
 #include <array>
 #include <cmath>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/engine/elements.h"
 #include "assay/task/counts.h"
 #include "assay/task/detector.h"
 #include "assay/task/positions.h"
@@ -63,12 +65,88 @@ class Boxes final : public Task {
     for (std::size_t c = 0; c < classes_; ++c) {
       const Matching matching(found[c], wanted[c]);
       keep(matching, found[c], wanted[c], judgement.kept);
-      decide(matching.at(overlap_), found[c], wanted[c], judgement, left);
+      settle(matching.at(overlap_), found[c], wanted[c], judgement, left);
     }
     confuse(left, judgement);
     for (const std::int64_t c : judgement.wanted) judgement.sums.items += c >= 0 ? 1 : 0;
     count_record(judgement.sums);
     return judgement;
+  }
+
+  // Detections that are sure enough.
+  Items decide(std::span<const float> output) const override {
+    Items items;
+    for (const std::vector<Detection>& of_class : found_in(output)) {
+      for (const Detection& one : of_class) {
+        if (one.score < confidence_) break;
+        items.classes.push_back(one.of_class);
+        add_place(one.box, items.places);
+      }
+    }
+    return items;
+  }
+
+  // A box holds where a detection of its class matches it that is sure enough. It is led by that detection,
+  // else by the surest one that would match.
+  std::vector<Lead> leads(std::span<const float> output, const Items& items) const override {
+    const auto found = found_in(output);
+    std::vector<Lead> leads(items.classes.size());
+    for (std::size_t c = 0; c < classes_; ++c) {
+      std::vector<std::size_t> held;
+      for (std::size_t i = 0; i < leads.size(); ++i) {
+        if (items.classes[i] == static_cast<std::int64_t>(c)) held.push_back(i);
+      }
+      if (!held.empty()) lead_class(output, found[c], items, held, leads);
+    }
+    return leads;
+  }
+
+  // Boxes where none of the class was.
+  std::vector<Lead> appearing(std::span<const float> output, std::int64_t of_class,
+                              const Items& before) const override {
+    std::vector<Box> others;
+    for (std::size_t i = 0; i < before.classes.size(); ++i) {
+      const std::span<const float> place = before.place(i);
+      if (before.classes[i] == of_class) others.push_back({place[0], place[1], place[2], place[3]});
+    }
+    return detector_.leads_apart(output, of_class, confidence_, others, overlap_);
+  }
+
+  void differentiate(std::span<const float> output, const Lead& lead, float weight,
+                     std::span<float> gradients) const override {
+    detector_.differentiate(output, lead, weight, gradients);
+  }
+  void explain(std::span<const float> output, const Lead& lead, std::span<float> weights) const override {
+    detector_.explain(output, lead, weights);
+  }
+
+  // Detections that match a box, which are right, and those that are sure enough and match none, which are
+  // not. The places of boxes are not learned.
+  ItemRows rows(const Array& outputs, const Array& targets) const override {
+    const std::vector<float> all = floats_of(outputs), labels = floats_of(targets);
+    const auto records = static_cast<std::size_t>(outputs.size(0));
+    std::vector<Detector::Pair> pairs;
+    std::vector<std::int64_t> right;
+    for (std::size_t r = 0; r < records; ++r) {
+      const std::size_t width = all.size() / records, wanted = labels.size() / records;
+      const auto found = found_in(std::span(all).subspan(r * width, width));
+      const ByClass boxes = wanted_in(std::span(labels).subspan(r * wanted, wanted));
+      for (std::size_t c = 0; c < classes_; ++c) {
+        const std::vector<int> matches = Matching(found[c], boxes[c]).at(overlap_);
+        for (std::size_t d = 0; d < found[c].size(); ++d) {
+          const int match = matches[d];
+          const bool counts = match >= 0 ? !boxes[c][static_cast<std::size_t>(match)].ignored
+                                         : found[c][d].score >= confidence_;
+          if (!counts) continue;
+          pairs.push_back({r, found[c][d].source, found[c][d].of_class});
+          right.push_back(match >= 0 ? 1 : 0);
+        }
+      }
+    }
+    const auto count = static_cast<std::int64_t>(pairs.size());
+    return {.scores = detector_.probabilities(outputs, pairs).reshape({count, 1}),
+            .labels = array::tensor(right),
+            .probabilities = true};
   }
 
   std::vector<Figure> figures(const Sums& sums) const override {
@@ -101,6 +179,34 @@ class Boxes final : public Task {
     const bool by_data = options.words("names").empty() && subject.class_names.size() == classes_;
     names_ = by_data ? subject.class_names : names_of_classes(options, classes_);
     names_.emplace_back("background");
+  }
+
+  std::vector<std::vector<Detection>> found_in(std::span<const float> output) const {
+    return detector_.read({.output = output, .targets = {}}, classes_);
+  }
+
+  static void add_place(const Box& box, std::vector<float>& places) {
+    for (const double side : {box.left, box.top, box.right, box.bottom})
+      places.push_back(static_cast<float>(side));
+  }
+
+  // `held`: the items of one class, of which `found` are the detections.
+  void lead_class(std::span<const float> output, std::span<const Detection> found, const Items& items,
+                  std::span<const std::size_t> held, std::vector<Lead>& leads) const {
+    std::vector<WantedBox> boxes;
+    for (const std::size_t i : held) {
+      const std::span<const float> place = items.place(i);
+      boxes.push_back({{place[0], place[1], place[2], place[3]}, items.classes[i]});
+      leads[i].value = static_cast<float>(-confidence_);
+      leads[i].scale = static_cast<float>(confidence_);
+    }
+    const std::vector<int> matches = Matching(found, boxes).at(overlap_);
+    for (std::size_t d = 0; d < found.size(); ++d) {
+      if (matches[d] < 0) continue;
+      Lead& lead = leads[held[static_cast<std::size_t>(matches[d])]];
+      lead = detector_.lead(output, found[d].source, found[d].of_class, confidence_);
+      lead.holds = found[d].score >= confidence_;
+    }
   }
 
   std::int64_t background() const { return static_cast<std::int64_t>(classes_); }
@@ -170,7 +276,7 @@ class Boxes final : public Task {
   }
 
   // Of one class: what is right, and what is left for others to be confused with.
-  void decide(const std::vector<int>& matches, std::span<const Detection> found,
+  void settle(const std::vector<int>& matches, std::span<const Detection> found,
               std::span<const WantedBox> wanted, Judgement& judgement, Left& left) const {
     std::vector<bool> taken(wanted.size());
     for (std::size_t d = 0; d < found.size(); ++d) {
@@ -183,20 +289,21 @@ class Boxes final : public Task {
     }
     for (std::size_t g = 0; g < wanted.size(); ++g) {
       if (!wanted[g].ignored && !taken[g]) left.wanted.push_back(wanted[g]);
-      if (!wanted[g].ignored && taken[g]) note_right(wanted[g].of_class, judgement);
-      if (wanted[g].ignored) note(no_class, background(), judgement);
+      if (!wanted[g].ignored && taken[g]) note_right(wanted[g], judgement);
+      if (wanted[g].ignored) note(no_class, background(), wanted[g].box, judgement);
     }
   }
 
-  static void note(std::int64_t wanted, std::int64_t decided, Judgement& judgement) {
+  static void note(std::int64_t wanted, std::int64_t decided, const Box& box, Judgement& judgement) {
     judgement.wanted.push_back(wanted);
     judgement.decided.push_back(decided);
+    add_place(box, judgement.places);
   }
 
-  static void note_right(std::int64_t of_class, Judgement& judgement) {
-    note(of_class, of_class, judgement);
+  static void note_right(const WantedBox& box, Judgement& judgement) {
+    note(box.of_class, box.of_class, box.box, judgement);
     ++judgement.sums.right;
-    Counts& counts = judgement.sums.classes[static_cast<std::size_t>(of_class)];
+    Counts& counts = judgement.sums.classes[static_cast<std::size_t>(box.of_class)];
     counts += {.matched = 1, .decided = 1, .wanted = 1};
   }
 
@@ -211,11 +318,11 @@ class Boxes final : public Task {
       const int match = matches[d];
       if (match >= 0) taken[static_cast<std::size_t>(match)] = true;
       note(match >= 0 ? left.wanted[static_cast<std::size_t>(match)].of_class : background(), decided,
-           judgement);
+           match >= 0 ? left.wanted[static_cast<std::size_t>(match)].box : left.found[d].box, judgement);
     }
     for (std::size_t g = 0; g < left.wanted.size(); ++g) {
       ++judgement.sums.classes[static_cast<std::size_t>(left.wanted[g].of_class)].wanted;
-      if (!taken[g]) note(left.wanted[g].of_class, background(), judgement);
+      if (!taken[g]) note(left.wanted[g].of_class, background(), left.wanted[g].box, judgement);
     }
   }
 

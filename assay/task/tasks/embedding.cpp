@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include <assay/extend/random.h>
+#include "assay/engine/elements.h"
 #include "assay/task/counts.h"
 #include "assay/task/ranking.h"
 
@@ -78,6 +80,15 @@ class Centres {
       if (all.finite[r]) add(all.classes[r], all.vectors[r]);
     }
     for (const Vector& sum : sums_) means_.push_back(likeness.ready(scaled(sum, counts_[means_.size()])));
+  }
+
+  // By class; empty where no record is of it.
+  std::vector<Vector> means() const {
+    std::vector<Vector> all = means_;
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      if (counts_[c] == 0) all[c].clear();
+    }
+    return all;
   }
 
   // Whether no other record is of the class.
@@ -155,6 +166,123 @@ std::vector<RankedItem> pairs_of(const Embedded& all, const EmbeddingOptions& op
   return items;
 }
 
+// Whose centre is nearest, the centres being given: those of the records that have been seen.
+class NearestCentre final : public Task {
+ public:
+  NearestCentre(std::string about, std::vector<std::string> names, Likeness likeness,
+                std::vector<Vector> centres)
+      : about_(std::move(about)),
+        names_(std::move(names)),
+        likeness_(likeness),
+        centres_(std::move(centres)) {}
+
+  std::string describe() const override { return about_ + ", nearest centre of those of the data"; }
+  std::vector<std::string> class_names() const override { return names_; }
+
+  Judgement judge(const JudgedRecord& record) const override {
+    Judgement judgement{.decided = decide(record.output).classes,
+                        .wanted = {class_in(record.targets[0], names_.size())}};
+    judgement.sums = sums_of(judgement, names_.size());
+    return judgement;
+  }
+  std::vector<Figure> figures(const Sums& sums) const override {
+    return {{.name = "nearest-centre-accuracy", .value = share(sums.right, sums.items).value_or(0)}};
+  }
+
+  Items decide(std::span<const float> output) const override {
+    const Vector vector = ready(output);
+    return {{finite(vector) ? nearest(vector) : no_class}};
+  }
+
+  std::vector<Lead> leads(std::span<const float> output, const Items& items) const override {
+    if (items.classes.empty() || items.classes[0] == no_class) return std::vector<Lead>(items.classes.size());
+    const Vector vector = ready(output);
+    const auto own = static_cast<std::size_t>(items.classes[0]);
+    Lead lead{.own = items.classes[0], .rival = nearest(vector, own)};
+    const double here = likeness(own, vector), there = likeness(static_cast<std::size_t>(lead.rival), vector);
+    lead.value = static_cast<float>(here - there);
+    lead.scale = static_cast<float>(std::max(std::abs(here), std::abs(there)));
+    lead.holds = finite(vector) && nearest(vector) == lead.own;
+    return {lead};
+  }
+
+  void differentiate(std::span<const float> output, const Lead& lead, float weight,
+                     std::span<float> gradients) const override {
+    add_gradient(output, lead.own, weight, gradients);
+    add_gradient(output, lead.rival, -weight, gradients);
+  }
+
+  // Of the likeness to the own centre, which is linear but for the vector's length; of distances of the
+  // difference of their squares, which is linear but for a constant.
+  void explain(std::span<const float> output, const Lead& lead, std::span<float> weights) const override {
+    const Vector &own = centres_[static_cast<std::size_t>(lead.own)],
+                 &rival = centres_[static_cast<std::size_t>(lead.rival)];
+    const double length = likeness_.cosine ? length_of(output) : 1;
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      weights[i] += static_cast<float>(likeness_.cosine ? own[i] / length : own[i] - rival[i]);
+  }
+
+  // The negative squared distances from the centres, as prototypical networks have them.
+  ItemRows rows(const Array& outputs, const Array& targets) const override {
+    Array vectors = outputs.reshape({outputs.size(0), 1, -1});
+    if (likeness_.cosine) vectors = vectors / vectors.square().sum({2}, true).sqrt().clamp_min(1e-12F);
+    std::vector<float> centres;
+    for (const Vector& centre : centres_) centres.insert(centres.end(), centre.begin(), centre.end());
+    const auto count = static_cast<std::int64_t>(centres_.size());
+    const Array differences = vectors - array::tensor(centres).reshape({1, count, -1});
+    std::vector<std::int64_t> labels;
+    for (const float target : floats_of(targets)) labels.push_back(class_in(target, names_.size()));
+    return {.scores = differences.square().sum({2}).neg(), .labels = array::tensor(labels)};
+  }
+
+  // Throws Error{data} for what is not the number of a class.
+  static std::int64_t class_in(float label, std::size_t classes) {
+    if (!(label >= 0 && label < static_cast<float>(classes)))
+      fail(Fault::data, "label {} is not the number of one of {} classes", label, classes);
+    return static_cast<std::int64_t>(label);
+  }
+
+ private:
+  static bool finite(const Vector& vector) {
+    return std::ranges::all_of(vector, [](double number) { return std::isfinite(number); });
+  }
+  static double length_of(std::span<const float> output) {
+    double sum = 0;
+    for (const float number : output) sum += static_cast<double>(number) * number;
+    return sum > 0 ? std::sqrt(sum) : 1;
+  }
+  Vector ready(std::span<const float> output) const {
+    return likeness_.ready({output.begin(), output.end()});
+  }
+  double likeness(std::size_t c, const Vector& vector) const { return likeness_.of(vector, centres_[c]); }
+
+  // The first among equals; but for `other`.
+  std::int64_t nearest(const Vector& vector, std::optional<std::size_t> other = {}) const {
+    std::size_t best = other == 0 ? 1 : 0;
+    for (std::size_t c = best + 1; c < centres_.size(); ++c) {
+      if (c != other && likeness(c, vector) > likeness(best, vector)) best = c;
+    }
+    return static_cast<std::int64_t>(best);
+  }
+
+  void add_gradient(std::span<const float> output, std::int64_t c, float weight,
+                    std::span<float> gradients) const {
+    const Vector& centre = centres_[static_cast<std::size_t>(c)];
+    const Vector vector = ready(output);
+    const double like = likeness(static_cast<std::size_t>(c), vector);
+    const double length = likeness_.cosine ? length_of(output) : std::max(-like, 1e-12);
+    for (std::size_t i = 0; i < vector.size(); ++i) {
+      const double way = likeness_.cosine ? centre[i] - like * vector[i] : centre[i] - vector[i];
+      gradients[i] += weight * static_cast<float>(way / length);
+    }
+  }
+
+  std::string about_;
+  std::vector<std::string> names_;
+  Likeness likeness_;
+  std::vector<Vector> centres_;  // by class
+};
+
 class Embedding final : public Task {
  public:
   Embedding(const SpecOptions& options, const TaskSubject& subject)
@@ -182,10 +310,7 @@ class Embedding final : public Task {
 
   Judgement judge(const JudgedRecord& record) const override {
     Judgement judgement{.kept = {record.output.begin(), record.output.end()}};
-    const float label = record.targets[0];
-    if (!(label >= 0 && label < static_cast<float>(names_.size())))
-      fail(Fault::data, "label {} is not the number of one of {} classes", label, names_.size());
-    judgement.kept.push_back(label);
+    judgement.kept.push_back(static_cast<float>(NearestCentre::class_in(record.targets[0], names_.size())));
     return judgement;
   }
 
@@ -198,6 +323,19 @@ class Embedding final : public Task {
   }
 
   std::unique_ptr<Overall> overall(std::vector<std::vector<float>> kept) const override;
+
+  bool needs_all_records() const override { return true; }
+  std::shared_ptr<const Task> settled(std::span<const std::vector<float>> kept) const override {
+    const Embedded all = embedded(kept, options_.likeness);
+    std::vector<Vector> centres = Centres(all, options_.likeness).means();
+    if (centres.size() < 2 || centres.size() < names_.size() || std::ranges::any_of(centres, &Vector::empty))
+      fail(Fault::data,
+           "records of {} of {} classes are there; the nearest centre needs records of each class, and two "
+           "classes",
+           centres.size() - static_cast<std::size_t>(std::ranges::count_if(centres, &Vector::empty)),
+           names_.size());
+    return std::make_shared<NearestCentre>(describe(), names_, options_.likeness, std::move(centres));
+  }
 
   const EmbeddingOptions& options() const { return options_; }
 

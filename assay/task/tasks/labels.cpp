@@ -33,7 +33,7 @@ class Labels final : public PositionsTask {
   }
 
   Judgement judge(const JudgedRecord& record) const override {
-    Judgement result{.decided = decide(record.output),
+    Judgement result{.decided = decide(record.output).classes,
                      .wanted = std::vector<std::int64_t>(count_),
                      .kept = {record.output.begin(), record.output.end()},
                      .sums = {.classes = std::vector<Counts>(count_)}};

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/engine/elements.h"
 #include "assay/support/text/parse.h"
 #include "assay/task/counts.h"
 #include "assay/task/positions.h"
@@ -57,11 +59,12 @@ class Regression final : public Task {
 
   Judgement judge(const JudgedRecord& record) const override {
     Judgement result{.wanted = std::vector<std::int64_t>(count_, 1),
+                     .places = {record.targets.begin(), record.targets.end()},
                      .sums = {.items = count_,
                               .classes = std::vector<Counts>(count_),
                               .amounts = std::vector<double>(amounts * count_)}};
     for (std::size_t k = 0; k < count_; ++k) {
-      const double target = record.targets[k], error = error_of(record.output[k] - target);
+      const double target = record.targets[k], error = std::abs(difference(record.output[k], target));
       const bool right = error <= tolerance_.of(target);
       result.decided.push_back(std::isnan(error) ? no_class : right ? 1 : 0);
       result.sums.right += right ? 1 : 0;
@@ -73,6 +76,43 @@ class Regression final : public Task {
     }
     count_record(result.sums);
     return result;
+  }
+
+  // Each number, which another output may differ from by the tolerance.
+  Items decide(std::span<const float> output) const override {
+    Items items{.places = {output.begin(), output.end()}};
+    for (const float number : output) items.classes.push_back(std::isnan(number) ? no_class : 1);
+    return items;
+  }
+
+  // What is left of the tolerance.
+  std::vector<Lead> leads(std::span<const float> output, const Items& items) const override {
+    std::vector<Lead> leads(items.classes.size());
+    for (std::size_t k = 0; k < leads.size(); ++k) {
+      const double target = items.places[k], allowed = tolerance_.of(target),
+                   error = difference(output[k], target);
+      (error < 0 ? leads[k].own : leads[k].rival) = static_cast<std::int64_t>(k);
+      leads[k].value = static_cast<float>(allowed - std::abs(error));
+      leads[k].scale = std::max(std::abs(output[k]), std::abs(items.places[k]));
+      leads[k].holds = std::abs(error) <= allowed;
+    }
+    return leads;
+  }
+
+  // The numbers themselves.
+  void explain(std::span<const float> /*output*/, const Lead& lead, std::span<float> weights) const override {
+    weights[static_cast<std::size_t>(std::max(lead.own, lead.rival))] += 1;
+  }
+
+  bool items_are_numbers() const override { return true; }
+
+  ItemRows rows(const Array& outputs, const Array& targets) const override {
+    const Array numbers = outputs.reshape({-1, 1});
+    std::vector<float> wanted = floats_of(targets);
+    const std::vector<float> now = floats_of(numbers.detach());
+    for (std::size_t i = 0; i < wanted.size() && wrap_; ++i)
+      wanted[i] = now[i] - static_cast<float>(difference(now[i], wanted[i]));
+    return {.scores = numbers, .labels = {}, .numbers = array::tensor(wanted).reshape({-1, 1})};
   }
 
   std::vector<Figure> figures(const Sums& sums) const override {
@@ -89,8 +129,8 @@ class Regression final : public Task {
   static constexpr std::size_t amounts = 3;  // of a target: finite errors, their sum, that of their squares
 
   // The way round that is shorter.
-  double error_of(double difference) const {
-    return std::abs(wrap_ ? std::remainder(difference, *wrap_) : difference);
+  double difference(double number, double target) const {
+    return wrap_ ? std::remainder(number - target, *wrap_) : number - target;
   }
 
   void add_error(std::vector<Figure>& all, const std::string& name, const Sums& sums,

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/engine/elements.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/characters.h"
 #include "assay/support/text/parse.h"
@@ -65,7 +68,8 @@ class Words {
 class Text final : public Task {
  public:
   Text(const SpecOptions& options, const TaskSubject& subject)
-      : by_symbol_(options.word("labels", std::vector<std::string>{"characters", "symbols"}) == "symbols") {
+      : by_symbol_(options.word("labels", std::vector<std::string>{"characters", "symbols"}) == "symbols"),
+        probabilities_(subject.probabilities) {
     std::vector<std::string> symbols = alphabet_in(options.text("alphabet"));
     choose_axis(options, subject, symbols.size());
     place_blank(options, std::move(symbols));
@@ -84,12 +88,13 @@ class Text final : public Task {
 
   Judgement judge(const JudgedRecord& record) const override {
     const Codes wanted = without_outer_spaces(wanted_in(record.targets)),
-                decided = without_outer_spaces(decoded(record.output));
+                decided = codes_of(decoded(record.output));
     Judgement judgement;
     std::size_t edits = 0;
     for (const auto& [w, d] : aligned(wanted, decided)) {
       judgement.wanted.push_back(w < 0 ? nothing() : class_of(wanted[static_cast<std::size_t>(w)]));
       judgement.decided.push_back(d < 0 ? nothing() : class_of(decided[static_cast<std::size_t>(d)]));
+      judgement.places.push_back(d < 0 ? -1.0F : static_cast<float>(decided[static_cast<std::size_t>(d)]));
       const bool right =
           w >= 0 && d >= 0 && wanted[static_cast<std::size_t>(w)] == decided[static_cast<std::size_t>(d)];
       edits += right ? 0 : 1;
@@ -104,6 +109,75 @@ class Text final : public Task {
                               static_cast<double>(edit_distance(wanted_words, decided_words)),
                               static_cast<double>(wanted_words.size())};
     return judgement;
+  }
+
+  Items decide(std::span<const float> output) const override {
+    Items items;
+    for (const Written& one : decoded(output)) {
+      items.classes.push_back(class_of(one.code));
+      items.places.push_back(static_cast<float>(one.code));
+    }
+    return items;
+  }
+
+  // A character holds where a shortest way between the texts keeps it and puts nothing before it (at the end,
+  // nor behind it). It is led by the step that is surest of its symbol.
+  std::vector<Lead> leads(std::span<const float> output, const Items& items) const override {
+    const std::vector<Written> now = decoded(output);
+    std::vector<std::size_t> there;  // of the items, those that the network wrote
+    Codes held;
+    for (std::size_t i = 0; i < items.classes.size(); ++i) {
+      if (items.places[i] < 0) continue;
+      there.push_back(i);
+      held.push_back(static_cast<std::int64_t>(items.places[i]));
+    }
+    std::vector<Lead> leads(items.classes.size());
+    std::size_t begin = 0;  // of the steps where a character that is missing would stand
+    bool disturbed = false;
+    const auto pairs = aligned(held, codes_of(now));
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const auto [w, d] = pairs[p];
+      const Written* const one = d < 0 ? nullptr : &now[static_cast<std::size_t>(d)];
+      if (w < 0) {
+        disturbed = true;
+        if (p + 1 == pairs.size() && !there.empty()) disturb(leads[there.back()]);
+        continue;
+      }
+      const std::size_t i = there[static_cast<std::size_t>(w)];
+      const bool kept = one != nullptr && one->code == held[static_cast<std::size_t>(w)];
+      if (kept) {
+        leads[i] = lead_of(output, one->symbol, one->begin, one->end);
+        leads[i].holds = true;
+        if (disturbed) disturb(leads[i]);
+      } else {
+        leads[i] = lead_of_missing(output, items.classes[i], begin, next_begin(pairs, p, now));
+      }
+      disturbed = false;
+      if (one != nullptr) begin = one->end;
+    }
+    return leads;
+  }
+
+  // Every step of the likeliest way to write the text, one after the other (Viterbi training).
+  ItemRows rows(const Array& outputs, const Array& targets) const override {
+    const auto classes = static_cast<std::int64_t>(scores_), steps = static_cast<std::int64_t>(steps_);
+    Array scores = axis_ == 1 ? outputs.reshape({-1, classes})
+                              : outputs.reshape({-1, classes, steps}).movedim(1, 2).reshape({-1, classes});
+    constexpr float least = 1e-30F;  // so that a probability that was rounded to 0 has a logarithm
+    if (probabilities_) scores = scores.clamp_min(least).log();
+    const std::vector<float> all = floats_of(scores.detach()), wanted = floats_of(targets);
+    const auto records = static_cast<std::size_t>(outputs.size(0));
+    std::vector<std::int64_t> labels;
+    for (std::size_t r = 0; r < records; ++r) {
+      const std::size_t width = wanted.size() / records, size = steps_ * scores_;
+      const std::vector<std::int64_t> text = symbols_of(std::span(wanted).subspan(r * width, width));
+      const std::vector<std::int64_t> path = likeliest_steps(std::span(all).subspan(r * size, size), scores_,
+                                                             text, static_cast<std::int64_t>(blank_));
+      if (path.empty())
+        fail(Fault::data, "a text of {} characters, and the network writes in {} steps", text.size(), steps_);
+      labels.insert(labels.end(), path.begin(), path.end());
+    }
+    return {.scores = scores, .labels = array::tensor(labels)};
   }
 
   std::vector<Figure> figures(const Sums& sums) const override {
@@ -166,29 +240,110 @@ class Text final : public Task {
     return found == classes_of_codes_.end() ? nothing() - 1 : found->second;
   }
 
+  std::size_t index(std::size_t step, std::size_t symbol) const {
+    return axis_ == 1 ? step * scores_ + symbol : symbol * steps_ + step;
+  }
+
   // The likeliest symbol of a step, the first among equals; the blank where a score is NaN.
   std::size_t decided_at(std::span<const float> output, std::size_t step) const {
     std::size_t best = 0;
-    const auto score = [&](std::size_t k) {
-      return axis_ == 1 ? output[step * scores_ + k] : output[k * steps_ + step];
-    };
     for (std::size_t k = 0; k < scores_; ++k) {
-      if (std::isnan(score(k))) return blank_;
-      if (score(k) > score(best)) best = k;
+      if (std::isnan(output[index(step, k)])) return blank_;
+      if (output[index(step, k)] > output[index(step, best)]) best = k;
     }
     return best;
   }
 
-  // Greedy decoding (Graves et al., 2006): runs of a symbol are one, then blanks go.
-  Codes decoded(std::span<const float> output) const {
-    Codes text;
+  // A character, and the steps that write its symbol.
+  struct Written {
+    std::int64_t code = 0;
+    std::size_t symbol = 0, begin = 0, end = 0;
+  };
+
+  // Greedy decoding (Graves et al., 2006): runs of a symbol are one, then blanks go; without outer spaces.
+  std::vector<Written> decoded(std::span<const float> output) const {
+    std::vector<Written> text;
     std::size_t before = blank_;
-    for (std::size_t t = 0; t < steps_; ++t) {
+    for (std::size_t t = 0; t < (output.empty() ? 0 : steps_); ++t) {
       const std::size_t symbol = decided_at(output, t);
-      if (symbol != before) text.insert(text.end(), symbols_[symbol].begin(), symbols_[symbol].end());
+      if (symbol == before) {
+        for (auto one = text.rbegin(); one != text.rend() && symbol != blank_ && one->end == t; ++one)
+          one->end = t + 1;
+        continue;
+      }
+      for (const std::int64_t code : symbols_[symbol]) text.push_back({code, symbol, t, t + 1});
       before = symbol;
     }
-    return text;
+    const auto space = [](const Written& one) { return is_space(one.code); };
+    const auto first = std::ranges::find_if_not(text, space);
+    const auto last = std::find_if_not(text.rbegin(), std::make_reverse_iterator(first), space).base();
+    return {first, last};
+  }
+
+  static Codes codes_of(std::span<const Written> text) {
+    Codes codes;
+    for (const Written& one : text) codes.push_back(one.code);
+    return codes;
+  }
+
+  // How far a symbol is ahead, where it is that most among these steps.
+  Lead lead_of(std::span<const float> output, std::size_t symbol, std::size_t begin, std::size_t end) const {
+    Lead best{.value = -std::numeric_limits<float>::infinity()};
+    for (std::size_t t = begin; t < end; ++t) {
+      std::size_t rival = symbol == 0 ? 1 : 0;
+      for (std::size_t k = 0; k < scores_; ++k) {
+        if (k != symbol && output[index(t, k)] > output[index(t, rival)]) rival = k;
+      }
+      const float own = output[index(t, symbol)], other = output[index(t, rival)];
+      if (!(own - other > best.value)) continue;
+      best.own = static_cast<std::int64_t>(index(t, symbol));
+      best.rival = static_cast<std::int64_t>(index(t, rival));
+      best.value = own - other;
+      best.scale = std::max(std::abs(own), std::abs(other));
+    }
+    return best;
+  }
+
+  // Of a character that is not there: how near it is between its neighbours, or to standing alone.
+  Lead lead_of_missing(std::span<const float> output, std::int64_t of_class, std::size_t begin,
+                       std::size_t end) const {
+    Lead lead;
+    if (of_class < static_cast<std::int64_t>(scores_) && begin < end)
+      lead = lead_of(output, static_cast<std::size_t>(of_class), begin, end);
+    lead.value = std::min(lead.value, 0.0F);
+    return lead;
+  }
+
+  static void disturb(Lead& lead) {
+    lead.holds = false;
+    lead.value = std::min(lead.value, 0.0F);
+  }
+
+  // Where the next character begins that is written, after this pair.
+  std::size_t next_begin(std::span<const std::pair<int, int>> pairs, std::size_t p,
+                         std::span<const Written> now) const {
+    for (const auto& [w, d] : pairs.subspan(p + 1)) {
+      if (d >= 0) return now[static_cast<std::size_t>(d)].begin;
+    }
+    return steps_;
+  }
+
+  // Symbols of a text, for training. Throws Error{data} for a character that no symbol is.
+  std::vector<std::int64_t> symbols_of(std::span<const float> targets) const {
+    std::vector<std::int64_t> symbols;
+    if (by_symbol_) {
+      for (std::size_t i = 0; i < targets.size() && targets[i] != -1; ++i)
+        symbols.push_back(static_cast<std::int64_t>(targets[i]));
+      return symbols;
+    }
+    for (const std::int64_t code : without_outer_spaces(wanted_in(targets))) {
+      const std::int64_t symbol = class_of(code);
+      if (symbol >= static_cast<std::int64_t>(scores_))
+        fail(Fault::data,
+             "the character {} is not in the alphabet, so that the network cannot learn to write it", code);
+      symbols.push_back(symbol);
+    }
+    return symbols;
   }
 
   Codes wanted_in(std::span<const float> targets) const {
@@ -209,7 +364,7 @@ class Text final : public Task {
     return text;
   }
 
-  bool by_symbol_;
+  bool by_symbol_, probabilities_;
   int axis_ = 0;
   std::size_t scores_ = 0, steps_ = 0, blank_ = 0;
   std::vector<std::string> names_;

@@ -47,12 +47,26 @@ struct JudgedRecord {
   std::vector<std::span<const float>> others = {};
 };
 
+// Items of a record: of what class each is, and what else tells one from another.
+struct Items {
+  std::vector<std::int64_t> classes = {};  // no_class (-1) where an item does not count
+  // As many numbers for each item: the corners of a box, a character, a target. Empty: an item is known by
+  // its position, which is the same in every output.
+  std::vector<float> places = {};
+
+  std::span<const float> place(std::size_t item) const {
+    const std::size_t width = classes.empty() ? 0 : places.size() / classes.size();
+    return std::span(places).subspan(item * width, width);
+  }
+};
+
 // What was decided of a record's items, [items] each. A class that is `no_class` (-1) is wanted where an item
 // does not count, and decided where a score is NaN.
 struct Judgement {
   std::vector<std::int64_t> decided = {}, wanted = {};
-  std::vector<float> kept = {};  // what figures over all records need of it (Task::overall())
-  Sums sums = {};                // of this record
+  std::vector<float> places = {};  // Items::places
+  std::vector<float> kept = {};    // what figures over all records need of it (Task::overall())
+  Sums sums = {};                  // of this record
 };
 
 // Figures that follow from no sums but from all records together, as average precision, which ranks items of

@@ -19,7 +19,8 @@
 
 namespace assay::task {
 
-// How far the class of an item is ahead of the strongest other one, and which numbers of the output say so.
+// How far the class of an item is ahead of the strongest other one, and which numbers of the output say so
+// (what these are is a matter of tasks that have a differentiate() of their own).
 struct Lead {
   static constexpr std::int64_t none = -1;  // the threshold is compared in place of a number of the output
   std::int64_t own = none, rival = none;
@@ -33,6 +34,7 @@ struct Lead {
 struct ItemRows {
   Array scores;  // [items, classes], of which the softmax are probabilities, or [items, 1] for yes or no
   Array labels;  // int64 [items]
+  Array numbers = {};          // of items that are numbers, in place of labels: [items, 1]
   bool probabilities = false;  // of one score: it is a probability itself
 };
 
@@ -47,12 +49,22 @@ class Task {
   virtual std::vector<std::string> class_names() const = 0;
   // Throws Error{data} for targets that are not labels of the task; the caller names the record.
   virtual Judgement judge(const JudgedRecord& record) const = 0;
-  // Decisions for each item of one output, as judge() says. Throws as leads().
-  virtual std::vector<std::int64_t> decide(std::span<const float> output) const;
-  // Leads of the items of one record: `classes` [items]; the leads of items of no_class are unspecified.
-  // Attacks, mutants and relevance start from them. Throws Error{unsupported} if the output does not hold a
-  // score for each class of an item.
-  virtual std::vector<Lead> leads(std::span<const float> output, std::span<const std::int64_t> classes) const;
+  // The items of one output with what is decided of each, as judge() says. Throws as leads().
+  virtual Items decide(std::span<const float> output) const;
+  // Leads of items, which decide() or judge() found in this output or in another one of the same record;
+  // those of items of no_class are unspecified. Attacks, mutants and relevance start from them. Throws
+  // Error{unsupported} if no numbers of the output say how sure the network is of an item.
+  virtual std::vector<Lead> leads(std::span<const float> output, const Items& items) const;
+  // Leads of all that could be items of the class and were not `before`, what decide() found in the output of
+  // the unchanged record. Throws Error{unsupported} if such items have no place.
+  virtual std::vector<Lead> appearing(std::span<const float> output, std::int64_t of_class,
+                                      const Items& before) const;
+  // Adds `weight` times how the value of a lead of this output changes with each number of it.
+  virtual void differentiate(std::span<const float> output, const Lead& lead, float weight,
+                             std::span<float> gradients) const;
+  // Adds the weights with which numbers of the output make up the score of the item that explanations start
+  // from: 1 for the score of its class; where one score says yes or no a half, below 0 for no.
+  virtual void explain(std::span<const float> output, const Lead& lead, std::span<float> weights) const;
   // The items that count of `outputs` [records, ...], whose gradients are those of the rows; `targets`:
   // [records, n]. Throws as judge() and leads().
   virtual ItemRows rows(const Array& outputs, const Array& targets) const;
@@ -62,11 +74,17 @@ class Task {
   // Whether items are labels, yes or no (class 1 or 0): item i of every record is label i, and Sums::classes
   // counts labels.
   virtual bool items_are_labels() const { return false; }
+  // Whether items are numbers, near their targets or not.
+  virtual bool items_are_numbers() const { return false; }
   // Names of the network's outputs that the task reads, in the order of JudgedRecord. None: the decision
   // value.
   virtual std::vector<std::string> outputs() const { return {}; }
   // Names of the figures that only overall() has.
   virtual std::vector<std::string> overall_figures() const { return {}; }
+  // Whether a record is decided by the others: Overall::judgement() does, and settled() gives a task that
+  // decides of each record by those that judge() kept.
+  virtual bool needs_all_records() const { return false; }
+  virtual std::shared_ptr<const Task> settled(std::span<const std::vector<float>>) const { return nullptr; }
   // Of what judge() kept of each record, in the order of the data. Null: figures() has all there are.
   virtual std::unique_ptr<Overall> overall(std::vector<std::vector<float>>) const { return nullptr; }
 };
