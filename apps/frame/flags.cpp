@@ -164,7 +164,7 @@ std::string message_of(const CLI::Error& error) {
   const std::size_t value = text.rfind(name, range);
   const bool zero =
       value != std::string::npos && std::strtod(text.c_str() + value + name.size(), nullptr) == 0;
-  return fmt::format("{} is no number {}", text.substr(0, range), zero ? "above 0" : "from 0 on");
+  return fmt::format("{} is not a number {}", text.substr(0, range), zero ? "above 0" : "from 0 on");
 }
 
 std::string no_number(const std::string& text, bool whole, bool negative_too) {

@@ -67,7 +67,7 @@ class Auditor {
  private:
   void check_pool() const {
     if (pool_.criteria.empty()) fail(Fault::usage, "an audit needs criteria: name at least one");
-    if (pool_.faults.empty()) fail(Fault::data, "an audit needs faults that records reveal: there are none");
+    if (pool_.faults.empty()) fail(Fault::data, "an audit needs faults that records reveal, but there are none");
     for (const auto& [name, measured] : pool_.again) {
       if (measured.size() > pool_.criteria.size())
         fail(Fault::usage, "'{}' measures {} criteria again, of {}", name, measured.size(),

@@ -157,7 +157,7 @@ void add_misclassified(Pool& pool, const coverage::Observations& seen) {
   }
   for (const auto& row : rows) faults.rows.add(row);
   if (count == 0) {
-    pool.notices.emplace_back("no record is misclassified: there are none to be found");
+    pool.notices.emplace_back("no record is misclassified, so there are no faults to find");
     return;
   }
   pool.faults.push_back(std::move(faults));

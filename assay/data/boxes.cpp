@@ -22,7 +22,7 @@ std::vector<std::string> names_in(const fs::path& file) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     if (!line.empty()) names.push_back(std::move(line));
   }
-  if (names.empty()) fail(Fault::data, "{}: there are no names of classes, one a line", file.string());
+  if (names.empty()) fail(Fault::data, "{}: there are no names of classes; write one a line", file.string());
   return names;
 }
 

@@ -64,7 +64,7 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
   if (flatten != 0 && flatten != 1)
     fail(Fault::usage, "data '{}': flatten={} is neither 0 nor 1", text, spec.text("flatten"));
   if (spec.has("categories") && !spec.has("boxes"))
-    fail(Fault::usage, "data '{}': categories= is about boxes, and there are none; say boxes=", text);
+    fail(Fault::usage, "data '{}': categories= is about boxes, but no boxes are given; add boxes=", text);
   if (format.name == "csv") return;
   const bool labels = is_table_name(spec.text("labels")) || is_table_name(spec.text("texts")),
              targets = spec.has("targets");
@@ -72,7 +72,7 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
        {std::pair("label", labels), std::pair("target", targets), std::pair("id", labels || targets),
         std::pair("decimal", labels || targets)}) {
     if (spec.has(key) && !used)
-      fail(Fault::usage, "data '{}': {}= is about a table, and there is none; say labels= or targets=", text,
+      fail(Fault::usage, "data '{}': {}= is about a table, but no table is given; add labels= or targets=", text,
            key);
   }
 }
@@ -297,7 +297,7 @@ class Prepared final : public Dataset {
     const auto first = static_cast<float>((low - mean) / deviation),
                last = static_cast<float>((high - mean) / deviation);
     if (!(first < last) || !std::isfinite(first) || !std::isfinite(last))
-      fail(Fault::usage, "data '{}': range {}:{} is none of 32-bit numbers after mean and std", text_, low,
+      fail(Fault::usage, "data '{}': range {}:{} does not fit 32-bit numbers after mean and std", text_, low,
            high);
     facts_.valid_range->low.push_back(first);
     facts_.valid_range->high.push_back(last);
@@ -356,7 +356,7 @@ class Prepared final : public Dataset {
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const double value = csv_number(table, row_of(rows, i, file), column);
         if (value != std::floor(value) || std::fabs(value) > 1e6) {
-          fail(Fault::data, "{}: the label {} of record '{}' is no class number", file, value,
+          fail(Fault::data, "{}: the label {} of record '{}' is not a class number", file, value,
                source_->id(i));
         }
         labels_.push_back(static_cast<std::int64_t>(value));
@@ -375,7 +375,7 @@ class Prepared final : public Dataset {
     std::int64_t greatest = -1;
     for (std::size_t i = 0; i < labels_.size(); ++i) {
       if (labels_[i] < 0 || labels_[i] > 1'000'000)
-        fail(Fault::data, "data '{}': record '{}' has label {}, which is no class number", text_,
+        fail(Fault::data, "data '{}': record '{}' has label {}, which is not a class number", text_,
              source_->id(i), labels_[i]);
       greatest = std::max(greatest, labels_[i]);
     }
@@ -558,7 +558,7 @@ class Prepared final : public Dataset {
       const std::size_t colon = word.rfind(':');
       const std::string number = colon == std::string::npos ? word : word.substr(colon + 1);
       const auto count = number_of<std::int64_t>(number);
-      if (!count) fail(Fault::usage, "data '{}': per_class={} is no number", text_, word);
+      if (!count) fail(Fault::usage, "data '{}': per_class={} is not a number", text_, word);
       if (colon == std::string::npos && others)
         fail(Fault::usage, "data '{}': per_class= gives two numbers, {} and {}, for every class", text_,
              *others, *count);

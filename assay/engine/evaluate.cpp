@@ -308,7 +308,7 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Array&
   }
   require_scores_by_class(session, logits);
   if (records > 0 && logits.count() == 0)
-    fail(Fault::unsupported, "network '{}' gives no scores: its output holds no number for a record",
+    fail(Fault::unsupported, "network '{}' gives no scores: its output has no number for a record",
          session.graph().name());
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;
   return on_numbers(logits, [&](auto scores) {

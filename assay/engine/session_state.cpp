@@ -252,9 +252,7 @@ void Session::State::free_the_batch() {
 std::vector<ValueInfo> Session::State::probe() const {
   if (together) {
     fail(Fault::unsupported,
-         "network '{}': its inputs are fixed to shapes that differ in the leading size, so there is no axis "
-         "of "
-         "records to find layers by; export it with a dynamic batch axis",
+         "network '{}': its inputs have fixed shapes with different leading sizes, so no axis of records is known, by which layers are found; export it with a dynamic batch axis",
          graph.name());
   }
   const auto seen = [&](std::int64_t rows) {

@@ -257,7 +257,7 @@ class Verification {
     const std::string name = "step " + step.name;
     if (step.typed.empty()) {
       document_.notices.push_back(
-          fmt::format("{} was collected, not run: there is no command to run again", name));
+          fmt::format("{} was collected, not run, so there is no command to run again", name));
       return;
     }
     const std::vector<std::string> typed = options_.in_new_words(step.typed);

@@ -77,8 +77,7 @@ class Runner {
     const std::size_t count = class_count(session_);
     if (count == 0)
       fail(Fault::unsupported,
-           "network '{}' gives {} a record, which are no class scores; for a regression network give a "
-           "margin{}",
+           "network '{}' gives {} for each record, which are not class scores; for a regression network give a margin{}",
            session_.graph().name(), assay::to_string(session_.shape(session_.logits())),
            About{"", " ({margin})"});
     return count;

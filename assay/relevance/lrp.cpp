@@ -34,7 +34,7 @@ Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOp
   for (const auto& [name, rule] : options_.layer_rules) {
     const auto n = session_.graph().find_node(name);
     if (!n || !steps_[static_cast<std::size_t>(*n)].unit) {
-      fail(Fault::usage, "a rule is given for '{}', which is no linear layer of network '{}'", name,
+      fail(Fault::usage, "a rule is given for '{}', which is not a linear layer of network '{}'", name,
            session_.graph().name());
     }
     parse_rule(rule);

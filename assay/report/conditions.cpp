@@ -11,7 +11,7 @@ namespace assay::report {
 namespace {
 
 // Of what a front end calls to be held against an earlier result.
-const About no_worse{"to be no worse than", "{no-worse-than}"}, allow_any{"allow any", "{any-baseline}"};
+const About no_worse{"not to be worse than", "{no-worse-than}"}, allow_any{"allow any", "{any-baseline}"};
 
 Measurement warning_count(double count) {
   Measurement m;

@@ -34,7 +34,7 @@ Ratio of_decimal(std::string_view text) {
   const std::size_t point = std::min(text.find('.'), text.size());
   const std::string_view fraction = text.substr(std::min(point + 1, text.size()));
   const auto digits = ExactCount::parse(std::string(text.substr(0, point)) + std::string(fraction));
-  if (!digits) fail(Fault::usage, "'{}' is no decimal number", text);
+  if (!digits) fail(Fault::usage, "'{}' is not a decimal number", text);
   ratio.numerator = *digits;
   ratio.denominator = ExactCount(1).times_power(10, fraction.size());
   return ratio;
@@ -66,7 +66,7 @@ Number number_of(const Measurement& m) {
     return {of_double(m.value), ""};
   }
   const auto covered = ExactCount::parse(m.covered), coverable = ExactCount::parse(m.coverable);
-  if (!covered || !coverable) return {{}, fmt::format("'{}' of '{}' are no counts", m.covered, m.coverable)};
+  if (!covered || !coverable) return {{}, fmt::format("'{}' of '{}' are not counts", m.covered, m.coverable)};
   if (coverable->is_zero()) return {{}, "nothing is coverable, so the coverage is undefined"};
   if (*covered > *coverable) return {{}, fmt::format("{} of {} cannot be", m.covered, m.coverable)};
   return {{false, *covered, *coverable}, ""};

@@ -35,8 +35,7 @@ void add_classes(report::Document& document, const Dataset& data, const DataSumm
   if (present == 1 && data.size() > 1)
     document.warnings.push_back(
         {"one-class", "all records are of one class",
-         "labels of another file, records in the order of their classes that were cut, or "
-         "a label that is none"});
+         "labels of another file, records that were cut while ordered by class, or a label that is not a class"});
 }
 
 report::Table target_table(const DataSummary& summary) {

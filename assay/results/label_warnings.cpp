@@ -147,7 +147,7 @@ std::vector<Warning> text_label_warnings(const Dataset& data) {
       data.describe().find("passed over as labels") == std::string::npos)
     return {};
   return {{"text-labels",
-           fmt::format("{}: there are no labels, as texts are not read as such", data.describe()),
+           fmt::format("{}: there are no labels, because texts are not read as labels", data.describe()),
            "labels in words; number them as the network does and store the numbers"}};
 }
 

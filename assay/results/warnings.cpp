@@ -183,7 +183,7 @@ std::vector<Warning> class_warnings(const Session& session, const Dataset& data)
        fmt::format("the data have {} named classes, the network {}: classes are numbered in the order of "
                    "their names, so those after one that is missing have another class's number",
                    classes, outputs),
-       "folders of some classes are missing; make them, empty where there are no records, or give labels"}};
+       "folders of some classes are missing; make them, empty for classes without records, or give labels"}};
 }
 
 std::vector<Warning> influence_warnings(const Session& session, const Dataset* data) {

@@ -34,7 +34,7 @@ void check_fit(const Session& session, const Dataset& data, const LossInfo& loss
     const std::size_t classes = class_count(session);
     if (classes == 0)
       fail(Fault::mismatch,
-           "{} data have labels, but the network gives {} a record, which is no row of class scores", which,
+           "{} data have labels, but the network gives {} for each record, which is not a row of class scores", which,
            to_string(output));
     if (data.class_count() > classes)
       fail(Fault::mismatch, "{} data: {} classes, but the network tells {} apart", which, data.class_count(),

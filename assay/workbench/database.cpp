@@ -299,10 +299,10 @@ int Database::judge(int action, std::string_view a, std::string_view b) {
     case SQLITE_CREATE_TEMP_TRIGGER:
     case SQLITE_DROP_TRIGGER:
     case SQLITE_DROP_TEMP_TRIGGER:
-      return refuse("there are no triggers here");
+      return refuse("triggers are not allowed here");
     case SQLITE_CREATE_VTABLE:
     case SQLITE_DROP_VTABLE:
-      return refuse("there are no virtual tables here");
+      return refuse("virtual tables are not allowed here");
     default:
       return refuse("this statement is not for queries");
   }

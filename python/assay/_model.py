@@ -283,4 +283,4 @@ def _network_of(source: Any, example: Any, name: str) -> Any:
         return _assay.read_onnx(bytes(source), "", name)
     if isinstance(source, (str, os.PathLike)):
         return _assay.read_model(os.fspath(source))
-    raise UsageError(f"a {type(source).__name__} is no network: give a file, ONNX bytes, a torch module or Keras model")
+    raise UsageError(f"a {type(source).__name__} is not a network: give a file, ONNX bytes, a torch module or Keras model")

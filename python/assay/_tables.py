@@ -219,7 +219,7 @@ def _stacked(column: Column) -> Array:
     try:
         arrays = [_cell(cell) for cell in cells]
     except (TypeError, ValueError):
-        raise DataError(f"column '{column.name}' holds lists that are no arrays of numbers; {_choose}") from None
+        raise DataError(f"column '{column.name}' contains lists that are not arrays of numbers; {_choose}") from None
     odd = [row for row, array in enumerate(arrays) if array.shape != arrays[0].shape]
     if odd:
         shapes = [f"of the shape {list(arrays[row].shape)}" for row in (odd[0], 0)]

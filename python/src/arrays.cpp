@@ -192,7 +192,7 @@ nb::object numpy_of(const Array& array, bool writable) {
 Array tensor_of(const nb::handle& object) {
   if (nb::isinstance(object, numpy("ndarray"))) return tensor_of_numpy(nb::borrow(object));
   if (nb::hasattr(object, "__dlpack__")) return tensor_of_dlpack(object);
-  fail(Fault::usage, "a {} is no array; give a NumPy array, a torch tensor or what speaks DLPack",
+  fail(Fault::usage, "a {} is not an array; give a NumPy array, a torch tensor, or an object with DLPack",
        type_name_of(object));
 }
 

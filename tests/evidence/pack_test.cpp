@@ -245,7 +245,7 @@ TEST_F(Verifying, WhatWasNotRunIsNotCalledTheSame) {
   const report::Document document = verified({.rerun = "all"});
   EXPECT_THAT(failed(document), ElementsAre(HasSubstr("commands run again: none was")));
   EXPECT_THAT(document.headline, Not(HasSubstr("came out the same")));
-  // A command that is none of those that measure.
+  // A command that does not only measure.
   write_pack(contents, pack);
   forge([](auto& json) { json["steps"][0]["command"] = {"attack"}; });
   EXPECT_THAT(failed(verified({.rerun = "all"})), Contains(HasSubstr("commands run again: none was")));

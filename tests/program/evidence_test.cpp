@@ -68,7 +68,7 @@ TEST_F(Evidence, APackVerifiesInAnotherFolderAndAChangedByteIsFound) {
   std::filesystem::rename(folder / "pack", here / "pack");
   const Outcome none = assay("verify 'another place'");
   EXPECT_EQ(none.code, 7);
-  EXPECT_THAT(none.err, testing::HasSubstr("is no evidence pack"));
+  EXPECT_THAT(none.err, testing::HasSubstr("is not an evidence pack"));
   const Outcome verified = assay("verify --quiet 'another place/pack'");
   EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
   const Outcome repeated = shell("cd 'another place' && $assay verify --quiet pack --rerun all --from ..");

@@ -46,7 +46,7 @@ class Jsma final : public Attack {
     if (iterations == 0)
       fail(
           Fault::usage,
-          "attack 'jsma': gamma={} of {} features is no pair, so that nothing would change; give at least {}",
+          "attack 'jsma': gamma={} of {} features is less than a pair, so nothing would change; give at least {}",
           gamma_, features, 2.0 / static_cast<double>(features));
     for (std::size_t i = 0; i < iterations && !rest.rows.empty(); ++i) advance(network, rest, result);
     for (std::size_t row = 0; row < rest.rows.size(); ++row)

@@ -147,7 +147,7 @@ class NumpySource final : public Source {
                         {values.begin() + static_cast<std::ptrdiff_t>(width), values.end()}};
     for (std::size_t c = 0; c < width; ++c) {
       if (!(range_->low[c] < range_->high[c]))
-        fail(Fault::data, "{}: 'valid_range' holds {} to {}, which is no range", path_, range_->low[c],
+        fail(Fault::data, "{}: 'valid_range' contains {} to {}, which is not a range", path_, range_->low[c],
              range_->high[c]);
     }
   }
@@ -383,7 +383,7 @@ std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
     fail(Fault::usage, "{}: y= and labels= name the same; say one of them", spec.path);
   const std::string labels = spec.text("labels"), y = spec.text("y", labels);
   if (spec.has("y") && !y.ends_with(".npy"))
-    fail(Fault::usage, "{}: y={} is no .npy file; tables are named by labels=FILE.csv or targets=FILE.csv",
+    fail(Fault::usage, "{}: y={} is not an .npy file; tables are named by labels=FILE.csv or targets=FILE.csv",
          spec.path, y);
   std::optional<Array> outputs;
   if (!y.empty() && !is_table_name(y)) outputs = parse_npy(read_file(y), y);

@@ -60,8 +60,7 @@ MeasureInfo selectivity_measure() {
                       "Status no_symbols: the records are no tokens, there is no control task. ") +
           probe_definition,
       .limits =
-          "control tasks are drawn once: another seed gives another selectivity. There is none of "
-          "images",
+          "control tasks are drawn once: another seed gives another selectivity. There is no control task for images",
       .paper = "Hewitt and Liang, Designing and Interpreting Probes with Control Tasks, EMNLP 2019",
       .options = options,
       .joint = true,

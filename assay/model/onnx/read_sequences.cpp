@@ -56,7 +56,7 @@ const std::vector<std::string>& Reader::sequence(const onnx::NodeProto& proto, c
                                                  int input) const {
   const auto found = is_given(proto, input) ? sequences_.find(proto.input(input)) : sequences_.end();
   if (found == sequences_.end())
-    fail(Fault::unsupported, "{}: input {} is no sequence whose elements are known", node.describe(), input);
+    fail(Fault::unsupported, "{}: input {} is not a sequence with known elements", node.describe(), input);
   return found->second;
 }
 

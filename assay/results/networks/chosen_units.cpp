@@ -41,7 +41,7 @@ Keys keys_of(const std::string& text) {
       continue;
     }
     if (!is_key)
-      fail(Fault::usage, "{} '{}': '{}' is none of {}{}", choice_of_units, text, key, joined(known),
+      fail(Fault::usage, "{} '{}': '{}' is not one of {}{}", choice_of_units, text, key, joined(known),
            did_you_mean(key, known));
     const auto [entry, is_new] =
         keys.emplace(key, equals == std::string::npos ? part : part.substr(equals + 1));
@@ -71,7 +71,7 @@ UnitQuestion question_of(const Keys& keys, const std::string& text) {
   const std::string top = value(keys, "top");
   const auto number = number_of<std::size_t>(top);
   if (!number || *number == 0)
-    fail(Fault::usage, "{} '{}': top={} is no number of units", choice_of_units, text, top);
+    fail(Fault::usage, "{} '{}': top={} is not a number of units", choice_of_units, text, top);
   question.top = *number;
   return question;
 }
@@ -177,7 +177,7 @@ std::map<std::string, std::vector<std::size_t>> chosen_units(const std::vector<s
   for (const std::string& text : texts) {
     for (const inspection::UnitGroup& group : parse_units(text, {{"", session}})) {
       if (!group.gate.empty())
-        fail(Fault::usage, "{} '{}': a gate of '{}' is no neuron of the layer; inspect looks at gates",
+        fail(Fault::usage, "{} '{}': a gate of '{}' is not a neuron of the layer; only inspect looks at gates",
              choice_of_units, text, group.layer);
       const auto neurons = static_cast<std::size_t>(session->layer(group.layer).neurons);
       if (!group.units.empty() && group.units.back() >= neurons)

@@ -58,7 +58,7 @@ std::string success_definition(const Dataset& data, const attack::AttackOptions&
 
 void add_attack(report::Document& document, const attack::AttackSummary& summary) {
   if (summary.lost > 0)
-    document.notices.push_back(fmt::format("{}: {} of the successes found are none any more once stored{}",
+    document.notices.push_back(fmt::format("{}: {} of the successes found are no longer successes once stored{}",
                                            summary.spec.name, summary.lost,
                                            summary.levels ? " as 8-bit levels" : ""));
   if (summary.attacked == 0)

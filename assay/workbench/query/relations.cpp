@@ -153,7 +153,7 @@ void put_model(Database& database, const ModelFacts& model) {
   for (const auto& [name, value] : model.attributes) {
     for (const std::string_view taken : {"mid", "path", "hash", "parameters", "rowid"}) {
       if (same_name(name, taken))
-        fail(Fault::usage, "model '{}': '{}' is no attribute, it is known of every model", model.name, name);
+        fail(Fault::usage, "model '{}': '{}' cannot be an attribute, because every model has it already", model.name, name);
     }
     add_attribute_column(database, name);
     columns += ", " + quoted_name(name);

@@ -283,7 +283,7 @@ void cast_by_number(Upgrade& u) {
   const std::string name = u.node.text("to", "");
   onnx::TensorProto::DataType type{};
   if (!onnx::TensorProto::DataType_Parse(name, &type))
-    fail(Fault::model, "{}: '{}' is no element type", u.node.describe(), name);
+    fail(Fault::model, "{}: '{}' is not an element type", u.node.describe(), name);
   u.node.attributes["to"] = std::int64_t{type};
 }
 

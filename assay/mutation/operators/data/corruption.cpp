@@ -128,7 +128,7 @@ OperatorInfo corruption_operator() {
               "brightness adds the amount; contrast draws each channel to its mean, "
               "(x - mean) * amount + mean; salt-pepper sets floor(amount * pixels) pixels to the least "
               "or the greatest value; occlusion sets a rectangle somewhere to the least value",
-          .limits = "needs numbers as inputs; records that are no pictures count as one row of pixels",
+          .limits = "needs numbers as inputs; records that are not pictures count as one row of pixels",
           .paper = "corruptions after Hendrycks, Dietterich, ICLR 2019",
           .level = OperatorInfo::Level::data,
           .options = std::move(options),

@@ -38,7 +38,7 @@ std::vector<std::string> other_rates(const Graph& graph, const Node& node) {
 std::vector<Place> dropout_places(const Program& program, const Subject&, const SpecOptions& options) {
   const bool any = options.text("to") == "any";
   const double to = any ? 0.5 : options.number("to", 0);
-  if (to > 1) fail(Fault::usage, "mutation operator dropout: to {} is no share", to);
+  if (to > 1) fail(Fault::usage, "mutation operator dropout: to={} is not a share", to);
   std::vector<Place> places;
   for (const Node& node : program.graph.nodes()) {
     if (node.op != "Dropout") continue;

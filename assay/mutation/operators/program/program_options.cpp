@@ -14,7 +14,7 @@ SpecOption to_option(const std::string& what) { return {"to", "any", what + ", o
 void check_word(const SpecOptions& options, const std::vector<std::string>& all) {
   const std::string& word = options.text("to");
   if (word == "any" || std::ranges::count(all, word) > 0) return;
-  fail(Fault::usage, "there is no '{}'{}; there are any, {}", word, did_you_mean(word, all), joined(all));
+  fail(Fault::usage, "there is no '{}'{}; give any, or one of {}", word, did_you_mean(word, all), joined(all));
 }
 
 std::string chosen_word(const ProgramStrike& strike, const std::vector<std::string>& all,

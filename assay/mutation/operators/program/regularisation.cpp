@@ -26,7 +26,7 @@ OperatorInfo regularisation_operator() {
       .definition =
           "in place of what the recipe has for this layer's kernel it has the regulariser `to` (l1, l2 or "
           "l1-l2, each with Keras's amount of 0.01); other layers keep what they have",
-      .limits = "for layers with regularisation; another amount of the same kind is no mutant of it",
+      .limits = "for layers with regularisation; the same kind with another amount does not count as a mutant",
       .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_weights_regularisation)",
       .level = OperatorInfo::Level::structure,
       .options = {to_option("the regulariser")},
