@@ -171,7 +171,7 @@ std::string no_number(const std::string& text, bool whole, bool negative_too) {
   const std::string digits = text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
   if (whole && !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos)
     return text.starts_with('-') && !negative_too ? fmt::format("'{}' is less than 0", text)
-                                                  : fmt::format("'{}' is a number beyond all bounds", text);
+                                                  : fmt::format("'{}' is a number that is too large", text);
   if (whole) return fmt::format("'{}' is not a whole number in decimal digits", text);
   return fmt::format("'{}' is not a number such as 0.5 or 1e-3", text);
 }

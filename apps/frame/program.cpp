@@ -87,8 +87,7 @@ void declare_common(CLI::App& app, Settings& settings) {
       "read flags from FILE (default: ./assay.toml, else [tool.assay] of ./pyproject.toml)");
   flags.of_the_run()
       .add_code("--plugin FILE.so", settings.plugins,
-                "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "
-                "(docs/plugins.md)")
+                "load FILE, a shared library that adds criteria, attacks, operators, ... (docs/plugins.md)")
       ->allow_extra_args(false);
   flags.of_the_run().add(
       "--trust", settings.trust,
@@ -98,14 +97,14 @@ void declare_common(CLI::App& app, Settings& settings) {
                          "all tables, such as those of single records, and what the result rests on");
   flags.of_the_run().add("--force", settings.force,
                          "replace a state, profile or result that holds something else");
-  flags.of_the_run().add("--strict", settings.strict, "end with exit code 9 where the result has warnings");
+  flags.of_the_run().add("--strict", settings.strict, "end with exit code 9 if the result has warnings");
   flags.add("--seed", settings.seed, "seed of everything random", CLI::Validator(no_seed, ""));
   flags.add("--threads", settings.threads, "threads; 0: all cores", CLI::Range(0, 4096));
   flags.add("--batch", settings.batch, "records per batch; 0: chosen for the network",
             CLI::Range(0, 1 << 20));
   flags.add("--device", settings.device, "where networks run: cpu");
   flags.add("--engine", settings.engine,
-            "what runs networks on the processor; auto: the quickest, part by part",
+            "what runs networks on the processor; auto: the fastest for each part",
             CLI::IsMember({"auto", "lanes", "onednn", "reference"}));
   flags
       .add("--memory", settings.memory_gib,

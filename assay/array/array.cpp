@@ -287,7 +287,8 @@ Array Array::flatten(std::int64_t first, std::int64_t last) const {
   if (rank() == 0) return reshape({1});
   const auto begin = static_cast<std::ptrdiff_t>(index_of(first)),
              end = static_cast<std::ptrdiff_t>(index_of(last)) + 1;
-  if (begin >= end) fail(Fault::model, "there are no axes {} to {} in shape {}", first, last, to_string(shape_));
+  if (begin >= end)
+    fail(Fault::model, "there are no axes {} to {} in shape {}", first, last, to_string(shape_));
   Shape shape(shape_.begin(), shape_.begin() + begin);
   shape.push_back(element_count(Shape(shape_.begin() + begin, shape_.begin() + end)));
   shape.insert(shape.end(), shape_.begin() + end, shape_.end());
@@ -341,7 +342,8 @@ Array Array::slice(std::int64_t axis, std::int64_t begin, std::int64_t end, std:
 
 Array Array::permute(const Shape& axes) const {
   if (axes.size() != shape_.size())
-    fail(Fault::model, "axes {} are not a permutation of those of shape {}", to_string(axes), to_string(shape_));
+    fail(Fault::model, "axes {} are not a permutation of those of shape {}", to_string(axes),
+         to_string(shape_));
   Shape shape, strides, back(axes.size(), -1);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::size_t from = index_of(axes[i]);
@@ -449,7 +451,7 @@ void require_dtype(DType actual, DType wanted) {
 
 void require_contiguous(const Array& array) {
   if (!array.is_contiguous())
-    fail(Fault::internal, "elements of shape {} are read in order, which they do not lie in",
+    fail(Fault::internal, "elements of shape {} are read in order, but they are not stored in order",
          to_string(array.shape()));
 }
 

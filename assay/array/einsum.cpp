@@ -226,7 +226,7 @@ void require_sizes_to_meet(const Arrays& operands, const LabelOrder& order, std:
     for (const Array& operand : operands) {
       const std::int64_t own = operand.shape()[i];
       if (own != 1 && size != 1 && own != size)
-        fail(Fault::model, "einsum '{}': one label stands for axes of {} and of {} elements", equation, size,
+        fail(Fault::model, "einsum '{}': one label is used for axes of {} and of {} elements", equation, size,
              own);
       if (own != 1) size = own;
     }

@@ -49,12 +49,12 @@ void require_same_size(const PictureBoxes& picture, const RecordSize& record, co
   const bool told = picture.width > 0 && picture.height > 0;
   if (picture.relative) return;
   if (!told && record.resized)
-    fail(Fault::data, "{}: the size of the picture of record '{}' is missing, with which boxes are resized",
+    fail(Fault::data, "{}: the size of the picture of record '{}' is missing; boxes are resized by it",
          picture.file, id);
   if (told && !record.resized && (picture.width != record.width || picture.height != record.height))
     fail(Fault::data,
          "{}: the picture of record '{}' has {:g} x {:g} pixels there, and the record {:g} x {:g}; give "
-         "resize=HxW, with which boxes are resized, too",
+         "resize=HxW, which also resizes the boxes",
          picture.file, id, picture.height, picture.width, record.height, record.width);
 }
 
@@ -65,7 +65,7 @@ BoxCategories::BoxCategories(const std::string& text) : by_id_(text == "id") {
   names_ = text.ends_with(".txt") ? names_in(text) : parts_of(text, "+");
   std::set<std::string> seen;
   for (const std::string& name : names_) {
-    if (!seen.insert(name).second) fail(Fault::usage, "categories={}: '{}' is there twice", text, name);
+    if (!seen.insert(name).second) fail(Fault::usage, "categories={}: '{}' is given twice", text, name);
   }
 }
 

@@ -72,8 +72,8 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
        {std::pair("label", labels), std::pair("target", targets), std::pair("id", labels || targets),
         std::pair("decimal", labels || targets)}) {
     if (spec.has(key) && !used)
-      fail(Fault::usage, "data '{}': {}= is about a table, but no table is given; add labels= or targets=", text,
-           key);
+      fail(Fault::usage,
+           "data '{}': {}= is about a table, but no table is given; add labels= or targets=", text, key);
   }
 }
 
@@ -541,7 +541,7 @@ class Prepared final : public Dataset {
     std::set<std::string> seen;
     std::vector<std::size_t> named;
     for (const std::string& line : id_lines(file)) {
-      if (!seen.insert(line).second) fail(Fault::data, "{}: the id '{}' stands there twice", file, line);
+      if (!seen.insert(line).second) fail(Fault::data, "{}: the id '{}' occurs twice", file, line);
       const auto [begin, end] = places.equal_range(line);
       if (begin == end) fail(Fault::data, "{}: no record of {} has the id '{}'", file, spec_.path, line);
       for (auto place = begin; place != end; ++place) named.push_back(place->second);
@@ -644,7 +644,8 @@ DatasetPtr open_one(const std::string& text) {
 
 DatasetPtr open_dataset(const std::string& text) {
   if (text.find('\0') != std::string::npos)
-    fail(Fault::usage, "data '{}': a NUL character ends every file name", text.substr(0, text.find('\0')));
+    fail(Fault::usage, "data '{}': a file name cannot contain a NUL character",
+         text.substr(0, text.find('\0')));
   std::vector<DatasetPtr> parts;
   for (const std::string& part : joined_specs(text)) {
     try {

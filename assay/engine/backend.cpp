@@ -10,11 +10,11 @@ namespace assay {
 
 std::vector<Array> Segment::gradients(const Tensors&, std::span<const Array>,
                                       std::span<const ValueId>) const {
-  fail(Fault::internal, "gradients are asked of a back end that has none");
+  fail(Fault::internal, "gradients are requested from a back end that has none");
 }
 
 RecordGradients Segment::gradients(const Tensors&, const RecordObjective&, std::span<const ValueId>) const {
-  fail(Fault::internal, "gradients are asked of a back end that has none");
+  fail(Fault::internal, "gradients are requested from a back end that has none");
 }
 
 bool Backend::learns(const Graph&, const Node&, std::size_t) const { return false; }

@@ -226,7 +226,7 @@ Safetensors::Safetensors(const fs::path& file) : file_(file) {
   std::uint64_t length = 0;
   if (size >= length_bytes) read_part(file, 0, &length, length_bytes);
   if (size < length_bytes || length > size - length_bytes)
-    fail(Fault::model, "not a safetensors file, or cut short: the header ends behind the file");
+    fail(Fault::model, "not a safetensors file, or cut short: the header ends after the end of the file");
   if (length > largest_header)
     fail(Fault::resources, "a header of {} bytes is more than the {} allowed", length, largest_header);
   std::string text(length, '\0');

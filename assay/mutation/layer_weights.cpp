@@ -172,9 +172,8 @@ class Finder {
     const auto held = held_weights(graph_, index_, matrix);
     if (!held) {
       const bool computed = weights != no_value && !graph_.is_constant(weights);
-      return computed && depends_on_input(weights)
-                 ? "it is a product of two activations, without weights of its own"
-                 : no_constant(weights);
+      return computed && depends_on_input(weights) ? "it is a product of two activations and has no weights"
+                                                   : no_constant(weights);
     }
     auto layout = dense_layout(node_, held->shape, in_front);
     if (layout && held->transposed) layout = turned(*layout);

@@ -153,7 +153,7 @@ void check_recipe(const Recipe& recipe, bool validated) {
   require(recipe.validation_share >= 0 && recipe.validation_share < 1, "validation share",
           recipe.validation_share, "at least 0 and below 1");
   if (recipe.validation_share > 0 && validated)
-    fail(Fault::usage, "a validation share has no effect beside validation data; give one of the two");
+    fail(Fault::usage, "a validation share has no effect together with validation data; give one of the two");
   if (recipe.patience && !validated && recipe.validation_share == 0)
     fail(Fault::usage, "patience needs validation data, whose loss it watches, or a validation share");
   if (recipe.min_delta > 0 && !recipe.patience)

@@ -173,7 +173,7 @@ class Criterion(_Named):
             def save(self): return self.top           # what json.dumps takes: numbers, texts, lists, dicts
             def load(self, state): self.top = state
 
-    Batches come in any order and split in any way; ``merge`` must not care about order either. ``load`` gets what
+    Batches come in any order and split in any way; ``merge`` must not depend on the order either. ``load`` gets what
     ``save`` gave, NaN and infinities included, tuples as lists and keys as texts; integers have 64 bits at most. A file
     with the state is read back where the criterion is registered (:func:`register`).
     """

@@ -387,7 +387,7 @@ def _hold_iterables(
     for name, value in given.items():
         flag = flags[name]
         if flag["type"] == "SPEC" and isinstance(value, (str, os.PathLike)) and os.fspath(value).endswith(".parquet"):
-            raise UsageError(f"{name}: of a table somebody has to say what is what: assay.data({os.fspath(value)!r}, label=...)")
+            raise UsageError(f"{name}: say what the columns of a table are: assay.data({os.fspath(value)!r}, label=...)")
         if flag["type"] != "SPEC" or isinstance(value, (str, os.PathLike, Data, list, Result)) or is_own(value):
             continue
         if isinstance(value, tuple):
@@ -524,7 +524,7 @@ def _name_the_program(command: str, given: Given) -> None:
     for name, value in given.items():
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if not isinstance(item, (str, os.PathLike, bool, int, float)):
-                raise UsageError(f"{command}() is about files: give '{name}' by the name of its file")
+                raise UsageError(f"{command}() works on files: give the file name of '{name}'")
     program = program_file()
     if program is None:
         raise FileError(f"{command}() runs the commands of the program 'assay', which is not in PATH; install it")

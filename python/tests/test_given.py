@@ -166,7 +166,7 @@ def test_parquet_files_that_are_none(tmp_path):
     with pytest.raises(assay.FileError, match="no such file"):
         assay.data(tmp_path / "none.parquet", label="kind")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(assay.DataError, match="bad.parquet: no parquet file"):
+    with pytest.raises(assay.DataError, match="bad.parquet: not a parquet file"):
         assay.data(tmp_path / "bad.parquet", label="kind")
 
 

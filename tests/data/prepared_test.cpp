@@ -89,7 +89,7 @@ TEST(Prepared, RecordsThatAFileNamesInItsOrder) {
               ElementsAre("11"));
   expect_data_error(Fault::data, {"chosen.txt", "no record", "'12'"},
                     path + ",ids=" + put("chosen.txt", "12\n"));
-  expect_data_error(Fault::data, {"chosen.txt", "'3' stands there twice"},
+  expect_data_error(Fault::data, {"chosen.txt", "'3' occurs twice"},
                     path + ",ids=" + put("chosen.txt", "3\n3\n"));
 }
 

@@ -167,7 +167,7 @@ TEST(Records, MayLieAlongAnotherAxis) {
   EXPECT_EQ(open_dataset(path + ",inputs=x+s")->facts().others.at(0).record_shape, (Shape{1, 2}));
   expect_data_error(Fault::usage, {"axis=2", "[3, 2]"}, path + ",inputs=x+s,axis=x:2");
   expect_data_error(Fault::usage, {"axis=u:1 names no input"}, path + ",inputs=x+s,axis=u:1");
-  expect_data_error(Fault::usage, {"axis=1 is of which input"}, path + ",inputs=x+s,axis=1");
+  expect_data_error(Fault::usage, {"which input is axis=1 for"}, path + ",inputs=x+s,axis=1");
 }
 
 TEST(Records, OfSeveralInputsNeedArraysThatFit) {

@@ -283,7 +283,7 @@ TEST_F(Verifying, ASignatureWhoseKeyWasNotCheckedIsANotice) {
   const report::Document unasked = verified();
   EXPECT_THAT(failed(unasked), ElementsAre());
   EXPECT_THAT(unasked.headline, HasSubstr("signed with a key that was not checked"));
-  EXPECT_THAT(unasked.notices, Contains(HasSubstr("whose key that is was not checked")));
+  EXPECT_THAT(unasked.notices, Contains(HasSubstr("whose key it is was not checked")));
   for (const report::Gate& gate : unasked.gates) EXPECT_NE(gate.text, "signature");
   write_file(folder / "signers", "me@here " + read_file(key.string() + ".pub"));
   const VerifyOptions trusted{.signers = (folder / "signers").string(), .identity = "me@here"};

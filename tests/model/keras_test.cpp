@@ -130,7 +130,8 @@ TEST(KerasWeightFiles, WeightsBesideJson) {
   write_h5(temporary("whole.h5"), lenet_json(), lenet_values());
   EXPECT_EQ(read_keras_h5(temporary("whole.h5")).hash(), hash);
   fs::remove(path);
-  expect_error([&] { read_keras_h5(temporary("net.json")); }, Fault::io, {"no weights beside it", "net.h5"});
+  expect_error([&] { read_keras_h5(temporary("net.json")); }, Fault::io,
+               {"its weights are missing", "net.h5"});
 }
 
 TEST(KerasWeightFiles, OtherPrecisionsAreWidenedWithNotice) {

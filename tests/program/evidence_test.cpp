@@ -208,7 +208,7 @@ gates = ["accuracy=0.85"]
   write_file(folder / "night.json", nameless.dump());
   const Outcome unknown = assay("evidence --quiet --config collected.toml --out unknown");
   EXPECT_EQ(unknown.code, 6) << unknown.out;
-  EXPECT_THAT(unknown.err, testing::HasSubstr("does not say of which network it is"));
+  EXPECT_THAT(unknown.err, testing::HasSubstr("does not say which network it is about"));
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ TEST_F(PlanTest, FaultsAreNamedBeforeAnythingLongIsDone) {
   EXPECT_THAT(error_where("GROUP BY 1"), HasSubstr("write the column itself"));
   EXPECT_THAT(error_where("GROUP BY S.hid"), HasSubstr("GROUP BY says which units are inspected together"));
   EXPECT_THAT(error_where("GROUP BY D.label"), HasSubstr("D cannot be grouped by"));
-  EXPECT_THAT(error_where("HAVING D.label = 1"), HasSubstr("D can stand in OVER and in WHERE only"));
+  EXPECT_THAT(error_where("HAVING D.label = 1"), HasSubstr("D can be used in OVER and in WHERE only"));
   EXPECT_THAT(error_where("WHERE nonsense(U.uid) = 1"), HasSubstr("no such function: nonsense"));
   EXPECT_THAT(message_of([&] {
                 plan(

@@ -24,10 +24,10 @@ class EvidenceCommand final : public Command {
     flags.add("test,--test SPEC", subject_.test, "test records of all steps");
     flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
     flags.add_output("--out FOLDER", out_, "folder of the pack");
-    flags.add_output("--zip FILE.zip", zip_, "the pack as an archive, too");
+    flags.add_output("--zip FILE.zip", zip_, "also write the pack as an archive");
     flags.add("--sign FILE", key_, "sign the manifest with this OpenSSH key (ssh-keygen -Y)");
     flags.describe(
-        "Steps and requirements stand in the configuration file as [[evidence.step]] and "
+        "Steps and requirements are given in the configuration file as [[evidence.step]] and "
         "[[evidence.requirement]] (docs/evidence.md); without steps: evaluate, cover, mutate.");
   }
 
@@ -89,7 +89,7 @@ class EvidenceCommand final : public Command {
       for_options(step, [&](const CLI::Option& option, const std::string& value) {
         const std::string flag = frame::flag_of(option);
         if (flag == "--trust" || flag == "--config")
-          fail(Fault::usage, "{}: {} stands on the command line only", place, flag);
+          fail(Fault::usage, "{}: {} is for the command line only", place, flag);
         frame::refuse_untrusted(option, value, place);
       });
     }

@@ -44,7 +44,8 @@ class ImportanceCommand final : public Command {
               "smallest m: neurons that hold this share of the absolute relevance", CLI::Range(0.0, 1.0));
     flags.add("--top", question_.top, "neurons listed per layer", CLI::Range(1, 100000));
     flags.of_the_run().add("--heatmaps", question_.heat_maps,
-                           "write pictures of the relevance of so many random records", CLI::Range(0, 10000));
+                           "write pictures of the relevance of this many random records",
+                           CLI::Range(0, 10000));
     folder_ = flags.add_output(
         "--out FOLDER", question_.folder, "folder for the pictures",
         {.members = {"relevance-[0-9]*.png"}, .when = [this] { return question_.heat_maps > 0; }});

@@ -20,7 +20,7 @@ class Prune final : public Command {
     units_.declare(flags);
     flags.add("--mask", options_.mask, "set their activations to 0 and keep the shape of the network");
     flags.add("--random-groups", options_.random_groups,
-              "compare with so many random choices of as many units of the same layers",
+              "compare with this many random choices of as many units of the same layers",
               CLI::Range(0, 10'000));
     add_task(flags, task_);
     flags.add_output("--out FILE.onnx", out_, "where the pruned network goes");

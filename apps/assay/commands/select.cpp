@@ -25,7 +25,7 @@ class Select final : public Command {
                                   "criterion whose coverage counts for minimise, budget and additional");
     flags.add("--beyond STATE", question_.beyond,
               "count only what this coverage state (cover --state) does not cover yet, by its profile and, "
-              "without --criterion, by its first criterion");
+              "unless --criterion is given, its first criterion");
     profile_option_ = flags.naming(Concept::profile)
                           .add("--profile FILE", question_.profile,
                                "profile of an earlier `assay cover`, instead of --train");
@@ -85,7 +85,7 @@ class Select final : public Command {
 
 CommandInfo select_command() {
   return {
-      "select", "the smallest test set that covers as much, or the tests to look at first",
+      "select", "the smallest test set with the same coverage, or the tests to look at first",
       "  assay select net.onnx test.npz --by deepgini --out order.txt\n"
       "  assay select net.onnx test.npz --train train.npz --by minimise --criterion nc --write small.npz\n"
       "  assay select net.onnx pool.npz --by budget --size 100 --beyond tested.cov --out add-these.txt\n"

@@ -30,7 +30,7 @@ class Train final : public Command {
                      {.goes_on = [] { return true; }});
     flags
         .add_list("--specialise SPEC,...", question_.specialised,
-                  "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
+                  "units that also follow a hypothesis of --hypotheses, by an auxiliary loss: "
                   "'depth[layer=lstm,units=0-3,weight=0.5]'; may be repeated")
         ->allow_extra_args(false);
     flags.naming(Concept::input)
@@ -45,14 +45,13 @@ class Train final : public Command {
     options_.declare_run(flags);
     add_task(flags, question_.task);
     flags
-        .add_list(
-            "--also-train NAME,...", question_.constants.also,
-            "float constant that is trained although it looks like a setting (a single number, a mask), or "
-            "'all'; may be repeated")
+        .add_list("--also-train NAME,...", question_.constants.also,
+                  "float constant to train although it looks like a setting (a single number, a mask), or "
+                  "'all'; may be repeated")
         ->allow_extra_args(false);
     flags
         .add_list("--freeze NAME,...", question_.constants.frozen,
-                  "weight, or layer with its weights, that stays as it is; may be repeated")
+                  "weight, or layer with its weights, that is not trained; may be repeated")
         ->allow_extra_args(false);
   }
 

@@ -228,9 +228,9 @@ Array bind_records(const Graph& graph, ValueId input, const RecordShapes& known,
     const bool of_bytes = value.dtype == DType::uint8;
     fail(Fault::mismatch,
          "input '{}' of network '{}' takes {} numbers ({}), but the records hold fractions; {}", value.name,
-         graph.name(), to_string(value.dtype), of_bytes ? "8-bit pictures, say" : "tokens, say",
-         of_bytes ? "of pictures, say scale=1 in the data specification, which keeps them from 0 to 255"
-                  : "is the scaling of the data meant for another network?");
+         graph.name(), to_string(value.dtype), of_bytes ? "8-bit pictures, for instance" : "tokens, say",
+         of_bytes ? "for pictures, add scale=1 to the data specification, which keeps them from 0 to 255"
+                  : "is the data scaled for another network?");
   }
   tensor = in_memory(tensor, wanted);
   return form.batch_axis > 0 ? tensor.movedim(0, form.batch_axis).contiguous() : tensor;

@@ -150,7 +150,7 @@ class Program final : public Annotator {
 
 AnnotatorInfo program_annotator() {
   return {.name = "program",
-          .summary = "what a program of your own says of records, a line each",
+          .summary = "what your own program says of records, one line each",
           .definition =
               "the command runs in a shell for each block of records. It reads a record a line, as JSON: a "
               "string "

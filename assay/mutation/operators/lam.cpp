@@ -31,7 +31,7 @@ std::string refusal(const SubjectLayer& layer, const SpecOptions& options) {
   const bool none = possible(layer, options).empty();
   if (layer.last) return "it gives the network's output; a layer is added between layers";
   if (!none) return {};
-  return options.text("kind") == "duplicate" ? shapes_differ(layer) : "it is never negative already";
+  return options.text("kind") == "duplicate" ? shapes_differ(layer) : "its output is never negative anyway";
 }
 
 // A copy of the layer's nodes that reads the layer and gives what its readers read.

@@ -17,7 +17,7 @@ namespace assay {
 
 template <typename T>
 nlohmann::json to_binary(const std::vector<T>& values) {
-  static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+  static_assert(std::endian::native == std::endian::little, "numbers are written as they are in memory");
   std::vector<std::uint8_t> bytes(values.size() * sizeof(T));
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return nlohmann::json::binary(std::move(bytes));

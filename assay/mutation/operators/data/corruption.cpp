@@ -118,7 +118,7 @@ OperatorInfo corruption_operator() {
   auto options = data_options("0.1", "that are corrupted");
   options.push_back({"kind", "brightness", "brightness, contrast, salt-pepper or occlusion"});
   options.push_back({"amount", "",
-                     "how much: what is added (0.15), the factor of the contrast (0.4), the share of pixels "
+                     "strength: what is added (0.15), the factor of the contrast (0.4), the share of pixels "
                      "(0.05), the edges of what is in front (0.3 of height and width)"});
   return {.name = "corruption",
           .title = "corrupted features",

@@ -76,7 +76,7 @@ OperatorInfo initialiser_operator() {
                                                    other_initialisers(program, strike.place));
                 program.recipe.initialiser.append(",").append(Spec{to, {{"layer", strike.place}}}.text());
                 return ProgramChange{
-                    1, fmt::format("{} begins with {} in place of {}", strike.place, to, before)};
+                    1, fmt::format("{} begins with {} instead of {}", strike.place, to, before)};
               },
           .option = "to",
           .values = [](const Program& program, const Subject&,
