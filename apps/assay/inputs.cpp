@@ -44,7 +44,7 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   return session;
 }
 
-CLI::Option* DataInput::declare(Flags& flags, bool positional) {
+CLI::Option* DataInput::declare(const Flags& flags, bool positional) {
   CLI::Option* const option =
       flags.naming(files_).add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
   option_ = option;

@@ -190,7 +190,7 @@ std::string version_text(const Program& program) {
 // The program's command line: its commands, and those of the frame.
 struct CommandLine {
   explicit CommandLine(const Program& program) : root(program.summary, program.name) {
-    root.formatter(make_help_formatter(program.groups));
+    root.formatter(make_help_formatter(groups_of(program.commands)));
     root.set_version_flag("-V,--version", version_text(program));
     root.require_subcommand(0, 1);
     root.option_defaults()->always_capture_default();  // --help shows what an option is when it is not given

@@ -19,8 +19,9 @@ class AttackCommand final : public Command {
         "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)");
     flags.add("--preset NAME", question_.preset,
               "attacks and options of a paper: " + joined(attack::presets().names()));
-    flags.add_output("--out FOLDER", question_.folder, "folder for the attacked records, one .npz per attack",
-                     {.instead = [this] { return answers::outputs_of(question_, "--out"); }});
+    flags.add_output(
+        "--out FOLDER", question_.folder, "folder for the attacked records, one .npz per attack",
+        {.instead = [this] { return answers::outputs_of(question_, "--out"); }, .product = Product::records});
     flags.add("--all", question_.options.all,
               "also attack records that the network gets wrong, to change the class that it names");
     flags.add("--only-successful", question_.options.only_successful, "store only records that succeed");
@@ -76,7 +77,7 @@ CommandInfo attack_command() {
       "  assay attack net.onnx test.npz,range=0:1 --attack 'fgsm[eps=0.1]' --attack 'pgd[eps=0.1,starts=3]' "
       "--out attacked\n"
       "  assay attack lenet5.onnx t10k-images-idx3-ubyte.gz --preset deepimportance --levels",
-      make_command<AttackCommand>};
+      make_command<AttackCommand>, break_group};
 }
 
 }  // namespace assay::app

@@ -12,7 +12,7 @@ class Audit final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
-    train_.declare(flags);
+    train_.declare(flags.leading());
     test_.declare(flags, true);
     flags.add_list("--criterion SPEC,...", question_.criteria,
                    "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
@@ -90,7 +90,7 @@ CommandInfo audit_command() {
           "nc[threshold=0.5] --by-layer\n"
           "  assay audit net.onnx test.npz --train train.npz --mutants net.mut --sizes 50,200 --twin "
           "other-seed.onnx --noise 0.05",
-          make_command<Audit>};
+          make_command<Audit>, test_group};
 }
 
 }  // namespace assay::app

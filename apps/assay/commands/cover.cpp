@@ -20,7 +20,7 @@ class Cover final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
-    train_.declare(flags);
+    train_.declare(flags.leading());
     test_.declare(flags, true);
     reached_.declare(flags);
     flags.add_list(
@@ -255,7 +255,9 @@ CommandInfo cover_command() {
       "--criterion idc --criterion kmnc\n"
       "  assay cover net.onnx night.tar --profile net.profile --criterion nc --criterion "
       "'kmnc[sections=100]' --context night --state all.cov --append",
-      make_command<Cover>, true};
+      make_command<Cover>,
+      test_group,
+      true};
 }
 
 }  // namespace assay::app

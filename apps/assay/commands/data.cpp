@@ -67,11 +67,14 @@ class Data final : public Command {
 }  // namespace
 
 CommandInfo data_command() {
-  return {"data", "what a data set holds: counts, shapes, range, class balance and duplicates",
+  return {"data",
+          "what a data set holds: counts, shapes, range, class balance and duplicates",
           "  assay data t10k-images-idx3-ubyte.gz\n"
           "  assay data digits:1000,seed=7 --sheet digits.png\n"
           "  assay data 'images.tar,targets=steering.csv[:500]' --write part.npz",
-          make_command<Data>, true};
+          make_command<Data>,
+          begin_group,
+          true};
 }
 
 }  // namespace assay::app

@@ -13,7 +13,8 @@ class Demo final : public Command {
     flags.add("--records", demonstration_.records, "training digits; a fifth as many test digits",
               CLI::Range(500, 10'000'000));
     flags.add("--epochs", demonstration_.epochs, "passes over the training digits", CLI::Range(1, 1000));
-    flags.add_output("--out FOLDER", out_, "folder for network, profile, pictures and result");
+    flags.add_output("--out FOLDER", out_, "folder for network, profile, pictures and result",
+                     {.product = Product::network});
   }
 
   report::Document run(Context& context) override {
@@ -37,7 +38,7 @@ CommandInfo demo_command() {
   return {"demo", "a complete example on digits that are drawn on the fly; no download",
           "  assay demo\n"
           "  assay demo --records 5000 --epochs 1 --out quick",
-          make_command<Demo>};
+          make_command<Demo>, begin_group};
 }
 
 }  // namespace assay::app

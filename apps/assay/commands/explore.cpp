@@ -15,7 +15,7 @@ class Explore final : public Command {
  public:
   void declare(Flags& flags) override {
     networks_.declare(flags);
-    data_.declare(flags);
+    data_.declare(flags.leading());
     flags.add_list("--constraint SPEC,...", question_.constraints,
                    "what may be done to a record, such as occl[size=10x10]; several apply together (default: "
                    "light; none: anything; `assay constraints` lists all)");
@@ -87,7 +87,8 @@ class Explore final : public Command {
     flags.add_output("--out FOLDER", question_.folder,
                      "folder for findings.npz, voted.npz, manifest.json, pictures and the journal",
                      {.members = {"findings*.npz", "voted*.npz", "manifest.json", "*.png"},
-                      .journal = answers::exploration_journal});
+                      .journal = answers::exploration_journal,
+                      .product = Product::records});
     flags.add("--pictures", question_.pictures, "findings drawn as before, after and difference",
               CLI::Range(0, 100'000));
   }
@@ -147,7 +148,7 @@ CommandInfo explore_command() {
           "--criterion 'idc[m=6]' --train train.npz,range=0:1\n"
           "  assay explore a.onnx b.onnx c.onnx --data frames.tar,targets=steering.csv --constraint light "
           "--margin 0.2",
-          make_command<Explore>};
+          make_command<Explore>, break_group};
 }
 
 }  // namespace assay::app

@@ -86,12 +86,15 @@ class ImportanceCommand final : public Command {
 }  // namespace
 
 CommandInfo importance_command() {
-  return {"importance", "the neurons that decide, by layer-wise relevance propagation and other attributions",
+  return {"importance",
+          "the neurons that decide, by layer-wise relevance propagation and other attributions",
           "  assay importance lenet5.onnx train-images-idx3-ubyte.gz\n"
           "  assay importance net.onnx train.npz --layer conv2 --method epsilon-plus --top 5\n"
           "  assay importance net.onnx test.npz --heatmaps 8 --out pictures\n"
           "There is no --shard: neurons are ranked by sums over all records.",
-          make_command<ImportanceCommand>, true};
+          make_command<ImportanceCommand>,
+          explain_group,
+          true};
 }
 
 }  // namespace assay::app

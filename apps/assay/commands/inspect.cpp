@@ -173,7 +173,7 @@ CommandInfo inspect_command() {
           "S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, hypotheses H, inputs "
           "D WHERE H.name = 'label:3' ORDER BY S.unit_score DESC LIMIT 5\"\n"
           "  assay inspect --db study.db --add importance.json --add cover.json",
-          make_command<Inspect>};
+          make_command<Inspect>, explain_group};
 }
 
 }  // namespace assay::app

@@ -19,10 +19,11 @@ using Action = answers::MutationQuestion::Action;
 class Mutate final : public Command {
  public:
   void declare(Flags& flags) override {
-    flags.add("action ACTION", action_,
-              "run: judge mutants by a test set; list: only name them; export: write one as ONNX; store: "
-              "list and check what is in --store",
-              CLI::IsMember({"run", "list", "export", "store"}));
+    flags.by_keyword().add(
+        "action ACTION", action_,
+        "run: judge mutants by a test set; list: only name them; export: write one as ONNX; store: "
+        "list and check what is in --store",
+        CLI::IsMember({"run", "list", "export", "store"}));
     flags.skip_other_words();  // anything that is not an action is the network
     model_.declare(flags, true);
     flags.naming(Concept::test_data)
@@ -48,7 +49,7 @@ class Mutate final : public Command {
         "are drawn");
     flags.add("--list", list_, "the same as the action list");
     flags.add_output("--out FILE.onnx", question_.out, "with export: where the mutant goes",
-                     {.when = [this] { return action_ == "export"; }});
+                     {.when = [this] { return action_ == "export"; }, .product = Product::network});
     flags.add("--quality", question_.score.quality,
               "leave out mutants that misclassify more than this share of T'; 1: none", CLI::Range(0.0, 1.0));
     flags.add("--margin FLOAT", question_.run.margin,
@@ -182,7 +183,9 @@ CommandInfo mutate_command() {
       "trained\n"
       "  assay mutate list net.onnx --operator ns --layer conv2\n"
       "  assay mutate export net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
-      make_command<Mutate>, true};
+      make_command<Mutate>,
+      test_group,
+      true};
 }
 
 }  // namespace assay::app

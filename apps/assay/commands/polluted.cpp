@@ -13,6 +13,7 @@ class Polluted final : public Command {
   void declare(Flags& flags) override {
     data_.declare(flags, true);
     flags.naming(Concept::input)
+        .leading()
         .add("--findings SPEC", question_.findings,
              "inputs that break the network, as `assay explore` and `assay attack` write them; may be "
              "repeated");
@@ -39,7 +40,7 @@ class Polluted final : public Command {
     inspect_ =
         flags.add("--inspect", question_.inspected,
                   "suspects that are inspected when counting what is found; 0: as many as are polluted");
-    flags.add_output("--out FILE.csv", question_.out, "write the whole ranking");
+    flags.add_output("--out FILE.csv", question_.out, "write the whole ranking", {.product = Product::ids});
     flags.add("--pictures", question_.pictures,
               "draw this many suspects next to the finding that they resemble", CLI::Range(0, 1000));
     folder_ =
@@ -75,7 +76,7 @@ CommandInfo polluted_command() {
           "suspects.csv\n"
           "  assay polluted 'train-images-idx3-ubyte.gz,relabel=9>1:0.3' --findings found/findings.npz "
           "--between 9+1 --label 1 --truth train-images-idx3-ubyte.gz",
-          make_command<Polluted>};
+          make_command<Polluted>, break_group};
 }
 
 }  // namespace assay::app

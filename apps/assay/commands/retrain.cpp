@@ -14,7 +14,7 @@ class Retrain final : public Command {
   void declare(Flags& flags) override {
     model_.declare(flags, true);
     data_.declare(flags, true);
-    test_.declare(flags);
+    test_.declare(flags.leading());
     declare_given(flags);
     declare_made(flags);
     flags.add("--count", question_.plan.count, "records to add, the same number for every kind",
@@ -30,7 +30,7 @@ class Retrain final : public Command {
                      "finished runs are kept here; the same command goes on from them",
                      {.members = {"retraining.journal"}, .journal = answers::retraining_journal});
     flags.add_output("--out-dir FOLDER", out_, "write the first retrained network of each kind, as ONNX",
-                     {.members = {"*.onnx", "*.onnx.data"}});
+                     {.members = {"*.onnx", "*.onnx.data"}, .product = Product::networks});
     recipe_.declare(flags);
     add_task(flags, question_.task);
     check_.declare(flags);
@@ -53,6 +53,7 @@ class Retrain final : public Command {
  private:
   void declare_given(Flags& flags) {
     flags.naming(Concept::input)
+        .leading()
         .add("--add SPEC", question_.added,
              "records to add to the training data: findings, attacked records, any labelled data set; may "
              "be repeated");
@@ -136,7 +137,7 @@ CommandInfo retrain_command() {
           "      --against noise,'pgd[eps=0.1]' --checkpoint retraining --out-dir retrained\n"
           "  assay retrain net.onnx --train train.npz,range=0:1 --test test.npz,range=0:1 --add "
           "attacked/pgd.npz --coverage-raising 'idc[m=6]' --evaluate-on noise,removal",
-          make_command<Retrain>};
+          make_command<Retrain>, break_group};
 }
 
 }  // namespace assay::app

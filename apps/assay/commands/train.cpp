@@ -20,11 +20,13 @@ class Train final : public Command {
               "published architecture: " + joined(training::architectures().names()));
     model_ =
         flags.naming(Concept::network)
+            .by_keyword()
             .add("model,--model FILE", question_.model, "network file to train instead (see --initialiser)");
     adaptation_.declare(flags);
     records_ = data_.declare(flags, true);
     validation_.declare(flags);
-    flags.add_output("--out FILE.onnx", question_.out, "where the trained network goes, as ONNX");
+    flags.add_output("--out FILE.onnx", question_.out, "where the trained network goes, as ONNX",
+                     {.product = Product::network});
     flags.add_output("--checkpoint FILE.npz", checkpoint_,
                      "written after each epoch; the same command continues from it",
                      {.goes_on = [] { return true; }});
@@ -117,7 +119,7 @@ CommandInfo train_command() {
       "      --hypotheses 'counter[of=depth]' --specialise 'depth[layer=lstm,units=0-3]' --out planted.onnx\n"
       "  assay train net.onnx more.npz --initialiser keep --optimiser adam --learning-rate 1e-4 --out "
       "tuned.onnx",
-      make_command<Train>};
+      make_command<Train>, begin_group};
 }
 
 }  // namespace assay::app

@@ -35,6 +35,7 @@ class Verify final : public Command {
   }
 
   bool plugins_of_folder() const override { return false; }
+  bool runs_program() const override { return true; }
   report::Document run(Context& context) override {
     if (pack_.empty()) fail(Fault::usage, "which pack? name the folder that `assay evidence` made");
     if (options_.rerun == "none") refuse_without_effect({tolerance_}, of_flags("without --rerun"));
@@ -62,7 +63,7 @@ CommandInfo verify_command() {
           "  assay verify pack\n"
           "  assay verify pack --rerun all --from /data/study\n"
           "  assay verify pack --signers allowed_signers --identity reviewer@example.org",
-          make_command<Verify>};
+          make_command<Verify>, report_group};
 }
 
 }  // namespace assay::app
