@@ -153,6 +153,16 @@ TEST_F(Frame, CompletionOffersWordsAndFilesWithSpaces) {
   EXPECT_EQ(offered("mutate exp", 2), "<export>\n");
   EXPECT_EQ(offered("cover --test two", 3), "<two words.npz>\n");
   EXPECT_EQ(offered("cover --expect", 2), "<--expect-accuracy>\n");
+  // By the kind of file that a flag names; where none fits, any.
+  for (const char* name : {"other.onnx", "other.json", "other.csv", "other.pdf"})
+    write_file(folder / name, "");
+  std::filesystem::create_directories(folder / "other");
+  EXPECT_EQ(offered("cover --model other.", 3), "<other.onnx>\n");
+  EXPECT_EQ(offered("cover --test oth", 3), "<other>\n<other.csv>\n");
+  EXPECT_EQ(offered("report other.", 2), "<other.json>\n");
+  EXPECT_EQ(offered("verify oth", 2), "<other>\n");
+  EXPECT_EQ(offered("evaluate other.", 2), "<other.csv>\n<other.onnx>\n");
+  EXPECT_EQ(offered("evaluate other.p", 2), "<other.pdf>\n");
 }
 
 // An empty variable or a NaN must not open a gate.
