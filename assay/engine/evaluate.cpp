@@ -272,7 +272,7 @@ void require_scores_by_class(const Session& session, const Array& logits) {
          "scores as an output, before the ArgMax",
          graph.name());
   const int producer = graph.producer(session.logits());
-  if (producer >= 0 && graph.nodes()[static_cast<std::size_t>(producer)].op == "TopK")
+  if (producer >= 0 && graph.node(producer).op == "TopK")
     fail(Fault::unsupported,
          "network '{}' gives the greatest scores in their own order, which does not tell classes; export it "
          "with the scores as an output, before the TopK",

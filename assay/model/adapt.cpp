@@ -48,7 +48,7 @@ Graph turned(const Graph& graph, ValueId input, const Order& order, const std::s
   GraphBuilder edit(graph);
   const auto readers = graph.consumers(input);
   const bool there = std::ranges::all_of(readers, [&](int n) {
-    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph.node(n);
     return node.op == "Transpose" && node.integers("perm", {}) == order;
   });
   const bool is_output = std::ranges::find(graph.outputs(), input) != graph.outputs().end();

@@ -111,7 +111,7 @@ std::vector<std::string> kernel_layers(const Graph& graph) {
   std::ranges::sort(nodes);
   nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
   std::vector<std::string> names;
-  for (const int node : nodes) names.push_back(graph.nodes()[static_cast<std::size_t>(node)].name);
+  for (const int node : nodes) names.push_back(graph.node(node).name);
   return names;
 }
 
@@ -121,7 +121,7 @@ std::vector<std::size_t> kernels_of(const Graph& graph, const std::vector<Weight
   std::vector<std::string> names;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (weights[i].role != Role::kernel) continue;
-    const std::string& name = graph.nodes()[static_cast<std::size_t>(weights[i].node)].name;
+    const std::string& name = graph.node(weights[i].node).name;
     if (layers.empty() || std::ranges::count(layers, name) > 0) all.push_back(i);
     names.push_back(name);
   }

@@ -63,7 +63,7 @@ std::vector<LayerValues> lenet_values() {
 const Node& node(const Graph& graph, const std::string& name) {
   const auto index = graph.find_node(name);
   if (!index) throw std::runtime_error("no node " + name);
-  return graph.nodes()[static_cast<std::size_t>(*index)];
+  return graph.node(*index);
 }
 
 std::vector<std::string> operators(const Graph& graph) {

@@ -48,7 +48,7 @@ void put_activation(const SubjectLayer& layer, const std::string& name, Edit& ed
                                        .attributes = attributes});
       return;
     }
-    const std::string node_name = builder.nodes()[static_cast<std::size_t>(producer)].name;
+    const std::string node_name = builder.node(producer).name;
     builder.replace_node(producer, {.name = node_name,
                                     .op = op,
                                     .inputs = {layer.preactivation},

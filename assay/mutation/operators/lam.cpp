@@ -41,7 +41,7 @@ void duplicate(GraphBuilder& builder, const Graph& graph, const SubjectLayer& la
     if (const auto found = renamed.find(id); found != renamed.end()) id = found->second;
   };
   for (const int n : layer.nodes) {
-    Node copy = graph.nodes()[static_cast<std::size_t>(n)];
+    Node copy = graph.node(n);
     copy.name = builder.unused_name(copy.name + "/copy");
     for (ValueId& id : copy.inputs) rename(id);
     for (ValueId& id : copy.outputs) {
