@@ -58,8 +58,8 @@ void check_facts(const std::string& name, const DatasetFacts& facts) {
       fail(Fault::usage, "{}: records are float32, or int64 for tokens, not {}", name,
            to_string(input.dtype));
     if (inputs.size() > 1 && (input.name.empty() || !names.insert(input.name).second))
-      fail(Fault::usage, "{}: each of several inputs needs a different, non-empty name; '{}' does not do", name,
-           input.name);
+      fail(Fault::usage, "{}: each of several inputs needs a different, non-empty name; '{}' does not do",
+           name, input.name);
   }
   if (facts.valid_range) check_range(name, facts);
 }

@@ -34,7 +34,8 @@ json parsed_coco(const std::filesystem::path& file) {
   }
   for (const char* const list : {"images", "annotations", "categories"}) {
     if (!root.is_object() || !root.contains(list) || !root[list].is_array())
-      fail(Fault::data, "{}: the list '{}', which COCO's files of boxes have, is missing", file.string(), list);
+      fail(Fault::data, "{}: the list '{}', which COCO's files of boxes have, is missing", file.string(),
+           list);
   }
   return root;
 }

@@ -280,7 +280,8 @@ std::unique_ptr<MeasureState> make_state(const MeasureInfo& info, const MeasureS
   if (resampling.bootstrap > 0) {
     if (!info.merges) {
       fail(Fault::usage,
-           "measure '{}' learns row by row, so it cannot be bootstrapped; leave out the bootstrap or the measure",
+           "measure '{}' learns row by row, so it cannot be bootstrapped; leave out the bootstrap or the "
+           "measure",
            info.name);
     }
     state = std::make_unique<Bootstrapped>(info, setup, resampling.bootstrap);
