@@ -387,7 +387,7 @@ Array gradient_of_det(const Array& a, const Array& gradient) {
 Array einsum(std::string_view equation, std::span<const Array> operands) {
   const Equation parsed = parsed_equation(equation);
   if (operands.empty() || parsed.operands.size() != operands.size())
-    fail(Fault::model, "einsum '{}' of {} operands, for {} of them", equation, operands.size(),
+    fail(Fault::model, "einsum '{}' was given {} operands, but describes {}", equation, operands.size(),
          parsed.operands.size());
   return einsum_by(parsed, operands, equation);
 }

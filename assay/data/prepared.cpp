@@ -590,7 +590,8 @@ class Prepared final : public Dataset {
 
   std::size_t wanted_count(const std::string& key, std::int64_t count, std::size_t available) const {
     if (count < 1 || static_cast<std::size_t>(count) > available) {
-      fail(Fault::usage, "data '{}': {}={} but {} records are there", text_, key, count, available);
+      fail(Fault::usage, "data '{0}': {1}={2}, but there are {3} records; choose 1 to {3}", text_, key, count,
+           available);
     }
     return static_cast<std::size_t>(count);
   }

@@ -176,8 +176,8 @@ TEST(Prepared, RandomSamplesFollowTheSeed) {
   EXPECT_THAT(labels(*open_dataset(path + ",per_class=4:2")), ElementsAre(4, 4));
   expect_data_error(Fault::usage, {"no class is named '7'"}, path + ",per_class=1+7:2");
   expect_data_error(Fault::usage, {"per_class=x is not a number"}, path + ",per_class=x");
-  expect_data_error(Fault::usage, {"sample=13 but 12 records"}, path + ",sample=13");
-  expect_data_error(Fault::usage, {"per_class=5 but 4 records"}, path + ",per_class=5");
+  expect_data_error(Fault::usage, {"sample=13, but there are 12 records"}, path + ",sample=13");
+  expect_data_error(Fault::usage, {"per_class=5, but there are 4 records"}, path + ",per_class=5");
   expect_data_error(Fault::usage, {"sample=0"}, path + ",sample=0");
 }
 
