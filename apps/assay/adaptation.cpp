@@ -8,14 +8,14 @@ namespace assay::app {
 void Adaptation::declare(Flags& flags) {
   flags
       .add_list("--fix NAME=NUMBER,...", fixed_,
-                "an input that is this number for all records, such as a sampling rate; may be repeated")
+                "an input that has this value for all records, such as a sampling rate; may be repeated")
       ->allow_extra_args(false);
   flags.add("--decision NAME", options_.decision,
             "output that decides, by name or number from 0, where the network has several (default: the "
             "first one of floating-point numbers); boxes+scores: these together, as tasks read them");
   flags.add("--precision TYPE", precision_,
-            "float16 or bfloat16: weights and results of every node rounded to it, and the difference to "
-            "float32 said");
+            "float16 or bfloat16: rounds weights and results of every node to it and reports the difference "
+            "from float32");
   flags.add("--straight-through", options_.straight_through,
             "gradients and relevance pass straight through Sign, Round, Floor and Ceil");
 }

@@ -19,9 +19,14 @@ using frame::Flags;
 using frame::GateOptions;
 using frame::make_command;
 using frame::of_flags;
+using frame::Product;
 using frame::refuse;
 using frame::refuse_given;
 using frame::refuse_without_effect;
 using frame::Settings;
+
+// Where `assay --help` lists commands.
+inline constexpr frame::Group begin_group{"Begin"}, test_group{"Test"}, break_group{"Break"},
+    explain_group{"Explain"}, report_group{"Report"}, look_up_group{"Look up", true};
 
 }  // namespace assay::app

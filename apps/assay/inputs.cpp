@@ -23,7 +23,7 @@ void ModelInput::declare(Flags& flags, bool positional) {
       .add(positional ? "model,--model FILE" : "--model FILE", path_,
            "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras");
   flags.add("--input-shape CxHxW", input_shape_,
-            "shape of one record, where neither network nor data tell it; NAME=SHAPE,... of several inputs");
+            "shape of one record, if neither network nor data tell it; NAME=SHAPE,... for several inputs");
   adaptation_.declare(flags);
 }
 
@@ -44,7 +44,7 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   return session;
 }
 
-CLI::Option* DataInput::declare(Flags& flags, bool positional) {
+CLI::Option* DataInput::declare(const Flags& flags, bool positional) {
   CLI::Option* const option =
       flags.naming(files_).add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
   option_ = option;

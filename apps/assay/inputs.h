@@ -39,7 +39,7 @@ class DataInput {
   DataInput(std::string flag, std::string help, Concept files = Concept::data)
       : flag_(std::move(flag)), help_(std::move(help)), files_(files) {}
   // `positional`: may also stand without its flag.
-  CLI::Option* declare(Flags& flags, bool positional = false);
+  CLI::Option* declare(const Flags& flags, bool positional = false);
   bool given() const { return !spec_.empty(); }
   const std::string& spec() const { return spec_; }
   const CLI::Option* option() const { return option_; }

@@ -12,7 +12,7 @@ void NetworksInput::declare(Flags& flags) {
                  "(gf[sigma=0.5]@conv2#17), or drawn from the seed (ns); may be repeated");
   flags.naming(Concept::profile)
       .add("--profile FILE", profiles_,
-           "profile of each network in their order, as `assay cover --profile` writes it, in place of "
+           "profile of each network, in the same order, as `assay cover --profile` writes it, instead of "
            "--train");
   adaptation_.declare(flags);
   training_.declare(flags);
@@ -21,8 +21,8 @@ void NetworksInput::declare(Flags& flags) {
 answers::SeveralNetworks NetworksInput::asked() const {
   if (models_.empty()) refuse("which networks? name two or more files, or one with --mutant");
   if (!profiles_.empty()) {
-    if (units_.given()) refuse("profiles say themselves which units count; leave out --units, or --profile");
-    refuse_without_effect({training_.option()}, of_flags("beside --profile, which says what was learned"));
+    if (units_.given()) refuse("profiles say which units count; leave out --units or --profile");
+    refuse_without_effect({training_.option()}, of_flags("with --profile, which says what was learned"));
     const std::size_t count = models_.size() + mutants_.size();
     if (count > 1 && profiles_.size() != count)
       refuse("{} profiles for {} networks; one --profile for each is needed, in their order",

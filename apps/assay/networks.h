@@ -22,7 +22,7 @@ class NetworksInput {
  private:
   std::vector<std::string> models_, mutants_, profiles_;
   Adaptation adaptation_;
-  UnitsInput units_{"units of each network that are lifted, in place of all neurons"};
+  UnitsInput units_{"units of each network that are lifted, instead of all neurons"};
   DataInput training_{"train",
                       "training records, from which activations' ranges, clusters and surprise are learned "
                       "(default: the seeds)",

@@ -93,7 +93,6 @@ const frame::Program& program() {
       .summary = "Assay: white-box testing for deep-learning models.",
       .closing = "`assay help COMMAND`: flags and examples; `assay completion bash`; `assay -V`",
       .commands = commands(),
-      .groups = help_groups(),
       .words = {old_words, record_words},
       .load_plugin = [](const std::string& file) { plugin::load(file); },
       .prepare = prepare_machine,

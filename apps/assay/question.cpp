@@ -18,7 +18,7 @@ report::Document ask(const Question& question, Progress& progress) {
   std::vector<std::unique_ptr<NamedDataset>> datasets;
   for (const auto& [name, dataset] : question.datasets)
     datasets.push_back(std::make_unique<NamedDataset>(name, dataset));
-  return frame::ask(app::program(), question.command, question.flags, progress);
+  return frame::ask(app::program(), question.command, question.flags, progress, question.folder);
 }
 
 void set_program(const std::filesystem::path& file) { set_this_program(file); }

@@ -32,7 +32,7 @@ void RecipeOptions::declare(Flags& flags) {
             CLI::PositiveNumber);
   flags.add("--train-batch", recipe_.batch, "records per step", CLI::Range(1, 1 << 20));
   flags.add("--epochs", recipe_.epochs, "passes over the data", CLI::Range(1, 1 << 20));
-  flags.add("--no-shuffling", no_shuffling_, "take the records in their order, in every epoch");
+  flags.add("--no-shuffling", no_shuffling_, "take the records in the same order in every epoch");
 }
 
 void RecipeOptions::declare_run(Flags& flags) {
@@ -45,9 +45,10 @@ void RecipeOptions::declare_run(Flags& flags) {
   flags.add("--patience", recipe_.patience,
             "stop after so many epochs without a lower validation loss (early stopping)",
             CLI::Range(0, 1 << 20));
-  flags.add("--min-delta", recipe_.min_delta, "a loss is lower when it is lower by more than this",
+  flags.add("--min-delta", recipe_.min_delta, "least decrease of the loss that counts as an improvement",
             CLI::NonNegativeNumber);
-  flags.add("--last-epoch", last_epoch_, "keep the last epoch even if an earlier one validates better");
+  flags.add("--last-epoch", last_epoch_,
+            "keep the last epoch even if an earlier one has a lower validation loss");
 }
 
 training::Recipe RecipeOptions::recipe(bool validated) const {

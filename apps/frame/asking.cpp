@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <assay/error.h>
@@ -9,19 +8,24 @@
 namespace assay::frame {
 namespace {
 
-// Of a terminal and of how the program is started, not of the question.
-bool is_of_the_program(const std::string& flag) {
-  static const std::array<std::string_view, 9> names{"help",  "json",   "config",  "plugin", "trust",
-                                                     "quiet", "format", "verbose", "strict"};
-  return std::ranges::find(names, flag) != names.end() || report::renderers().contains(flag);
-}
-
 std::vector<std::string> names_of_question(const Posed& posed) {
   std::vector<std::string> all;
   for (const CLI::Option* option : posed.flags.get_options()) {
-    if (!is_of_the_program(name_of(*option))) all.push_back(name_of(*option));
+    if (!is_of_the_program(*option)) all.push_back(name_of(*option));
   }
   return all;
+}
+
+// Name of what the option writes in a folder for outputs that nobody named: "out.csv" of "--out FILE.csv".
+// Empty where it is not written, or only when it is named, and not read back.
+std::string place_of(const CLI::Option& option) {
+  constexpr std::string_view file = "FILE";
+  const Product product = product_of(option);
+  const bool read_back =
+      product != Product::none && product != Product::state && product != Product::predictions;
+  if (!is_written(option) || (!read_back && fallback_of(option).empty())) return {};
+  const std::string type = option.get_type_name();
+  return name_of(option) + (type.starts_with(file) ? type.substr(file.size()) : "");
 }
 
 QuestionFlag described(const CLI::Option& option) {
@@ -31,6 +35,9 @@ QuestionFlag described(const CLI::Option& option) {
   if (flag.is_switch) return flag;
   flag.type = option.get_type_name().substr(0, option.get_type_name().find(':'));
   flag.files = to_string(files_of(option));
+  flag.product = to_string(product_of(option));
+  flag.place = place_of(option);
+  flag.leads = leads(option);
   flag.words = words_of(option);
   flag.fallback = fallback_of(option);
   return flag;
@@ -52,13 +59,24 @@ void give_flags(const FlagValues& flags, Posed& posed) {
     CLI::Option* const option = posed.flags.get_option_no_throw("--" + name) != nullptr
                                     ? posed.flags.get_option_no_throw("--" + name)
                                     : posed.flags.get_option_no_throw(name);
-    if (option == nullptr || is_of_the_program(name))
+    if (option == nullptr || is_of_the_program(*option))
       fail(Fault::usage, "`assay {}` has no flag '--{}'{}", command, name,
            did_you_mean(name, names_of_question(posed)));
     if (!given.insert(name_of(*option)).second)
       fail(Fault::usage, "`assay {}`: --{} is given twice", command, name);
     give_values(*option, values.empty() ? std::vector<std::string>{"true"} : values,
                 "`assay " + command + "`");
+  }
+}
+
+// Names what the command will write and nobody has named.
+void place_outputs(const std::filesystem::path& folder, Posed& posed) {
+  for (const WrittenFlag& written : posed.command->written()) {
+    CLI::Option& option = *posed.flags.get_option(written.flag);
+    const std::string place = place_of(option);
+    if (place.empty() || option.count() > 0 || (written.written.when && !written.written.when())) continue;
+    give_values(option, {(folder / place).string()}, written.flag);
+    mark_as_default(option);
   }
 }
 
@@ -79,10 +97,11 @@ std::vector<QuestionCommand> question_commands(const Program& program) {
     const Posed posed(info);
     QuestionCommand command{
         std::string(info.name), std::string(info.summary), std::string(info.examples), {}};
+    command.runs_program = posed.command->runs_program();
     std::size_t position = 0;
     for (const CLI::Option* option : posed.flags.get_options()) {
       const bool common = position++ >= posed.own;
-      if (is_of_the_program(name_of(*option))) continue;
+      if (is_of_the_program(*option)) continue;
       command.flags.push_back(described(*option));
       command.flags.back().common = common;
     }
@@ -92,9 +111,10 @@ std::vector<QuestionCommand> question_commands(const Program& program) {
 }
 
 report::Document ask(const Program& program, const std::string& command, const FlagValues& flags,
-                     Progress& progress) {
+                     Progress& progress, const std::filesystem::path& folder) {
   Posed posed(command_named(program, command));
   give_flags(flags, posed);
+  if (!folder.empty()) place_outputs(folder, posed);
   posed.settings.json = "-";  // as detailed as for a file
   forget_interrupt();
   report::Document document = answer(program, posed.flags, *posed.command, posed.settings, progress);

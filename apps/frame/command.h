@@ -70,6 +70,7 @@ class Command {
   // What run() will write in addition to the renderings, as Flags::add_output() declares it; tried before it
   // is called.
   std::vector<Output> outputs() const { return outputs_of(written_); }
+  const std::vector<WrittenFlag>& written() const { return written_; }
   // Files that run() will read and that no flag names.
   virtual std::vector<NamedPath> inputs(const Settings&) const { return {}; }
   // Whether an assay.toml that was found in the current folder may name plug-ins. Not for commands that
@@ -78,6 +79,8 @@ class Command {
   // Whether several ranks can work on it together (ranks.h). If so, run() calls leave_to_first() before it
   // writes anything that no journal is, and not before all shared loops.
   virtual bool shared() const { return false; }
+  // Whether it runs other commands of the program. They find their inputs in files.
+  virtual bool runs_program() const { return false; }
   // Throws Error for everything a user can get wrong.
   virtual report::Document run(Context& context) = 0;
   // Called when the result of run() stands in all files that were requested, or is the caller's.
@@ -87,11 +90,18 @@ class Command {
   std::vector<WrittenFlag> written_;
 };
 
+// Commands that stand together in the list of all.
+struct Group {
+  std::string_view title;
+  bool one_line = false;  // their names alone, where the title says what they are
+};
+
 struct CommandInfo {
   std::string_view name;
   std::string_view summary;   // one line, lower case
   std::string_view examples;  // lines shown below the flags in --help
   std::unique_ptr<Command> (*make)();
+  Group group = {};
   bool measures = false;  // and does nothing else: whoever checks what others found may run it
 };
 

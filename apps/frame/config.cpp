@@ -39,7 +39,7 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const Wo
     if (option == nullptr) {
       unknown.emplace_back(key.str());
     } else if (name == "trust" || name == "config") {
-      fail(Fault::usage, "{}: --{} stands on the command line only", place_in(file, node), name);
+      fail(Fault::usage, "{}: --{} is for the command line only", place_in(file, node), name);
     } else if (!given.contains(option) && done.emplace(option, place_in(file, node)).second) {
       give_values(*option, texts_of(file, node), place_in(file, node));
       mark_as_default(*option);

@@ -19,6 +19,10 @@ namespace {
 constexpr std::array<const char*, 10> names_of_files{"",          "network", "other network", "training data",
                                                      "test data", "data",    "profile",       "state",
                                                      "document",  "input"};
+// As marks they differ from those of files.
+constexpr std::array<const char*, 7> names_of_products{
+    "", "makes network", "makes networks", "makes records", "makes ids", "makes predictions", "makes state"};
+constexpr std::string_view makes = "makes ";
 
 }  // namespace
 
@@ -28,13 +32,14 @@ std::pair<std::string, std::string> Flags::parts_of_names(const std::string& nam
   return {names.substr(0, blank), names.substr(blank + 1)};
 }
 
-CLI::Option* Flags::add(const std::string& names, std::vector<std::string>& value, const std::string& help) {
+CLI::Option* Flags::add(const std::string& names, std::vector<std::string>& value,
+                        const std::string& help) const {
   const auto [name, type] = parts_of_names(names);
   return placed(app_.add_option(name, value, help)->default_str(joined(value, " ")), type);
 }
 
 CLI::Option* Flags::add_list(const std::string& names, std::vector<std::string>& value,
-                             const std::string& help) {
+                             const std::string& help) const {
   const auto [name, type] = parts_of_names(names);
   const std::function<void(const std::vector<std::string>&)> take =
       [&value](const std::vector<std::string>& texts) {
@@ -45,15 +50,17 @@ CLI::Option* Flags::add_list(const std::string& names, std::vector<std::string>&
                 list_mark);
 }
 
-CLI::Option* Flags::add_list(const std::string& names, std::string& value, const std::string& help) {
+CLI::Option* Flags::add_list(const std::string& names, std::string& value, const std::string& help) const {
   CLI::Option* const option = add(names, value, help);
   option->join(',');
   return option;
 }
 
 CLI::Option* Flags::add_output(const std::string& names, std::string& value, const std::string& help,
-                               Written written) {
+                               Written written) const {
   CLI::Option* const option = marked(add(names, value, help), written_mark);
+  if (written.product != Product::none)
+    marked(option, names_of_products[static_cast<std::size_t>(written.product)]);
   const bool is_folder = option->get_type_name().starts_with("FOLDER");
   if (written_ != nullptr) written_->push_back({flag_of(*option), is_folder, &value, std::move(written)});
   return option;
@@ -62,7 +69,8 @@ CLI::Option* Flags::add_output(const std::string& names, std::string& value, con
 CLI::Option* Flags::placed(CLI::Option* option, const std::string& type) const {
   if (!type.empty()) option->type_name(type);
   if (!group_.empty()) option->group(group_);
-  return mark_ == nullptr ? option : marked(option, mark_);
+  for (const char* mark : marks_) marked(option, mark);
+  return option;
 }
 
 // A check that takes everything: what is known of an option apart from its values.
@@ -84,13 +92,38 @@ bool is_written(const CLI::Option& option) { return Flags::has_mark(option, Flag
 bool is_list(const CLI::Option& option) { return Flags::has_mark(option, Flags::list_mark); }
 bool runs_code(const CLI::Option& option) { return Flags::has_mark(option, Flags::code_mark); }
 
+Flags Flags::in_group(std::string group) const {
+  Flags flags = *this;
+  flags.group_ = std::move(group);
+  return flags;
+}
+
 Flags Flags::with_mark(const char* mark) const {
   Flags flags = *this;
-  flags.mark_ = mark;
+  flags.marks_.push_back(mark);
   return flags;
 }
 bool acts(const CLI::Option& option) { return runs_code(option) || Flags::has_mark(option, Flags::act_mark); }
 bool is_of_the_run(const CLI::Option& option) { return Flags::has_mark(option, Flags::run_mark); }
+bool is_of_the_program(const CLI::Option& option) { return Flags::has_mark(option, Flags::program_mark); }
+void mark_as_of_the_program(CLI::Option& option) { Flags::marked(&option, Flags::program_mark); }
+
+bool leads(const CLI::Option& option) {
+  if (Flags::has_mark(option, Flags::keyword_mark)) return false;
+  return option.get_positional() || Flags::has_mark(option, Flags::lead_mark);
+}
+
+std::string_view to_string(Product product) {
+  const std::string_view name = names_of_products[static_cast<std::size_t>(product)];
+  return name.substr(std::min(makes.size(), name.size()));
+}
+
+Product product_of(const CLI::Option& option) {
+  for (std::size_t i = 1; i < names_of_products.size(); ++i) {
+    if (Flags::has_mark(option, names_of_products[i])) return static_cast<Product>(i);
+  }
+  return is_written(option) && files_of(option) == Concept::state ? Product::state : Product::none;
+}
 
 std::string_view to_string(Concept files) { return names_of_files[static_cast<std::size_t>(files)]; }
 
@@ -164,14 +197,14 @@ std::string message_of(const CLI::Error& error) {
   const std::size_t value = text.rfind(name, range);
   const bool zero =
       value != std::string::npos && std::strtod(text.c_str() + value + name.size(), nullptr) == 0;
-  return fmt::format("{} is no number {}", text.substr(0, range), zero ? "above 0" : "from 0 on");
+  return fmt::format("{} is not a number {}", text.substr(0, range), zero ? "above 0" : "from 0 on");
 }
 
 std::string no_number(const std::string& text, bool whole, bool negative_too) {
   const std::string digits = text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
   if (whole && !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos)
     return text.starts_with('-') && !negative_too ? fmt::format("'{}' is less than 0", text)
-                                                  : fmt::format("'{}' is a number beyond all bounds", text);
+                                                  : fmt::format("'{}' is a number that is too large", text);
   if (whole) return fmt::format("'{}' is not a whole number in decimal digits", text);
   return fmt::format("'{}' is not a number such as 0.5 or 1e-3", text);
 }

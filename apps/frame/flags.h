@@ -34,6 +34,12 @@ enum class Concept {
 // "training data"; empty for none.
 std::string_view to_string(Concept files);
 
+// What callers in another language read back of a file or folder that a command writes. A network may be in a
+// folder; of records there is a folder of archives.
+enum class Product { none, network, networks, records, ids, predictions, state };
+// "network"; empty for none.
+std::string_view to_string(Product product);
+
 // Outputs of a flag in addition to a file or whole folder of its name.
 struct Written {
   std::vector<std::string> members = {"*"};  // of a folder, as Output has them
@@ -41,6 +47,7 @@ struct Written {
   std::function<bool()> when = {};                    // whether it is written at all; empty: always
   std::function<bool()> goes_on = {};                 // whether what is there is read first; empty: never
   std::function<std::vector<Output>()> instead = {};  // all that is written, where none of these tells it
+  Product product = Product::none;
 };
 
 struct WrittenFlag {
@@ -90,13 +97,13 @@ class Flags {
   // `written`: where flags that are written are listed, for outputs_of(); null: nowhere.
   explicit Flags(CLI::App& app, std::string group = "", std::vector<WrittenFlag>* written = nullptr)
       : app_(app), group_(std::move(group)), written_(written) {}
-  Flags in_group(std::string group) const { return Flags(app_, std::move(group), written_); }
+  Flags in_group(std::string group) const;
 
   // A flag whose value goes to `value`; `names`: "--criterion SPEC", "-m,--neurons 6,8,...", "states FILE" of
   // what stands without dashes, "model,--model FILE" of what stands with or without; the word after a blank
   // says what a value is. A bool is a switch; a vector takes several values, one after the other.
   template <typename T>
-  CLI::Option* add(const std::string& names, T& value, const std::string& help) {
+  CLI::Option* add(const std::string& names, T& value, const std::string& help) const {
     const auto [name, type] = parts_of_names(names);
     CLI::Option* option = nullptr;
     if constexpr (std::is_same_v<T, bool>)
@@ -110,33 +117,40 @@ class Flags {
   }
   // Its default is shown as words with blanks between them; libraries may define another operator<< for
   // vectors.
-  CLI::Option* add(const std::string& names, std::vector<std::string>& value, const std::string& help);
+  CLI::Option* add(const std::string& names, std::vector<std::string>& value, const std::string& help) const;
   // A list of specs or names, which are given one after the other, in several flags or with commas between
   // them (split_specs()).
-  CLI::Option* add_list(const std::string& names, std::vector<std::string>& value, const std::string& help);
+  CLI::Option* add_list(const std::string& names, std::vector<std::string>& value,
+                        const std::string& help) const;
   // The same as one text with commas, for what divides it itself.
-  CLI::Option* add_list(const std::string& names, std::string& value, const std::string& help);
+  CLI::Option* add_list(const std::string& names, std::string& value, const std::string& help) const;
   // The same, refusing what `check` does not take.
   template <typename T>
-  CLI::Option* add(const std::string& names, T& value, const std::string& help, const CLI::Validator& check) {
+  CLI::Option* add(const std::string& names, T& value, const std::string& help,
+                   const CLI::Validator& check) const {
     return add(names, value, help)->check(check);
   }
 
   // A flag that names a file or folder to write. Other flags name something read; this does not depend on
   // other flags.
   CLI::Option* add_output(const std::string& names, std::string& value, const std::string& help,
-                          Written written = {});
+                          Written written = {}) const;
   // A flag that names code that will run.
   template <typename T>
-  CLI::Option* add_code(const std::string& names, T& value, const std::string& help) {
+  CLI::Option* add_code(const std::string& names, T& value, const std::string& help) const {
     return marked(add(names, value, help), code_mark);
   }
 
   // For flags that name such files; that run code, or write and remove what no flag names; that say how a run
-  // tells and keeps what it finds.
+  // tells and keeps what it finds; that concern a terminal or the start of a program, not the question.
   Flags naming(Concept files) const { return with_mark(to_string(files).data()); }
   Flags acting() const { return with_mark(act_mark); }
   Flags of_the_run() const { return with_mark(run_mark); }
+  Flags of_the_program() const { return with_mark(program_mark); }
+  // In calls of functions, arguments without a name are what may stand without dashes, in the order in which
+  // it is declared. These flags are as well; these have a name nevertheless.
+  Flags leading() const { return with_mark(lead_mark); }
+  Flags by_keyword() const { return with_mark(keyword_mark); }
 
   // A text below the command's summary in its help.
   void describe(const std::string& text) { app_.description(app_.get_description() + "\n\n" + text); }
@@ -152,12 +166,17 @@ class Flags {
   friend bool runs_code(const CLI::Option& option);
   friend bool acts(const CLI::Option& option);
   friend bool is_of_the_run(const CLI::Option& option);
+  friend bool is_of_the_program(const CLI::Option& option);
+  friend void mark_as_of_the_program(CLI::Option& option);
+  friend bool leads(const CLI::Option& option);
+  friend Product product_of(const CLI::Option& option);
   friend Concept files_of(const CLI::Option& option);
   friend bool is_list(const CLI::Option& option);
   friend bool is_default(const CLI::Option& option);
   friend void mark_as_default(CLI::Option& option);
   static constexpr const char *written_mark = "written", *code_mark = "code", *list_mark = "list",
-                              *default_mark = "default", *act_mark = "acts", *run_mark = "run";
+                              *default_mark = "default", *act_mark = "acts", *run_mark = "run",
+                              *program_mark = "program", *lead_mark = "leads", *keyword_mark = "keyword";
   static CLI::Option* marked(CLI::Option* option, const char* mark);
   static bool has_mark(const CLI::Option& option, const char* mark);
   static std::pair<std::string, std::string> parts_of_names(const std::string& names);
@@ -167,7 +186,7 @@ class Flags {
   CLI::App& app_;
   std::string group_;
   std::vector<WrittenFlag>* written_;
-  const char* mark_ = nullptr;  // of all that are declared with these
+  std::vector<const char*> marks_;  // of all that are declared with these
 };
 
 // "count-layer" of --count-layer, "states" of what stands without dashes.
@@ -184,6 +203,13 @@ bool runs_code(const CLI::Option& option);
 Concept files_of(const CLI::Option& option);
 bool acts(const CLI::Option& option);
 bool is_of_the_run(const CLI::Option& option);
+bool is_of_the_program(const CLI::Option& option);
+// For --help, which is not declared with others.
+void mark_as_of_the_program(CLI::Option& option);
+// Whether it has no name in calls of functions.
+bool leads(const CLI::Option& option);
+// What Written::product has said; a state that is written is one.
+Product product_of(const CLI::Option& option);
 // A list of specs or names that add_list() has declared.
 bool is_list(const CLI::Option& option);
 

@@ -26,7 +26,7 @@ void GateOptions::declare(Flags& flags) {
       ->group("Gates");
   flags
       .add("--any-baseline", conditions_.any_baseline,
-           "compare also with a result of another network or of other data")
+           "also compare with a result of another network or other data")
       ->group("Gates");
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "assay/support/text/text.h"
@@ -21,8 +22,8 @@ std::string beginning(const std::string& summary, std::size_t most) {
 }
 
 std::string lines_of(const HelpGroup& group, const CLI::App& root) {
-  std::string text, title = group.title;
-  if (group.one_line) {
+  std::string text, title(group.group.title);
+  if (group.group.one_line) {
     const std::vector<std::string> all(group.commands.begin(), group.commands.end());
     return fmt::format("{:<{}}{}\n", title, titles, joined(all));
   }
@@ -75,6 +76,17 @@ class HelpFormatter final : public CLI::Formatter {
 };
 
 }  // namespace
+
+std::vector<HelpGroup> groups_of(std::span<const CommandInfo> commands) {
+  std::vector<HelpGroup> groups;
+  for (const CommandInfo& command : commands) {
+    const auto same = [&](const HelpGroup& group) { return group.group.title == command.group.title; };
+    auto found = std::ranges::find_if(groups, same);
+    if (found == groups.end()) found = groups.insert(groups.end(), {command.group, {}});
+    found->commands.push_back(command.name);
+  }
+  return groups.size() == 1 && groups[0].group.title.empty() ? std::vector<HelpGroup>() : groups;
+}
 
 std::shared_ptr<CLI::FormatterBase> make_help_formatter(std::vector<HelpGroup> groups) {
   return std::make_shared<HelpFormatter>(std::move(groups));

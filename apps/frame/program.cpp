@@ -69,8 +69,10 @@ Posed::Posed(const CommandInfo& info)
 }
 
 void declare_common(CLI::App& app, Settings& settings) {
-  Flags flags(app, common_group), outputs(app, outputs_group);
-  flags.add_output("--json FILE", settings.json,
+  Flags flags(app, common_group);
+  const Flags start = flags.of_the_program(), outputs = start.in_group(outputs_group);
+  if (app.get_help_ptr() != nullptr) mark_as_of_the_program(*app.get_help_ptr());
+  start.add_output("--json FILE", settings.json,
                    "write the result document to FILE ('-': standard output, instead of tables)");
   for (const report::Renderer& renderer : report::renderers()) {
     const std::string kind = renderer.render_files ? "FOLDER" : "FILE";
@@ -82,30 +84,29 @@ void declare_common(CLI::App& app, Settings& settings) {
       .add("--format NAME", settings.format, "form of standard output; csv: the first table alone",
            CLI::IsMember({"text", "json", "csv", "markdown"}))
       ->default_str("");
-  flags.of_the_run().add(
+  start.of_the_run().add(
       "--config FILE", settings.config,
       "read flags from FILE (default: ./assay.toml, else [tool.assay] of ./pyproject.toml)");
-  flags.of_the_run()
+  start.of_the_run()
       .add_code("--plugin FILE.so", settings.plugins,
-                "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "
-                "(docs/plugins.md)")
+                "load FILE, a shared library that adds criteria, attacks, operators, ... (docs/plugins.md)")
       ->allow_extra_args(false);
-  flags.of_the_run().add(
+  start.of_the_run().add(
       "--trust", settings.trust,
       "let an assay.toml of the current folder load plug-ins, run programs and write outside the folder");
-  flags.of_the_run().add("-q,--quiet", settings.quiet, "no progress, only the result");
-  flags.of_the_run().add("-v,--verbose", settings.verbose,
+  start.of_the_run().add("-q,--quiet", settings.quiet, "no progress, only the result");
+  start.of_the_run().add("-v,--verbose", settings.verbose,
                          "all tables, such as those of single records, and what the result rests on");
   flags.of_the_run().add("--force", settings.force,
                          "replace a state, profile or result that holds something else");
-  flags.of_the_run().add("--strict", settings.strict, "end with exit code 9 where the result has warnings");
+  start.of_the_run().add("--strict", settings.strict, "end with exit code 9 if the result has warnings");
   flags.add("--seed", settings.seed, "seed of everything random", CLI::Validator(no_seed, ""));
   flags.add("--threads", settings.threads, "threads; 0: all cores", CLI::Range(0, 4096));
   flags.add("--batch", settings.batch, "records per batch; 0: chosen for the network",
             CLI::Range(0, 1 << 20));
   flags.add("--device", settings.device, "where networks run: cpu");
   flags.add("--engine", settings.engine,
-            "what runs networks on the processor; auto: the quickest, part by part",
+            "what runs networks on the processor; auto: the fastest for each part",
             CLI::IsMember({"auto", "lanes", "onednn", "reference"}));
   flags
       .add("--memory", settings.memory_gib,

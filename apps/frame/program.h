@@ -4,6 +4,7 @@
 // checks of outputs before work begins, and provenance.
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,7 +14,6 @@
 
 #include <assay/extend/question.h>
 #include "apps/frame/command.h"
-#include "apps/frame/help.h"
 #include "apps/frame/words.h"
 
 namespace assay::frame {
@@ -22,7 +22,6 @@ struct Program {
   std::string name, summary;
   std::string closing;                    // below --help
   std::span<const CommandInfo> commands;  // in the order of --help
-  std::vector<HelpGroup> groups = {};     // how --help lists them
   Words words = {};
   // Adds the entries of a plug-in to the catalogues.
   void (*load_plugin)(const std::string& file) = [](const std::string&) {};
@@ -57,8 +56,9 @@ using FlagValues = std::vector<std::pair<std::string, std::vector<std::string>>>
 
 // The commands for other programs (<assay/extend/question.h>), and what one of them answers.
 std::vector<QuestionCommand> question_commands(const Program& program);
+// `folder`: Question::folder.
 report::Document ask(const Program& program, const std::string& command, const FlagValues& flags,
-                     Progress& progress);
+                     Progress& progress, const std::filesystem::path& folder = {});
 
 // The program on a command line, with exit codes as docs/exit-codes.md has them. Does not return.
 [[noreturn]] void run_program(const Program& program, int argc, char** argv);

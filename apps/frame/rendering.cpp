@@ -43,7 +43,7 @@ std::string table_as_csv(const report::Document& document, const Settings& setti
   const std::string chosen = first == document.tables.end() ? "facts" : first->id;
   std::erase(others, chosen + ".csv");
   if (!others.empty() && !settings.quiet)
-    say(fmt::format("assay: this is the table {}; --csv FOLDER writes {}, too", chosen, joined(others)));
+    say(fmt::format("assay: this is the table {}; --csv FOLDER also writes {}", chosen, joined(others)));
   if (first != document.tables.end()) return report::to_csv(*first);
   for (const auto& [file, text] : report::to_csv_files(document)) {
     if (file == "facts.csv") return text;
@@ -63,7 +63,7 @@ void print_for_people(const report::Document& document, const Settings& settings
 
 void require_one_form(const Settings& settings) {
   if (settings.json == "-" && settings.format != "text" && settings.format != "json")
-    fail(Fault::usage, "--json - and --format {} both ask for standard output; leave one out",
+    fail(Fault::usage, "--json - and --format {} both write to standard output; leave one out",
          settings.format);
 }
 

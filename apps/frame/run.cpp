@@ -47,7 +47,7 @@ void on_stop(int signal) {
 // Work that hears nothing has had its time.
 void on_alarm(int) {
   if (stopped_by != 0) ::_exit(signal_base + stopped_by);
-  constexpr std::string_view message = "assay: the question takes more time than is allowed; ask for less\n";
+  constexpr std::string_view message = "assay: the question takes longer than allowed; ask for less\n";
   static_cast<void>(::write(STDERR_FILENO, message.data(), message.size()) + 0);
   ::_exit(8);
 }
@@ -190,7 +190,7 @@ std::string version_text(const Program& program) {
 // The program's command line: its commands, and those of the frame.
 struct CommandLine {
   explicit CommandLine(const Program& program) : root(program.summary, program.name) {
-    root.formatter(make_help_formatter(program.groups));
+    root.formatter(make_help_formatter(groups_of(program.commands)));
     root.set_version_flag("-V,--version", version_text(program));
     root.require_subcommand(0, 1);
     root.option_defaults()->always_capture_default();  // --help shows what an option is when it is not given
@@ -264,7 +264,7 @@ void require_values(const CLI::App& sub, const std::vector<std::string>& argumen
   for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
     const CLI::Option* const asks = flag(arguments[i]);
     if (asks == nullptr || asks->get_items_expected_min() == 0 || flag(arguments[i + 1]) == nullptr) continue;
-    fail(Fault::usage, "{} needs a value, and {} is a flag; where it is the value, say {}={}", arguments[i],
+    fail(Fault::usage, "{} needs a value, but {} is a flag; if it is the value, write {}={}", arguments[i],
          arguments[i + 1], arguments[i], arguments[i + 1]);
   }
 }
@@ -338,7 +338,7 @@ int with_errors_told(const Work& work, const Tell& tell) {
   } catch (const std::bad_alloc&) {
     return tell(Error(Fault::resources, "out of memory; use a smaller --batch"));
   } catch (const std::length_error&) {
-    return tell(Error(Fault::resources, "a list longer than there can be memory for; use a smaller --batch"));
+    return tell(Error(Fault::resources, "a list is longer than memory can hold; use a smaller --batch"));
   } catch (const std::system_error& error) {
     return tell(error_of(error));
   } catch (const std::exception& error) {

@@ -43,9 +43,8 @@ bool holds_nothing(const std::string& path) {
 [[noreturn]] void refuse(const std::string& place, const std::string& what) {
   const std::string own = user_config().string();
   fail(Fault::usage,
-       "{}: {}, and this file was found in the current folder, not named; where you trust it give --trust, "
-       "name "
-       "it with --config{}",
+       "{}: {}, and this file was found in the current folder, not named; if you trust it, give --trust, "
+       "name it with --config{}",
        place, what, own.empty() ? "" : fmt::format(", or list the folder as trusted in {}", own));
 }
 
@@ -78,7 +77,7 @@ bool is_trusted(const fs::path& folder) {
 void refuse_untrusted(const CLI::Option& option, const std::string& value, const std::string& place) {
   if (runs_code(option)) refuse(place, fmt::format("{} runs code", flag_of(option)));
   if (is_written(option) && !holds_nothing(value) && !is_in_current_folder(value))
-    refuse(place, fmt::format("{} writes {}, which is elsewhere", flag_of(option), value));
+    refuse(place, fmt::format("{} writes {}, which is outside the folder", flag_of(option), value));
 }
 
 void refuse_untrusted(const Configured& configured) {

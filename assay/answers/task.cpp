@@ -38,8 +38,8 @@ Decided decided(const std::string& spec, const Session& session, const DatasetPt
   }
   if (found.task && accuracy)
     fail(Fault::usage,
-         "an expected accuracy is that of one class a record, and the task is {}; give a condition on one of "
-         "its figures",
+         "an expected accuracy is for one class a record, but the task is {}; give a condition on one of its "
+         "figures",
          found.task->describe());
   return found;
 }

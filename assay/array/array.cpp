@@ -224,7 +224,7 @@ std::size_t Array::index_of(std::int64_t axis) const {
 }
 
 Scalar Array::scalar() const {
-  if (count_ != 1) fail(Fault::internal, "one number is asked of an array of shape {}", to_string(shape_));
+  if (count_ != 1) fail(Fault::internal, "an array of shape {} is not a single number", to_string(shape_));
   return array::with_type(
       dtype_, [&](auto zero) { return Scalar(*reinterpret_cast<const decltype(zero)*>(data())); });
 }
@@ -287,7 +287,8 @@ Array Array::flatten(std::int64_t first, std::int64_t last) const {
   if (rank() == 0) return reshape({1});
   const auto begin = static_cast<std::ptrdiff_t>(index_of(first)),
              end = static_cast<std::ptrdiff_t>(index_of(last)) + 1;
-  if (begin >= end) fail(Fault::model, "axes {} to {} of shape {} are none", first, last, to_string(shape_));
+  if (begin >= end)
+    fail(Fault::model, "there are no axes {} to {} in shape {}", first, last, to_string(shape_));
   Shape shape(shape_.begin(), shape_.begin() + begin);
   shape.push_back(element_count(Shape(shape_.begin() + begin, shape_.begin() + end)));
   shape.insert(shape.end(), shape_.begin() + end, shape_.end());
@@ -322,7 +323,7 @@ Array Array::narrow(std::int64_t axis, std::int64_t begin, std::int64_t length) 
 Array Array::slice(std::int64_t axis, std::int64_t begin, std::int64_t end, std::int64_t step) const {
   const std::size_t at = index_of(axis);
   const std::int64_t size = shape_[at];
-  if (step < 1) fail(Fault::internal, "a slice with a step of {}", step);
+  if (step < 1) fail(Fault::internal, "the step of a slice is {}; it must be at least 1", step);
   const auto inside = [&](std::int64_t position) {
     return std::clamp<std::int64_t>(position < 0 ? position + size : position, 0, size);
   };
@@ -341,7 +342,8 @@ Array Array::slice(std::int64_t axis, std::int64_t begin, std::int64_t end, std:
 
 Array Array::permute(const Shape& axes) const {
   if (axes.size() != shape_.size())
-    fail(Fault::model, "axes {} are no order of those of shape {}", to_string(axes), to_string(shape_));
+    fail(Fault::model, "axes {} are not a permutation of those of shape {}", to_string(axes),
+         to_string(shape_));
   Shape shape, strides, back(axes.size(), -1);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::size_t from = index_of(axes[i]);
@@ -364,7 +366,7 @@ Array Array::transpose(std::int64_t a, std::int64_t b) const {
 
 Array Array::t() const {
   if (rank() < 2) return *this;
-  if (rank() > 2) fail(Fault::internal, "t() of shape {}", to_string(shape_));
+  if (rank() > 2) fail(Fault::internal, "t() needs at most 2 axes, not shape {}", to_string(shape_));
   return permute({1, 0});
 }
 
@@ -423,7 +425,7 @@ Array Array::expand(const Shape& sizes) const {
 Array Array::unfold(std::int64_t axis, std::int64_t size, std::int64_t step) const {
   const std::size_t at = index_of(axis);
   if (size < 0 || size > shape_[at] || step < 1)
-    fail(Fault::model, "windows of {} every {} over an axis of {}", size, step, shape_[at]);
+    fail(Fault::model, "windows of {} with a step of {} do not fit an axis of {}", size, step, shape_[at]);
   Shape shape = shape_, strides = strides_;
   shape[at] = (shape_[at] - size) / step + 1;
   if (shape[at] > 1) strides[at] *= step;
@@ -449,7 +451,7 @@ void require_dtype(DType actual, DType wanted) {
 
 void require_contiguous(const Array& array) {
   if (!array.is_contiguous())
-    fail(Fault::internal, "elements of shape {} are read in order, which they do not lie in",
+    fail(Fault::internal, "elements of shape {} are read in order, but they are not stored in order",
          to_string(array.shape()));
 }
 

@@ -37,7 +37,7 @@ Array ones_like(const Array& a, DType type) { return ones(a.shape(), type); }
 Array arange(Scalar begin, Scalar end, Scalar step, DType type) {
   const bool whole = begin.is_whole() && end.is_whole() && step.is_whole();
   const double first = begin.to<double>(), by = step.to<double>();
-  if (!(by != 0)) fail(Fault::model, "a range with a step of {}", by);
+  if (!(by != 0)) fail(Fault::model, "the step of a range is {}; it must not be 0", by);
   std::int64_t count = 0;
   if (whole) {
     const std::int64_t from = begin.to<std::int64_t>(), to = end.to<std::int64_t>(),
@@ -45,7 +45,7 @@ Array arange(Scalar begin, Scalar end, Scalar step, DType type) {
     if ((to > from) == (width > 0) && to != from) count = (to - from + width - (width > 0 ? 1 : -1)) / width;
   } else {
     const double steps = std::ceil((end.to<double>() - first) / by);
-    if (!(steps < 9e15)) fail(Fault::resources, "a range of {} numbers", steps);
+    if (!(steps < 9e15)) fail(Fault::resources, "a range of {} numbers is too long", steps);
     count = static_cast<std::int64_t>(std::max(0.0, steps));
   }
   Array made = Array::uninitialised(type, {count});

@@ -226,7 +226,7 @@ void require_sizes_to_meet(const Arrays& operands, const LabelOrder& order, std:
     for (const Array& operand : operands) {
       const std::int64_t own = operand.shape()[i];
       if (own != 1 && size != 1 && own != size)
-        fail(Fault::model, "einsum '{}': one label stands for axes of {} and of {} elements", equation, size,
+        fail(Fault::model, "einsum '{}': one label is used for axes of {} and of {} elements", equation, size,
              own);
       if (own != 1) size = own;
     }
@@ -387,7 +387,7 @@ Array gradient_of_det(const Array& a, const Array& gradient) {
 Array einsum(std::string_view equation, std::span<const Array> operands) {
   const Equation parsed = parsed_equation(equation);
   if (operands.empty() || parsed.operands.size() != operands.size())
-    fail(Fault::model, "einsum '{}' of {} operands, for {} of them", equation, operands.size(),
+    fail(Fault::model, "einsum '{}' was given {} operands, but describes {}", equation, operands.size(),
          parsed.operands.size());
   return einsum_by(parsed, operands, equation);
 }

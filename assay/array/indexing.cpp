@@ -263,7 +263,9 @@ Array one_hot(const Array& a, std::int64_t classes) {
     const std::span<const std::int64_t> all = list.as<std::int64_t>();
     size = std::max<std::int64_t>(*std::max_element(all.begin(), all.end()), 0) + 1;
   }
-  if (size < 1) fail(Fault::model, "{} classes for one_hot of shape {}", classes, to_string(a.shape()));
+  if (size < 1)
+    fail(Fault::model, "one_hot of shape {1} with {0} classes; at least one class is needed", classes,
+         to_string(a.shape()));
   Shape shape = a.shape();
   shape.push_back(size);
   const Array at = checked_positions(a.unsqueeze(-1), a.rank(), shape);

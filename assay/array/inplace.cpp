@@ -256,7 +256,8 @@ constexpr auto divide_in_place = [](auto x, auto y) { return static_cast<decltyp
 
 void require_real_quotient(const Array& to) {
   if (!is_real(to.dtype()))
-    fail(Fault::internal, "quotients in place of elements of {}, which are whole", to_string(to.dtype()));
+    fail(Fault::internal, "quotients cannot be stored in elements of {}, which are whole numbers",
+         to_string(to.dtype()));
 }
 
 }  // namespace

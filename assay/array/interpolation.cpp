@@ -106,7 +106,8 @@ struct Geometry {
     const bool fits = (a.rank() == 4 || a.rank() == 5) && grid.rank() == a.rank() &&
                       grid.size(0) == a.size(0) && grid.size(-1) == a.rank() - 2;
     if (!fits)
-      fail(Fault::model, "a grid of shape {} for shape {}", to_string(grid.shape()), to_string(a.shape()));
+      fail(Fault::model, "a grid of shape {} does not fit shape {}", to_string(grid.shape()),
+           to_string(a.shape()));
     records = a.size(0);
     channels = a.size(1);
     places = grid.count() / std::max<std::int64_t>(1, records * static_cast<std::int64_t>(axes));
@@ -155,7 +156,7 @@ Array grid_sample(const Array& given, const Array& at, Interpolation mode, Outsi
                   bool align_corners) {
   const Geometry geometry(given, at);
   if (mode == Interpolation::bicubic && geometry.axes != 2)
-    fail(Fault::unsupported, "bicubic interpolation of volumes");
+    fail(Fault::unsupported, "bicubic interpolation is for pictures, not for volumes");
   const DType type = is_real(given.dtype()) ? given.dtype() : DType::float32;
   const Array input = given.to(type), grid = at.to(type);
   const Array a = input.detach().contiguous(), g = grid.detach().contiguous();
@@ -209,7 +210,7 @@ Array affine_grid(const Array& theta, const Shape& size, bool align_corners) {
   const bool fits = (axes == 2 || axes == 3) && theta.rank() == 3 && theta.size(0) == size[0] &&
                     theta.size(1) == axes && theta.size(2) == axes + 1;
   if (!fits)
-    fail(Fault::model, "matrices of shape {} for pictures of shape {}", to_string(theta.shape()),
+    fail(Fault::model, "matrices of shape {} do not fit pictures of shape {}", to_string(theta.shape()),
          to_string(size));
   const DType type = is_real(theta.dtype()) ? theta.dtype() : DType::float32;
   Shape places(size.begin() + 2, size.end());

@@ -54,7 +54,7 @@ std::vector<Shape> shapes_of(const Arrays& pieces) {
 // Elements kept where keep(row - column) of the two last axes.
 template <typename Keep>
 Array triangle(const Array& a, const Keep& keep) {
-  if (a.rank() < 2) fail(Fault::model, "a triangle of shape {}", to_string(a.shape()));
+  if (a.rank() < 2) fail(Fault::model, "a triangle of shape {}: two axes are needed", to_string(a.shape()));
   const std::int64_t rows = a.size(-2), columns = a.size(-1);
   Array mask = Array::uninitialised(DType::boolean, {rows, columns});
   bool* to = mask.elements<bool>();
@@ -67,7 +67,7 @@ Array triangle(const Array& a, const Keep& keep) {
 }  // namespace
 
 Array cat(std::span<const Array> all, std::int64_t along) {
-  if (all.empty()) fail(Fault::internal, "nothing to be joined");
+  if (all.empty()) fail(Fault::internal, "cat() needs at least one array");
   Arrays parts;
   const DType type = common_type(all);
   for (const Array& part : all) {
@@ -103,7 +103,7 @@ Array cat(std::initializer_list<Array> parts, std::int64_t axis) {
 }
 
 Array stack(std::span<const Array> parts, std::int64_t axis) {
-  if (parts.empty()) fail(Fault::internal, "nothing to be stacked");
+  if (parts.empty()) fail(Fault::internal, "stack() needs at least one array");
   Arrays rows;
   for (const Array& part : parts) {
     if (part.shape() != parts[0].shape())
@@ -140,7 +140,7 @@ Arrays split(const Array& a, const Shape& sizes, std::int64_t axis) {
 }
 
 Arrays chunk(const Array& a, std::int64_t pieces, std::int64_t axis) {
-  if (pieces < 1) fail(Fault::model, "{} pieces of an array", pieces);
+  if (pieces < 1) fail(Fault::model, "an array cannot be cut into {} pieces; give at least 1", pieces);
   const std::int64_t size = a.size(axis), each = size / pieces + (size % pieces != 0 ? 1 : 0);
   Shape sizes;
   for (std::int64_t left = size; left > 0; left -= each) sizes.push_back(std::min(left, each));
@@ -175,7 +175,8 @@ Arrays broadcast(std::span<const Array> parts) {
 
 Array pad(const Array& a, const Shape& amounts, Scalar value) {
   if (amounts.size() % 2 != 0 || amounts.size() / 2 > a.shape().size())
-    fail(Fault::model, "padding of {} for shape {}", to_string(amounts), to_string(a.shape()));
+    fail(Fault::model, "padding of {} does not fit shape {}; two numbers for each axis are needed",
+         to_string(amounts), to_string(a.shape()));
   Array inside = a;
   Shape shape = a.shape(), begin(a.shape().size());
   for (std::size_t i = 0; i < amounts.size() / 2; ++i) {
@@ -219,16 +220,18 @@ Array roll(const Array& a, std::int64_t shift, std::int64_t axis) {
 
 Array repeat(const Array& a, const Shape& times) {
   if (times.size() < a.shape().size())
-    fail(Fault::model, "repeats {} for shape {}", to_string(times), to_string(a.shape()));
+    fail(Fault::model, "repeats {} are fewer than the axes of shape {}", to_string(times),
+         to_string(a.shape()));
   const std::size_t more = times.size() - a.shape().size();
   Shape apart, expanded, together;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (times[i] < 0) fail(Fault::model, "a repeat of {}", times[i]);
+    if (times[i] < 0) fail(Fault::model, "a repeat of {} is negative", times[i]);
     const std::int64_t size = i < more ? 1 : a.shape()[i - more];
     apart.insert(apart.end(), {1, size});
     expanded.insert(expanded.end(), {times[i], size});
     std::int64_t whole = 0;
-    if (__builtin_mul_overflow(times[i], size, &whole)) fail(Fault::resources, "a repeat of {}", times[i]);
+    if (__builtin_mul_overflow(times[i], size, &whole))
+      fail(Fault::resources, "a repeat of {} is too large", times[i]);
     together.push_back(whole);
   }
   return a.reshape(apart).expand(expanded).clone().reshape(together);

@@ -99,7 +99,8 @@ Array batch_norm(const Array& a, const Array& scale, const Array& shift, const A
 
 Array layer_norm(const Array& a, std::int64_t axes, const Array& scale, const Array& shift, double epsilon) {
   if (axes < 1 || axes > a.rank())
-    fail(Fault::model, "the last {} axes of shape {}", axes, to_string(a.shape()));
+    fail(Fault::model, "normalisation over the last {} axes of shape {}, which does not have them", axes,
+         to_string(a.shape()));
   std::int64_t width = 1;
   for (std::int64_t axis = a.rank() - axes; axis < a.rank(); ++axis) width *= a.size(axis);
   Array out = normalised_rows(a, width, epsilon);
@@ -112,7 +113,7 @@ Array group_norm(const Array& a, std::int64_t groups, const Array& scale, const 
   require_channels(a, scale, "the scale");
   require_channels(a, shift, "the shift");
   if (groups < 1 || a.size(1) % groups != 0)
-    fail(Fault::model, "{} groups of {} channels", groups, a.size(1));
+    fail(Fault::model, "{} groups do not divide {} channels", groups, a.size(1));
   const std::int64_t rows = a.size(0) * groups;
   Array out = normalised_rows(a, rows == 0 ? 0 : a.count() / rows, epsilon);
   if (scale.defined()) out = out * beside_channels(scale, a);

@@ -68,7 +68,7 @@ void measure_pooling(PoolingAxis& axis, bool ceil) {
          "a pooling over {} elements with windows of {}, stride {} and dilation {}: one is above {}",
          axis.input, axis.kernel, axis.stride, axis.dilation, most_pooled);
   if (axis.padding < 0 || axis.padding > axis.kernel / 2)
-    fail(Fault::model, "a pooling with windows of {} and padding {}, which is at most half of a window",
+    fail(Fault::model, "a pooling with windows of {} and padding {}; padding is at most half of a window",
          axis.kernel, axis.padding);
   const std::int64_t reach = axis.dilation * (axis.kernel - 1) + 1,
                      room = axis.input + 2 * axis.padding - reach;
@@ -311,7 +311,7 @@ Array avg_pool(const Array& given, const Pooling& how) {
   if (!is_real(given.dtype())) return avg_pool(given.to(DType::float32), how);
   const PoolingPlan plan = pooling_plan(given, how);
   if (plan.axes[0].dilation * plan.axes[1].dilation * plan.axes[2].dilation != 1)
-    fail(Fault::model, "a mean of windows with dilation {}", to_string(how.dilation));
+    fail(Fault::model, "a mean of windows cannot have dilation {}", to_string(how.dilation));
   const Array a = given.detach().contiguous();
   Array out = Array::uninitialised(a.dtype(), plan.shape);
   with_real(a.dtype(), [&](auto zero) {

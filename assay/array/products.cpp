@@ -106,7 +106,7 @@ void require_types_of_product(const Array& a, const Array& b) {
   if (a.dtype() != b.dtype())
     fail(Fault::model, "a product of matrices of {} and {}: both must be of one type", to_string(a.dtype()),
          to_string(b.dtype()));
-  if (a.dtype() == DType::boolean) fail(Fault::unsupported, "a product of matrices of truth values");
+  if (a.dtype() == DType::boolean) fail(Fault::unsupported, "truth values are not multiplied as matrices");
 }
 
 void multiply_into(Array& out, const Array& a, const Array& b, bool adds) {

@@ -159,7 +159,7 @@ Array reduced(const Written& all, Combine combine) {
     case Combine::mean:
       break;
   }
-  if (out.dtype() == DType::boolean) fail(Fault::unsupported, "the mean of truth values");
+  if (out.dtype() == DType::boolean) fail(Fault::unsupported, "truth values have no mean");
   add_at(out, all.axis, all.positions, all.values);
   const Array counts = counted_at(out.shape(), all);
   return is_real(out.dtype()) ? out / counts : div(out, counts, Rounding::floor).to(out.dtype());

@@ -149,8 +149,8 @@ Sorted topk(const Array& a, std::int64_t count, std::int64_t axis, bool largest)
   }
   const std::int64_t along = axis_of(axis, a.rank());
   if (count < 0 || count > a.size(along))
-    fail(Fault::model, "the first {} of an axis of size {} (axis {} of shape {})", count, a.size(along), axis,
-         to_string(a.shape()));
+    fail(Fault::model, "the first {} are not in an axis of size {} (axis {} of shape {})", count,
+         a.size(along), axis, to_string(a.shape()));
   return sorted_first(a, along, count, largest);
 }
 

@@ -142,7 +142,8 @@ Arrays GradientStep::gradients(std::span<const Array> outputs, std::span<const A
       any |= wanted.back();
     }
     if (!any) continue;
-    if (!step->back_) fail(Fault::internal, "gradients are asked again of a computation that was not kept");
+    if (!step->back_)
+      fail(Fault::internal, "gradients are requested again of a computation that was not kept");
     const Arrays of_inputs = step->back_(arrived, wanted);
     if (!keep) step->back_ = nullptr;
     for (std::size_t i = 0; i < step->inputs_.size(); ++i) {

@@ -93,9 +93,8 @@ void note_sloping(const Session& session, const AttackProblem& problem, std::spa
     const Node* step = first_step(session.graph(), input, session.logits());
     if (step == nullptr) continue;
     fail(Fault::unsupported,
-         "the gradient is 0 for every record, so an attack that follows it goes nowhere: {} has a derivative "
-         "of 0 "
-         "wherever there is one; {} steps, or attack without gradients",
+         "the gradient is 0 for every record, so an attack that follows it cannot succeed: {} has a "
+         "derivative of 0 wherever it has one; {} steps, or attack without gradients",
          step->describe(),
          About{"have gradients pass straight through", "use {straight-through} to have gradients pass"});
   }
@@ -108,7 +107,7 @@ void require_attackable(const Session& session, ValueId input) {
   const DType type = graph.value(input).dtype;
   if (is_real(type) || becomes_real(graph, input)) return;
   fail(Fault::unsupported,
-       "network '{}' takes {} numbers (tokens, say), which cannot be changed a little; attacks are for "
+       "network '{}' takes {} numbers (such as tokens), which cannot be changed slightly; attacks are for "
        "inputs of real numbers",
        graph.name(), to_string(type));
 }

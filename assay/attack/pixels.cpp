@@ -25,8 +25,8 @@ std::size_t pixels_in(const Pixels& pixels, double share) {
   const auto count = static_cast<std::size_t>(std::floor(share * all * (1 + 1e-12)));
   if (count == 0)
     fail(Fault::usage,
-         "share={} of the {} pixels of a record is none, so that the attack would change nothing; give at "
-         "least {}",
+         "share={} of the {} pixels of a record is less than one pixel, so the attack would change nothing; "
+         "give at least {}",
          share, pixels.count, 1 / all);
   return count;
 }

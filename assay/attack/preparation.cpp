@@ -52,13 +52,12 @@ ValidRange declared_range(const Session& session, const Dataset& dataset) {
   const auto range = dataset.valid_range();
   if (range && takes_levels(session, input) && !are_levels(*range))
     fail(Fault::data,
-         "network '{}' takes levels from 0 to 255, but values of '{}' are valid in another range; of "
-         "pictures, "
-         "say scale=1 in the data specification",
+         "network '{}' takes levels from 0 to 255, but values of '{}' have another valid range; for "
+         "pictures, add scale=1 to the data specification",
          session.graph().name(), dataset.describe());
   if (range) return *range;
   fail(Fault::data,
-       "data '{}' do not say which values are valid, and attacks must stay among them; add range=LOW:HIGH, "
+       "data '{}' do not say which values are valid, and attacks must stay within them; add range=LOW:HIGH, "
        "such as range=0:1",
        dataset.describe());
 }

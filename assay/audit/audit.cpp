@@ -67,7 +67,8 @@ class Auditor {
  private:
   void check_pool() const {
     if (pool_.criteria.empty()) fail(Fault::usage, "an audit needs criteria: name at least one");
-    if (pool_.faults.empty()) fail(Fault::data, "an audit needs faults that records reveal: there are none");
+    if (pool_.faults.empty())
+      fail(Fault::data, "an audit needs faults that records reveal, but there are none");
     for (const auto& [name, measured] : pool_.again) {
       if (measured.size() > pool_.criteria.size())
         fail(Fault::usage, "'{}' measures {} criteria again, of {}", name, measured.size(),
@@ -237,7 +238,7 @@ AuditOptions settled(AuditOptions options, std::size_t records) {
   std::ranges::sort(options.sizes);
   options.sizes.erase(std::unique(options.sizes.begin(), options.sizes.end()), options.sizes.end());
   if (options.sizes.front() == 0 || options.sizes.back() >= records) {
-    fail(Fault::usage, "subsets of {} records cannot be drawn from {}: sizes lie between 1 and {}",
+    fail(Fault::usage, "subsets of {} records cannot be drawn from {}: sizes must be between 1 and {}",
          options.sizes.front() == 0 ? 0 : options.sizes.back(), records, records - 1);
   }
   if (options.subsets < fewest_subsets)

@@ -157,7 +157,7 @@ void add_misclassified(Pool& pool, const coverage::Observations& seen) {
   }
   for (const auto& row : rows) faults.rows.add(row);
   if (count == 0) {
-    pool.notices.emplace_back("no record is misclassified: there are none to be found");
+    pool.notices.emplace_back("no record is misclassified, so there are no faults to find");
     return;
   }
   pool.faults.push_back(std::move(faults));
@@ -236,8 +236,8 @@ void add_mutants(Pool& pool, const mutation::MutationState& state, double qualit
          test->describe());
   if (found < test->size())
     fail(Fault::mismatch,
-         "the mutants were judged by {} of the {} records of {}, and of the others nobody knows what they "
-         "kill; judge them by all records, or audit those that they were judged by",
+         "the mutants were judged by {} of the {} records of {}, and what the others kill is unknown; judge "
+         "the mutants by all records, or audit the records they were judged by",
          found, test->size(), test->describe());
   pool.notices.push_back(
       fmt::format("{} of {} mutants count as faults: the others are beyond the quality "

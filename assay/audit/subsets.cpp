@@ -49,7 +49,7 @@ Catalogue<SamplerInfo>& samplers() {
   static Catalogue<SamplerInfo> all(
       {"sampler"},
       {
-          {"uniform", "every record is as likely", "simple random sampling without replacement",
+          {"uniform", "every record is equally likely", "simple random sampling without replacement",
            [](const Pool& pool, Rng&) { return std::vector<double>(pool.records(), 1.0); },
            [](const Pool&) { return std::string(); }},
           {"class", "some classes are more likely than others",

@@ -33,7 +33,8 @@ Profile carried_over(Profile profile, const Session& session) {
     const auto found = std::ranges::find(session.layers(), wanted.layer, &Layer::name);
     if (found == session.layers().end())
       fail(Fault::mismatch,
-           "the profile has a layer '{}', which network '{}' lacks; it is of no form of this network",
+           "the profile has a layer '{}', which network '{}' lacks; the profile does not belong to a form of "
+           "this network",
            wanted.layer, session.graph().name());
     if (static_cast<std::size_t>(found->neurons) != wanted.neurons())
       fail(Fault::mismatch, "layer '{}' has {} neurons in the profile and {} in network '{}'", wanted.layer,

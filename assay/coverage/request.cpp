@@ -94,12 +94,12 @@ void require_settings(const Profile& profile, const Settings& asked, const SaidS
     if (profile.settings.empty())
       fail(Fault::mismatch,
            "{} has no effect with {} {}, which does not tell what it was learned with; leave it out, or "
-           "learn anew {}",
+           "learn again {}",
            called, About{"profile", "{profile}"}, file.string(), anew);
     const std::string wanted = text_in(asked, name), learned = text_in(profile.settings, name);
     if (wanted != learned)
       fail(Fault::mismatch,
-           "{} {} contradicts {} {}, which was learned with {}; leave the {} out, or learn anew {}", called,
+           "{} {} contradicts {} {}, which was learned with {}; leave the {} out, or learn again {}", called,
            wanted, About{"profile", "{profile}"}, file.string(), learned.empty() ? "all" : learned,
            About{"setting", "flag"}, anew);
   }

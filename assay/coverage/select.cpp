@@ -141,17 +141,15 @@ bool selects_by_coverage(const std::string& by) {
 void check_choice(const SelectOptions& options, bool beyond) {
   if (beyond && !selects_by_coverage(options.by))
     fail(Fault::usage,
-         "a choice by {} does not count coverage, so that what is covered already cannot change it; choose "
-         "by {}",
+         "a choice by {} does not use coverage, so what is covered already cannot change it; choose by {}",
          options.by, joined(coverage_ways(), " or "));
 
   if (options.by == "budget" && options.size == 0)
     fail(Fault::usage, "a choice by budget needs a size, the number of records to choose");
   if (options.by == "minimise" && options.size > 0)
     fail(Fault::usage,
-         "minimise finds itself how many records keep all coverage, so {} cannot be asked for; budget covers "
-         "most "
-         "with so many",
+         "minimise finds how many records keep all coverage, so {} cannot be given; budget covers the most "
+         "with a given number",
          options.size);
 }
 

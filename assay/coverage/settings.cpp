@@ -44,7 +44,7 @@ Reduction reduction_named(const std::string& name) {
   for (const Reduction reduction : {Reduction::mean, Reduction::max, Reduction::every_position}) {
     if (reduction_name(reduction) == name) return reduction;
   }
-  fail(Fault::usage, "'{}' is no reduction; there are mean, max and every-position", name);
+  fail(Fault::usage, "'{}' is not a reduction; the reductions are mean, max and every-position", name);
 }
 
 Settings settings_of(const Session& session, const LearnOptions& options) {

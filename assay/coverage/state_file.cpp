@@ -34,10 +34,10 @@ Json part_to_json(const CoveragePart& part) {
 Spec known_criterion(const std::string& text) {
   Spec spec = parse_spec("criterion", text);
   if (!criteria().contains(spec.name))
-    throw std::runtime_error(fmt::format(
-        "it has a criterion '{}', which is not in the catalogue; one of your own is to be added to it before "
-        "(coverage::criteria().add() in C++, assay.register() in Python)",
-        spec.name));
+    throw std::runtime_error(
+        fmt::format("it has a criterion '{}', which is not in the catalogue; add a user-defined one first "
+                    "(coverage::criteria().add() in C++, assay.register() in Python)",
+                    spec.name));
   return spec;
 }
 

@@ -22,7 +22,7 @@ std::vector<std::string> names_in(const fs::path& file) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     if (!line.empty()) names.push_back(std::move(line));
   }
-  if (names.empty()) fail(Fault::data, "{}: there are no names of classes, one a line", file.string());
+  if (names.empty()) fail(Fault::data, "{}: there are no names of classes; write one a line", file.string());
   return names;
 }
 
@@ -49,12 +49,12 @@ void require_same_size(const PictureBoxes& picture, const RecordSize& record, co
   const bool told = picture.width > 0 && picture.height > 0;
   if (picture.relative) return;
   if (!told && record.resized)
-    fail(Fault::data, "{}: the size of the picture of record '{}' is missing, with which boxes are resized",
+    fail(Fault::data, "{}: the size of the picture of record '{}' is missing; boxes are resized by it",
          picture.file, id);
   if (told && !record.resized && (picture.width != record.width || picture.height != record.height))
     fail(Fault::data,
          "{}: the picture of record '{}' has {:g} x {:g} pixels there, and the record {:g} x {:g}; give "
-         "resize=HxW, with which boxes are resized, too",
+         "resize=HxW, which also resizes the boxes",
          picture.file, id, picture.height, picture.width, record.height, record.width);
 }
 
@@ -65,7 +65,7 @@ BoxCategories::BoxCategories(const std::string& text) : by_id_(text == "id") {
   names_ = text.ends_with(".txt") ? names_in(text) : parts_of(text, "+");
   std::set<std::string> seen;
   for (const std::string& name : names_) {
-    if (!seen.insert(name).second) fail(Fault::usage, "categories={}: '{}' is there twice", text, name);
+    if (!seen.insert(name).second) fail(Fault::usage, "categories={}: '{}' is given twice", text, name);
   }
 }
 

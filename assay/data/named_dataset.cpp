@@ -25,7 +25,7 @@ NamedDataset::~NamedDataset() { named_datasets().remove(name_); }
 DatasetPtr open_named(const DataSpec& spec) {
   DatasetPtr dataset = named_datasets().find(spec.path);
   if (!spec.options.empty())
-    fail(Fault::usage, "{} is in memory: it takes slices such as [:100], and no option {}=", spec.path,
+    fail(Fault::usage, "{} is in memory: it takes slices such as [:100], but no option {}=", spec.path,
          spec.options.begin()->first);
   for (const Slice& slice : spec.slices) {
     const std::vector<std::size_t> positions = slice_positions(slice, dataset->size());

@@ -64,7 +64,7 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
   if (flatten != 0 && flatten != 1)
     fail(Fault::usage, "data '{}': flatten={} is neither 0 nor 1", text, spec.text("flatten"));
   if (spec.has("categories") && !spec.has("boxes"))
-    fail(Fault::usage, "data '{}': categories= is about boxes, and there are none; say boxes=", text);
+    fail(Fault::usage, "data '{}': categories= is about boxes, but no boxes are given; add boxes=", text);
   if (format.name == "csv") return;
   const bool labels = is_table_name(spec.text("labels")) || is_table_name(spec.text("texts")),
              targets = spec.has("targets");
@@ -72,8 +72,8 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
        {std::pair("label", labels), std::pair("target", targets), std::pair("id", labels || targets),
         std::pair("decimal", labels || targets)}) {
     if (spec.has(key) && !used)
-      fail(Fault::usage, "data '{}': {}= is about a table, and there is none; say labels= or targets=", text,
-           key);
+      fail(Fault::usage,
+           "data '{}': {}= is about a table, but no table is given; add labels= or targets=", text, key);
   }
 }
 
@@ -297,7 +297,7 @@ class Prepared final : public Dataset {
     const auto first = static_cast<float>((low - mean) / deviation),
                last = static_cast<float>((high - mean) / deviation);
     if (!(first < last) || !std::isfinite(first) || !std::isfinite(last))
-      fail(Fault::usage, "data '{}': range {}:{} is none of 32-bit numbers after mean and std", text_, low,
+      fail(Fault::usage, "data '{}': range {}:{} does not fit 32-bit numbers after mean and std", text_, low,
            high);
     facts_.valid_range->low.push_back(first);
     facts_.valid_range->high.push_back(last);
@@ -356,7 +356,7 @@ class Prepared final : public Dataset {
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const double value = csv_number(table, row_of(rows, i, file), column);
         if (value != std::floor(value) || std::fabs(value) > 1e6) {
-          fail(Fault::data, "{}: the label {} of record '{}' is no class number", file, value,
+          fail(Fault::data, "{}: the label {} of record '{}' is not a class number", file, value,
                source_->id(i));
         }
         labels_.push_back(static_cast<std::int64_t>(value));
@@ -375,7 +375,7 @@ class Prepared final : public Dataset {
     std::int64_t greatest = -1;
     for (std::size_t i = 0; i < labels_.size(); ++i) {
       if (labels_[i] < 0 || labels_[i] > 1'000'000)
-        fail(Fault::data, "data '{}': record '{}' has label {}, which is no class number", text_,
+        fail(Fault::data, "data '{}': record '{}' has label {}, which is not a class number", text_,
              source_->id(i), labels_[i]);
       greatest = std::max(greatest, labels_[i]);
     }
@@ -541,7 +541,7 @@ class Prepared final : public Dataset {
     std::set<std::string> seen;
     std::vector<std::size_t> named;
     for (const std::string& line : id_lines(file)) {
-      if (!seen.insert(line).second) fail(Fault::data, "{}: the id '{}' stands there twice", file, line);
+      if (!seen.insert(line).second) fail(Fault::data, "{}: the id '{}' occurs twice", file, line);
       const auto [begin, end] = places.equal_range(line);
       if (begin == end) fail(Fault::data, "{}: no record of {} has the id '{}'", file, spec_.path, line);
       for (auto place = begin; place != end; ++place) named.push_back(place->second);
@@ -558,7 +558,7 @@ class Prepared final : public Dataset {
       const std::size_t colon = word.rfind(':');
       const std::string number = colon == std::string::npos ? word : word.substr(colon + 1);
       const auto count = number_of<std::int64_t>(number);
-      if (!count) fail(Fault::usage, "data '{}': per_class={} is no number", text_, word);
+      if (!count) fail(Fault::usage, "data '{}': per_class={} is not a number", text_, word);
       if (colon == std::string::npos && others)
         fail(Fault::usage, "data '{}': per_class= gives two numbers, {} and {}, for every class", text_,
              *others, *count);
@@ -590,7 +590,8 @@ class Prepared final : public Dataset {
 
   std::size_t wanted_count(const std::string& key, std::int64_t count, std::size_t available) const {
     if (count < 1 || static_cast<std::size_t>(count) > available) {
-      fail(Fault::usage, "data '{}': {}={} but {} records are there", text_, key, count, available);
+      fail(Fault::usage, "data '{0}': {1}={2}, but there are {3} records; choose 1 to {3}", text_, key, count,
+           available);
     }
     return static_cast<std::size_t>(count);
   }
@@ -644,7 +645,8 @@ DatasetPtr open_one(const std::string& text) {
 
 DatasetPtr open_dataset(const std::string& text) {
   if (text.find('\0') != std::string::npos)
-    fail(Fault::usage, "data '{}': a NUL character ends every file name", text.substr(0, text.find('\0')));
+    fail(Fault::usage, "data '{}': a file name cannot contain a NUL character",
+         text.substr(0, text.find('\0')));
   std::vector<DatasetPtr> parts;
   for (const std::string& part : joined_specs(text)) {
     try {

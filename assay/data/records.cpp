@@ -58,8 +58,8 @@ void check_facts(const std::string& name, const DatasetFacts& facts) {
       fail(Fault::usage, "{}: records are float32, or int64 for tokens, not {}", name,
            to_string(input.dtype));
     if (inputs.size() > 1 && (input.name.empty() || !names.insert(input.name).second))
-      fail(Fault::usage, "{}: of several inputs each needs a name of its own; '{}' is none", name,
-           input.name);
+      fail(Fault::usage, "{}: each of several inputs needs a different, non-empty name; '{}' does not do",
+           name, input.name);
   }
   if (facts.valid_range) check_range(name, facts);
 }
@@ -167,7 +167,7 @@ class RowRecords final : public Dataset {
     const auto classes = static_cast<std::int64_t>(facts_.class_names.size());
     for (std::size_t i = 0; i < labels_.size(); ++i) {
       if (labels_[i] < 0 || labels_[i] > largest_label)
-        fail(Fault::usage, "{}: record '{}' has label {}, which is no class number", options.name, id(i),
+        fail(Fault::usage, "{}: record '{}' has label {}, which is not a class number", options.name, id(i),
              labels_[i]);
       if (named && labels_[i] >= classes)
         fail(Fault::usage, "{}: record '{}' has label {}, but there are names for {} classes", options.name,

@@ -144,7 +144,7 @@ SceneView scene_view_of(const DataSpec& spec) {
   const std::string text = spec.text("show", scene_views[0]);
   const auto found = std::ranges::find(scene_views, text);
   if (found == scene_views.end())
-    fail(Fault::usage, "data '{}': show={} is none of {}{}", spec.path, text, joined(scene_views),
+    fail(Fault::usage, "data '{}': show={} is not one of {}{}", spec.path, text, joined(scene_views),
          did_you_mean(text, scene_views));
   return static_cast<SceneView>(found - scene_views.begin());
 }

@@ -51,7 +51,7 @@ Slice parse_slice(const std::string& text, const std::string& spec) {
 }
 
 [[noreturn]] void refuse_quote(const std::string& spec) {
-  fail(Fault::usage, "data '{}': a double quote is never closed, or text stands after it", spec);
+  fail(Fault::usage, "data '{}': a double quote is never closed, or is followed by text", spec);
 }
 
 std::string path_of(std::string_view& items, const std::string& spec) {
@@ -75,7 +75,7 @@ void take_option(std::string_view& items, const std::string& text, DataSpec& spe
   items.remove_prefix(key.size());
   if (key.empty() || !items.starts_with('='))
     fail(Fault::usage,
-         "data '{}': '{}' is not of the form key=value; a path with commas stands in double quotes, "
+         "data '{}': '{}' is not of the form key=value; a path with commas must be in double quotes, "
          "\"a,b.npz\"",
          text, whole);
   items.remove_prefix(1);
@@ -134,7 +134,7 @@ DataSpec parse_spec(const std::string& text) {
   spec.path = path_of(items, text);
   const std::size_t open = spec.path.rfind('[');
   if (!rest.starts_with('"') && !items.empty() && is_slice(spec.path, open)) {
-    fail(Fault::usage, "data '{}': slices stand after the options: {}{}{}{}", text, spec.path.substr(0, open),
+    fail(Fault::usage, "data '{}': slices come after the options: {}{}{}{}", text, spec.path.substr(0, open),
          items, spec.path.substr(open), text.substr(rest.size()));
   }
   while (!items.empty()) {

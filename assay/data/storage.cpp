@@ -29,7 +29,8 @@ FileBytes FileBytes::temporary(const fs::path& owner) {
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0) {
     fail(Fault::io,
-         "{}: no temporary file for its decompressed bytes in {}: {}; set TMPDIR to a folder with room",
+         "{}: no temporary file for its decompressed bytes in {}: {}; set TMPDIR to a folder with enough "
+         "space",
          owner.string(), folder, std::strerror(errno));
   }
   ::unlink(name.c_str());
@@ -48,7 +49,7 @@ void FileBytes::append(std::string_view bytes) {
     const ssize_t put = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) {
-      fail(Fault::io, "{}: writing failed after {} bytes: {}; set TMPDIR to a folder with more room", name_,
+      fail(Fault::io, "{}: writing failed after {} bytes: {}; set TMPDIR to a folder with more space", name_,
            size_, std::strerror(put == 0 ? ENOSPC : errno));
     }
     size_ += static_cast<std::uint64_t>(put);

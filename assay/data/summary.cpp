@@ -162,7 +162,7 @@ Image picture_of(std::span<const float> elements, const Shape& shape, float low,
 Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t rows, std::uint64_t seed) {
   const Shape shape = dataset.record_shape();
   if (shape.size() != 3 || dataset.dtype() != DType::float32) {
-    fail(Fault::usage, "{}: records of shape {} are no pictures, so there is no contact sheet",
+    fail(Fault::usage, "{}: records of shape {} are not pictures, so there is no contact sheet",
          dataset.describe(), to_string(shape));
   }
   if (columns == 0 || rows == 0) fail(Fault::usage, "a contact sheet needs at least one row and one column");

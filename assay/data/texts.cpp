@@ -63,7 +63,7 @@ std::vector<std::vector<char32_t>> in_order(const std::filesystem::path& file,
   std::vector<std::vector<char32_t>> all;
   for (const std::string& id : ids) {
     const auto found = names.find(id);
-    if (!found) fail(Fault::data, "{}: there is no text for record '{}'", file.string(), id);
+    if (!found) fail(Fault::data, "{}: the text of record '{}' is missing", file.string(), id);
     all.push_back(
         text_characters(texts[*found].text, fmt::format("{}: '{}'", file.string(), texts[*found].name)));
   }

@@ -197,7 +197,7 @@ class Relabelled final : public View {
            below().describe());
     for (std::size_t i = 0; i < labels_.size(); ++i) {
       if (labels_[i] < 0 || labels_[i] > 1'000'000)
-        fail(Fault::usage, "record '{}': {} is no class number", id(i), labels_[i]);
+        fail(Fault::usage, "record '{}': {} is not a class number", id(i), labels_[i]);
       for (auto c = static_cast<std::int64_t>(class_count()); c <= labels_[i]; ++c)
         facts_.class_names.push_back(std::to_string(c));
     }

@@ -10,11 +10,11 @@ namespace assay {
 
 std::vector<Array> Segment::gradients(const Tensors&, std::span<const Array>,
                                       std::span<const ValueId>) const {
-  fail(Fault::internal, "gradients are asked of a back end that has none");
+  fail(Fault::internal, "gradients are requested from a back end that has none");
 }
 
 RecordGradients Segment::gradients(const Tensors&, const RecordObjective&, std::span<const ValueId>) const {
-  fail(Fault::internal, "gradients are asked of a back end that has none");
+  fail(Fault::internal, "gradients are requested from a back end that has none");
 }
 
 bool Backend::learns(const Graph&, const Node&, std::size_t) const { return false; }
@@ -32,7 +32,7 @@ std::span<const Backend* const> backends() {
 std::vector<ValueId> outside_inputs(const SegmentRequest& request) {
   std::set<ValueId> made, read;
   for (const int n : request.nodes) {
-    const Node& node = request.graph->nodes()[static_cast<std::size_t>(n)];
+    const Node& node = request.graph->node(n);
     for (const ValueId in : node.inputs) {
       if (in != no_value && !request.graph->is_constant(in) && !made.contains(in)) read.insert(in);
     }

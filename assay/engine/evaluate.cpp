@@ -240,7 +240,7 @@ void require_rows(const Session& session, const Array& logits, std::size_t recor
   if (const int axis = session.record_axis(session.logits()).axis; axis > 0)
     fail(Fault::mismatch,
          "network '{}' holds records along axis {} of its scores; put the records' axis first (in PyTorch "
-         "batch_first=True, or transpose(0, 1) behind the scores)",
+         "batch_first=True, or transpose(0, 1) after the scores)",
          session.graph().name(), axis);
   const std::int64_t rows = logits.rank() == 0 ? 0 : logits.size(0);
   if (rows != static_cast<std::int64_t>(records))
@@ -269,13 +269,13 @@ void require_scores_by_class(const Session& session, const Array& logits) {
   if (one_whole_number)
     fail(Fault::unsupported,
          "network '{}' gives one whole number a record, such as a class, but no scores; export it with the "
-         "scores as an output, in front of the ArgMax",
+         "scores as an output, before the ArgMax",
          graph.name());
   const int producer = graph.producer(session.logits());
-  if (producer >= 0 && graph.nodes()[static_cast<std::size_t>(producer)].op == "TopK")
+  if (producer >= 0 && graph.node(producer).op == "TopK")
     fail(Fault::unsupported,
          "network '{}' gives the greatest scores in their own order, which does not tell classes; export it "
-         "with the scores as an output, in front of the TopK",
+         "with the scores as an output, before the TopK",
          graph.name());
 }
 
@@ -297,18 +297,17 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Array&
                                             std::size_t records) {
   require_rows(session, logits, records);
   if (!is_rows(logits.shape())) {
-    fail(
-        Fault::unsupported,
-        "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
-        "classes]. Put a mean over the positions (ReduceMean), or one of them (Gather), behind the scores to "
-        "have decisions; criteria without classes ({}), {} need none. Outputs for each position can be "
-        "compared with numeric targets, as many as there are outputs",
-        session.graph().name(), to_string(logits.shape()), About{"nc", "cover {criterion=nc}"},
-        About{"mutants judged by a margin and inspection", "mutate {margin} and inspect"});
+    fail(Fault::unsupported,
+         "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
+         "classes]. Put a mean over the positions (ReduceMean), or one of them (Gather), after the scores to "
+         "have decisions; criteria without classes ({}), {} need none. Outputs for each position can be "
+         "compared with numeric targets, as many as there are outputs",
+         session.graph().name(), to_string(logits.shape()), About{"nc", "cover {criterion=nc}"},
+         About{"mutants judged by a margin and inspection", "mutate {margin} and inspect"});
   }
   require_scores_by_class(session, logits);
   if (records > 0 && logits.count() == 0)
-    fail(Fault::unsupported, "network '{}' gives no scores: its output holds no number for a record",
+    fail(Fault::unsupported, "network '{}' gives no scores: its output has no number for a record",
          session.graph().name());
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;
   return on_numbers(logits, [&](auto scores) {

@@ -12,7 +12,7 @@ void release(std::span<const ValueId> ids, std::vector<Array>& values) {
 
 void Executor::run(int index, std::vector<Array>& values) const {
   check_interrupt();
-  const Node& node = graph.nodes()[static_cast<std::size_t>(index)];
+  const Node& node = graph.node(index);
   std::vector<Array> inputs;
   for (const ValueId id : node.inputs) {
     const auto at = static_cast<std::size_t>(id);

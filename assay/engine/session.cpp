@@ -238,8 +238,8 @@ std::vector<PlannedSegment> Session::plan(bool measure) const {
     for (const int n : segment.nodes) {
       if (counted[static_cast<std::size_t>(n)]) continue;
       counted[static_cast<std::size_t>(n)] = true;
-      segment.multiply_adds += multiply_adds(s.graph, s.graph.nodes()[static_cast<std::size_t>(n)],
-                                             [this](ValueId id) -> const Shape& { return shape(id); });
+      segment.multiply_adds +=
+          multiply_adds(s.graph, s.graph.node(n), [this](ValueId id) -> const Shape& { return shape(id); });
     }
   }
   return planned;

@@ -67,11 +67,10 @@ bool about_inputs(const Error& error) {
 void require_joinable(const Graph& graph, ValueId id, std::span<const Array> groups) {
   for (const Array& one : groups) {
     if (one.shape() == groups[0].shape()) continue;
-    fail(
-        Fault::unsupported,
-        "network '{}': value '{}' has the shape {} for some records and {} for others, which do not make one "
-        "array",
-        graph.name(), graph.value(id).name, to_string(groups[0].shape()), to_string(one.shape()));
+    fail(Fault::unsupported,
+         "network '{}': value '{}' has the shape {} for some records and {} for others, which cannot form "
+         "one array",
+         graph.name(), graph.value(id).name, to_string(groups[0].shape()), to_string(one.shape()));
   }
 }
 
@@ -131,8 +130,8 @@ void Session::State::give_batch_axis() {
   if (!several) return take_records_alone(told);
   graph = std::move(*several);
   notices.emplace_back(
-      "the network is exported for a single record; an axis for batches was put in front, and outputs "
-      "are unchanged");
+      "the network is exported for a single record; a batch axis was added in front, and outputs are "
+      "unchanged");
 }
 
 // Where several records do not pass through the network side by side.
@@ -252,9 +251,8 @@ void Session::State::free_the_batch() {
 std::vector<ValueInfo> Session::State::probe() const {
   if (together) {
     fail(Fault::unsupported,
-         "network '{}': its inputs are fixed to shapes that differ in the leading size, so there is no axis "
-         "of "
-         "records to find layers by; export it with a dynamic batch axis",
+         "network '{}': its inputs have fixed shapes with different leading sizes, so no axis of records is "
+         "known, by which layers are found; export it with a dynamic batch axis",
          graph.name());
   }
   const auto seen = [&](std::int64_t rows) {
@@ -268,7 +266,7 @@ std::vector<ValueInfo> Session::State::probe() const {
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;
     fail(error.fault(),
-         "{}; layers are found by running the network on made-up inputs, which do not suit this one",
+         "{}; layers are found by running the network on made-up inputs, which do not suit this network",
          error.message());
   }
 }

@@ -170,7 +170,7 @@ class ByRules {
   ByRules(const Graph& graph, const Constants& constants, const Tensors& inputs)
       : constants_(constants), seen_(given_values(constants, inputs)) {
     for (const int n : make_plan(graph, seen_.computed, graph.outputs()).nodes) {
-      const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+      const Node& node = graph.node(n);
       if (!numbers(node) && !shape(node)) {
         complete_ = false;
         return;
@@ -250,7 +250,7 @@ SampleShapes look(const Graph& graph, const Constants& constants, std::span<cons
   const Plan plan = make_plan(graph, seen.computed, graph.outputs());
   for (std::size_t step = 0; step < plan.nodes.size(); ++step) {
     for (auto& values : runs) executor.run(plan.nodes[step], values);
-    for (const ValueId id : graph.nodes()[static_cast<std::size_t>(plan.nodes[step])].outputs) {
+    for (const ValueId id : graph.node(plan.nodes[step]).outputs) {
       const auto index = static_cast<std::size_t>(id);
       if (id == no_value || !runs[0][index].defined()) continue;
       see(seen, id, runs[0][index]);

@@ -33,7 +33,7 @@ Array taken(const Array& tensor, DType type, std::span<const std::size_t> indice
 
 Rows rows_of_tensor(std::string name, const Array& given) {
   if (!given.defined() || given.rank() == 0)
-    fail(Fault::usage, "the inputs are no tensor with records along its first axis");
+    fail(Fault::usage, "the inputs are not a tensor with records along its first axis");
   const Array tensor = given.detach();
   const DType type = record_type(tensor);
   Shape record(tensor.shape().begin() + 1, tensor.shape().end());

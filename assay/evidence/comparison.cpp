@@ -107,7 +107,7 @@ std::string without_numbers(const std::string& text) {
 // What a document says apart from its figures. Sentences hold figures: where these are only close, their
 // numbers may differ.
 void compare_words(const report::Document& then, const report::Document& now, FigureComparison& result) {
-  if (gates_of(then) != gates_of(now)) result.different.emplace_back("gates: their outcome is another");
+  if (gates_of(then) != gates_of(now)) result.different.emplace_back("gates: their outcome differs");
   const auto comparable = [&](const std::string& text) {
     return result.close > 0 ? without_numbers(text) : text;
   };
@@ -119,7 +119,7 @@ void compare_words(const report::Document& then, const report::Document& now, Fi
   const auto sentence = [](const report::Document& document) {
     return document.headline.substr(0, document.headline.find(" [doubtful: "));
   };
-  if (warnings(then) != warnings(now)) result.different.emplace_back("warnings: there are others");
+  if (warnings(then) != warnings(now)) result.different.emplace_back("warnings: they differ");
   if (comparable(sentence(then)) != comparable(sentence(now)))
     result.different.push_back(fmt::format("headline: '{}', now '{}'", sentence(then), sentence(now)));
 }
@@ -133,7 +133,7 @@ void compare_hashes(const report::Document& then, const report::Document& now, F
     return hashes;
   };
   if (hashes_of(then) != hashes_of(now))
-    result.different.emplace_back("hashes: they are of another network or of other records");
+    result.different.emplace_back("hashes: they belong to another network or other records");
 }
 
 // Parts that a result has lost since it was made.

@@ -69,11 +69,10 @@ void require_networks_of_study(const std::vector<StepResult>& results) {
     if (result.step.collected.empty() || result.document.command == "data") continue;
     const std::set<std::string> hashes = model_hashes_of(result);
     if (hashes.empty())
-      fail(
-          Fault::mismatch,
-          "step '{}': {} does not say of which network it is (it has no model_hash); collect a result as the "
-          "program wrote it",
-          result.step.name, result.step.collected);
+      fail(Fault::mismatch,
+           "step '{}': {} does not say which network it is about (it has no model_hash); collect a result as "
+           "the program wrote it",
+           result.step.name, result.step.collected);
     if (std::ranges::any_of(hashes, [&](const std::string& hash) { return known.contains(hash); })) continue;
     fail(Fault::mismatch,
          "step '{}': {} is a result of a network (hash {}) that no step of this study runs; collect one of "
@@ -248,7 +247,8 @@ std::unique_ptr<Journal> begin_pack(const fs::path& folder, const Study& study, 
              folder.string(), path);
       if (entry.is_directory() || is_part_of_pack(path, study)) continue;
       if (std::ranges::find(listed, path, &PackFile::path) == listed.end())
-        fail(Fault::usage, "{} holds other files ({}), of no step of this study; name a folder of its own",
+        fail(Fault::usage,
+             "{} holds other files ({}), which belong to no step of this study; name another folder",
              folder.string(), path);
     }
   }

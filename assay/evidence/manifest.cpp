@@ -25,7 +25,7 @@ std::string inside(const std::string& path) {
   const fs::path given(path);
   const bool sound = !path.empty() && given.is_relative() && given.lexically_normal() == given &&
                      std::ranges::none_of(given, [](const fs::path& part) { return part == ".."; });
-  if (!sound) throw std::runtime_error("'" + path + "' is no path of a file in the pack");
+  if (!sound) throw std::runtime_error("'" + path + "' is not a path of a file in the pack");
   return path;
 }
 
@@ -70,7 +70,7 @@ std::vector<PackFile> files_in(const fs::path& pack) {
     const std::string path = entry.path().lexically_relative(pack).generic_string();
     if (path == manifest_name || path == signature_name || path == journal_name) continue;
     if (!entry.is_regular_file() || entry.is_symlink())
-      fail(Fault::data, "{} is no plain file; packs hold nothing else", entry.path().string());
+      fail(Fault::data, "{} is not a regular file; packs contain nothing else", entry.path().string());
     files.push_back({path, sha256_of_file(entry.path()), entry.file_size()});
   }
   std::ranges::sort(files, {}, &PackFile::path);
@@ -115,7 +115,7 @@ Manifest read_manifest(const fs::path& pack) {
     fail(Fault::data, "{} is not a plain file; packs hold nothing else", file.string());
   if (!fs::is_regular_file(file, unknown))
     fail(Fault::io,
-         "{} is no evidence pack: it has no {}; name the folder that `assay evidence` wrote, unpacked",
+         "{} is not an evidence pack: it has no {}; name the folder that `assay evidence` wrote, unpacked",
          pack.string(), manifest_name);
   try {
     const Json json = Json::parse(read_file(file, largest_manifest));

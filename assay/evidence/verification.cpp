@@ -127,18 +127,18 @@ class Verification {
     const bool asked = !options_.signers.empty();
     trusted_ = found.good && asked;
     signed_text_ = !found.there  ? "not signed"
-                   : !found.good ? "its signature is not good"
+                   : !found.good ? "its signature is not valid"
                    : asked       ? fmt::format("signed by {}", options_.identity)
                                  : "signed with a key that was not checked";
     if (asked || (found.there && !found.good))
       document_.gates.push_back(check_of("signature", found.good, found.text));
     else if (found.there)
-      document_.notices.push_back(found.text + "; whose key that is was not checked: anybody can sign");
+      document_.notices.push_back(found.text + "; whose key it is was not checked: anybody can sign");
     else
-      document_.notices.push_back(found.text + ": whoever changed it could make the manifest anew");
+      document_.notices.push_back(found.text + ": anyone who changed it could rewrite the manifest");
     if (!found.there && manifest_.is_signed)
       document_.gates.push_back(
-          check_of("signature", false, "the manifest says it is signed, and it is not"));
+          check_of("signature", false, "the manifest says it is signed, but it is not"));
   }
 
   // Files that the commands read: those that are there have to be the same, and none may be left out.
@@ -183,7 +183,7 @@ class Verification {
   void check_reports() {
     if (!files_are_there_) return;
     if (!manifest_.tells_report)
-      return check("reports", {"the manifest does not say what the report was made of; make the pack anew"},
+      return check("reports", {"the manifest does not say what the report was made of; make the pack again"},
                    "");
     std::vector<std::string> different;
     try {
@@ -257,7 +257,7 @@ class Verification {
     const std::string name = "step " + step.name;
     if (step.typed.empty()) {
       document_.notices.push_back(
-          fmt::format("{} was collected, not run: there is no command to run again", name));
+          fmt::format("{} was collected, not run, so there is no command to run again", name));
       return;
     }
     const std::vector<std::string> typed = options_.in_new_words(step.typed);

@@ -491,7 +491,7 @@ void ProbeState::load(const Json& json) {
 
 std::vector<SpecOption> probe_options(const std::string& penalty) {
   std::vector<SpecOption> options = held_out_options;
-  options.push_back({"penalty", penalty, "strength of the penalty beside the mean loss of a row"});
+  options.push_back({"penalty", penalty, "strength of the penalty relative to the mean loss of a row"});
   options.push_back({"rate", "0.03", "learning rate of Adam, divided by sqrt(1 + steps / 1000)"});
   return options;
 }

@@ -37,7 +37,7 @@ BehaviourKind kind_named(const std::string& name) {
        {BehaviourKind::binary, BehaviourKind::categorical, BehaviourKind::numeric}) {
     if (name == kind_name(kind)) return kind;
   }
-  throw std::runtime_error("a hypothesis is of kind '" + name + "', which is none");
+  throw std::runtime_error("a hypothesis is of kind '" + name + "', which is not one of them");
 }
 
 Json to_json(const Hypothesis& hypothesis) {

@@ -105,7 +105,8 @@ class Verifier {
     const Batch picked = swapped(record, place, {symbols[0], symbols[chosen[0]], symbols[chosen[1]]});
     const Array values = units_.behaviours(picked, std::span(&group_, 1))[0];
     if (values.size(1) != static_cast<std::int64_t>(tokens.size()))
-      fail(Fault::usage, "verification swaps symbols, and the units of layer '{}' have no value for each",
+      fail(Fault::usage,
+           "verification swaps symbols, but the units of layer '{}' do not have a value for each symbol",
            units_.map(group_).layer);
     const float* const at = values.elements<float>();
     const auto value = [&](std::size_t copy, std::size_t u) {

@@ -44,12 +44,12 @@ const Order to_first{0, 3, 1, 2}, to_last{0, 2, 3, 1};
 Graph turned(const Graph& graph, ValueId input, const Order& order, const std::string& role) {
   const Shape& shape = graph.value(input).shape;
   if (shape.size() != 4)
-    fail(Fault::usage, "input '{}' has {} axes; channels of pictures stand on 4", graph.value(input).name,
+    fail(Fault::usage, "input '{}' has {} axes; pictures with channels have 4", graph.value(input).name,
          shape.size());
   GraphBuilder edit(graph);
   const auto readers = graph.consumers(input);
   const bool there = std::ranges::all_of(readers, [&](int n) {
-    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph.node(n);
     return node.op == "Transpose" && node.integers("perm", {}) == order;
   });
   const bool is_output = std::ranges::find(graph.outputs(), input) != graph.outputs().end();

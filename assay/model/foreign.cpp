@@ -89,13 +89,13 @@ struct Pickled {
   const auto found =
       std::ranges::find_if(libraries, [&](const Pickled& one) { return holds(head, one.name); });
   constexpr std::string_view never =
-      "is a pickle: objects of Python, which loading would run as code, so that it is not read";
+      "is a pickle: objects of Python, which would run as code when loaded, so it is not read";
   if (found == libraries.end())
     fail(Fault::unsupported,
          "{}; load it where it was made, and export its network as ONNX (PyTorch: torch.onnx.export, "
          "scikit-learn: skl2onnx.to_onnx, Keras: model.save('net.keras'))",
          never);
-  fail(Fault::unsupported, "{} ({}). Where you trust it: {}", never, found->name,
+  fail(Fault::unsupported, "{} ({}). If you trust it: {}", never, found->name,
        fmt::format(fmt::runtime(found->remedy), path.filename().string(), onnx_name(path)));
 }
 

@@ -233,7 +233,7 @@ void GraphBuilder::remove_node(int index, ValueId replacement) {
   const Node& node = present_node(index);
   if (replacement == no_value && !node.inputs.empty()) replacement = node.inputs[0];
   if (replacement == no_value || node.outputs.empty()) {
-    fail(Fault::model, "{} cannot be removed: nothing can stand for its output", node.describe());
+    fail(Fault::model, "{} cannot be removed: nothing can replace its output", node.describe());
   }
   const ValueId out = node.outputs[0];
   node_names_.erase(node.name);

@@ -100,7 +100,7 @@ Json parse_header(const std::string& text) {
   if (watch.deep) fail(Fault::model, "the header is nested more than {} deep", deepest_header);
   if (!watch.twice.empty()) fail(Fault::model, "the header names '{}' twice", visible(watch.twice));
   Json header = sound ? Json::parse(text) : Json();
-  if (!header.is_object()) fail(Fault::model, "the header is no JSON object");
+  if (!header.is_object()) fail(Fault::model, "the header is not a JSON object");
   return header;
 }
 
@@ -186,7 +186,7 @@ void require_names(const Graph& graph, const Safetensors& stored) {
   }
   std::ranges::sort(missing);
   std::string message;
-  if (!missing.empty()) message = "there is no tensor for " + named(missing);
+  if (!missing.empty()) message = "no tensor is given for " + named(missing);
   if (!unknown.empty()) {
     message += (message.empty() ? "" : ", and ") +
                fmt::format("network '{}' has no constant for {}", graph.name(), named(unknown));
@@ -226,7 +226,7 @@ Safetensors::Safetensors(const fs::path& file) : file_(file) {
   std::uint64_t length = 0;
   if (size >= length_bytes) read_part(file, 0, &length, length_bytes);
   if (size < length_bytes || length > size - length_bytes)
-    fail(Fault::model, "not a safetensors file, or cut short: the header ends behind the file");
+    fail(Fault::model, "not a safetensors file, or cut short: the header ends after the end of the file");
   if (length > largest_header)
     fail(Fault::resources, "a header of {} bytes is more than the {} allowed", length, largest_header);
   std::string text(length, '\0');

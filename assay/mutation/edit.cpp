@@ -65,7 +65,7 @@ void Edit::write(GraphBuilder& builder, const Edited& edited) const {
   const Graph& graph = subject_.graph();
   const ValueId id = edited.weights.constant;
   Array array = Array::of<float>(graph.constant(id).shape(), edited.values);
-  Node node = builder.nodes()[static_cast<std::size_t>(edited.weights.node)];
+  Node node = builder.node(edited.weights.node);
   const bool read_once = graph.consumers(id).size() == 1 && std::ranges::count(node.inputs, id) == 1;
   const bool output = std::ranges::find(graph.outputs(), id) != graph.outputs().end();
   if (read_once && !output) {

@@ -79,11 +79,11 @@ std::optional<Shape> reshaped(const Graph& graph, const Node& node, std::int64_t
 
 std::optional<Held> held_weights(const Graph& graph, int node, std::size_t input) {
   std::vector<const Node*> way;  // from the reader to the constant
-  ValueId id = input_of(graph.nodes()[static_cast<std::size_t>(node)], input);
+  ValueId id = input_of(graph.node(node), input);
   while (id != no_value && !graph.is_constant(id)) {
     const int maker = graph.producer(id);
     if (maker < 0) return std::nullopt;
-    const Node& step = graph.nodes()[static_cast<std::size_t>(maker)];
+    const Node& step = graph.node(maker);
     const bool turns = step.op == "Transpose" || step.op == "Reshape",
                once = graph.consumers(id).size() == 1 &&
                       std::ranges::find(graph.outputs(), id) == graph.outputs().end();
@@ -119,10 +119,7 @@ NeuronLayout turned(const NeuronLayout& layout) {
 class Finder {
  public:
   Finder(const Graph& graph, SubjectLayer& layer)
-      : graph_(graph),
-        layer_(layer),
-        index_(layer.layer.node),
-        node_(graph.nodes()[static_cast<std::size_t>(index_)]) {}
+      : graph_(graph), layer_(layer), index_(layer.layer.node), node_(graph.node(index_)) {}
 
   std::string find() {
     std::string reason = is_recurrent(node_.op)     ? recurrent()
@@ -143,8 +140,7 @@ class Finder {
       return fmt::format("its weights are {}, not float32", to_string(graph_.constant(id).dtype()));
     const int producer = graph_.producer(id);
     const std::string by =
-        producer < 0 ? "given as an input"
-                     : "computed by " + graph_.nodes()[static_cast<std::size_t>(producer)].describe();
+        producer < 0 ? "given as an input" : "computed by " + graph_.node(producer).describe();
     return "its weights are " + by;
   }
   void add_bias(std::size_t input, NeuronLayout layout) {
@@ -172,9 +168,8 @@ class Finder {
     const auto held = held_weights(graph_, index_, matrix);
     if (!held) {
       const bool computed = weights != no_value && !graph_.is_constant(weights);
-      return computed && depends_on_input(weights)
-                 ? "it is a product of two activations, without weights of its own"
-                 : no_constant(weights);
+      return computed && depends_on_input(weights) ? "it is a product of two activations and has no weights"
+                                                   : no_constant(weights);
     }
     auto layout = dense_layout(node_, held->shape, in_front);
     if (layout && held->transposed) layout = turned(*layout);
@@ -194,7 +189,7 @@ class Finder {
       if (std::ranges::find(graph_.inputs(), next) != graph_.inputs().end()) return true;
       const int producer = graph_.producer(next);
       if (producer < 0) continue;
-      const Node& node = graph_.nodes()[static_cast<std::size_t>(producer)];
+      const Node& node = graph_.node(producer);
       open.insert(open.end(), node.inputs.begin(), node.inputs.end());
     }
     return false;
@@ -244,12 +239,12 @@ std::string find_layer_weights(const Graph& graph, SubjectLayer& layer) {
 int padding_of_bias(const Graph& graph, const Node& node) {
   if (!is_recurrent(node.op) || input_of(node, 3) == no_value) return -1;
   const int producer = graph.producer(node.inputs[3]);
-  return producer >= 0 && graph.nodes()[static_cast<std::size_t>(producer)].op == "Pad" ? producer : -1;
+  return producer >= 0 && graph.node(producer).op == "Pad" ? producer : -1;
 }
 
 std::optional<LayerWeights> weights_at(const Graph& graph, int node, std::size_t input,
                                        std::optional<NeuronLayout> layout, std::int64_t neurons) {
-  const ValueId id = input_of(graph.nodes()[static_cast<std::size_t>(node)], input);
+  const ValueId id = input_of(graph.node(node), input);
   if (!graph.is_constant(id) || graph.constant(id).dtype() != DType::float32) return std::nullopt;
   const std::int64_t count = graph.constant(id).count();
   if (layout && (layout->neurons() != neurons || layout->count() != count)) layout.reset();

@@ -93,7 +93,7 @@ std::string Mutant::text() const {
 
 Mutant parse_mutant(const std::string& text) {
   const auto malformed = [&]() {
-    fail(Fault::usage, "'{}' is no mutant; they read OPERATOR[options]@LAYER#SEED{}", text,
+    fail(Fault::usage, "'{}' is not a mutant; mutants are written OPERATOR[options]@LAYER#SEED{}", text,
          About{"", ", as `assay mutate {list}` prints them"});
   };
   std::size_t end = text.find_first_of("[@#");

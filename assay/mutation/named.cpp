@@ -28,10 +28,11 @@ Mutant drawn(const Subject& subject, const Spec& op, std::uint64_t seed, std::si
   const Drawn found =
       draw_mutants(subject, {.operators = {op}, .per_operator = turn + 1, .layers = {}, .seed = seed});
   if (found.mutants.empty())
-    fail(Fault::usage, "{}: the operator can do nothing to '{}'", op.text(), subject.graph().name());
+    fail(Fault::usage, "{}: the operator cannot change '{}'", op.text(), subject.graph().name());
   if (found.mutants.size() <= turn)
-    fail(Fault::usage, "{}: there are only {} different mutants of '{}', and {} are asked for; ask for fewer",
-         op.text(), found.mutants.size(), subject.graph().name(), turn + 1);
+    fail(Fault::usage,
+         "{}: there are only {} different mutants of '{}', but {} were requested; ask for fewer", op.text(),
+         found.mutants.size(), subject.graph().name(), turn + 1);
   return found.mutants[turn];
 }
 

@@ -26,9 +26,8 @@ Catalogue<MutationPreset>& presets() {
         false,
         {{"lr", 20}, {"las", 20}, {"afrs", 20}}},
        {{"deepcrime",
-         "Humbatova et al., ISSTA 2021: its operators, sought for the mildest change that is killed or tried "
-         "with all "
-         "values, and judged over repeated trainings",
+         "Humbatova et al., ISSTA 2021: its operators, searched for the mildest change that is killed or "
+         "tried with all values, and judged over repeated trainings",
          {"le[classes=frequent]",
           "dm",
           "unbalance",

@@ -77,8 +77,8 @@ class Runner {
     const std::size_t count = class_count(session_);
     if (count == 0)
       fail(Fault::unsupported,
-           "network '{}' gives {} a record, which are no class scores; for a regression network give a "
-           "margin{}",
+           "network '{}' gives {} for each record, which are not class scores; for a regression network give "
+           "a margin{}",
            session_.graph().name(), assay::to_string(session_.shape(session_.logits())),
            About{"", " ({margin})"});
     return count;
@@ -211,7 +211,7 @@ class Runner {
     mutant.decisiveness = std::max(mutant.decisiveness, cell.at("decisiveness").get<double>());
     for (const Json& miss : cell.at("nearest")) {
       const NearMiss near{miss.at(0).get<double>(), miss.at(1).get<std::size_t>()};
-      if (near.record >= size) throw std::runtime_error("it names a record that there is not");
+      if (near.record >= size) throw std::runtime_error("it names a record that does not exist");
       mutant.note_miss(near);
     }
     return fresh;

@@ -67,7 +67,7 @@ MutantOutcome mutant_from(const Json& json, std::size_t records) {
   mutant.non_finite = bits("non_finite");
   for (std::size_t r = 0; r < records; ++r) {
     if ((mutant.killed[r] && !mutant.known[r]) || (mutant.non_finite[r] && !mutant.killed[r]))
-      throw std::runtime_error("it holds kills that never ran");
+      throw std::runtime_error("it contains kills by records that were not run");
   }
   mutant.change = json.at("change").get<double>();
   mutant.decisiveness = json.at("decisiveness").get<double>();
@@ -122,7 +122,7 @@ MutationState MutationState::read(const std::filesystem::path& path) {
     for (const Json& entry : json.at("records")) {
       const MutationRecord record = record_from(entry);
       if (record.judged && (record.expected < 0 || static_cast<std::size_t>(record.expected) >= classes))
-        throw std::runtime_error("a record has a class that the network has not");
+        throw std::runtime_error("a record has a class that the network does not have");
       if (state.add(record) + 1 != state.records_.size())
         throw std::runtime_error("a record is listed twice");
     }

@@ -25,17 +25,17 @@ std::vector<int> nodes_of(const Graph& graph, const Layer& layer) {
   const auto meets = [](const std::vector<bool>& marks, std::span<const ValueId> ids) {
     return std::ranges::any_of(ids, [&](ValueId id) { return id != no_value && marks[at(id)]; });
   };
-  mark(after, graph.nodes()[at(layer.node)].outputs);
+  mark(after, graph.node(layer.node).outputs);
   std::vector<int> reached{layer.node}, nodes;
   for (int n = layer.node + 1; n <= last; ++n) {
-    if (!meets(after, graph.nodes()[at(n)].inputs)) continue;
-    mark(after, graph.nodes()[at(n)].outputs);
+    if (!meets(after, graph.node(n).inputs)) continue;
+    mark(after, graph.node(n).outputs);
     reached.push_back(n);
   }
   before[at(layer.value)] = true;
   for (auto n = reached.rbegin(); n != reached.rend(); ++n) {
-    if (!meets(before, graph.nodes()[at(*n)].outputs)) continue;
-    mark(before, graph.nodes()[at(*n)].inputs);
+    if (!meets(before, graph.node(*n).outputs)) continue;
+    mark(before, graph.node(*n).inputs);
     nodes.push_back(*n);
   }
   std::ranges::reverse(nodes);
@@ -57,7 +57,7 @@ ValueId preactivation_of(const Graph& graph, const Layer& layer) {
   while (at_value != layer.value) {
     const auto readers = graph.consumers(at_value);
     if (readers.size() != 1) return at_value;
-    const Node& reader = graph.nodes()[at(readers[0])];
+    const Node& reader = graph.node(readers[0]);
     if (!is_affine(graph, reader, at_value) && !is_pass_through(reader.op)) return at_value;
     at_value = reader.outputs[0];
   }
@@ -82,7 +82,7 @@ bool add_separate_biases(const Graph& graph, SubjectLayer& layer, std::size_t ra
   bool all = true;
   ValueId value = no_value;
   for (const int n : layer.nodes) {
-    const Node& node = graph.nodes()[at(n)];
+    const Node& node = graph.node(n);
     if (n != layer.layer.node) {
       if (value == layer.layer.linear_value || node.op != "Add") break;
       const std::size_t input = other_input(node, value);
@@ -108,7 +108,7 @@ bool has_layouts(std::span<const LayerWeights> all) {
 
 // Gemm and Conv may have a bias that is not a constant, or not one number per neuron.
 bool own_bias_known(const Graph& graph, const SubjectLayer& layer) {
-  const Node& node = graph.nodes()[at(layer.layer.node)];
+  const Node& node = graph.node(layer.layer.node);
   const bool recurrent = is_recurrent(node.op);
   for (std::size_t i = 2; i < node.inputs.size(); ++i) {
     const bool state = recurrent && i >= 4 && i != 7;  // lengths and initial states
@@ -124,7 +124,7 @@ bool own_bias_known(const Graph& graph, const SubjectLayer& layer) {
 }
 
 void find_negatable(const Graph& graph, SubjectLayer& layer, bool separate_known) {
-  const bool recurrent = is_recurrent(graph.nodes()[at(layer.layer.node)].op);
+  const bool recurrent = is_recurrent(graph.node(layer.layer.node).op);
   if (recurrent || layer.preactivation == layer.layer.linear_value) {
     if (!separate_known || !own_bias_known(graph, layer) || !has_layouts(layer.weights) ||
         !has_layouts(layer.biases))
@@ -134,7 +134,7 @@ void find_negatable(const Graph& graph, SubjectLayer& layer, bool separate_known
     return;
   }
   const int producer = graph.producer(layer.preactivation);
-  if (graph.nodes()[at(producer)].op != "BatchNormalization") return;
+  if (graph.node(producer).op != "BatchNormalization") return;
   const NeuronLayout layout{.outer = 1, .before = 1, .inner = layer.layer.neurons, .after = 1};
   const auto scale = weights_at(graph, producer, 1, layout, layer.layer.neurons);
   const auto shift = weights_at(graph, producer, 2, layout, layer.layer.neurons);
@@ -187,9 +187,9 @@ Subject::Subject(const Session& session) : graph_(session.graph()) {
   if (const int node = graph_.producer(session.logits()); node >= 0) deciding[at(node)] = true;
   const std::vector<bool> feeds_layers = feeds(graph_, weighted), feeds_decision = feeds(graph_, deciding);
   const auto decides = [&](const Layer& layer) {
-    return deciding[at(layer.node)] ||
-           std::ranges::any_of(graph_.nodes()[at(layer.node)].outputs,
-                               [&](ValueId id) { return id != no_value && feeds_decision[at(id)]; });
+    return deciding[at(layer.node)] || std::ranges::any_of(graph_.node(layer.node).outputs, [&](ValueId id) {
+             return id != no_value && feeds_decision[at(id)];
+           });
   };
   for (const Layer& layer : session.layers()) {
     if (!layer.carries_weights) continue;

@@ -31,7 +31,7 @@ std::string load(const std::filesystem::path& file) {
   const auto* const entry = static_cast<const Entry*>(dlsym(library, "assay_plugin_entry"));
   if (entry == nullptr) {
     dlclose(library);
-    fail(Fault::mismatch, "{} is no plug-in of Assay: it lacks what ASSAY_PLUGIN(...) defines",
+    fail(Fault::mismatch, "{} is not a plug-in of Assay: it lacks what ASSAY_PLUGIN(...) defines",
          file.string());
   }
   static std::set<const Entry*> entered;

@@ -53,7 +53,7 @@ ValueId behind_rectifier(const Graph& graph, ValueId id, ValueId start) {
   const auto readers = graph.consumers(id);
   const bool result = id == start || std::ranges::find(graph.outputs(), id) != graph.outputs().end();
   if (result || readers.size() != 1) return id;
-  const Node& reader = graph.nodes()[static_cast<std::size_t>(readers[0])];
+  const Node& reader = graph.node(readers[0]);
   return reader.op == "Relu" ? reader.outputs[0] : id;
 }
 
@@ -79,7 +79,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
     return id == no_value || graph.is_constant(id) || (at.axis == 0 && at.rows == 1);
   };
   for (const Passing& one : passed) {
-    const Node& node = graph.nodes()[static_cast<std::size_t>(one.node)];
+    const Node& node = graph.node(one.node);
     request.nodes.push_back(one.node);
     // Shape arithmetic of views is not read.
     if (!plain(node.inputs[0]) || !std::ranges::all_of(node.outputs, plain)) return nullptr;
@@ -106,7 +106,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
     if (!backend->differentiates() || (engine != "auto" && engine != backend->name())) continue;
     double bytes = 0;
     const bool supported = std::ranges::all_of(request.nodes, [&](int n) {
-      const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+      const Node& node = graph.node(n);
       if (!backend->supports(graph, node, request.shape_of) || backend->stands_alone(node)) return false;
       bytes += backend->kept_bytes(node, request.shape_of);
       return true;

@@ -94,7 +94,7 @@ class DeepLift final : public Attribution {
   }
 
  private:
-  const Node& node(int n) const { return session_.graph().nodes()[static_cast<std::size_t>(n)]; }
+  const Node& node(int n) const { return session_.graph().node(n); }
 
   std::vector<std::size_t> prepare(int n) {
     std::vector<std::size_t> carrying = dependence_.carrying_inputs(node(n));

@@ -41,7 +41,7 @@ std::vector<std::size_t> Dependence::carrying_inputs(const Node& node) const {
 
 int Dependence::gate_strength(ValueId id) const {
   for (int n = graph_->producer(id); n >= 0; n = graph_->producer(id)) {
-    const Node& node = graph_->nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph_->node(n);
     if (has_trait(node.op, Trait::strong_gate)) return 2;
     if (has_trait(node.op, Trait::weak_gate)) return 1;
     const std::vector<std::size_t> carrying = carrying_inputs(node);

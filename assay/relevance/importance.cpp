@@ -223,12 +223,12 @@ class Analyser {
     fail(Fault::unsupported,
          "layer '{}': no relevance arrives from the decision for any record, so its neurons cannot be "
          "ranked; {} "
-         "between them passes none, since its derivative is 0 wherever there is one; {}",
+         "between them passes none, since its derivative is 0 wherever it has one; {}",
          layer.layer.name, step->describe(),
          straight_through(session_.graph()).hash() != session_.graph().hash()
              ? message("{} its steps", About{"have gradients pass straight through",
                                              "use {straight-through} to have gradients pass"})
-             : "explain another layer, behind it");
+             : "explain a layer after it");
   }
 
   bool counts(const Batch& batch, std::size_t i, const std::vector<std::int64_t>& predicted) const {

@@ -26,10 +26,7 @@ struct Affine {
 class Finder {
  public:
   Finder(const Dependence& dependence, const Session& session, ValueId start, int n)
-      : dependence_(dependence),
-        session_(session),
-        start_(start),
-        node_(dependence.graph().nodes()[static_cast<std::size_t>(n)]) {}
+      : dependence_(dependence), session_(session), start_(start), node_(dependence.graph().node(n)) {}
 
   std::optional<LinearUnit> find() {
     const bool found = is_convolution(node_.op) ? take_convolution()
@@ -125,7 +122,7 @@ class Finder {
   bool absorb_next() {
     const int n = only_reader();
     if (n < 0) return false;
-    const Node& next = dependence_.graph().nodes()[static_cast<std::size_t>(n)];
+    const Node& next = dependence_.graph().node(n);
     if (next.outputs.empty() || session_.shape(next.outputs[0]) != session_.shape(unit_.end)) return false;
     if (!absorb_bias(next) && !absorb_normalisation(next)) return false;
     unit_.absorbed.push_back(n);

@@ -34,7 +34,7 @@ Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOp
   for (const auto& [name, rule] : options_.layer_rules) {
     const auto n = session_.graph().find_node(name);
     if (!n || !steps_[static_cast<std::size_t>(*n)].unit) {
-      fail(Fault::usage, "a rule is given for '{}', which is no linear layer of network '{}'", name,
+      fail(Fault::usage, "a rule is given for '{}', which is not a linear layer of network '{}'", name,
            session_.graph().name());
     }
     parse_rule(rule);
@@ -51,7 +51,7 @@ std::vector<bool> Lrp::reachable(const Composite& composite, const Session& sess
   for (const ValueId id : {session.logits(), lrp.start_.value()})
     reached[static_cast<std::size_t>(id)] = true;
   for (int n = static_cast<int>(graph.nodes().size()) - 1; n >= 0; --n) {
-    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph.node(n);
     const auto any_of = [&](const std::vector<bool>& marks) {
       return std::ranges::any_of(
           node.outputs, [&](ValueId id) { return id != no_value && marks[static_cast<std::size_t>(id)]; });
@@ -92,7 +92,7 @@ int Lrp::deciding_unit() const {
     const auto unit =
         std::ranges::find_if(steps_, [&](const Step& step) { return step.unit && step.unit->end == id; });
     if (unit != steps_.end()) return static_cast<int>(unit - steps_.begin());
-    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph.node(n);
     if (!has_trait(node.op, Trait::reshapes) && !is_pass_through(node.op)) return -1;
     id = node.inputs[0];
   }
@@ -101,7 +101,7 @@ int Lrp::deciding_unit() const {
 
 std::vector<std::size_t> Lrp::prepare(int n) {
   Step& step = steps_[static_cast<std::size_t>(n)];
-  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().node(n);
   if (step.absorbed) return dependence_.carrying_inputs(node);
   if (step.unit) {
     choose_rule(n);
@@ -125,8 +125,7 @@ std::vector<std::size_t> Lrp::prepare(int n) {
 // this node.
 bool Lrp::is_first(int n) const {
   const Graph& graph = session_.graph();
-  std::vector<ValueId> pending{
-      graph.nodes()[static_cast<std::size_t>(n)].inputs[steps_[static_cast<std::size_t>(n)].unit->input]};
+  std::vector<ValueId> pending{graph.node(n).inputs[steps_[static_cast<std::size_t>(n)].unit->input]};
   std::vector<bool> seen(graph.values().size(), false);
   while (!pending.empty()) {
     const ValueId id = pending.back();
@@ -134,7 +133,7 @@ bool Lrp::is_first(int n) const {
     const int producer = graph.producer(id);
     if (producer < 0 || seen[static_cast<std::size_t>(id)]) continue;
     seen[static_cast<std::size_t>(id)] = true;
-    const Node& node = graph.nodes()[static_cast<std::size_t>(producer)];
+    const Node& node = graph.node(producer);
     if (steps_[static_cast<std::size_t>(producer)].unit && node.op != "BatchNormalization") return false;
     for (const std::size_t i : dependence_.carrying_inputs(node)) pending.push_back(node.inputs[i]);
   }
@@ -142,7 +141,7 @@ bool Lrp::is_first(int n) const {
 }
 
 std::string Lrp::rule_for(int n) const {
-  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().node(n);
   for (const auto& [name, rule] : options_.layer_rules) {
     if (name == node.name) return rule;
   }
@@ -154,7 +153,7 @@ std::string Lrp::rule_for(int n) const {
 
 void Lrp::choose_rule(int n) {
   Step& step = steps_[static_cast<std::size_t>(n)];
-  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().node(n);
   const RuleChoice choice = parse_rule(rule_for(n));
   RuleSettings settings{.numbers = choice.numbers, .epsilon = options_.epsilon, .low = {}, .high = {}};
   if (choice.info->name == "box" && is_first(n)) {
@@ -237,7 +236,7 @@ std::vector<ValueId> Lrp::reads(std::span<const ValueId> wanted) const {
   };
   for (const int n : route_->nodes_to(wanted)) {
     const Step& step = steps_[static_cast<std::size_t>(n)];
-    const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+    const Node& node = session_.graph().node(n);
     if (step.unit) {
       add(node.inputs[step.unit->input]);
       add(step.unit->end);
@@ -272,7 +271,7 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
   const std::vector<int> nodes = route_->nodes_to(wanted);
   for (std::size_t i = nodes.size(); i-- > 0;) {
     pass(nodes[i], way, flow);
-    for (const ValueId id : session_.graph().nodes()[static_cast<std::size_t>(nodes[i])].outputs) {
+    for (const ValueId id : session_.graph().node(nodes[i]).outputs) {
       if (id != no_value && std::ranges::find(wanted, id) == wanted.end()) flow.drop(id);
     }
   }
@@ -285,7 +284,7 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
 
 void Lrp::pass(int n, const Way& way, Flow& flow) const {
   const Step& step = steps_[static_cast<std::size_t>(n)];
-  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().node(n);
   const std::vector<Array> relevance = flow.of_outputs(node);
   if (std::ranges::none_of(relevance, [](const Array& r) { return r.defined(); })) return;
   const auto& receivers = route_->receivers(n);
@@ -299,7 +298,7 @@ void Lrp::pass(int n, const Way& way, Flow& flow) const {
 // not tell apart.
 Array Lrp::through_unit(int n, const Way& way, const Array& arriving) const {
   const Step& step = steps_[static_cast<std::size_t>(n)];
-  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().node(n);
   const Array& input = way.values.at(node.inputs[step.unit->input]);
   Array output = way.values.at(step.unit->end);
   if (step.left_out.defined()) output = output - step.left_out;
@@ -314,7 +313,7 @@ Array Lrp::through_unit(int n, const Way& way, const Array& arriving) const {
 std::vector<Array> Lrp::through_operator(int n, const Tensors& values,
                                          std::span<const Array> relevance) const {
   const OperatorInfo& passing = *steps_[static_cast<std::size_t>(n)].passing;
-  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().node(n);
   std::vector<Array> inputs, outputs(node.outputs.size());
   for (const ValueId id : node.inputs) inputs.push_back(look_up(id, values));
   if (passing.reads_outputs) {

@@ -31,7 +31,7 @@ Route::Route(const Dependence& dependence, ValueId decision, std::span<const Val
   const std::vector<bool> leads = downstream(*graph_, wanted);
   reached_[static_cast<std::size_t>(decision)] = true;
   for (int n = static_cast<int>(graph_->nodes().size()) - 1; n >= 0; --n) {
-    const Node& node = graph_->nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph_->node(n);
     const bool arrives =
         std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && reaches(id); });
     const bool needed = std::ranges::any_of(
@@ -48,7 +48,7 @@ std::vector<int> Route::nodes_to(std::span<const ValueId> wanted) const {
   for (const ValueId id : wanted) leads[static_cast<std::size_t>(id)] = true;
   std::vector<int> nodes;
   for (int n = 0; n < static_cast<int>(graph_->nodes().size()); ++n) {
-    const Node& node = graph_->nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph_->node(n);
     const bool passes = std::ranges::any_of(
         receivers(n), [&](std::size_t i) { return leads[static_cast<std::size_t>(node.inputs[i])]; });
     if (!passes) continue;

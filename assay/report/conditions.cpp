@@ -11,7 +11,7 @@ namespace assay::report {
 namespace {
 
 // Of what a front end calls to be held against an earlier result.
-const About no_worse{"to be no worse than", "{no-worse-than}"}, allow_any{"allow any", "{any-baseline}"};
+const About no_worse{"not to be worse than", "{no-worse-than}"}, allow_any{"allow any", "{any-baseline}"};
 
 Measurement warning_count(double count) {
   Measurement m;
@@ -36,11 +36,12 @@ void check_hash(const Conditions& conditions, std::string_view what, const std::
   if (now.empty() || then == now) return;
   if (then.empty())
     fail(Fault::mismatch,
-         "{} {}: that result does not say of which {} it is (this one has the hash {}); measure it again, or "
-         "{}",
+         "{} {}: that result does not say which {} it is about (this one has the hash {}); measure it again, "
+         "or {}",
          no_worse, conditions.baseline, what, now, allow_any);
-  fail(Fault::mismatch, "{} {}: that result is of another {} (hash {}, now {}); give one of this {}, or {}",
-       no_worse, conditions.baseline, what, then, now, what, allow_any);
+  fail(Fault::mismatch,
+       "{} {}: that result is about another {} (hash {}, now {}); give one about this {}, or {}", no_worse,
+       conditions.baseline, what, then, now, what, allow_any);
 }
 
 // "name=value; ..." by name.

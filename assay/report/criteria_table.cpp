@@ -39,7 +39,7 @@ class CriteriaRow {
   std::string count(std::string_view id) const {
     std::string digits = text(id);
     if (!digits.empty() && !ExactCount::parse(digits))
-      fail(Fault::data, "table criteria: {} '{:.40}' is no count", id, digits);
+      fail(Fault::data, "table criteria: {} '{:.40}' is not a count", id, digits);
     return digits;
   }
 

@@ -34,7 +34,7 @@ Ratio of_decimal(std::string_view text) {
   const std::size_t point = std::min(text.find('.'), text.size());
   const std::string_view fraction = text.substr(std::min(point + 1, text.size()));
   const auto digits = ExactCount::parse(std::string(text.substr(0, point)) + std::string(fraction));
-  if (!digits) fail(Fault::usage, "'{}' is no decimal number", text);
+  if (!digits) fail(Fault::usage, "'{}' is not a decimal number", text);
   ratio.numerator = *digits;
   ratio.denominator = ExactCount(1).times_power(10, fraction.size());
   return ratio;
@@ -66,7 +66,7 @@ Number number_of(const Measurement& m) {
     return {of_double(m.value), ""};
   }
   const auto covered = ExactCount::parse(m.covered), coverable = ExactCount::parse(m.coverable);
-  if (!covered || !coverable) return {{}, fmt::format("'{}' of '{}' are no counts", m.covered, m.coverable)};
+  if (!covered || !coverable) return {{}, fmt::format("'{}' of '{}' are not counts", m.covered, m.coverable)};
   if (coverable->is_zero()) return {{}, "nothing is coverable, so the coverage is undefined"};
   if (*covered > *coverable) return {{}, fmt::format("{} of {} cannot be", m.covered, m.coverable)};
   return {{false, *covered, *coverable}, ""};
@@ -159,7 +159,7 @@ void record(Gate& gate, const Measurement& m) {
 // always shut.
 std::string no_share(const Gate& gate, const Ratio& demand) {
   if (compare(demand, {false, ExactCount(1), ExactCount(1)}) > 0)
-    return fmt::format("a coverage is at most 1; write {}% for per cent", gate.threshold);
+    return fmt::format("a coverage is at most 1; write {}% for a percentage", gate.threshold);
   return compare(demand, Ratio{}) < 0 ? "a coverage is at least 0" : "";
 }
 
@@ -342,7 +342,7 @@ Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
   Gate worst = all.front().gate;
   if (all.size() == 1) return worst;
   worst.reason =
-      worst.passed ? fmt::format("the worst of {} figures, all of which hold", all.size())
+      worst.passed ? fmt::format("the worst of {} figures, all of which pass", all.size())
                    : fmt::format("{}{}{}", worst.reason, worst.reason.empty() ? "" : "; ", failures_of(all));
   return worst;
 }
@@ -372,7 +372,7 @@ std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measur
       return is_other(selector.class_name, m->class_name) || is_other(selector.context, m->context);
     });
     if (found.empty())
-      fail(Fault::usage, "'{}' chooses no figure of the baseline: {}", text,
+      fail(Fault::usage, "'{}' matches no figure of the baseline: {}", text,
            nothing_selected(selector, then));
     chosen.insert(found.begin(), found.end());
   }

@@ -134,7 +134,7 @@ class Parser {
     const std::string digits = whole + fraction;
     const bool fits = !digits.empty() && digits.size() <= longest_threshold &&
                       std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!fits) refuse(fmt::format("the threshold '{}' is no decimal number", trimmed(rest_)));
+    if (!fits) refuse(fmt::format("the threshold '{}' is not a decimal number", trimmed(rest_)));
     if (percent) {
       whole.insert(0, whole.size() < 2 ? 2 - whole.size() : 0, '0');
       fraction.insert(0, whole.substr(whole.size() - 2));

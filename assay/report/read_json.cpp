@@ -26,7 +26,7 @@ class Reader {
     if (text.size() > largest_document) refuse("it is larger than 256 MiB");
     check_size(text);
     const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded()) refuse("it is no JSON");
+    if (json.is_discarded()) refuse("it is not JSON");
     if (!json.is_object() || json.value("schema", Json()) != "assay/result")
       refuse("it does not say \"schema\": \"assay/result\"");
     if (json.value("version", Json()) != document_schema_version)
@@ -52,7 +52,7 @@ class Reader {
       document.pictures.push_back({text_at(picture, "title"), text_at(picture, "path")});
     }
     for (const Json& notice : array_at(json, "notices")) {
-      if (!notice.is_string()) refuse("a notice is no text");
+      if (!notice.is_string()) refuse("a notice is not a text");
       document.notices.push_back(notice.get<std::string>());
     }
     for (const Json& d : array_at(json, "definitions")) {
@@ -101,7 +101,7 @@ class Reader {
   }
 
   void only(const Json& object, const std::vector<std::string>& keys, std::string_view what) const {
-    if (!object.is_object()) refuse(fmt::format("a {} is no object", what));
+    if (!object.is_object()) refuse(fmt::format("a {} is not an object", what));
     const std::set<std::string> known(keys.begin(), keys.end());
     for (const auto& [key, value] : object.items()) {
       if (known.count(key) == 0)
@@ -116,24 +116,24 @@ class Reader {
   }
   const Json& object_at(const Json& object, const char* key) const {
     const Json& found = at(object, key);
-    if (!found.is_object()) refuse(fmt::format("'{}' is no object", key));
+    if (!found.is_object()) refuse(fmt::format("'{}' is not an object", key));
     return found;
   }
   const Json& array_at(const Json& object, const char* key) const {
     const Json& found = at(object, key);
-    if (!found.is_array()) refuse(fmt::format("'{}' is no list", key));
+    if (!found.is_array()) refuse(fmt::format("'{}' is not a list", key));
     return found;
   }
   std::string text_at(const Json& object, const char* key) const {
     const Json& found = at(object, key);
-    if (!found.is_string()) refuse(fmt::format("'{}' is no text", key));
+    if (!found.is_string()) refuse(fmt::format("'{}' is not a text", key));
     return found.get<std::string>();
   }
 
   // Of what documents of earlier programs may leave out: false.
   bool truth_at(const Json& object, const char* key) const {
     if (!object.contains(key)) return false;
-    if (!object.at(key).is_boolean()) refuse(fmt::format("'{}' is no truth value", key));
+    if (!object.at(key).is_boolean()) refuse(fmt::format("'{}' is neither true nor false", key));
     return object.at(key).get<bool>();
   }
 
@@ -231,10 +231,10 @@ class Reader {
     gate.covered = text_at(json, "covered");
     gate.coverable = text_at(json, "coverable");
     gate.reason = text_at(json, "reason");
-    if (!at(json, "passed").is_boolean()) refuse("'passed' is no truth value");
+    if (!at(json, "passed").is_boolean()) refuse("'passed' is neither true nor false");
     gate.passed = json.at("passed").get<bool>();
     const Json& value = at(json, "value");
-    if (!value.is_null() && !value.is_number()) refuse("'value' is no number");
+    if (!value.is_null() && !value.is_number()) refuse("'value' is not a number");
     if (value.is_number()) gate.value = value.get<double>();
     return gate;
   }

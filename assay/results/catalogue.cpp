@@ -232,8 +232,7 @@ report::Document explain_hypotheses(const std::string& name) {
   if (!name.empty()) {
     const inspection::AnnotatorInfo& info = inspection::annotators().find(name);
     report::Document document = explained(info.name, info, info.options, "docs/algorithms/hypotheses.md");
-    if (!info.endings.empty())
-      document.facts = {{"endings", "files that stand for it", joined(info.endings)}};
+    if (!info.endings.empty()) document.facts = {{"endings", "files that select it", joined(info.endings)}};
     return document;
   }
   report::Document document;

@@ -30,13 +30,12 @@ report::Table balance_table(const Dataset& data, const DataSummary& summary) {
 void add_classes(report::Document& document, const Dataset& data, const DataSummary& summary) {
   const std::size_t all = summary.class_records.size();
   const auto present = all - static_cast<std::size_t>(std::ranges::count(summary.class_records, 0U));
-  document.facts.push_back(count_fact("classes_present", "classes of which there are records", present));
+  document.facts.push_back(count_fact("classes_present", "classes that have records", present));
   if (present < all) document.headline += fmt::format("; there are records of {} of them", present);
   if (present == 1 && data.size() > 1)
-    document.warnings.push_back(
-        {"one-class", "all records are of one class",
-         "labels of another file, records in the order of their classes that were cut, or "
-         "a label that is none"});
+    document.warnings.push_back({"one-class", "all records are of one class",
+                                 "labels of another file, records that were cut while ordered by class, or a "
+                                 "label that is not a class"});
 }
 
 report::Table target_table(const DataSummary& summary) {
@@ -80,8 +79,8 @@ report::Document document_of(const DataSummary& summary, const Dataset& data) {
   if (summary.conflicting > 0)
     document.warnings.push_back(
         {"contradicting-labels",
-         fmt::format("{} of {} records that repeat an earlier one have another label than it",
-                     summary.conflicting, summary.duplicates),
+         fmt::format("{} of {} records that repeat an earlier one have another label", summary.conflicting,
+                     summary.duplicates),
          "mislabelled records, or a record of two classes; no network classifies both correctly"});
   add_warnings(document, text_label_warnings(data));
   for (const auto& [record, earlier] : summary.examples)
@@ -91,7 +90,7 @@ report::Document document_of(const DataSummary& summary, const Dataset& data) {
 }
 
 report::Fact relabelled_fact(const std::vector<std::size_t>& records, const std::string& other) {
-  return count_fact("labelled_otherwise", "labelled otherwise in " + other, records.size());
+  return count_fact("labelled_otherwise", "labelled differently in " + other, records.size());
 }
 
 }  // namespace assay::results

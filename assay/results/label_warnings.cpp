@@ -89,9 +89,8 @@ std::vector<Warning> cause_warnings(const Session& session, const Dataset& data,
                fmt::format("of {} records {} are classified correctly, and {} after one change: {}",
                            cause->records, report::percent(cause->now), report::percent(cause->then),
                            cause->remedy),
-               cause->of_labels
-                   ? "labels or class folders are numbered otherwise than when the network was trained"
-                   : "the records are prepared otherwise than when the network was trained"}};
+               cause->of_labels ? "labels or class folders are not numbered as when the network was trained"
+                                : "the records are not prepared as when the network was trained"}};
     return {};
   }
   const auto cause = divided_by_255(session, data, most);
@@ -103,20 +102,18 @@ std::vector<Warning> cause_warnings(const Session& session, const Dataset& data,
           : fmt::format("gives {} of {} records the same answer when they are", report::percent(cause->then),
                         cause->records);
   return {{"preparation", fmt::format("inputs reach 255, and the network {} divided by 255", what),
-           "the network was trained on inputs from 0 to 1 (scale=1/255), so that activations are 255 times "
-           "as large as "
-           "they should be, whatever the accuracy"}};
+           "the network was trained on inputs from 0 to 1 (scale=1/255), so activations are 255 times as "
+           "large as they should be, whatever the accuracy"}};
 }
 
 std::vector<Warning> task_warnings(const Session& session, const Dataset& data) {
   if (data.target_width() > 0 && !data.has_labels() && has_binary_targets(data))
-    return {
-        {"binary-targets", "all targets are 0 or 1, and errors are measured as of a regression",
-         data.target_width() == 1
-             ? "labels of two classes in floating-point numbers, which `--task binary` of `assay evaluate` "
-               "takes as such; whole numbers are taken as classes"
-             : "labels of several classes at a time, which `--task labels` of `assay evaluate` measures, "
-               "or one-hot rows that are not"}};
+    return {{"binary-targets", "all targets are 0 or 1, and errors are measured as for a regression",
+             data.target_width() == 1
+                 ? "labels of two classes in floating-point numbers, which `--task binary` of `assay "
+                   "evaluate` reads as classes; whole numbers are always read as classes"
+                 : "labels of several classes at a time, which `--task labels` of `assay evaluate` measures, "
+                   "or one-hot rows that are not"}};
   if (data.has_labels() && data.class_count() > 2 && gives_one_number(session))
     return {{"numbers-as-classes",
              fmt::format(
@@ -147,7 +144,7 @@ std::vector<Warning> text_label_warnings(const Dataset& data) {
       data.describe().find("passed over as labels") == std::string::npos)
     return {};
   return {{"text-labels",
-           fmt::format("{}: there are no labels, as texts are not read as such", data.describe()),
+           fmt::format("{}: there are no labels, because texts are not read as labels", data.describe()),
            "labels in words; number them as the network does and store the numbers"}};
 }
 

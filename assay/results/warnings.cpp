@@ -44,9 +44,9 @@ struct Combinations {
     if (!many.empty())
       warnings.push_back(
           {"too-many-combinations",
-           fmt::format("{} records reach at most so many combinations, {:.3g} % of the most there are: {}",
+           fmt::format("{} records reach at most this many combinations, {:.3g} % of the most there are: {}",
                        records, 100 * static_cast<double>(records) / largest, joined(many)),
-           "m is large for so few records; a smaller one tells more"});
+           "m is large for so few records; a smaller m says more"});
   }
 };
 
@@ -83,7 +83,7 @@ void add_cap(std::vector<Warning>& warnings, const coverage::CoverageState& stat
          fmt::format("m of layer {} ended at its limit of {}: the neurons hold less than the share "
                      "of relevance asked for",
                      layer.layer, layer.auto_m),
-         "relevance is spread evenly; raise the limit, or say m"});
+         "relevance is spread evenly; raise the limit, or give m"});
   }
 }
 
@@ -101,7 +101,7 @@ struct FewerNeurons {
 
   void tell(std::vector<Warning>& warnings) const {
     if (names.empty()) return;
-    warnings.push_back({"fewer-neurons", "no more neurons count than the number behind: " + joined(names),
+    warnings.push_back({"fewer-neurons", "only as many neurons count as the number after: " + joined(names),
                         "m is larger than the layer, or than the number of units that were chosen"});
   }
 };
@@ -150,11 +150,11 @@ std::optional<Warning> scale_warning(const coverage::InputSummary& train,
   const bool centred = (train.low < -0.1 * magnitude(train)) != (test.low < -0.1 * magnitude(test));
   if (ratio < far && ratio > 1 / far && !centred) return {};
   const std::string ranges =
-      fmt::format("test inputs lie in [{:.4g}, {:.4g}], training inputs in [{:.4g}, {:.4g}]", test.low,
+      fmt::format("test inputs are in [{:.4g}, {:.4g}], training inputs in [{:.4g}, {:.4g}]", test.low,
                   test.high, train.low, train.high);
   const auto near = [&](double value) { return ratio > 0.8 * value && ratio < 1.25 * value; };
   std::string cause =
-      "another preprocessing of one of them (scale, mean, standard deviation), or other units";
+      "one of them has another preprocessing (scale, mean, standard deviation) or other units";
   if (near(255) || near(1.0 / 255))
     cause = "one of them is divided by 255 and the other is not (scale=1/255)";
   else if (centred && ratio < far && ratio > 1 / far)
@@ -183,7 +183,7 @@ std::vector<Warning> class_warnings(const Session& session, const Dataset& data)
        fmt::format("the data have {} named classes, the network {}: classes are numbered in the order of "
                    "their names, so those after one that is missing have another class's number",
                    classes, outputs),
-       "folders of some classes are missing; make them, empty where there are no records, or give labels"}};
+       "folders of some classes are missing; make them, empty for classes without records, or give labels"}};
 }
 
 std::vector<Warning> influence_warnings(const Session& session, const Dataset* data) {
@@ -202,10 +202,10 @@ std::vector<Warning> influence_warnings(const Session& session, const Dataset* d
       data == nullptr ? "a made-up record" : fmt::format("record '{}'", data->id(first[found->record]));
   return {
       {"records-interact",
-       fmt::format("records change each other's results, so that figures depend on the batch size: '{}' of "
-                   "{} differs by {:.3g} between the record alone and beside {} others, where its greatest "
-                   "number is {:.3g}",
-                   found->value, record, found->change, found->compared - 1, found->scale),
+       fmt::format(
+           "records change each other's results, so figures depend on the batch size: '{}' of {} differs by "
+           "{:.3g} between the record alone and together with {} others, where its greatest number is {:.3g}",
+           found->value, record, found->change, found->compared - 1, found->scale),
        found->cause}};
 }
 
@@ -213,7 +213,7 @@ std::vector<Warning> accuracy_warnings(double accuracy, std::size_t classes) {
   constexpr double margin = 1.5;
   if (classes < 3 || accuracy > margin / static_cast<double>(classes)) return {};
   return {{"chance",
-           fmt::format("an accuracy of {} is about what guessing among {} classes reaches",
+           fmt::format("an accuracy of {} is about that of guessing among {} classes",
                        report::percent(accuracy), classes),
            message("labels belong to other classes (shifted, or in another order), or the preprocessing is "
                    "not that of training; {} finds the likely mistake",
@@ -257,13 +257,13 @@ std::vector<Warning> data_warnings(const coverage::Profile& profile, const cover
   std::vector<Warning> warnings;
   if (profile.data_hash == test.hash()) {
     warnings.push_back({"same-data",
-                        "the test set is the training set: coverage says nothing of records that are new",
-                        "one spec is given for both"});
+                        "the test set is the training set: coverage says nothing about new records",
+                        "the same spec is given for both"});
   } else if (seen.in_training > 0) {
     warnings.push_back({"overlap",
-                        fmt::format("{} of the test set {} in the training set, too",
+                        fmt::format("{} of the test set {} also in the training set",
                                     record_count(seen.in_training), seen.in_training == 1 ? "is" : "are"),
-                        "the sets were cut from one without taking care, or hold duplicates"});
+                        "the sets were cut from one carelessly, or contain duplicates"});
   }
   if (auto warning = scale_warning(profile.inputs, seen.inputs)) warnings.push_back(*std::move(warning));
   return warnings;
@@ -286,9 +286,9 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
     if (absolute == 0) {
       warnings.push_back(
           {"no-relevance",
-           fmt::format("no neuron of {} carries any relevance: the ranking is that of the numbers "
-                       "of the neurons",
-                       layer.layer.name),
+           fmt::format(
+               "no neuron of {} carries any relevance: the ranking follows the numbers of the neurons",
+               layer.layer.name),
            "its neurons are zero on all records, or nothing leads from them to the decision"});
       continue;
     }
@@ -296,7 +296,7 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
     if (layer.total_in == 0 || conserved < 0 || conserved > 2)
       warnings.push_back(
           {"conservation",
-           fmt::format("{:.1f} of relevance arrives in {}, {:.1f} was put in: shares of it say little",
+           fmt::format("{:.1f} of relevance arrives in {}, but {:.1f} was put in: shares of it say little",
                        layer.total_here, layer.layer.name, layer.total_in),
            "large biases or values that cancel; another method (epsilon-plus, alpha2-beta1) keeps "
            "more"});

@@ -24,7 +24,7 @@ void add_raising(const Session& session, const Study& study, Preparation& prepar
          About{"to raise coverage by", "{coverage-raising}"}, study.raising->text(), candidates->describe());
   if (records.size() < count) {
     prepared.notices.push_back(
-        fmt::format("only {} of the given records raise {}: so many of every kind are added, not {}",
+        fmt::format("only {} of the given records raise {}: this number of every kind is added, not {}",
                     records.size(), study.raising->text(), count));
     count = records.size();
   }

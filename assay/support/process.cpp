@@ -153,7 +153,7 @@ fs::path this_program() {
   if (!named_program().empty()) return named_program();
   std::error_code code;
   fs::path path = fs::read_symlink("/proc/self/exe", code);
-  if (code) fail(Fault::io, "this system does not tell the running program's file (/proc/self/exe)");
+  if (code) fail(Fault::io, "this system does not say which file the running program is (/proc/self/exe)");
   return path;
 }
 

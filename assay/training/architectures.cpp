@@ -282,7 +282,7 @@ Catalogue<ArchitectureInfo>& architectures() {
            {30},
            {{"symbols", "96", "different tokens"},
             {"window", "30", "tokens of a record"},
-            {"embedding", "16", "numbers that stand for a token"},
+            {"embedding", "16", "numbers that represent a token"},
             {"units", "128", "of the LSTM layer"}},
            next_symbol_lstm},
       });

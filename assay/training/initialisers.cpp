@@ -63,7 +63,7 @@ void scaled_normal(const FreshWeight& kernel, const SpecOptions&, Rng& rng) {
 
 void orthogonal(const FreshWeight& kernel, const SpecOptions& options, Rng& rng) {
   if (kernel.shape.size() < 2)
-    fail(Fault::mismatch, "orthogonal: a kernel of shape {} is no matrix", to_string(kernel.shape));
+    fail(Fault::mismatch, "orthogonal: a kernel of shape {} is not a matrix", to_string(kernel.shape));
   const auto rows = static_cast<std::size_t>(kernel.shape[0]);
   fill_orthogonal(kernel.values, kernel.values.size() / rows, rng);
   const auto gain = static_cast<float>(options.number("gain"));
@@ -72,7 +72,7 @@ void orthogonal(const FreshWeight& kernel, const SpecOptions& options, Rng& rng)
 
 void identity(const FreshWeight& kernel, const SpecOptions& options, Rng&) {
   if (kernel.shape.size() != 2)
-    fail(Fault::mismatch, "identity: a kernel of shape {} is no matrix; name dense layers with layer=",
+    fail(Fault::mismatch, "identity: a kernel of shape {} is not a matrix; name dense layers with layer=",
          to_string(kernel.shape));
   std::ranges::fill(kernel.values, 0.0F);
   const auto columns = static_cast<std::size_t>(kernel.shape[1]);

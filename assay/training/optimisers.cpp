@@ -211,7 +211,7 @@ Catalogue<OptimiserInfo>& optimisers() {
                        {epsilon},
                        make<Adagrad>},
                       {"adadelta",
-                       "steps as large as those before, no rate of its own",
+                       "steps as large as those before, without a learning rate",
                        "Zeiler 2012",
                        1.0,
                        {rho("0.95"), epsilon},

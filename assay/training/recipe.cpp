@@ -111,7 +111,7 @@ std::vector<std::string> kernel_layers(const Graph& graph) {
   std::ranges::sort(nodes);
   nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
   std::vector<std::string> names;
-  for (const int node : nodes) names.push_back(graph.nodes()[static_cast<std::size_t>(node)].name);
+  for (const int node : nodes) names.push_back(graph.node(node).name);
   return names;
 }
 
@@ -121,7 +121,7 @@ std::vector<std::size_t> kernels_of(const Graph& graph, const std::vector<Weight
   std::vector<std::string> names;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (weights[i].role != Role::kernel) continue;
-    const std::string& name = graph.nodes()[static_cast<std::size_t>(weights[i].node)].name;
+    const std::string& name = graph.node(weights[i].node).name;
     if (layers.empty() || std::ranges::count(layers, name) > 0) all.push_back(i);
     names.push_back(name);
   }
@@ -153,7 +153,7 @@ void check_recipe(const Recipe& recipe, bool validated) {
   require(recipe.validation_share >= 0 && recipe.validation_share < 1, "validation share",
           recipe.validation_share, "at least 0 and below 1");
   if (recipe.validation_share > 0 && validated)
-    fail(Fault::usage, "a validation share has no effect beside validation data; give one of the two");
+    fail(Fault::usage, "a validation share has no effect together with validation data; give one of the two");
   if (recipe.patience && !validated && recipe.validation_share == 0)
     fail(Fault::usage, "patience needs validation data, whose loss it watches, or a validation share");
   if (recipe.min_delta > 0 && !recipe.patience)

@@ -39,9 +39,10 @@ void check_fit(const Session& session, const Dataset& data, const LossInfo& loss
   if (data.has_labels()) {
     const std::size_t classes = class_count(session);
     if (classes == 0)
-      fail(Fault::mismatch,
-           "{} data have labels, but the network gives {} a record, which is no row of class scores", which,
-           to_string(output));
+      fail(
+          Fault::mismatch,
+          "{} data have labels, but the network gives {} for each record, which is not a row of class scores",
+          which, to_string(output));
     if (data.class_count() > classes)
       fail(Fault::mismatch, "{} data: {} classes, but the network tells {} apart", which, data.class_count(),
            classes);
@@ -60,7 +61,8 @@ Answers answers_of(const Session& session, const Array& scores, const Batch& bat
   require_rows(session, scores, batch.indices.size());
   if (!is_real(scores.dtype()))
     fail(Fault::unsupported,
-         "network '{}' gives whole numbers, which have no slope to train by; export it with scores as output",
+         "network '{}' gives whole numbers, which have no gradient to train with; export it with scores as "
+         "output",
          session.graph().name());
   Answers answers{.scores = scores.reshape({scores.size(0), -1}),
                   .labels = {},
@@ -185,8 +187,8 @@ class Trainer {
     }
     if (sums.counted == 0)
       fail(Fault::data,
-           "training data: no item of {} counts, so there is nothing to train by; check which label "
-           "the task ignores",
+           "training data: no item of {} counts, so there is nothing to train on; check which label the task "
+           "ignores",
            training_->describe());
     EpochResult result{sums.mean_loss(), classifies() ? sums.accuracy() : 0, {}, {}};
     if (validation_) validate(result);

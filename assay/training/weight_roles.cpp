@@ -192,7 +192,7 @@ class Finder {
 
   const Node* producer(ValueId value) const {
     const int node = value == no_value ? -1 : graph_.producer(value);
-    return node < 0 ? nullptr : &graph_.nodes()[static_cast<std::size_t>(node)];
+    return node < 0 ? nullptr : &graph_.node(node);
   }
 
   // The square root of a mean, to which a small number may be added.

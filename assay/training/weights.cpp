@@ -133,7 +133,7 @@ class Search {
   }
 
   void visit(int n, const std::string& barrier) {
-    const Node& node = graph_.nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph_.node(n);
     if (holds_weights(node)) bodies_.push_back(node.name);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId id = node.inputs[i];
@@ -154,7 +154,7 @@ class Search {
     const DType type = graph_.constant(id).dtype();
     if (type != DType::float32 && type != DType::float64) return;
     Found& found = found_[static_cast<std::size_t>(id)];
-    const std::string& op = graph_.nodes()[static_cast<std::size_t>(n)].op;
+    const std::string& op = graph_.node(n).op;
     if (found.node < 0 || n < found.node) found.node = n;
     found.multiplies &= op == "Mul";
     found.operand |= setting.empty();
@@ -176,7 +176,7 @@ class Search {
     return {};
   }
 
-  const Node& node(int n) const { return graph_.nodes()[static_cast<std::size_t>(n)]; }
+  const Node& node(int n) const { return graph_.node(n); }
   const Node* producer(ValueId id) const {
     const int n = id == no_value || graph_.is_constant(id) ? -1 : graph_.producer(id);
     return n < 0 ? nullptr : &node(n);

@@ -278,11 +278,10 @@ int Database::judge(int action, std::string_view a, std::string_view b) {
     case SQLITE_DROP_TEMP_TABLE:
     case SQLITE_DROP_VIEW:
     case SQLITE_DROP_TEMP_VIEW:
-      return is_own(a)
-                 ? refuse(fmt::format("'{}' is written by Assay alone; make a relation of your own with "
-                                      "CREATE TABLE name AS SELECT ...",
-                                      a))
-                 : SQLITE_OK;
+      return is_own(a) ? refuse(fmt::format("'{}' is written by Assay alone; make your own relation with "
+                                            "CREATE TABLE name AS SELECT ...",
+                                            a))
+                       : SQLITE_OK;
     case SQLITE_CREATE_INDEX:
     case SQLITE_CREATE_TEMP_INDEX:
     case SQLITE_DROP_INDEX:
@@ -294,15 +293,15 @@ int Database::judge(int action, std::string_view a, std::string_view b) {
       return refuse("queries stay in one database, without ATTACH, DETACH and VACUUM");
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
-      return refuse("every statement is a transaction of its own, without BEGIN, COMMIT and SAVEPOINT");
+      return refuse("every statement is a separate transaction, without BEGIN, COMMIT and SAVEPOINT");
     case SQLITE_CREATE_TRIGGER:
     case SQLITE_CREATE_TEMP_TRIGGER:
     case SQLITE_DROP_TRIGGER:
     case SQLITE_DROP_TEMP_TRIGGER:
-      return refuse("there are no triggers here");
+      return refuse("triggers are not allowed here");
     case SQLITE_CREATE_VTABLE:
     case SQLITE_DROP_VTABLE:
-      return refuse("there are no virtual tables here");
+      return refuse("virtual tables are not allowed here");
     default:
       return refuse("this statement is not for queries");
   }
@@ -342,7 +341,7 @@ void Database::fail_with(int code, std::string_view doing) {
     case SQLITE_PERM:
       fail(Fault::io, "{}: {}", context, said);
     case SQLITE_NOMEM:
-      fail(Fault::resources, "{}: a question or the file needs more than the limit on memory{}", context,
+      fail(Fault::resources, "{}: a question or the file needs more memory than allowed{}", context,
            About{"", " ({memory})"});
     case SQLITE_TOOBIG:
       fail(Fault::resources, "{}: {}; one value has {} MiB at most, by the limit on memory", context, said,

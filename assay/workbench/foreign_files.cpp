@@ -66,7 +66,7 @@ void judge_neighbours(const fs::path& database) {
          log_beside(database).string());
   if (const std::string fault = fault_of_journal(database); !fault.empty())
     fail(Fault::data,
-         "{}: {}, and is neither played back nor removed; move it away, or, where you trust the program that "
+         "{}: {}, and is neither played back nor removed; move it away, or, if you trust the program that "
          "wrote it, open the database with that program",
          journal_beside(database).string(), fault);
 }

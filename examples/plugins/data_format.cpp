@@ -26,7 +26,8 @@ class FloatsSource final : public Source {
     for (const std::int64_t extent : shape_) elements_ *= static_cast<std::size_t>(extent);
     const std::size_t bytes = std::filesystem::file_size(path_);
     if (bytes % (elements_ * sizeof(float)) != 0)
-      fail(Fault::data, "{}: {} bytes are no whole number of records of {} floats", path_, bytes, elements_);
+      fail(Fault::data, "{}: {} bytes are not a whole number of records of {} floats", path_, bytes,
+           elements_);
     size_ = bytes / (elements_ * sizeof(float));
   }
 

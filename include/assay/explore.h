@@ -44,7 +44,7 @@ struct SearchOptions {
   double step = 10;             // of a gradient with mean square 1, as a share of the valid range
   std::size_t iterations = 50;  // steps at most
   std::size_t patience =
-      0;  // steps without coming nearer to a disagreement after which a seed is given up; 0: never
+      0;  // give up a seed after this many steps without progress towards a disagreement; 0: never
   std::optional<std::size_t> target = {};  // the network pushed away; else drawn for each seed
   bool probability = false;  // the objective climbs softmax probabilities, not the scores before
   bool choose_once =

@@ -64,6 +64,8 @@ class Graph {
   std::span<const ValueId> inputs() const { return inputs_; }  // without constants
   std::span<const ValueId> outputs() const { return outputs_; }
 
+  // Of an index, as producer(), consumers() and find_node() give it.
+  const Node& node(int index) const { return nodes_.at(static_cast<std::size_t>(index)); }
   const Value& value(ValueId id) const { return values_.at(static_cast<std::size_t>(id)); }
   // Index of the node that computes the value; -1 for inputs and constants.
   int producer(ValueId id) const { return producers_.at(static_cast<std::size_t>(id)); }

@@ -81,6 +81,7 @@ class GraphBuilder {
   void redirect(ValueId from, ValueId to);
 
   std::span<const Node> nodes() const { return nodes_; }
+  const Node& node(int index) const { return nodes_.at(static_cast<std::size_t>(index)); }
   std::span<const Value> values() const { return values_; }
   std::span<const ValueId> outputs() const { return outputs_; }
 

@@ -39,7 +39,7 @@ struct Recipe {
   double validation_share = 0.0;  // the last records of the training data that validate instead of training
   std::optional<std::size_t> patience =
       {};                  // epochs without a lower validation loss after which training stops
-  double min_delta = 0.0;  // a loss is lower when it is lower by more than this
+  double min_delta = 0.0;  // least decrease of the loss that counts as an improvement
   bool best_epoch = true;  // return the weights of the best validation epoch, where there are validation data
   std::uint64_t seed = 1;
   std::filesystem::path checkpoint = {};  // written after each epoch; resumed from when present; empty: none

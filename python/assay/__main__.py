@@ -11,7 +11,7 @@ from ._program import program_file
 def main() -> None:
     program = program_file()
     if program is None:
-        sys.exit("assay: the program 'assay' is neither beside this package nor in PATH; install the wheel, or build it from source")
+        sys.exit("assay: the program 'assay' is neither next to this package nor in PATH; install the wheel, or build it from source")
     os.execv(program, [program, *sys.argv[1:]])
 
 

@@ -19,7 +19,7 @@ _no_numbers = {"string", "variant", "resource"}
 
 def refused(value: Any, what: str) -> UsageError:
     return UsageError(
-        f"{what} is no array but of the type {type(value).__name__}: give an array, a tensor, a table or batches "
+        f"{what} is not an array but of the type {type(value).__name__}: give an array, a tensor, a table or batches "
         "(np.asarray() makes an array of lists, .toarray() one of a sparse matrix, .to_tensor() a tensor of ragged rows)"
     )
 
@@ -38,7 +38,7 @@ def array_of(value: Any, what: str = "x") -> Any:
     if hasattr(value, "detach"):  # of torch: those that are part of a graph export nothing
         value = value.detach()
         if getattr(value, "is_conj", None) is not None and value.is_conj():
-            raise UsageError("complex tensors are no records")
+            raise UsageError("complex tensors cannot be records")
     if isinstance(value, np.ndarray):
         return _numbers(value, what)
     if hasattr(value, "__dlpack__") and getattr(getattr(value, "dtype", None), "name", "") not in _no_numbers:

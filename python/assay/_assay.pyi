@@ -12,6 +12,7 @@ def ask(
     flags: list[tuple[str, list[str]]],
     networks: dict[str, Any],
     datasets: dict[str, Any],
+    folder: str,
     progress: Any,
 ) -> Any: ...
 def component_versions() -> list[tuple[str, str]]: ...

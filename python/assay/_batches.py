@@ -168,8 +168,7 @@ class _Reading:
         if isinstance(batch, (tuple, list)):
             if len(batch) > 2 or not batch:
                 raise UsageError(
-                    f"a batch has {len(batch)} parts; give x, (x, y), ((x0, x1), y), {{name: x}} or ({{name: x}}, y), by a "
-                    "generator over it say"
+                    f"a batch has {len(batch)} parts; give x, (x, y), ((x0, x1), y), {{name: x}} or ({{name: x}}, y), for instance by a generator over it"
                 )
             x, y = batch if len(batch) == 2 else (batch[0], None)
             return (_record(x), _record(y)) if _is_single(y) else (x, y)

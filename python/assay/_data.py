@@ -144,7 +144,7 @@ def _place(value: Any) -> int:
             return operator.index(value)
     except TypeError:
         pass
-    raise UsageError(f"{value} is no position; these are whole numbers, as np.flatnonzero() makes of a mask")
+    raise UsageError(f"{value} is not a position; positions are whole numbers, as np.flatnonzero() makes of a mask")
 
 
 def _class(value: Any) -> int:
@@ -154,7 +154,7 @@ def _class(value: Any) -> int:
             return number
     except (TypeError, ValueError, OverflowError):
         pass
-    raise UsageError(f"{value!r} is no class number; give the position of its name in class_names")
+    raise UsageError(f"{value!r} is not a class number; give the position of its name in class_names")
 
 
 def _inputs(x: Any) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def exported(source: Any, example: Any, name: str) -> Any:
     if is_torch_module(source):
         return _of_module(source, example)
     if example is not None:
-        raise UsageError("an example is for torch modules and Keras models; other networks know the shapes of their inputs")
+        raise UsageError("an example is for torch modules and Keras models; other networks have the shapes of their inputs")
     if _is_program_of_torch(source):
         return _of_program(_dynamo(source, _Call((), {}, [], [])), set(source.state_dict), name)
     return _assay.read_onnx(getattr(source, "model_proto", source).SerializeToString(), "", name)
@@ -90,7 +90,7 @@ def _of_module(module: Any, example: Any) -> Any:
     module = getattr(module, "_orig_mod", module)  # of torch.compile
     if example is None:
         raise UsageError(
-            "a torch module knows no shape of its input: load(net, example) with a batch of one record, such as "
+            "a torch module does not know the shape of its input: load(net, example) with a batch of one record, such as "
             "torch.zeros(1, 3, 32, 32)"
         )
     with _evaluating(module):
@@ -271,8 +271,7 @@ def _by_tracing(module: Any, call: _Call) -> Any:
         )
     if any("to a Python boolean" in str(warning.message) for warning in told):
         warnings.warn(
-            f"{type(module).__name__} decides by the values of a tensor; the exported network always does as with the "
-            "example. Write it with torch.where or torch.cond, so that both ways are exported",
+            f"{type(module).__name__} decides by the values of a tensor; the exported network always decides as for the example. Write it with torch.where or torch.cond, so that both ways are exported",
             AssayWarning,
             stacklevel=6,
         )

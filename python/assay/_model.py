@@ -248,9 +248,9 @@ def load(
     UnsupportedError
         Naming node and operator that Assay cannot do.
     UsageError
-        For inputs and outputs that the network has not.
+        For inputs and outputs that the network does not have.
     MismatchError
-        Naming what ``weights`` has and the network has not, or the other way round, and shapes that differ.
+        Naming what only ``weights`` or only the network has, and shapes that differ.
     """
     if isinstance(source, Model):
         network = _adapted(source._network, weights, fix, decision)
@@ -278,9 +278,9 @@ def _network_of(source: Any, example: Any, name: str) -> Any:
     if is_network(source):
         return exported(source, example, name)
     if example is not None:
-        raise UsageError("an example is for torch modules and Keras models; other networks know the shapes of their inputs")
+        raise UsageError("an example is for torch modules and Keras models; other networks have the shapes of their inputs")
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _assay.read_onnx(bytes(source), "", name)
     if isinstance(source, (str, os.PathLike)):
         return _assay.read_model(os.fspath(source))
-    raise UsageError(f"a {type(source).__name__} is no network: give a file, ONNX bytes, a torch module or Keras model")
+    raise UsageError(f"a {type(source).__name__} is not a network: give a file, ONNX bytes, a torch module or Keras model")

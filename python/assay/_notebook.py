@@ -72,7 +72,7 @@ Part = tuple[str, str]  # what it is called where it is left out, and its HTML
 
 
 def _within(most: int, parts: Iterable[Part], left: list[str] | None) -> Iterator[str]:
-    """Parts as long as there is room; smaller ones may follow one that was too large. Those without HTML are too large."""
+    """Parts as long as there is space; smaller ones may follow one that was too large. Those without HTML are too large."""
     for name, part in parts:
         size = len(part.encode())
         if part and size <= most:
@@ -151,7 +151,7 @@ def _pictures(pictures: Iterable[tuple[str, bytes]]) -> Iterator[Part]:
 
 
 def _with_thumbnails(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One table, as there is room for one."""
+    """One table, since there is space for one."""
     return [table for table in tables if any(name == "thumbnail" for name, _, _ in table["columns"])][:1]
 
 

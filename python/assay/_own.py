@@ -173,7 +173,7 @@ class Criterion(_Named):
             def save(self): return self.top           # what json.dumps takes: numbers, texts, lists, dicts
             def load(self, state): self.top = state
 
-    Batches come in any order and split in any way; ``merge`` must not care about order either. ``load`` gets what
+    Batches come in any order and split in any way; ``merge`` must not depend on the order either. ``load`` gets what
     ``save`` gave, NaN and infinities included, tuples as lists and keys as texts; integers have 64 bits at most. A file
     with the state is read back where the criterion is registered (:func:`register`).
     """
@@ -285,7 +285,7 @@ def _codes(name: str, classes: list[str], values: Array) -> Array:
             return numbers[value]
         if not isinstance(value, str) and 0 <= value < len(classes) and value == int(value):
             return int(value)
-        raise UsageError(f"hypothesis {name}: {value!r} is none of the classes {', '.join(classes)}")
+        raise UsageError(f"hypothesis {name}: {value!r} is not one of the classes {', '.join(classes)}")
 
     return np.array([code(value) for value in values.ravel()]).reshape(values.shape)
 
@@ -382,7 +382,7 @@ def register(cls: _Class) -> _Class:
     kind = getattr(cls, "_kind", "")
     if kind not in _registrars or not isinstance(cls, type):
         raise UsageError(
-            f"{cls!r} is none of assay.Criterion, Attack, Constraint, Hypothesis; derive a class from one of them"
+            f"{cls!r} is not an assay.Criterion, Attack, Constraint or Hypothesis; derive a class from one of them"
         )
     name = _name_of(cls)
     summary = (_inspect.getdoc(cls) or "written in Python").split("\n")[0]

@@ -98,7 +98,7 @@ class _Question:
             return [text for item in value for text in self.text(flag, item)]
         if flag["type"] == "SPEC" and (isinstance(value, (tuple, Mapping, Data)) or _is_data(value)):
             return [self.dataset(name, value)]
-        raise UsageError(f"{name}: a {type(value).__name__} is no value for it ({flag['summary']})")
+        raise UsageError(f"{name}: a {type(value).__name__} is not a value for it ({flag['summary']})")
 
     def give(self, flag: Mapping[str, Any], value: Any) -> None:
         if value is None or (flag["is_switch"] and value is False):
@@ -180,86 +180,82 @@ class _Said(Mapping[str, Any]):
         return len(self._all())
 
 
+#: Kinds of files that hold records.
+_data_kinds = ("training data", "test data", "data")
+
+
+def _subjects(entry: Mapping[str, Any], kinds: tuple[str, ...]) -> list[str]:
+    """The flags that come first in calls, of these kinds."""
+    return [flag["name"] for flag in entry["flags"] if flag["leads"] and flag["files"] in kinds]
+
+
 class _Files:
-    """Files that a command makes where the caller named none, taken into the result."""
+    """The folder of what a command writes and the caller has not named; what is taken from there into the result."""
 
-    def __init__(self, command: str, given: Given) -> None:
-        self.command, self.given = command, given
-        self.folder: str | None = None
+    def __init__(self, entry: Mapping[str, Any], given: Given) -> None:
+        self.entry, self.given = entry, given
+        self.folder = "" if entry["runs_program"] else tempfile.mkdtemp(prefix="assay-")
         self.results = 0
-
-    def place(self, flag: str, name: str) -> None:
-        if self.given.get(flag) is None:
-            if self.folder is None:
-                self.folder = tempfile.mkdtemp(prefix="assay-")
-            self.given[flag] = os.path.join(self.folder, name)
 
     def write(self, result: Result) -> str:
         """A result as a file in the same folder."""
-        if self.folder is None:
-            self.folder = tempfile.mkdtemp(prefix="assay-")
         path = os.path.join(self.folder, f"result-{self.results}.json")
         self.results += 1
         result.save_json(path)
         return path
 
-    def prepare(self) -> None:
-        command, given = self.command, self.given
-        if command in ("attack", "explore"):
-            self.place("out", "made")
-        if command == "importance" and given.get("heatmaps"):
-            self.place("out", "made")
-        if command == "cover" and given.get("extend-with") is not None:
-            self.place("made-dir", "made")
-        if command == "retrain":
-            self.place("made-dir", "made")
-            self.place("out-dir", "networks")
-        if command in ("train", "prune") or (command == "mutate" and given.get("action") == "export"):
-            self.place("out", "network.onnx")
-        if command == "select":
-            self.place("out", "ids.txt")
-        if command == "polluted":
-            self.place("out", "suspects.csv")
-            self.place("out-dir", "made")
-        if command == "report":
-            self.place("out", "report.html")
-        if command == "demo":
-            self.place("out", "demo")
-
     def made(self) -> Given:
-        command, given = self.command, self.given
         made: Given = {}
-        if command in ("cover", "mutate", "inspect") and given.get("state") is not None:
-            made["state"] = os.fspath(given["state"])
-        if command in ("attack", "explore"):
-            made["arrays"], made["data"] = self._records(os.fspath(given["out"]))
-        if command in ("train", "prune") or (command == "mutate" and given.get("action") == "export"):
-            made["model"] = load(given["out"])
-        if command == "retrain":
-            made["models"] = self._networks(os.fspath(given["out-dir"]))
-        if command == "demo":
-            made["model"] = load(os.path.join(os.fspath(given["out"]), "lenet5.onnx"))
-        if command == "select":
-            with open(given["out"], encoding="utf-8", errors="replace") as file:
-                made["ids"] = file.read().splitlines()
-            made["positions"] = positions_of(_source(given["test"]), made["ids"])
-        if command == "polluted":
-            made["ids"] = _suspects(given["out"])
-            made["positions"] = positions_of(_source(given["data"]), made["ids"])
-        if command == "evaluate":
-            made["arrays"] = _Said(given["model"], given["data"])
+        for flag in self.entry["flags"]:
+            path = self._path(flag)
+            if flag["product"] and path is not None:
+                made.update(getattr(self, "_" + flag["product"])(path))
         return made
 
-    def _records(self, folder: str) -> tuple[Given, Given]:
+    def _path(self, flag: Mapping[str, Any]) -> str | None:
+        if flag["product"] == "predictions":
+            return ""  # made on demand
+        if self.given.get(flag["name"]) is not None:
+            return os.fspath(self.given[flag["name"]])
+        path = os.path.join(self.folder, flag["place"])
+        return path if flag["place"] and os.path.exists(path) else None
+
+    def _data(self) -> Any:
+        """What the question is about: the last of the data sets that come first."""
+        names = _subjects(self.entry, _data_kinds)
+        return self.given.get(names[-1]) if names else None
+
+    def _network(self, path: str) -> Given:
+        return {"model": next(iter(_networks_in(path).values())) if os.path.isdir(path) else load(path)}
+
+    def _networks(self, folder: str) -> Given:
+        return {"models": _networks_in(folder)}
+
+    def _state(self, path: str) -> Given:
+        return {"state": path}
+
+    def _ids(self, path: str) -> Given:
+        if path.endswith(".csv"):
+            ids = _suspects(path)
+        else:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                ids = file.read().splitlines()
+        return {"ids": ids, "positions": positions_of(_source(self._data()), ids)}
+
+    def _predictions(self, _: str) -> Given:
+        (network,) = _subjects(self.entry, ("network",))
+        return {"arrays": _Said(self.given[network], self._data())}
+
+    def _records(self, folder: str) -> Given:
         arrays: Given = {}
         sets: Given = {}
+        source = _source(self._data())
         for file in _files_in(folder):
             if not file.endswith(".npz"):
                 continue
             name = file[: -len(".npz")]
             found = _npz(os.path.join(folder, file))
             arrays[name] = found
-            source = _source(self.given.get("data"))
             if "x" in found and found["x"].dtype == np.uint8:
                 found["x"] = _of_levels(found["x"], source)
             if "x" in found and len(found["x"]) > 0:
@@ -271,26 +267,26 @@ class _Files:
                     class_names=None if source is None or found.get("y") is None else source.class_names,
                     name=name,
                 )
-        return arrays, sets
-
-    @staticmethod
-    def _networks(folder: str) -> Given:
-        if not os.path.isdir(folder):
-            return {}
-        return {
-            file[: -len(".onnx")]: load(os.path.join(folder, file))
-            for file in sorted(os.listdir(folder))
-            if file.endswith(".onnx")
-        }
+        return {"arrays": arrays, "data": sets}
 
     def keep_for(self, result: Result) -> None:
         """Pictures of the report lie there, so it stays as long as the result."""
-        if self.folder is not None:
+        if self.folder and os.listdir(self.folder):
             weakref.finalize(result, shutil.rmtree, self.folder, ignore_errors=True)
+        else:
+            self.drop()
 
     def drop(self) -> None:
-        if self.folder is not None:
+        if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _networks_in(folder: str) -> Given:
+    return {
+        file[: -len(".onnx")]: load(os.path.join(folder, file))
+        for file in sorted(os.listdir(folder))
+        if file.endswith(".onnx")
+    }
 
 
 def _files_in(folder: str) -> list[str]:
@@ -315,10 +311,10 @@ def _source(value: Any) -> Data | None:
     return None if value is None else make_data(*value) if isinstance(value, tuple) else make_data(value)
 
 
-def _first_record(given: Given) -> Any:
-    """Of the data that the question is about, as torch modules take it."""
-    for name in ("data", "test", "train"):
-        if given.get(name) is not None:
+def _first_record(flags: Mapping[str, Mapping[str, Any]], given: Given) -> Any:
+    """Of data that were given, as torch modules take it."""
+    for name, flag in flags.items():
+        if flag["files"] in _data_kinds and given.get(name) is not None:
             source = _source(given[name])
             assert source is not None
             arrays = source.read([0])
@@ -373,7 +369,7 @@ def _hold_objects(flags: Mapping[str, Mapping[str, Any]], given: Given) -> None:
     shapes = _load_objects(networks, given, lambda item: is_network(item) and not is_torch_module(item))
     _hold_iterables(flags, given, shapes)
     if any(is_torch_module(item) for name in networks for item in _items(given[name])):
-        _load_objects(networks, given, is_torch_module, _first_record(given))
+        _load_objects(networks, given, is_torch_module, _first_record(flags, given))
 
 
 def _items(value: Any) -> list[Any]:
@@ -387,7 +383,7 @@ def _hold_iterables(
     for name, value in given.items():
         flag = flags[name]
         if flag["type"] == "SPEC" and isinstance(value, (str, os.PathLike)) and os.fspath(value).endswith(".parquet"):
-            raise UsageError(f"{name}: of a table somebody has to say what is what: assay.data({os.fspath(value)!r}, label=...)")
+            raise UsageError(f"{name}: say what the columns of a table are: assay.data({os.fspath(value)!r}, label=...)")
         if flag["type"] != "SPEC" or isinstance(value, (str, os.PathLike, Data, list, Result)) or is_own(value):
             continue
         if isinstance(value, tuple):
@@ -402,8 +398,7 @@ def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
     for name, value in given.items():
         given[name] = _listed(flags[name], value)
     _hold_objects(flags, given)
-    files = _Files(entry["name"], given)
-    files.prepare()
+    files = _Files(entry, given)
     try:
         for name in [name for name in given if flags[name]["files"] == "document"]:
             several = isinstance(given[name], (list, tuple))
@@ -422,7 +417,12 @@ def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
             _Question.depth += 1
             try:
                 answer = _assay.ask(
-                    entry["name"], question.flags, question.networks, question.datasets, listener_of(progress)
+                    entry["name"],
+                    question.flags,
+                    question.networks,
+                    question.datasets,
+                    files.folder,
+                    listener_of(progress),
                 )
             finally:
                 _Question.depth -= 1
@@ -434,28 +434,6 @@ def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
     return result
 
 
-_positional: dict[str, list[str]] = {
-    "model": ["model"],
-    "data": ["data"],
-    "evaluate": ["model", "data"],
-    "importance": ["model", "data"],
-    "cover": ["model", "train", "test"],
-    "audit": ["model", "train", "test"],
-    "mutate": ["model", "test"],
-    "select": ["model", "test"],
-    "attack": ["model", "data"],
-    "explore": ["model", "data"],
-    "inspect": ["model", "data"],
-    "prune": ["model", "test"],
-    "retrain": ["model", "train", "test", "add"],
-    "train": ["data"],
-    "polluted": ["data", "findings"],
-    "combine": ["states"],
-    "diff": ["states"],
-    "report": ["results"],
-    "evidence": ["model", "train", "test"],
-    "verify": ["pack"],
-}
 #: Commands whose names are taken by something else in the package.
 _names = {"model": "describe_model", "data": "describe_data"}
 
@@ -477,7 +455,7 @@ def _annotation(flag: Mapping[str, Any]) -> str:
 
 def signature_of(entry: Mapping[str, Any]) -> _inspect.Signature:
     by_name = {flag["name"]: flag for flag in entry["flags"]}
-    first = [name for name in _positional.get(entry["name"], []) if name in by_name]
+    first = [name for name, flag in by_name.items() if flag["leads"]]
     parameters = []
     for name in first + [name for name in by_name if name not in first]:
         kind = _inspect.Parameter.POSITIONAL_OR_KEYWORD if name in first else _inspect.Parameter.KEYWORD_ONLY
@@ -516,15 +494,12 @@ def _documentation(entry: Mapping[str, Any], signature: _inspect.Signature) -> s
     return "\n".join(lines)
 
 
-#: Evidence is what the program's commands make of files, as they can be typed again, so both run the program.
-_by_program = {"evidence", "verify"}
-
-
 def _name_the_program(command: str, given: Given) -> None:
+    """For commands that run others of the program, on files, as they can be typed again."""
     for name, value in given.items():
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if not isinstance(item, (str, os.PathLike, bool, int, float)):
-                raise UsageError(f"{command}() is about files: give '{name}' by the name of its file")
+                raise UsageError(f"{command}() works on files: give the file name of '{name}'")
     program = program_file()
     if program is None:
         raise FileError(f"{command}() runs the commands of the program 'assay', which is not in PATH; install it")
@@ -546,7 +521,7 @@ def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:
         bound = signature.bind(*positional, **keywords)
         progress = bound.arguments.pop("progress", None)
         given = {names[name]: value for name, value in bound.arguments.items() if value is not None}
-        if entry["name"] in _by_program:
+        if entry["runs_program"]:
             _name_the_program(entry["name"], given)
         return ask(entry, given, progress)
 

@@ -283,7 +283,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     except OSError as error:
         raise FileError(f"{os.fspath(path)}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise DataError(f"{os.fspath(path)}: is no result document: {error}") from error
+        raise DataError(f"{os.fspath(path)}: is not a result document: {error}") from error
     return Result(_assay.read_answer(text, os.fspath(path)))
 
 
@@ -303,7 +303,7 @@ def save_report(path: str | os.PathLike[str], results: Iterable[Result]) -> None
     for result in results:
         if not isinstance(result, Result):
             kind = "None" if result is None else f"a {type(result).__name__}"
-            raise UsageError(f"a report is made of results; {kind} is none")
+            raise UsageError(f"a report is made of results; {kind} is not one")
     _write(path, _assay.page([result._answer for result in results]))
 
 

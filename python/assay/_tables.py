@@ -118,7 +118,7 @@ def read_parquet(path: str | os.PathLike[str]) -> Any:
     except ImportError as error:
         raise UsageError(f"{path}: parquet files are read by pyarrow or polars; pip install pyarrow ({error})") from None
     except Exception as error:  # of either library
-        raise DataError(f"{path}: no parquet file that can be read: {error}") from error
+        raise DataError(f"{path}: not a parquet file that can be read: {error}") from error
 
 
 def is_column(value: Any) -> bool:
@@ -219,7 +219,7 @@ def _stacked(column: Column) -> Array:
     try:
         arrays = [_cell(cell) for cell in cells]
     except (TypeError, ValueError):
-        raise DataError(f"column '{column.name}' holds lists that are no arrays of numbers; {_choose}") from None
+        raise DataError(f"column '{column.name}' contains lists that are not arrays of numbers; {_choose}") from None
     odd = [row for row, array in enumerate(arrays) if array.shape != arrays[0].shape]
     if odd:
         shapes = [f"of the shape {list(arrays[row].shape)}" for row in (odd[0], 0)]
@@ -252,7 +252,7 @@ def classes_of(column: Column, known: list[str]) -> tuple[Array, list[str]]:
     if values.dtype.kind in "biuf":
         with np.errstate(invalid="ignore"):  # of infinities
             classes = values.astype(np.int64)
-        column.refuse((classes < 0) | (classes != values), "no class number", remedy)
+        column.refuse((classes < 0) | (classes != values), "not a class number", remedy)
         return classes, known
     texts = [value.decode(errors="replace") if isinstance(value, bytes) else str(value) for value in values]
     numbers = [_class_number(text) for text in texts]

@@ -146,20 +146,20 @@ Shape strides_of(const DLTensor& given) {
 
 void require_readable(const DLTensor& given, const std::string& type_name) {
   if (given.device.type != dl_cpu && given.device.type != dl_cuda_host)
-    fail(Fault::usage, "a {} does not lie in the processor's memory; bring it there first, by .cpu() say",
+    fail(Fault::usage, "a {} is not in the processor's memory; copy it there first, for instance with .cpu()",
          type_name);
   if (!type_of(given.dtype) && !is_widened(given.dtype)) fail_type(text_of(given.dtype));
   static_cast<void>(element_count(Shape(given.shape, given.shape + given.ndim)));
   const Shape strides = strides_of(given);
   if (std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 0; }))
-    fail(Fault::usage, "a {} lies backwards in memory; copy it first", type_name);
+    fail(Fault::usage, "a {} has negative strides; copy it first", type_name);
 }
 
 Array tensor_of_dlpack(const nb::handle& object) {
   const nb::object capsule = capsule_of(object);
   const std::string type_name = type_name_of(object);
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0)
-    fail(Fault::usage, "a {} gives no array that can be taken, or gave it to somebody else", type_name);
+    fail(Fault::usage, "a {} gives no array that can be used, or has given it away already", type_name);
   auto* const managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   const DLTensor& given = managed->dl_tensor;
   require_readable(given, type_name);
@@ -192,7 +192,7 @@ nb::object numpy_of(const Array& array, bool writable) {
 Array tensor_of(const nb::handle& object) {
   if (nb::isinstance(object, numpy("ndarray"))) return tensor_of_numpy(nb::borrow(object));
   if (nb::hasattr(object, "__dlpack__")) return tensor_of_dlpack(object);
-  fail(Fault::usage, "a {} is no array; give a NumPy array, a torch tensor or what speaks DLPack",
+  fail(Fault::usage, "a {} is not an array; give a NumPy array, a torch tensor, or an object with DLPack",
        type_name_of(object));
 }
 

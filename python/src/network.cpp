@@ -143,7 +143,7 @@ std::vector<Array> shown(const Session& session, const std::vector<Place>& place
     else if (place.layer != nullptr)
       all.push_back(reduce_to_neurons(value, *place.layer, *reduction));
     else
-      fail(Fault::usage, "value '{}' is no layer and has no neurons to reduce to; give no reduction",
+      fail(Fault::usage, "value '{}' is not a layer, so it has no neurons to reduce to; give no reduction",
            session.graph().value(place.value).name);
   }
   return all;
@@ -293,7 +293,7 @@ Network with_constants(const Network& network, const std::map<std::string, nb::o
   GraphBuilder edit(network.graph);
   for (const auto& [name, given] : arrays) {
     const ValueId id = value_named(network.graph, name);
-    if (!network.graph.is_constant(id)) fail(Fault::usage, "'{}' is no constant of the network", name);
+    if (!network.graph.is_constant(id)) fail(Fault::usage, "'{}' is not a constant of the network", name);
     const Array& before = network.graph.constant(id);
     const Array array = array_of(given).to(before.dtype());
     if (array.shape() != before.shape())
@@ -391,7 +391,7 @@ void bind_network(nb::module_& module) {
       .def("constant",
            [](const Network& n, const std::string& name) {
              const ValueId id = value_named(n.graph, name);
-             if (!n.graph.is_constant(id)) fail(Fault::usage, "'{}' is no constant of the network", name);
+             if (!n.graph.is_constant(id)) fail(Fault::usage, "'{}' is not a constant of the network", name);
              return read_only_numpy_of(n.graph.constant(id));
            })
       .def("with_constants", &with_constants)

@@ -54,8 +54,8 @@ json json_of(const std::string& criterion, const nb::object& object) {
     return value_of(plain);
   } catch (const Error&) {
     fail(Fault::usage,
-         "criterion {}: save() gives a whole number of more than 64 bits, or a text that is no UTF-8; "
-         "give such numbers as texts",
+         "criterion {}: save() gives a whole number of more than 64 bits, or a text that is not UTF-8; give "
+         "such numbers as texts",
          criterion);
   }
 }

@@ -28,6 +28,9 @@ nb::dict described(const QuestionFlag& flag) {
   entry["is_switch"] = flag.is_switch;
   entry["repeats"] = flag.repeats;
   entry["common"] = flag.common;
+  entry["product"] = flag.product;
+  entry["place"] = flag.place;
+  entry["leads"] = flag.leads;
   return entry;
 }
 
@@ -38,6 +41,7 @@ std::vector<nb::dict> commands() {
     entry["name"] = command.name;
     entry["summary"] = command.summary;
     entry["examples"] = command.examples;
+    entry["runs_program"] = command.runs_program;
     nb::list flags;
     for (const QuestionFlag& flag : command.flags) flags.append(described(flag));
     entry["flags"] = flags;
@@ -63,8 +67,9 @@ std::string with_keywords(const Message& message) {
 Answer asked(const std::string& command,
              const std::vector<std::pair<std::string, std::vector<std::string>>>& flags,
              const std::map<std::string, nb::object>& networks,
-             const std::map<std::string, const Records*>& datasets, const nb::object& listener) {
-  Question question{command, flags};
+             const std::map<std::string, const Records*>& datasets, const std::string& folder,
+             const nb::object& listener) {
+  Question question{.command = command, .flags = flags, .folder = folder};
   for (const auto& [name, network] : networks) question.networks.emplace(name, graph_of(network));
   for (const auto& [name, records] : datasets) question.datasets.emplace(name, records->set);
   const std::unique_ptr<Progress> progress = make_progress(listener);
@@ -199,7 +204,7 @@ void bind_question(nb::module_& module) {
   module.def(
       "set_program", [](const std::string& file) { set_program(file); }, nb::arg("file"));
   module.def("ask", &asked, nb::arg("command"), nb::arg("flags"), nb::arg("networks"), nb::arg("datasets"),
-             nb::arg("progress").none());
+             nb::arg("folder"), nb::arg("progress").none());
   module.def("component_versions", &component_versions);
   module.def("read_answer", [](const std::string& json, const std::string& name) {
     return Answer{report::read_document(json, name)};

@@ -474,7 +474,7 @@ def test_truth_values_are_two_classes():
 def test_wrong_labels_ranges_and_masks_are_exceptions():
     data = assay.data(X, np.arange(5))
     for labels in (["a"] * 5, [0.5] * 5, [None] * 5):
-        with pytest.raises(assay.UsageError, match="no class number"):
+        with pytest.raises(assay.UsageError, match="not a class number"):
             data.relabelled(labels)
     for range in ((0,), 1, (0, "a"), (0, 1, 2)):
         with pytest.raises(assay.UsageError, match="range="):

@@ -150,9 +150,9 @@ def test_faults_of_tables_name_column_row_and_remedy(library, tmp_path):
     columns = {"a": [1.5, 2, 3], "kind": ["u", "v", "u"]}
     for wrong, keywords, fault in (
         ({"a": [1, None, 3]}, {"label": "kind"}, "column 'a', row '1': .*(drop the row|repair)"),
-        ({"a": ["1", "red", "3"]}, {"label": "kind"}, "column 'a', row '1': 'red' is no number; .*inputs="),
+        ({"a": ["1", "red", "3"]}, {"label": "kind"}, "column 'a', row '1': 'red' is not a number; .*inputs="),
         ({"kind": ["u", None, "v"]}, {"label": "kind"}, "column 'kind', row '1': .*(no label|missing).*drop"),
-        ({"kind": [0.5, 1, 2]}, {"label": "kind"}, "column 'kind', row '0': '0.5' is no class number"),
+        ({"kind": [0.5, 1, 2]}, {"label": "kind"}, "column 'kind', row '0': '0.5' is not a class number"),
         ({}, {"label": "kid"}, "no column 'kid'; there are a, kind"),
         ({}, {"label": "kind", "inputs": ["b"]}, "no column 'b'; there are a, kind"),
     ):
@@ -166,7 +166,7 @@ def test_parquet_files_that_are_none(tmp_path):
     with pytest.raises(assay.FileError, match="no such file"):
         assay.data(tmp_path / "none.parquet", label="kind")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(assay.DataError, match="bad.parquet: no parquet file"):
+    with pytest.raises(assay.DataError, match="bad.parquet: not a parquet file"):
         assay.data(tmp_path / "bad.parquet", label="kind")
 
 
@@ -259,7 +259,7 @@ def test_faults_of_batches_name_the_part_and_the_remedy():
         (iter([(X, Y), (X[:, :2], Y)]), r"'x' of a batch holds records of \[2\] float32, those before were \[4\]"),
         (iter([["a", "b"]]), "'x' of a batch holds .*not numbers"),
         (iter([({"a": [[1, 2], [3]]}, [0, 1])]), "'a' of a batch: row 1 has 1 values, row 0 has 2 values; pad or cut"),
-        (iter([object()]), "'x' of a batch is no array but of the type object"),
+        (iter([object()]), "'x' of a batch is not an array but of the type object"),
         ({"a": [[1, 2], [3]]}, "'a': row 1 has 1 values, row 0 has 2 values; pad or cut"),
         ([[1.0], [2.0]], "np.asarray"),
     ):
@@ -534,5 +534,5 @@ def test_what_is_no_array_of_an_attack_is_said(model, arrays):
             return None
 
     x, y = arrays
-    with pytest.raises(assay.UsageError, match="attack silent: what perturb.. gives is no array but of the type NoneType"):
+    with pytest.raises(assay.UsageError, match="attack silent: what perturb.. gives is not an array but of the type NoneType"):
         assay.attack(model, assay.data(x, y, range=(0, 1)), attack=Silent)

@@ -55,7 +55,7 @@ def test_without_a_program_a_sentence_says_what_to_do(tmp_path):
     program.unlink()
     said = run(package, "/nowhere")
     assert said.returncode == 1
-    assert "neither beside this package nor in PATH; install the wheel" in said.stderr
+    assert "neither next to this package nor in PATH; install the wheel" in said.stderr
 
 
 def test_a_relative_folder_of_the_path_is_not_searched(tmp_path, monkeypatch):

@@ -60,7 +60,7 @@ TEST(CocoBoxes, AreNumberedAsAsked) {
   EXPECT_EQ(box_targets(*open_dataset(photos + ",categories=" + names + ",boxes=" + file))[0], 1);
   expect_data_error(Fault::data, {"no category is named 'cat'; did you mean 'cats'?"},
                     photos + ",categories=cats+dog,boxes=" + file);
-  expect_data_error(Fault::usage, {"'cat' is there twice"}, photos + ",categories=cat+cat,boxes=" + file);
+  expect_data_error(Fault::usage, {"'cat' is given twice"}, photos + ",categories=cat+cat,boxes=" + file);
 }
 
 TEST(CocoBoxes, AreResizedWithTheirPictures) {
@@ -80,13 +80,15 @@ TEST(CocoBoxes, ThatAreWrongAreNamed) {
          "a box of record 'a.png' from 2, 1 to 22, 6 is outside of the picture, 20 wide and 10 high");
   expect("[2, 1, 4, 5]", "[2, 1, -4, 5]", "annotation 0: bbox [2,1,-4,5] is not left, top, width, height");
   expect("[2, 1, 4, 5]", "[2, 1, 1e999, 5]", "not JSON as COCO has it");
-  expect("\"category_id\": 9", "\"category_id\": 8", "annotation 0: category 8 is none of the 2 in the file");
+  expect("\"category_id\": 9", "\"category_id\": 8",
+         "annotation 0: category 8 is not one of the 2 in the file");
   expect("\"image_id\": 3", "\"image_id\": 5", "annotation 0: there is no image 5");
   expect("\"file_name\": \"b.png\"", "\"file_name\": \"c.png\"",
          "no image has the file_name of record 'b.png'");
   expect("\"file_name\": \"b.png\"", "\"file_name\": 5", "a field is not as COCO has it");
   expect("\"id\": 7", "\"id\": 3", "two images have the id 3");
-  expect("\"annotations\"", "\"notes\"", "there is no list 'annotations'");
+  expect("\"annotations\"", "\"notes\"",
+         "the list 'annotations', which COCO's files of boxes have, is missing");
   expect("\"width\": 20", "\"width\": 30",
          "has 10 x 30 pixels there, and the record 10 x 20; give resize=HxW");
   const std::string file = put("wrong/boxes.json", coco);
@@ -150,7 +152,7 @@ TEST(VocBoxes, CountPixelsFromOne) {
 TEST(VocBoxes, ThatAreWrongAreNamed) {
   const std::string photos = two_photos("voc_wrong"), folder = temporary("voc_wrong/xml").string();
   put("voc_wrong/xml/a.xml", voc(""));
-  expect_data_error(Fault::data, {"b.xml: there is no such file, with the boxes of record 'b.png'"},
+  expect_data_error(Fault::data, {"b.xml: the file with the boxes of record 'b.png'"},
                     photos + ",boxes=" + folder);
   for (const auto& [text, said] : std::vector<std::pair<std::string, std::string>>{
            {voc("<object><name>a</name></object>"), "<object> has no <bndbox>"},
@@ -162,8 +164,8 @@ TEST(VocBoxes, ThatAreWrongAreNamed) {
            {"<a>&#0;</a>", "the entity '&#0;'"},
            {"<a>", "line 1: an element is never closed"},
            {"", "an element is missing"},
-           {"<a/>b", "text stands after the root"},
-           {"<a b=c/>", "stands in quotes"}}) {
+           {"<a/>b", "there is text after the root"},
+           {"<a b=c/>", "must be in quotes"}}) {
     put("voc_wrong/xml/a.xml", text);
     expect_data_error(Fault::data, {"a.xml", said}, photos + ",boxes=" + folder + "[:1]");
   }

@@ -43,7 +43,7 @@ TEST(ImageFolder, SaysHowMuchRoundingAndCuttingOffChange) {
 
 TEST(ImageFolder, WhatIsNoPictureIsAnError) {
   const fs::path folder = temporary("none");
-  expect_error(Fault::usage, {"no pictures"}, [&] {
+  expect_error(Fault::usage, {"not pictures"}, [&] {
     write_image_folder(*from_arrays(Array::zeros(DType::float32, {2, 3}), {0, 1}), folder);
   });
   expect_error(Fault::usage, {"no classes"}, [&] {

@@ -54,9 +54,9 @@ TEST(Prepared, ValuesThatMeanNothingAreRefused) {
   refuse("range=0:1e308", "32-bit numbers");
   refuse("per_class=1+2", "two numbers, 1 and 2");
   refuse("per_class=0:1+0:2", "names class '0' twice");
-  refuse("label=class", "there is none");
-  refuse("target=angle", "there is none");
-  refuse("id=name", "there is none");
+  refuse("label=class", "no table is given");
+  refuse("target=angle", "no table is given");
+  refuse("id=name", "no table is given");
   refuse("labels=", "labels= has no value");
   EXPECT_EQ(open_dataset(path + ",flatten=0")->record_shape(), (Shape{1, 2, 2}));
   EXPECT_EQ(open_dataset(path + ",flatten=1")->record_shape(), (Shape{4}));
@@ -89,7 +89,7 @@ TEST(Prepared, RecordsThatAFileNamesInItsOrder) {
               ElementsAre("11"));
   expect_data_error(Fault::data, {"chosen.txt", "no record", "'12'"},
                     path + ",ids=" + put("chosen.txt", "12\n"));
-  expect_data_error(Fault::data, {"chosen.txt", "'3' stands there twice"},
+  expect_data_error(Fault::data, {"chosen.txt", "'3' occurs twice"},
                     path + ",ids=" + put("chosen.txt", "3\n3\n"));
 }
 
@@ -132,7 +132,7 @@ TEST(Prepared, WhatIsWrittenKeepsRangeAndClassNames) {
   std::map<std::string, Array> wrong = read_npz(file);
   wrong.insert_or_assign("valid_range", Array::of<float>({2, 1}, std::vector<float>{1, 1}));
   write_npz(file, wrong);
-  expect_data_error(Fault::data, {"kept.npz", "no range"}, file.string());
+  expect_data_error(Fault::data, {"kept.npz", "not a range"}, file.string());
 }
 
 TEST(Prepared, SlicesPutTogetherAreTheWhole) {
@@ -175,9 +175,9 @@ TEST(Prepared, RandomSamplesFollowTheSeed) {
   EXPECT_THAT(per_class, ElementsAre(0, 2, 2, 2, 4));
   EXPECT_THAT(labels(*open_dataset(path + ",per_class=4:2")), ElementsAre(4, 4));
   expect_data_error(Fault::usage, {"no class is named '7'"}, path + ",per_class=1+7:2");
-  expect_data_error(Fault::usage, {"per_class=x is no number"}, path + ",per_class=x");
-  expect_data_error(Fault::usage, {"sample=13 but 12 records"}, path + ",sample=13");
-  expect_data_error(Fault::usage, {"per_class=5 but 4 records"}, path + ",per_class=5");
+  expect_data_error(Fault::usage, {"per_class=x is not a number"}, path + ",per_class=x");
+  expect_data_error(Fault::usage, {"sample=13, but there are 12 records"}, path + ",sample=13");
+  expect_data_error(Fault::usage, {"per_class=5, but there are 4 records"}, path + ",per_class=5");
   expect_data_error(Fault::usage, {"sample=0"}, path + ",sample=0");
 }
 
@@ -243,7 +243,7 @@ TEST(Prepared, LabelsAndTargetsFromTables) {
                     set + ",targets=" + put("w.csv", "1,0.5\n2,0.5\n3,left\n"));
   expect_data_error(Fault::data, {"target of record 'a/1.png'", "not finite"},
                     set + ",targets=" + put("n.csv", "1,nan\n2,0.5\n3,1\n"));
-  expect_data_error(Fault::data, {"h.csv", "0.5", "a/1.png", "no class number"},
+  expect_data_error(Fault::data, {"h.csv", "0.5", "a/1.png", "not a class number"},
                     set + ",labels=" + put("h.csv", "1,0.5\n2,1\n3,1\n"));
   expect_data_error(Fault::data, {"twice.csv", "two rows for '1'"},
                     set + ",labels=" + put("twice.csv", "1,0\n2,1\n1,1\n"));
@@ -254,7 +254,7 @@ TEST(Prepared, LabelsAndTargetsFromTables) {
 // A label of 1e300 was converted to an integer, a table of names alone left as std::out_of_range.
 TEST(Prepared, GiantLabelsAndEmptyTables) {
   const std::string set = put_twelve();
-  expect_data_error(Fault::data, {"g.csv", "1e+300", "no class number"},
+  expect_data_error(Fault::data, {"g.csv", "1e+300", "not a class number"},
                     set + ",labels=" + put("g.csv", "0,1e300\n"));
   expect_data_error(Fault::data, {"e.csv", "no rows"}, set + ",labels=" + put("e.csv", "name,label\n"));
 }

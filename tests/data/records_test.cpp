@@ -167,7 +167,7 @@ TEST(Records, MayLieAlongAnotherAxis) {
   EXPECT_EQ(open_dataset(path + ",inputs=x+s")->facts().others.at(0).record_shape, (Shape{1, 2}));
   expect_data_error(Fault::usage, {"axis=2", "[3, 2]"}, path + ",inputs=x+s,axis=x:2");
   expect_data_error(Fault::usage, {"axis=u:1 names no input"}, path + ",inputs=x+s,axis=u:1");
-  expect_data_error(Fault::usage, {"axis=1 is of which input"}, path + ",inputs=x+s,axis=1");
+  expect_data_error(Fault::usage, {"which input is axis=1 for"}, path + ",inputs=x+s,axis=1");
 }
 
 TEST(Records, OfSeveralInputsNeedArraysThatFit) {
@@ -182,7 +182,7 @@ TEST(Records, OfSeveralInputsNeedArraysThatFit) {
   expect_data_error(Fault::usage, {"x= names the only input"}, path + ",x=mask,inputs=picture+mask");
   expect_data_error(Fault::usage, {"inputs= is for the format numpy", "this is digits"},
                     "digits:3,inputs=a+b");
-  expect_error(Fault::usage, {"a name of its own"}, [&] {
+  expect_error(Fault::usage, {"a different, non-empty name"}, [&] {
     from_arrays({{"a", pictures()}, {"a", masks()}}, classes());
   });
   expect_error(Fault::mismatch, {"2 rows of input 'b'", "1100 records"}, [&] {
@@ -217,7 +217,7 @@ TEST(Records, ThatDoNotFitAreRefused) {
     expect_error(fault, parts, [&] { from_arrays(inputs, labels, options); });
   };
   refused(Fault::mismatch, {"3 labels", "2 records"}, two, {0, 1, 2});
-  refused(Fault::usage, {"record '1'", "-1", "no class number"}, two, {0, -1});
+  refused(Fault::usage, {"record '1'", "-1", "not a class number"}, two, {0, -1});
   refused(Fault::usage, {"record 'b'", "label 2", "2 classes"}, two, {0, 2},
           {.ids = {"a", "b"}, .class_names = {"x", "y"}});
   refused(Fault::usage, {"names of classes, but no labels"}, two, {}, {.class_names = {"x", "y"}});

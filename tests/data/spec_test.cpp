@@ -49,7 +49,7 @@ TEST(DataSpec, WrongTextsAreNamed) {
   refuse("x[5]", "[5] is not a slice");
   refuse("x[1:2:3:4]", "is not a slice");
   refuse("x[a:b]", "is not a slice");
-  refuse("x.npz[:40],range=0:1", "slices stand after the options: x.npz,range=0:1[:40]");
+  refuse("x.npz[:40],range=0:1", "slices come after the options: x.npz,range=0:1[:40]");
   refuse("x[:9],a=b[::2]", "options: x,a=b[:9][::2]");
   EXPECT_EQ(parse_spec("x[1],range=0:1").path, "x[1]");
   refuse("x[::0]", "step");

@@ -44,7 +44,7 @@ TEST(Summary, ContactSheets) {
   EXPECT_EQ(sheet.height, 2 + 10 * (56 + 2)) << "a row for each class";
   EXPECT_EQ(sheet.pixels, contact_sheet(*digits, 4, 3, 1).pixels);
   EXPECT_NE(sheet.pixels, contact_sheet(*digits, 4, 3, 2).pixels);
-  expect_error(Fault::usage, {"no pictures"},
+  expect_error(Fault::usage, {"not pictures"},
                [] { contact_sheet(*open_dataset(put("x.csv", "1,2\n")), 4, 3, 1); });
   expect_error(Fault::usage, {"contact sheet"}, [&] { contact_sheet(*digits, 0, 3, 1); });
 }

@@ -46,7 +46,7 @@ TEST(Texts, ThatAreWrongAreNamed) {
     expect_data_error(Fault::data, {said}, pages + ",texts=" + put("no_texts/" + name, bytes));
   };
   expect("few.txt", "one\n", "few.txt: 1 lines for 2 records; give one line a record");
-  expect("none.txt", "a.png\tone\n", "none.txt: there is no text for record 'b.png'");
+  expect("none.txt", "a.png\tone\n", "none.txt: the text of record 'b.png'");
   expect("twice.txt", "a.png\tone\na.png\ttwo\n", "two texts have the name 'a.png'");
   expect("bytes.txt", "one\n\xFF\n", "bytes.txt: line 2: the text is not UTF-8");
   expect("list.json", "[1]", "not a JSON object of texts");

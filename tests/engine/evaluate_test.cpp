@@ -143,7 +143,7 @@ TEST(Evaluate, OutputsThatAreNoScoresByClassAreRefused) {
   test::Net label("label");
   const ValueId named = three_scores(label);
   expect_refused(label.build(label.builder.add("ArgMax", "label", {named}, {{"axis", std::int64_t{1}}})),
-                 "in front of the ArgMax");
+                 "before the ArgMax");
   test::Net best("best");
   const ValueId scores = three_scores(best);
   const ValueId k = best.builder.constant("k", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{2}));
@@ -153,7 +153,7 @@ TEST(Evaluate, OutputsThatAreNoScoresByClassAreRefused) {
                      .inputs = {scores, k},
                      .outputs = {values, best.builder.value("places")},
                      .attributes = {}});
-  expect_refused(best.build(values), "in front of the TopK");
+  expect_refused(best.build(values), "before the TopK");
 }
 
 TEST(Evaluate, MeasuresRegression) {

@@ -178,7 +178,7 @@ inline Graph lstm_like() {
 inline Graph one_bias(const Graph& graph, const std::string& node) {
   GraphBuilder edit(graph);
   const int index = graph.find_node(node).value();
-  Node cell = graph.nodes()[static_cast<std::size_t>(index)];
+  Node cell = graph.node(index);
   const Array& both = graph.constant(cell.inputs[3]);
   const std::int64_t directions = both.shape()[0], width = both.shape()[1] / 2;
   std::vector<float> first;

@@ -215,8 +215,7 @@ TEST_P(EveryNetwork, PlansWhatRunsItsNodes) {
   for (std::size_t n = 0; n < session.graph().nodes().size(); ++n) {
     if (is_weighted(session.graph().nodes()[n].op)) weighted.push_back(static_cast<int>(n));
   }
-  for (const int n : weighted)
-    EXPECT_EQ(std::ranges::count(nodes, n), 1) << session.graph().nodes()[static_cast<std::size_t>(n)].name;
+  for (const int n : weighted) EXPECT_EQ(std::ranges::count(nodes, n), 1) << session.graph().node(n).name;
   EXPECT_EQ(products, reference.plan().at(0).multiply_adds);
 }
 
@@ -225,7 +224,7 @@ TEST(Session, RecordsComeToTheFrontForBackEnds) {
   for (const Graph& graph : {test::sequence_first(), test::windowed()}) {
     for (const PlannedSegment& part : Session(graph, {.engine = "lanes"}).plan()) {
       for (const int n : part.nodes) {
-        const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+        const Node& node = graph.node(n);
         if (is_weighted(node.op)) {
           EXPECT_EQ(part.engine, "lanes") << node.name;
         }

@@ -245,7 +245,7 @@ TEST_F(Verifying, WhatWasNotRunIsNotCalledTheSame) {
   const report::Document document = verified({.rerun = "all"});
   EXPECT_THAT(failed(document), ElementsAre(HasSubstr("commands run again: none was")));
   EXPECT_THAT(document.headline, Not(HasSubstr("came out the same")));
-  // A command that is none of those that measure.
+  // A command that does not only measure.
   write_pack(contents, pack);
   forge([](auto& json) { json["steps"][0]["command"] = {"attack"}; });
   EXPECT_THAT(failed(verified({.rerun = "all"})), Contains(HasSubstr("commands run again: none was")));
@@ -283,7 +283,7 @@ TEST_F(Verifying, ASignatureWhoseKeyWasNotCheckedIsANotice) {
   const report::Document unasked = verified();
   EXPECT_THAT(failed(unasked), ElementsAre());
   EXPECT_THAT(unasked.headline, HasSubstr("signed with a key that was not checked"));
-  EXPECT_THAT(unasked.notices, Contains(HasSubstr("whose key that is was not checked")));
+  EXPECT_THAT(unasked.notices, Contains(HasSubstr("whose key it is was not checked")));
   for (const report::Gate& gate : unasked.gates) EXPECT_NE(gate.text, "signature");
   write_file(folder / "signers", "me@here " + read_file(key.string() + ".pub"));
   const VerifyOptions trusted{.signers = (folder / "signers").string(), .identity = "me@here"};

@@ -65,6 +65,8 @@ TEST_F(NewCommand, IsDescribedAndSaysItsFlags) {
   const std::vector<QuestionCommand> described = question_commands(program);
   ASSERT_EQ(described.size(), 1U);
   EXPECT_EQ(described[0].flags[0].files, "data");
+  EXPECT_TRUE(described[0].flags[0].leads);
+  EXPECT_FALSE(described[0].flags[1].leads);
   EXPECT_EQ(refusal({}), "which data? give --data SPEC");
 }
 

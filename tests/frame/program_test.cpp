@@ -4,6 +4,7 @@
 
 #include <assay/error.h>
 #include "apps/frame/completion.h"
+#include "apps/frame/help.h"
 #include "apps/frame/manual.h"
 #include "assay/support/files/file.h"
 
@@ -20,21 +21,28 @@ class Sum final : public Command {
   void declare(Flags& flags) override {
     flags.add("numbers N", numbers_, "what is added up");
     flags.add("--sign WORD", sign_, "of the sum", CLI::IsMember({"plus", "minus"}));
+    flags.leading().add("--from N", from_, "what the sum begins with");
+    flags.by_keyword().add("unit,--unit NAME", unit_, "of the numbers");
+    flags.add_output("--out FILE.txt", out_, "write the sum", {.product = Product::ids});
+    flags.add_output("--log FOLDER", log_, "how it came about", {.when = [this] { return !unit_.empty(); }});
     flags.describe("Numbers are whole.");
   }
   report::Document run(Context& context) override {
     if (numbers_.empty()) fail(Fault::usage, "numbers to add: none");
-    long sum = 0;
+    long sum = from_;
     for (const std::string& number : numbers_) sum += std::stol(number);
     context.effective["sign"] = {sign_};
     report::Document document;
-    document.headline = std::to_string(sign_ == "minus" ? -sum : sum);
+    document.headline = std::to_string(sign_ == "minus" ? -sum : sum) + unit_;
+    if (!out_.empty()) write_file(out_, document.headline);
+    document.notices = {"log: " + log_};
     return document;
   }
 
  private:
   std::vector<std::string> numbers_;
-  std::string sign_ = "plus";
+  std::string sign_ = "plus", unit_, out_, log_ = "sums";
+  long from_ = 0;
 };
 
 const CommandInfo toy_commands[] = {{"sum", "numbers added up", "  toy sum 1 2", make_command<Sum>}};
@@ -58,6 +66,45 @@ TEST(ProgramOfCommands, IsDescribedForOthers) {
     if (flag.common) common.push_back(flag.name);
   EXPECT_THAT(common, Contains("seed"));
   EXPECT_THAT(common, Not(Contains("json")));
+}
+
+TEST(ProgramOfCommands, SaysWhatComesFirstInCallsAndWhatIsReadBack) {
+  std::vector<std::string> leading;
+  std::map<std::string, std::pair<std::string, std::string>> written;
+  for (const QuestionFlag& flag : question_commands(toy())[0].flags) {
+    if (flag.leads) leading.push_back(flag.name);
+    if (!flag.place.empty()) written[flag.name] = {flag.product, flag.place};
+  }
+  EXPECT_THAT(leading, testing::ElementsAre("numbers", "from"));
+  EXPECT_THAT(written, testing::ElementsAre(testing::Pair("log", testing::Pair("", "log")),
+                                            testing::Pair("out", testing::Pair("ids", "out.txt"))));
+}
+
+TEST(ProgramOfCommands, OutputsThatNobodyNamedGoToTheFolderOfTheQuestion) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "outputs_of_a_toy";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const report::Document document = ask(toy(), "sum", {{"numbers", {"1", "2"}}}, silence(), folder);
+  EXPECT_EQ(read_file(folder / "out.txt"), "3");
+  EXPECT_THAT(document.notices, testing::ElementsAre("log: sums")) << "it is written with a unit only";
+  const FlagValues named{{"numbers", {"1"}}, {"unit", {"m"}}, {"out", {(folder / "named.txt").string()}}};
+  EXPECT_THAT(ask(toy(), "sum", named, silence(), folder).notices,
+              testing::ElementsAre("log: " + (folder / "log").string()));
+  EXPECT_EQ(read_file(folder / "named.txt"), "1m");
+  EXPECT_EQ(ask(toy(), "sum", {{"numbers", {"1"}}}, silence()).notices[0], "log: sums");
+}
+
+TEST(ProgramOfCommands, StandInTheGroupsThatTheyDeclare) {
+  const Group add{"Add"}, list{"List", true};
+  const CommandInfo some[] = {{"a", "", "", make_command<Sum>, add},
+                              {"b", "", "", make_command<Sum>, list},
+                              {"c", "", "", make_command<Sum>, add}};
+  const std::vector<HelpGroup> groups = groups_of(some);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].group.title, "Add");
+  EXPECT_THAT(groups[0].commands, testing::ElementsAre("a", "c"));
+  EXPECT_TRUE(groups[1].group.one_line);
+  EXPECT_THAT(groups_of(toy_commands), testing::IsEmpty());
 }
 
 TEST(ProgramOfCommands, AnswersWithWhatTheResultRestsOn) {
@@ -96,6 +143,8 @@ TEST(ProgramOfCommands, HasPagesAndCompletion) {
   EXPECT_EQ(sub->get_description(), "numbers added up\n\nNumbers are whole.");
   EXPECT_THAT(completion_script(root, "bash"), HasSubstr("plus"));
   EXPECT_THAT(completion_script(root, "fish"), HasSubstr("-l sign"));
+  EXPECT_THAT(completion_script(root, "fish"), HasSubstr("-r -k -a '(__fish_complete_suffix .txt)'"));
+  EXPECT_THAT(completion_script(root, "fish"), HasSubstr("-x -a '(__fish_complete_directories)'"));
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "pages_of_a_toy";
   write_manual(root, folder);
   EXPECT_THAT(read_file(folder / "toy-sum.1"), HasSubstr("Numbers are whole."));

@@ -55,7 +55,7 @@ TEST(TensorRecords, AreHeldAndNotCopied) {
 
 TEST(TensorRecords, ThatDoNotFitAreRefused) {
   const Array two = array::zeros({2, 3});
-  expect_refused(Fault::usage, "no tensor", [] { from_tensors(Array()); });
+  expect_refused(Fault::usage, "not a tensor", [] { from_tensors(Array()); });
   expect_refused(Fault::usage, "no records", [] { from_tensors(array::zeros({0, 3})); });
   expect_refused(Fault::usage, "convert them", [] { from_tensors(array::zeros({2, 3}, DType::uint8)); });
   expect_refused(Fault::mismatch, "3 labels", [&] { from_tensors(two, array::tensor({0, 1, 2})); });

@@ -38,7 +38,7 @@ TEST(ReadGrammar, NamesLineAndColumnOfWhatIsWrong) {
   EXPECT_THAT(refusal_of("a ::= /* "), testing::StartsWith("g:1:7: this comment"));
   EXPECT_THAT(refusal_of("a = 'x'"), testing::StartsWith("g:1:3: 'a' is followed by ::="));
   EXPECT_THAT(refusal_of("a ::= 'x' | a 'y'\nb ::= b 'x'"), testing::StartsWith("g:2:1: 'b' never ends"));
-  EXPECT_THAT(refusal_of("a ::= '\xff'"), testing::HasSubstr("no UTF-8"));
+  EXPECT_THAT(refusal_of("a ::= '\xff'"), testing::HasSubstr("not UTF-8"));
   EXPECT_THAT(refusal_of("a ::= " + std::string(5000, '(')), testing::HasSubstr("nested more than"));
   std::string huge = "a ::= '";
   huge.append(100'000, 'x').append("'");

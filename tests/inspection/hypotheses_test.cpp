@@ -63,7 +63,7 @@ TEST(Regex, TakesLinearTimeForHostilePatterns) {
   EXPECT_EQ(Said("regex[pattern=(a*)*$b]", {text})("(a*)*$b"), std::string(20000, '0'));
   EXPECT_EQ(Said("regex[pattern=(a|aa)+c,name=r]", {std::string(2000, 'a')})("r"), std::string(2000, '0'));
   EXPECT_THAT(Said("regex[pattern=((a{1000}){1000}){1000}]", {"a"}).error(),
-              HasSubstr("no regular expression"));
+              HasSubstr("not a regular expression"));
 }
 
 TEST(Regex, ReadsNamesAndPatternsFromAFile) {
@@ -75,7 +75,7 @@ TEST(Regex, ReadsNamesAndPatternsFromAFile) {
   EXPECT_THAT(Said(folder.file("worse.regex", "one\ta\ntwo\t(\n"), {"a"}).error(),
               HasSubstr("worse.regex, line 2"));
   EXPECT_THAT(Said(folder.file("empty.regex", ""), {"a"}).error(), HasSubstr("no pattern"));
-  EXPECT_THAT(Said(folder.file("bytes.regex", "one\t\xff\n"), {"a"}).error(), HasSubstr("no UTF-8"));
+  EXPECT_THAT(Said(folder.file("bytes.regex", "one\t\xff\n"), {"a"}).error(), HasSubstr("not UTF-8"));
   EXPECT_THAT(Said("regex", {"a"}).error(), HasSubstr("needs a pattern"));
 }
 
@@ -146,7 +146,7 @@ TEST(Columns, FindsNumbersAndClasses) {
               HasSubstr("record '3'"));
   EXPECT_THAT(Said("column[file=" + csv + ",column=ago]", {"a"}).error(), HasSubstr("ago"));
   EXPECT_THAT(Said("column[file=" + csv + ",column=colour,kind=numeric]", {"a"}).error(),
-              HasSubstr("no numbers"));
+              HasSubstr("not numbers"));
   EXPECT_THAT(Said("column[file=" + csv + ",column=age,id=colour]", {"a"}).error(), HasSubstr("two rows"));
   EXPECT_THAT(Said("column[column=a]", {"a"}).error(), HasSubstr("needs a file"));
 }
@@ -186,7 +186,7 @@ TEST(Conll, GivesTagsWordByWord) {
   EXPECT_THAT(Said(file, {"AS", "B"}).error(), HasSubstr("record '0'"));
   EXPECT_THAT(Said(file, {"ASs", "B", "c"}).error(), HasSubstr("record '2'"));
   EXPECT_THAT(Said("conll[file=" + file + ",column=4]", {"a"}).error(), HasSubstr("x.conll, line 3"));
-  EXPECT_THAT(Said("conll[file=" + file + ",column=x]", {"a"}).error(), HasSubstr("no number"));
+  EXPECT_THAT(Said("conll[file=" + file + ",column=x]", {"a"}).error(), HasSubstr("not a number"));
   const std::string universal =
       folder.file("x.conllu", "# text = zum\n1-2\tzum\t_\n1\tzu\tADP\n2\tdem\tDET\n\n");
   EXPECT_EQ(Said("conll[file=" + universal + ",column=3]", {"ab"})("tag:DET"), "01");
@@ -304,7 +304,7 @@ TEST(Program, NamesCrashWrongLengthAndHang) {
               AllOf(HasSubstr("record '1'"), HasSubstr("without an answer")));
   EXPECT_THAT(Said("program[command=cat >/dev/null; echo 1; echo 2; echo 3]", records).error(),
               HasSubstr("more lines"));
-  EXPECT_THAT(Said("program[command=echo yes]", records).error(), HasSubstr("no number"));
+  EXPECT_THAT(Said("program[command=echo yes]", records).error(), HasSubstr("not a number"));
   EXPECT_THAT(Said("program[command=echo 1; sleep 1000,timeout=0.05]", records).error(),
               AllOf(HasSubstr("record '1'"), HasSubstr("does nothing")));
   EXPECT_THAT(Said("program[command=exec >&- 2>&-; sleep 1000,timeout=0.05]", records).error(),

@@ -63,7 +63,7 @@ std::vector<LayerValues> lenet_values() {
 const Node& node(const Graph& graph, const std::string& name) {
   const auto index = graph.find_node(name);
   if (!index) throw std::runtime_error("no node " + name);
-  return graph.nodes()[static_cast<std::size_t>(*index)];
+  return graph.node(*index);
 }
 
 std::vector<std::string> operators(const Graph& graph) {
@@ -130,7 +130,8 @@ TEST(KerasWeightFiles, WeightsBesideJson) {
   write_h5(temporary("whole.h5"), lenet_json(), lenet_values());
   EXPECT_EQ(read_keras_h5(temporary("whole.h5")).hash(), hash);
   fs::remove(path);
-  expect_error([&] { read_keras_h5(temporary("net.json")); }, Fault::io, {"no weights beside it", "net.h5"});
+  expect_error([&] { read_keras_h5(temporary("net.json")); }, Fault::io,
+               {"its weights are missing", "net.h5"});
 }
 
 TEST(KerasWeightFiles, OtherPrecisionsAreWidenedWithNotice) {

@@ -108,7 +108,7 @@ OnnxFile one_node(int opset, const std::string& op, const Shape& shape,
 const Node& node_of(const Graph& graph, const std::string& name) {
   const auto index = graph.find_node(name);
   if (!index) throw std::runtime_error("no node named " + name);
-  return graph.nodes()[static_cast<std::size_t>(*index)];
+  return graph.node(*index);
 }
 
 Array constant_input(const Graph& graph, const std::string& node, std::size_t i) {

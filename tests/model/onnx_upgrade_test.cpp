@@ -63,7 +63,7 @@ TEST(Upgrade, WhatKerasLeavesOfTensorFlowInItsExports) {
   EXPECT_EQ(node_of(graph, "n").op, "Sub");
   EXPECT_EQ(floats_at(graph, "n", 0), std::vector{1.0f});
   const ValueId erf = node_of(graph, "n").inputs[1];
-  EXPECT_EQ(graph.nodes()[static_cast<std::size_t>(graph.producer(erf))].op, "Erf");
+  EXPECT_EQ(graph.node(graph.producer(erf)).op, "Erf");
   for (const char* call : {"StatefulPartitionedCall", "PartitionedCall"})
     expect_error(Fault::unsupported, {"function of TensorFlow", "net.keras"},
                  [&] { one_node(18, call).read(); });

@@ -135,8 +135,8 @@ TEST(Safetensors, HeadersThatDoNotFitTheFileAreRefused) {
   refuse(Fault::model, {"cut short"}, "");
   refuse(Fault::model, {"cut short"}, "1234567");
   refuse(Fault::model, {"cut short"}, std::string(8, '\xff'));
-  refuse(Fault::model, {"no JSON object"}, header("nonsense"));
-  refuse(Fault::model, {"no JSON object"}, header("[]"));
+  refuse(Fault::model, {"not a JSON object"}, header("nonsense"));
+  refuse(Fault::model, {"not a JSON object"}, header("[]"));
   refuse(Fault::model, {"nested"}, header(std::string(5000, '[')));
   refuse(Fault::model, {"'a'", "'dtype'"}, header(R"({"a":{}})"));
   refuse(Fault::model, {"'a'", "'dtype'"}, header(R"({"a":3})"));

@@ -108,7 +108,7 @@ TEST_P(EveryOperator, KeepsIdsNamesAndReaders) {
       if (std::ranges::find(layer.nodes, static_cast<int>(n)) != layer.nodes.end()) continue;
       const auto found = mutated.find_node(node.name);
       ASSERT_TRUE(found) << node.name;
-      EXPECT_EQ(mutated.nodes()[static_cast<std::size_t>(*found)].inputs, node.inputs) << node.name;
+      EXPECT_EQ(mutated.node(*found).inputs, node.inputs) << node.name;
     }
   }
 }

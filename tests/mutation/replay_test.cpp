@@ -30,7 +30,7 @@ Array changed(const Array& array, std::size_t index, float value) {
 // Replaces one weight of a node's input 1.
 GraphEdit weight(const std::string& node, std::size_t index, float value) {
   return [=](GraphBuilder& edit, const Graph& graph) {
-    const ValueId id = graph.nodes()[static_cast<std::size_t>(graph.find_node(node).value())].inputs.at(1);
+    const ValueId id = graph.node(graph.find_node(node).value()).inputs.at(1);
     edit.replace_constant(id, changed(graph.constant(id), index, value));
   };
 }
@@ -41,7 +41,7 @@ GraphEdit inside(const std::string& value, const std::string& op, const Array& c
   return [=](GraphBuilder& edit, const Graph& graph) {
     const ValueId id = graph.find_value(value).value();
     const ValueId fresh = edit.value(value + "_before");
-    Node producer = graph.nodes()[static_cast<std::size_t>(graph.producer(id))];
+    Node producer = graph.node(graph.producer(id));
     std::ranges::replace(producer.outputs, id, fresh);
     edit.replace_node(graph.producer(id), producer);
     std::vector<ValueId> inputs{fresh};
@@ -53,7 +53,7 @@ GraphEdit inside(const std::string& value, const std::string& op, const Array& c
 // Adds to every n-th weight of a node's input 1.
 GraphEdit every(std::size_t nth, const std::string& node, float by) {
   return [=](GraphBuilder& edit, const Graph& graph) {
-    const ValueId id = graph.nodes()[static_cast<std::size_t>(graph.find_node(node).value())].inputs.at(1);
+    const ValueId id = graph.node(graph.find_node(node).value()).inputs.at(1);
     Array weights = graph.constant(id);
     for (std::size_t i = 0; i < weights.as<float>().size(); i += nth)
       weights = changed(weights, i, weights.as<float>()[i] + by);
@@ -64,7 +64,7 @@ GraphEdit every(std::size_t nth, const std::string& node, float by) {
 GraphEdit operation(const std::string& node, const std::string& op) {
   return [=](GraphBuilder& edit, const Graph& graph) {
     const int index = graph.find_node(node).value();
-    Node changed_node = graph.nodes()[static_cast<std::size_t>(index)];
+    Node changed_node = graph.node(index);
     changed_node.op = op;
     edit.replace_node(index, changed_node);
   };

@@ -43,23 +43,22 @@ std::vector<PlannedMutant> noisy_mutants(const Graph& graph, std::size_t count) 
     description.op = description.operator_name = i % 2 == 0 ? "noise" : "one";
     description.seed = i;
     description.id = description.op + "-" + std::to_string(i);
-    mutants.push_back(
-        {description, [=] {
-           const ValueId id =
-               graph.nodes()[static_cast<std::size_t>(graph.find_node(description.layer).value())].inputs.at(
-                   1);
-           std::vector<float> values(graph.constant(id).as<float>().begin(),
-                                     graph.constant(id).as<float>().end());
-           Rng rng(i);
-           if (i % 2 == 0) {
-             for (float& v : values) v += static_cast<float>(rng.normal() * 0.02 * static_cast<double>(i));
-           } else {
-             values[rng.below(values.size())] += static_cast<float>(i) * 0.2F;
-           }
-           GraphBuilder edit(graph);
-           edit.replace_constant(id, Array::of<float>(graph.constant(id).shape(), values));
-           return edit.build();
-         }});
+    mutants.push_back({description, [=] {
+                         const ValueId id =
+                             graph.node(graph.find_node(description.layer).value()).inputs.at(1);
+                         std::vector<float> values(graph.constant(id).as<float>().begin(),
+                                                   graph.constant(id).as<float>().end());
+                         Rng rng(i);
+                         if (i % 2 == 0) {
+                           for (float& v : values)
+                             v += static_cast<float>(rng.normal() * 0.02 * static_cast<double>(i));
+                         } else {
+                           values[rng.below(values.size())] += static_cast<float>(i) * 0.2F;
+                         }
+                         GraphBuilder edit(graph);
+                         edit.replace_constant(id, Array::of<float>(graph.constant(id).shape(), values));
+                         return edit.build();
+                       }});
   }
   return mutants;
 }

@@ -114,7 +114,7 @@ TEST(GaussianFuzzing, IsNormalAroundTheWeight) {
 
 // Neuron that element i of a kernel belongs to, by the operator's own layout.
 std::int64_t owner(const Graph& graph, const SubjectLayer& layer, std::size_t input, std::int64_t i) {
-  const Node& node = graph.nodes()[static_cast<std::size_t>(layer.layer.node)];
+  const Node& node = graph.node(layer.layer.node);
   const Shape shape = graph.constant(node.inputs[input]).shape();
   const auto from = [&](std::size_t axis) {
     std::int64_t count = 1;
@@ -140,9 +140,8 @@ TEST(WeightShuffling, PermutesWithinTheChosenNeurons) {
     const std::set<std::int64_t> chosen = changed_neurons(mutation);
     EXPECT_EQ(chosen.size(), static_cast<std::size_t>(std::max<std::int64_t>(
                                  1, std::llround(0.3 * static_cast<double>(layer.layer.neurons)))));
-    const Node& before = graph.nodes()[static_cast<std::size_t>(layer.layer.node)];
-    const Node& after =
-        mutation.graph.nodes()[static_cast<std::size_t>(*mutation.graph.find_node(before.name))];
+    const Node& before = graph.node(layer.layer.node);
+    const Node& after = mutation.graph.node(*mutation.graph.find_node(before.name));
     for (const LayerWeights& weights : layer.weights) {
       const auto old_values = graph.constant(before.inputs[weights.input]).as<float>();
       const auto new_values = mutation.graph.constant(after.inputs[weights.input]).as<float>();
@@ -540,8 +539,8 @@ TEST(Precision, OperatorsRoundAllWeightsOfTheLayerAndNoBias) {
 TEST(Precision, Int8IsSymmetricPerNeuron) {
   on_every_layer("int8", [](const Graph& net, const Subject& of, const SubjectLayer& layer) {
     const Graph mutated = apply(of, mutant("int8", layer.name())).graph;
-    const Node& before = net.nodes()[static_cast<std::size_t>(layer.layer.node)];
-    const Node& after = mutated.nodes()[static_cast<std::size_t>(*mutated.find_node(before.name))];
+    const Node& before = net.node(layer.layer.node);
+    const Node& after = mutated.node(*mutated.find_node(before.name));
     for (const LayerWeights& weights : layer.weights) {
       const auto old_values = net.constant(before.inputs[weights.input]).as<float>();
       const auto new_values = mutated.constant(after.inputs[weights.input]).as<float>();

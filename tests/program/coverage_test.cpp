@@ -175,7 +175,7 @@ TEST_F(CoverageProgram, ChosenTestsGoBeyondAState) {
   EXPECT_THAT(none["headline"].get<std::string>(),
               testing::HasSubstr("none covers anything beyond half.cov"));
   for (const auto& [flags, told] :
-       {std::pair("--by entropy --beyond half.cov", "does not count coverage"),
+       {std::pair("--by entropy --beyond half.cov", "does not use coverage"),
         std::pair("--by budget --size 3 --beyond half.cov --criterion snac", "does not hold snac"),
         std::pair("--by budget --size 3 --beyond half.cov --train images-idx3-ubyte", "leave it out"),
         std::pair("--by budget --size 3 --beyond net.onnx", "net.onnx")})

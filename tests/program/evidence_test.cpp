@@ -68,7 +68,7 @@ TEST_F(Evidence, APackVerifiesInAnotherFolderAndAChangedByteIsFound) {
   std::filesystem::rename(folder / "pack", here / "pack");
   const Outcome none = assay("verify 'another place'");
   EXPECT_EQ(none.code, 7);
-  EXPECT_THAT(none.err, testing::HasSubstr("is no evidence pack"));
+  EXPECT_THAT(none.err, testing::HasSubstr("is not an evidence pack"));
   const Outcome verified = assay("verify --quiet 'another place/pack'");
   EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
   const Outcome repeated = shell("cd 'another place' && $assay verify --quiet pack --rerun all --from ..");
@@ -208,7 +208,7 @@ gates = ["accuracy=0.85"]
   write_file(folder / "night.json", nameless.dump());
   const Outcome unknown = assay("evidence --quiet --config collected.toml --out unknown");
   EXPECT_EQ(unknown.code, 6) << unknown.out;
-  EXPECT_THAT(unknown.err, testing::HasSubstr("does not say of which network it is"));
+  EXPECT_THAT(unknown.err, testing::HasSubstr("does not say which network it is about"));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST_F(Frame, StandardOutputHasAForm) {
   const Outcome csv = assay(asked + "--format csv");
   EXPECT_EQ(csv.out, "class,records,correct,accuracy\r\n0,80,80,1\r\n1,120,100,0.8333333333333334\r\n");
   EXPECT_THAT(csv.err,
-              ::testing::HasSubstr("this is the table classes; --csv FOLDER writes confusions.csv, "));
+              ::testing::HasSubstr("this is the table classes; --csv FOLDER also writes confusions.csv, "));
   EXPECT_EQ(assay(asked + "--format csv -q").err, "");
   EXPECT_THAT(assay(asked + "--format markdown").out, ::testing::StartsWith("## Assay evaluate: "));
   const Outcome both = assay(asked + "--format csv --json result.json");
@@ -78,7 +78,7 @@ TEST_F(Frame, StandardOutputHasAForm) {
   EXPECT_EQ(Json::parse(read_file(folder / "result.json"))["facts"]["records"], 200);
   const Outcome clash = assay(asked + "--format csv --json -");
   EXPECT_EQ(clash.code, 1);
-  EXPECT_THAT(clash.err, ::testing::HasSubstr("--json - and --format csv both ask for standard output"));
+  EXPECT_THAT(clash.err, ::testing::HasSubstr("--json - and --format csv both write to standard output"));
   EXPECT_EQ(assay(asked + "--format xml").code, 1);
 }
 
@@ -153,6 +153,16 @@ TEST_F(Frame, CompletionOffersWordsAndFilesWithSpaces) {
   EXPECT_EQ(offered("mutate exp", 2), "<export>\n");
   EXPECT_EQ(offered("cover --test two", 3), "<two words.npz>\n");
   EXPECT_EQ(offered("cover --expect", 2), "<--expect-accuracy>\n");
+  // By the kind of file that a flag names; where none fits, any.
+  for (const char* name : {"other.onnx", "other.json", "other.csv", "other.pdf"})
+    write_file(folder / name, "");
+  std::filesystem::create_directories(folder / "other");
+  EXPECT_EQ(offered("cover --model other.", 3), "<other.onnx>\n");
+  EXPECT_EQ(offered("cover --test oth", 3), "<other>\n<other.csv>\n");
+  EXPECT_EQ(offered("report other.", 2), "<other.json>\n");
+  EXPECT_EQ(offered("verify oth", 2), "<other>\n");
+  EXPECT_EQ(offered("evaluate other.", 2), "<other.csv>\n<other.onnx>\n");
+  EXPECT_EQ(offered("evaluate other.p", 2), "<other.pdf>\n");
 }
 
 // An empty variable or a NaN must not open a gate.
@@ -170,7 +180,7 @@ TEST_F(Frame, ValuesThatAreNoneAreRefused) {
   EXPECT_EQ(Json::parse(read_file(folder / "ten.json"))["provenance"]["seed"], 10);
   const Outcome flag = assay(evaluated + "--json --quiet");
   EXPECT_EQ(flag.code, 1);
-  EXPECT_THAT(flag.err, ::testing::HasSubstr("--json needs a value, and --quiet is a flag"));
+  EXPECT_THAT(flag.err, ::testing::HasSubstr("--json needs a value, but --quiet is a flag"));
   EXPECT_FALSE(std::filesystem::exists(folder / "--quiet"));
   EXPECT_LT(assay("attack --margin x").err.size(), 200U) << "no bound of 300 digits";
   for (const char* wrong :

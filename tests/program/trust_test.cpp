@@ -63,7 +63,7 @@ TEST_F(Trust, CommandsThatLookAtTheWorkOfOthersLoadNone) {
     expect_code(std::string("$assay ") + command + " --quiet", 0, "not loaded by");
     expect_code(std::string("$assay ") + command + " --quiet --trust", 0, "not loaded by");
   }
-  expect_code("$assay verify pack --trust", 7, "is no evidence pack");
+  expect_code("$assay verify pack --trust", 7, "is not an evidence pack");
 }
 
 TEST_F(Trust, OtherProgramsNeedIt) {
@@ -86,7 +86,7 @@ TEST_F(Trust, OtherProgramsNeedIt) {
   write_file(folder / "assay.toml", "[[evidence.step]]\ncommand = \"evaluate\"\nplugin = \"x.so\"\n");
   expect_code(evidence, refused, "step evaluate: --plugin runs code");
   write_file(folder / "assay.toml", "[[evidence.step]]\ncommand = \"evaluate\"\njson = \"../out.json\"\n");
-  expect_code(evidence, refused, "writes ../out.json, which is elsewhere");
+  expect_code(evidence, refused, "writes ../out.json, which is outside the folder");
   EXPECT_FALSE(std::filesystem::exists(folder / "owned"));
 }
 
@@ -97,7 +97,7 @@ TEST_F(Trust, WritingElsewhereNeedsIt) {
   for (const std::string& path :
        {elsewhere.string(), "../" + elsewhere.filename().string(), "link/" + elsewhere.filename().string()}) {
     write_file(folder / "assay.toml", "json = \"" + path + "\"\n");
-    expect_code("$assay " + evaluate, refused, "which is elsewhere");
+    expect_code("$assay " + evaluate, refused, "which is outside the folder");
     EXPECT_FALSE(std::filesystem::exists(elsewhere));
     expect_code("$assay " + evaluate + "--trust", 0, "");
     EXPECT_TRUE(std::filesystem::remove(elsewhere)) << path;
@@ -112,7 +112,7 @@ TEST_F(Trust, WritingElsewhereNeedsIt) {
 TEST_F(Trust, IsNotGivenByTheFileItself) {
   for (const char* text : {"trust = true\n", "[evaluate]\ntrust = true\n", "config = \"other.toml\"\n"}) {
     write_file(folder / "assay.toml", text);
-    expect_code("$assay " + evaluate, refused, "stands on the command line only");
+    expect_code("$assay " + evaluate, refused, "is for the command line only");
   }
 }
 

@@ -41,7 +41,7 @@ TEST(NamedDataset, IsOpenedByItsNameAsLongAsItLives) {
 TEST(NamedDataset, NamesThatNoSpecCouldHoldAreRefused) {
   for (const char* name : {"", "a b", "a[1]", "a,b=c", "../x"})
     EXPECT_THAT(message_of([&] { const NamedDataset named(name, open_dataset("digits:1")); }),
-                HasSubstr("is no name"));
+                HasSubstr("is not a name"));
 }
 
 TEST(NamedNetwork, IsReadByItsName) {

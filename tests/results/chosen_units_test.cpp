@@ -40,7 +40,7 @@ TEST_F(ChosenUnits, WhatIsNotThereIsSaid) {
   EXPECT_THAT(refusal("layer=dense1,layer=conv1"), HasSubstr("layer is there twice"));
   EXPECT_THAT(refusal("units=1"), HasSubstr("which layer"));
   EXPECT_THAT(refusal("layer=dense1,top=3"), HasSubstr("add from=FILE"));
-  EXPECT_THAT(refusal("layer=dense1,gate=input"), HasSubstr("is no neuron of the layer"));
+  EXPECT_THAT(refusal("layer=dense1,gate=input"), HasSubstr("is not a neuron of the layer"));
   EXPECT_THAT(refusal("layer=dense1,model=other"), HasSubstr("no network is named 'other'"));
 }
 
@@ -55,7 +55,7 @@ TEST_F(ChosenUnits, ADocumentNamesThem) {
   write_file(file, report::to_json(answer));
   EXPECT_THAT(chosen_units({"from=" + file.string()}, session),
               ElementsAre(Pair("conv1", ElementsAre(2)), Pair("dense1", ElementsAre(1, 4))));
-  EXPECT_THAT(refusal("from=" + file.string() + ",top=none"), HasSubstr("is no number of units"));
+  EXPECT_THAT(refusal("from=" + file.string() + ",top=none"), HasSubstr("is not a number of units"));
   EXPECT_THAT(refusal("from=" + file.string() + ",layer=conv1"), HasSubstr("leave out layer"));
   std::filesystem::remove(file);
 }

@@ -71,7 +71,7 @@ TEST(LabelWarnings, ClassesThatAreNumberedOtherwiseAreFound) {
   EXPECT_EQ(remedy({3, 2, 1, 0}), "classes are in the reverse order");
   EXPECT_EQ(
       remedy({2, 0, 1, 3}),
-      "classes are numbered otherwise: 0 is the network's 1, 1 is the network's 2, 2 is the network's 0");
+      "classes are numbered differently: 0 is the network's 1, 1 is the network's 2, 2 is the network's 0");
   EXPECT_EQ(remedy({0, 1, 2, 3}), "");
   const Ids ids = ids_of(warnings_of(four_scores(), records_of(40, {3, 2, 1, 0})));
   EXPECT_EQ(ids, (Ids{"chance", "class-order"}));

@@ -73,7 +73,7 @@ TEST_F(RetrainingStudy, WhereFewRecordsRaiseCoverageFewAreAdded) {
   EXPECT_THAT(names_of(found.plan.conditions), ElementsAre("raising", "given", "none"));
   EXPECT_EQ(found.plan.count, found.raising->records.size());
   EXPECT_LT(found.plan.count, 10U) << "there are eight sections";
-  EXPECT_THAT(found.notices.back(), HasSubstr("so many of every kind are added, not 10"));
+  EXPECT_THAT(found.notices.back(), HasSubstr("this number of every kind is added, not 10"));
   study.given.candidates = study.test;
   EXPECT_THROW(prepared(), Error) << "the test set covers them all";
 }

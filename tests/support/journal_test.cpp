@@ -227,8 +227,9 @@ TEST_F(Journals, AreRemoved) {
 
 TEST_F(Journals, RefuseWhatTheirCallersCannotRead) {
   const Journal journal(path, key());
-  EXPECT_THAT(message(Fault::data, [&] { journal.refuse("it has no x"); }),
-              HasSubstr("journal: the journal cannot be used: it has no x; remove the file to start anew"));
+  EXPECT_THAT(
+      message(Fault::data, [&] { journal.refuse("it has no x"); }),
+      HasSubstr("journal: the journal cannot be used: it has no x; remove the file to start from scratch"));
 }
 
 // No file may grow beyond so many bytes, as on a disk that is full.
@@ -258,7 +259,7 @@ TEST_F(Journals, KeepWhatTheyHaveWhenTheDiskIsFull) {
     for (const std::size_t room : {0, 1, 20, 50}) {
       const FullDisk full(whole.size() + room);
       EXPECT_THAT(message(Fault::io, [&] { journal.append("b", std::string(100, 'x')); }),
-                  HasSubstr("free some room"));
+                  HasSubstr("free some space"));
       message(Fault::io, [&] { journal.replace("b", std::string(200, 'x')); });
     }
     EXPECT_TRUE(read_file(path) == whole);

@@ -132,7 +132,7 @@ TEST(Parse, ASchedulerSaysWhichShardThisIs) {
   {
     const Environment early(
         {{"SLURM_ARRAY_TASK_ID", "1"}, {"SLURM_ARRAY_TASK_MIN", "2"}, {"SLURM_ARRAY_TASK_COUNT", "5"}});
-    EXPECT_THAT(message_of([] { parse_shard("auto", "--shard"); }), HasSubstr("none of 5 tasks"));
+    EXPECT_THAT(message_of([] { parse_shard("auto", "--shard"); }), HasSubstr("not one of 5 tasks"));
   }
   const Environment kubernetes(Variables{{"JOB_COMPLETION_INDEX", "3"}});
   EXPECT_THAT(message_of([] { parse_shard("auto", "--shard"); }), HasSubstr("set ASSAY_SHARDS"));

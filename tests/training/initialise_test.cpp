@@ -249,7 +249,7 @@ TEST(Initialise, KernelsOfNamedLayersBeginOtherwise) {
   EXPECT_TRUE(std::ranges::equal(weights(kept, "first/b"), weights(wide(), "first/b")));
   EXPECT_EQ(initialise(wide(), "glorot-uniform", 3).hash(), plain.hash());
   EXPECT_THROW(initialise(wide(), "ones[layer=third]", 3), Error);
-  EXPECT_THROW(initialise(layers_with_weights(), "identity", 3), Error);  // a convolution is no matrix
+  EXPECT_THROW(initialise(layers_with_weights(), "identity", 3), Error);  // a convolution is not a matrix
 }
 
 }  // namespace

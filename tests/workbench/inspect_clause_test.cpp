@@ -120,7 +120,7 @@ TEST(InspectClause, ErrorsSayWhereAndWhatWasExpected) {
       error_of("SELECT 1 INSPECT U.uid AND H.h USING pearson OVER D.seq AS S FROM units U HAVNG S.p < 1"),
       HasSubstr("found 'HAVNG'; did you mean 'HAVING'?"));
   EXPECT_THAT(error_of("SELECT 1 FROM x INSPECT U.uid AND H.h USING pearson OVER D.seq AS S"),
-              HasSubstr("INSPECT stands before FROM"));
+              HasSubstr("INSPECT comes before FROM"));
   EXPECT_THAT(
       error_of(
           "SELECT 1 INSPECT U.uid AND H.h USING pearson OVER D.seq AS S FROM units U NATURAL JOIN models"),
@@ -129,7 +129,7 @@ TEST(InspectClause, ErrorsSayWhereAndWhatWasExpected) {
               HasSubstr("two relations of FROM are called 'U'"));
   EXPECT_THAT(error_of("SELECT 'abc"), HasSubstr("line 1, column 8: this string does not end"));
   EXPECT_THAT(error_of("SELECT (1"), HasSubstr("column 8: this parenthesis is not closed"));
-  EXPECT_THAT(error_of("SELECT 1)"), HasSubstr("this parenthesis closes none"));
+  EXPECT_THAT(error_of("SELECT 1)"), HasSubstr("this parenthesis closes nothing"));
   EXPECT_THAT(error_of("SELECT ?1"), HasSubstr("parameters have no values"));
   // Columns count characters: two bytes before the fault are one letter.
   EXPECT_THAT(error_of("SELECT '\xC3\xA9', (1"), HasSubstr("line 1, column 13"));

@@ -140,13 +140,13 @@ TEST_F(PlanTest, FaultsAreNamedBeforeAnythingLongIsDone) {
   EXPECT_THAT(error_where("WHERE X.layer = 'x'"),
               HasSubstr("no relation of this query is called 'X'; there are S, M, U, H, D"));
   EXPECT_THAT(error_where("WHERE layer = 'x' AND mid = 'sqlparser1'"),
-              HasSubstr("'mid' could be any of M.mid, U.mid, S.mid; write which"));
+              HasSubstr("'mid' could be any of M.mid, U.mid, S.mid; say which"));
   EXPECT_THAT(error_where("HAVING S.unit_scor > 1"),
               HasSubstr("S has no column 'unit_scor'; did you mean 'unit_score'?"));
   EXPECT_THAT(error_where("GROUP BY 1"), HasSubstr("write the column itself"));
   EXPECT_THAT(error_where("GROUP BY S.hid"), HasSubstr("GROUP BY says which units are inspected together"));
   EXPECT_THAT(error_where("GROUP BY D.label"), HasSubstr("D cannot be grouped by"));
-  EXPECT_THAT(error_where("HAVING D.label = 1"), HasSubstr("D can stand in OVER and in WHERE only"));
+  EXPECT_THAT(error_where("HAVING D.label = 1"), HasSubstr("D can be used in OVER and in WHERE only"));
   EXPECT_THAT(error_where("WHERE nonsense(U.uid) = 1"), HasSubstr("no such function: nonsense"));
   EXPECT_THAT(message_of([&] {
                 plan(

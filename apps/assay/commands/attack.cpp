@@ -20,22 +20,22 @@ class AttackCommand final : public Command {
         "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)");
     flags.add("--preset NAME", question_.preset,
               "attacks and options of a paper: " + joined(attack::presets().names()));
-    flags.add_output("--out FOLDER", question_.folder, "folder for the attacked records, one .npz per attack",
-                     {.instead = [this] { return answers::outputs_of(question_, "--out"); }});
+    flags.add_output(
+        "--out FOLDER", question_.folder, "folder for the attacked records, one .npz per attack",
+        {.instead = [this] { return answers::outputs_of(question_, "--out"); }, .product = Product::records});
     flags.add("--all", question_.options.all,
-              "attack also records that the network gets wrong; they are to leave the class that it names");
+              "also attack records that the network gets wrong, to change the class that it names");
     flags.add("--only-successful", question_.options.only_successful, "store only records that succeed");
     flags.add("--levels", question_.options.levels,
               "store 8-bit levels of the valid range, as pictures have them; success is judged after "
-              "rounding, by which an element may leave its bound by half a level");
+              "rounding, which may move an element half a level beyond its bound");
     flags.add("--pictures", question_.pictures,
               "draw so many records of each attack: before, after, difference (records of pictures only)",
               CLI::Range(0, 1000));
-    margin_ =
-        flags.add("--margin", question_.options.margin,
-                  "regression: an output that moves by more than this away from its target is a success; of "
-                  "records with many items: this share of them, decided otherwise",
-                  CLI::NonNegativeNumber);
+    margin_ = flags.add("--margin", question_.options.margin,
+                        "regression: an output that moves by more than this away from its target is a "
+                        "success; of records with many items: this share of them, decided differently",
+                        CLI::NonNegativeNumber);
     add_task(flags, question_.task);
     flags.add("--hide CLASS", question_.hide,
               "of records with many items: a success is when every item of this class is decided otherwise");
@@ -71,7 +71,7 @@ class AttackCommand final : public Command {
   ModelInput model_;
   DataInput data_{
       "data",
-      "records to attack; a valid range must be known (8-bit images know theirs, others say range=0:1)",
+      "records to attack; their valid range must be known (8-bit images have one, for others add range=0:1)",
       Concept::test_data};
   AccuracyCheck check_;
   const CLI::Option* margin_ = nullptr;
@@ -87,7 +87,7 @@ CommandInfo attack_command() {
       "  assay attack net.onnx test.npz,range=0:1 --attack 'fgsm[eps=0.1]' --attack 'pgd[eps=0.1,starts=3]' "
       "--out attacked\n"
       "  assay attack lenet5.onnx t10k-images-idx3-ubyte.gz --preset deepimportance --levels",
-      make_command<AttackCommand>};
+      make_command<AttackCommand>, break_group};
 }
 
 }  // namespace assay::app

@@ -12,7 +12,7 @@ class Audit final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
-    train_.declare(flags);
+    train_.declare(flags.leading());
     test_.declare(flags, true);
     flags.add_list("--criterion SPEC,...", question_.criteria,
                    "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
@@ -27,16 +27,17 @@ class Audit final : public Command {
                    "layer before the last with weights)");
     add_task(flags, question_.task);
     flags.naming(Concept::input)
-        .add("--mutants FILE", question_.mutants,
-             "mutants that `assay mutate --state FILE` has judged by the same records (default: mutants are "
-             "drawn and judged here)");
+        .add(
+            "--mutants FILE", question_.mutants,
+            "mutants that `assay mutate --state FILE` has judged with the same records (default: mutants are "
+            "drawn and judged here)");
     flags.naming(Concept::input)
         .add("--findings SPEC", question_.findings,
              "records that `assay explore` or `assay attack --only-successful` made of test records, as "
              "further faults: those they were made of reveal them");
     count_ = flags.add("--count", question_.count, "mutants drawn per operator of DeepMutation; 0: none",
                        CLI::Range(0, 10'000));
-    flags.add("--quality", question_.quality, "leave out mutants that get more than this share of T' wrong",
+    flags.add("--quality", question_.quality, "leave out mutants that misclassify more than this share of T'",
               CLI::Range(0.0, 1.0));
     flags.add_list("--sampler NAME,...", question_.options.samplers,
                    "how subsets are drawn: uniform, class, cluster; may be repeated (default: all)");
@@ -63,7 +64,7 @@ class Audit final : public Command {
 
   report::Document run(Context& context) override {
     if (!question_.mutants.empty())
-      refuse_without_effect({count_}, of_flags("beside --mutants: none are drawn"));
+      refuse_without_effect({count_}, of_flags("with --mutants: none are drawn"));
     question_.test = test_.open();
     question_.training = train_.open();
     const Session session = model_.open(context, question_.test.get());
@@ -89,7 +90,7 @@ CommandInfo audit_command() {
           "nc[threshold=0.5] --by-layer\n"
           "  assay audit net.onnx test.npz --train train.npz --mutants net.mut --sizes 50,200 --twin "
           "other-seed.onnx --noise 0.05",
-          make_command<Audit>};
+          make_command<Audit>, test_group};
 }
 
 }  // namespace assay::app

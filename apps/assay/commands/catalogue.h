@@ -3,14 +3,12 @@
 #include <span>
 
 #include "apps/assay/command.h"
-#include "apps/frame/help.h"
 
 namespace assay::app {
 
-// All subcommands: one file next to this, one line below and two in catalogue.cpp each.
+// All subcommands in the order of --help: one file next to this, one line below and one in catalogue.cpp
+// each.
 std::span<const CommandInfo> commands();
-// How --help lists them, next to the command that prints completion scripts.
-std::vector<frame::HelpGroup> help_groups();
 
 // One function per subcommand, defined in the file of that name.
 CommandInfo attack_command();

@@ -67,21 +67,21 @@ CommandInfo criteria_command() {
   return {"criteria", "the coverage criteria: formula, options, defaults, source and limits of each",
           "  assay criteria\n"
           "  assay criteria kmnc",
-          make_command<ExplainCatalogue<criteria_catalogue>>};
+          make_command<ExplainCatalogue<criteria_catalogue>>, look_up_group};
 }
 
 CommandInfo attacks_command() {
   return {"attacks", "the attacks: definition, options, defaults, source and limits of each",
           "  assay attacks\n"
           "  assay attacks pgd",
-          make_command<ExplainCatalogue<attack_catalogue>>};
+          make_command<ExplainCatalogue<attack_catalogue>>, look_up_group};
 }
 
 CommandInfo operators_command() {
   return {"operators", "the mutation operators: definition, options, defaults, source and limits of each",
           "  assay operators\n"
           "  assay operators gf",
-          make_command<ExplainCatalogue<operator_catalogue>>};
+          make_command<ExplainCatalogue<operator_catalogue>>, look_up_group};
 }
 
 CommandInfo constraints_command() {
@@ -90,7 +90,7 @@ CommandInfo constraints_command() {
           "constraint",
           "  assay constraints\n"
           "  assay constraints occl",
-          make_command<ExplainCatalogue<constraint_catalogue>>};
+          make_command<ExplainCatalogue<constraint_catalogue>>, look_up_group};
 }
 
 CommandInfo measures_command() {
@@ -99,7 +99,7 @@ CommandInfo measures_command() {
           "limits of each",
           "  assay measures\n"
           "  assay measures pearson",
-          make_command<ExplainCatalogue<measure_catalogue>>};
+          make_command<ExplainCatalogue<measure_catalogue>>, look_up_group};
 }
 
 CommandInfo tasks_command() {
@@ -109,7 +109,7 @@ CommandInfo tasks_command() {
       "and limits of each task",
       "  assay tasks\n"
       "  assay tasks pixels",
-      make_command<ExplainCatalogue<task_catalogue>>};
+      make_command<ExplainCatalogue<task_catalogue>>, look_up_group};
 }
 
 CommandInfo hypotheses_command() {
@@ -118,7 +118,7 @@ CommandInfo hypotheses_command() {
           "of each",
           "  assay hypotheses\n"
           "  assay hypotheses label",
-          make_command<ExplainCatalogue<hypothesis_catalogue>>};
+          make_command<ExplainCatalogue<hypothesis_catalogue>>, look_up_group};
 }
 
 }  // namespace assay::app

@@ -14,10 +14,11 @@ class Combine final : public Command {
               "states written by `assay cover`, `assay mutate` or `assay inspect` with --state");
     flags.add_output("--out FILE", question_.out, "where the combined state goes");
     flags.add("--quality", question_.score.quality,
-              "of mutants: leave out those that get more than this share of T' wrong", CLI::Range(0.0, 1.0));
+              "of mutants: leave out those that misclassify more than this share of T'",
+              CLI::Range(0.0, 1.0));
     gates_.declare(flags);
     flags.add("--skip-unreadable", question_.skip_unreadable,
-              "combine what can be read and name what cannot, rather than stop");
+              "combine what can be read and name the rest, instead of stopping");
   }
 
   bool plugins_of_folder() const override { return false; }
@@ -43,7 +44,7 @@ CommandInfo combine_command() {
           "  assay combine shard-*.cov --out all.cov\n"
           "  assay combine shard-*.mut --fail-under mutation=0.7\n"
           "  assay combine day.cov night.cov --json both.json",
-          make_command<Combine>};
+          make_command<Combine>, test_group};
 }
 
 }  // namespace assay::app

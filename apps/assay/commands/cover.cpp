@@ -20,7 +20,7 @@ class Cover final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
-    train_.declare(flags);
+    train_.declare(flags.leading());
     test_.declare(flags, true);
     reached_.declare(flags);
     flags.add_list(
@@ -40,12 +40,11 @@ class Cover final : public Command {
         flags.add_list("-m,--neurons 6,8,...", question_.ms, "numbers of important neurons of idc, or auto");
     flags.add("--share", question_.learn.share, "with -m auto: share of the relevance that the neurons hold",
               CLI::Range(0.0, 1.0));
-    flags.add("--cap", question_.learn.cap, "with -m auto: at most so many neurons", CLI::Range(1, 250));
+    flags.add("--cap", question_.learn.cap, "with -m auto: at most this many neurons", CLI::Range(1, 250));
     profile_option_ = flags.naming(Concept::profile)
                           .add_output("--profile FILE", profile_,
                                       "read the profile from FILE; with --train it is learned and written "
-                                      "there, where FILE is not yet "
-                                      "another profile",
+                                      "there, unless FILE is another profile already",
                                       {.when = [this] { return learns(); }});
     flags.add("--method", question_.learn.importance.method,
               "attribution (assay importance --help lists them)");
@@ -59,7 +58,7 @@ class Cover final : public Command {
     flags.add("--drop-zeros", question_.learn.clusters.drop_zeros,
               "leave zero activations out of the clustering, as the released code does");
     flags.add("--round", question_.learn.clusters.round_decimals,
-              "round centroids to so many decimals, as the released code does with 2", CLI::Range(-1, 12));
+              "round centroids to this many decimals; the released code uses 2", CLI::Range(-1, 12));
     flags.add("--reduction", reduction_,
               "activation of a channel: mean or max of its positions, or every-position for one neuron each",
               CLI::IsMember({"mean", "max", "every-position"}));
@@ -68,8 +67,8 @@ class Cover final : public Command {
               "label of this test set in the state (night, supplier-B)");
     shard_.declare(flags);
     flags.add("--carry-over", question_.profile.carried_over,
-              "the profile is that of another form of this network, such as the one before quantisation: "
-              "layers are matched by name and number of neurons");
+              "use the profile of another form of this network, such as the one before quantisation; layers "
+              "are matched by name and number of neurons");
     flags.naming(Concept::state)
         .add_output("--state FILE", question_.state,
                     "write the coverage state to FILE; an interrupted run goes on from FILE.journal",
@@ -77,7 +76,8 @@ class Cover final : public Command {
     of_state_ = {flags.of_the_run().add("--journal-every", question_.measure.journal_seconds,
                                         "seconds between two entries of the journal",
                                         CLI::NonNegativeNumber)};
-    flags.of_the_run().add("--append", question_.append, "add to the state in FILE rather than begin anew");
+    flags.of_the_run().add("--append", question_.append,
+                           "add to the state in FILE instead of starting from scratch");
     flags.add("--top", question_.combinations, "rows of the tables of combinations, per layer and m",
               CLI::Range(0, 1000));
     of_details_ = {flags.add("--records", question_.records,
@@ -159,7 +159,7 @@ class Cover final : public Command {
     if (criteria("1") == criteria("2"))
       refuse_without_effect(
           {neurons_},
-          of_flags("{}-m says how many neurons idc takes, and no idc without m is asked for", on));
+          of_flags("{}-m says how many neurons idc takes, but no idc without m is requested", on));
     // Profiles and earlier results hold all settings, and are compared by them.
     if (learns() && profile_.empty() && question_.conditions.baseline.empty())
       refuse_idle_learning(asked, on);
@@ -189,7 +189,7 @@ class Cover final : public Command {
   void set_profile() {
     question_.training = learns() ? train_.open() : nullptr;
     if (reached_.given()) {
-      if (!learns()) refuse("--reached is part of learning a profile; give --train, too");
+      if (!learns()) refuse("--reached is part of learning a profile; also give --train");
       question_.learn.reached = reached_.open();
     }
     question_.profile.file = profile_;
@@ -232,7 +232,7 @@ class Cover final : public Command {
       reached_{"reached",
                "further records, such as those that `assay explore` has found: their combinations of "
                "clusters count as reachable for aidc"};
-  UnitsInput units_{"units that count, in place of all neurons; of idc in place of the most important ones"};
+  UnitsInput units_{"units that count, instead of all neurons; for idc instead of the most important ones"};
   ShardInput shard_{
       "measure only this part of the test set: 2/8 is the second of eight, auto the one that the scheduler "
       "names, for `assay combine`; the profile always needs the whole training set"};
@@ -255,7 +255,9 @@ CommandInfo cover_command() {
       "--criterion idc --criterion kmnc\n"
       "  assay cover net.onnx night.tar --profile net.profile --criterion nc --criterion "
       "'kmnc[sections=100]' --context night --state all.cov --append",
-      make_command<Cover>, true};
+      make_command<Cover>,
+      test_group,
+      true};
 }
 
 }  // namespace assay::app

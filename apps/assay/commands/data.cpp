@@ -29,7 +29,7 @@ class Data final : public Command {
                      "write the records, as a network would see them, as x and y");
     flags.naming(Concept::data)
         .add("--labels-of SPEC", labels_of_,
-             "the same records under another spec: counts those that are labelled otherwise there");
+             "the same records under another spec: counts those that have another label there");
     flags.add_output("--ids FILE.txt", ids_, "write the ids of those, one a line");
     flags.describe("A SPEC is PATH[,key=value...][slice], see docs/data.md.\n" + format_help());
   }
@@ -40,7 +40,7 @@ class Data final : public Command {
     if (!labels_of_.empty())
       compare_labels(*data, document);
     else if (!ids_.empty())
-      refuse("--ids writes what --labels-of finds; give that, too");
+      refuse("--ids writes what --labels-of finds; also give --labels-of");
     if (!sheet_.empty()) {
       write_png(sheet_, contact_sheet(*data, 16, 8, context.settings.seed));
       document.pictures.push_back({"contact sheet", sheet_});
@@ -67,11 +67,14 @@ class Data final : public Command {
 }  // namespace
 
 CommandInfo data_command() {
-  return {"data", "what a data set holds: counts, shapes, range, class balance and duplicates",
+  return {"data",
+          "what a data set holds: counts, shapes, range, class balance and duplicates",
           "  assay data t10k-images-idx3-ubyte.gz\n"
           "  assay data digits:1000,seed=7 --sheet digits.png\n"
           "  assay data 'images.tar,targets=steering.csv[:500]' --write part.npz",
-          make_command<Data>, true};
+          make_command<Data>,
+          begin_group,
+          true};
 }
 
 }  // namespace assay::app

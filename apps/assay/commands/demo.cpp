@@ -13,7 +13,8 @@ class Demo final : public Command {
     flags.add("--records", demonstration_.records, "training digits; a fifth as many test digits",
               CLI::Range(500, 10'000'000));
     flags.add("--epochs", demonstration_.epochs, "passes over the training digits", CLI::Range(1, 1000));
-    flags.add_output("--out FOLDER", out_, "folder for network, profile, pictures and result");
+    flags.add_output("--out FOLDER", out_, "folder for network, profile, pictures and result",
+                     {.product = Product::network});
   }
 
   report::Document run(Context& context) override {
@@ -21,7 +22,7 @@ class Demo final : public Command {
     demonstration_.next = fmt::format(
         "next: assay importance --model {0}/lenet5.onnx --data digits:{1},seed=2 (and open {0}/report.html "
         "in "
-        "a browser; the network, its profile and result.json lie beside it)",
+        "a browser; the network, its profile and result.json are in the same folder)",
         out_, demonstration_.records);
     return answers::demonstrate(demonstration_, setting_of(context), context.progress);
   }
@@ -34,10 +35,10 @@ class Demo final : public Command {
 }  // namespace
 
 CommandInfo demo_command() {
-  return {"demo", "the whole journey on digits drawn on the spot; no download",
+  return {"demo", "a complete example on digits that are drawn on the fly; no download",
           "  assay demo\n"
           "  assay demo --records 5000 --epochs 1 --out quick",
-          make_command<Demo>};
+          make_command<Demo>, begin_group};
 }
 
 }  // namespace assay::app

@@ -17,7 +17,8 @@ class Evaluate final : public Command {
     gates_.declare(flags);
     flags.add_output(
         "--predictions FILE", question_.predictions,
-        "write what the network says of each record: id, label, class and outputs (.csv or .npz)");
+        "write what the network says of each record: id, label, class and outputs (.csv or .npz)",
+        {.product = Product::predictions});
   }
 
   bool shared() const override { return true; }
@@ -41,7 +42,8 @@ class Evaluate final : public Command {
 
 CommandInfo evaluate_command() {
   return {
-      "evaluate", "accuracy or mean squared error of a network on data",
+      "evaluate",
+      "accuracy or mean squared error of a network on data",
       "  assay evaluate lenet5.onnx t10k-images-idx3-ubyte.gz\n"
       "  assay evaluate net.h5 digits:1000 --expect-accuracy 0.98\n"
       "  assay evaluate net.onnx test.npz --fail-under accuracy=0.97 --fail-under 'accuracy[class=*]=0.9'\n"
@@ -49,7 +51,9 @@ CommandInfo evaluate_command() {
       "'mean-absolute-error[target=0]<=0.05'\n"
       "  assay evaluate net.onnx test.npz --predictions said.csv\n"
       "There is no --shard: counts of slices ('test.npz[:5000]') can be added up.",
-      make_command<Evaluate>, true};
+      make_command<Evaluate>,
+      begin_group,
+      true};
 }
 
 }  // namespace assay::app

@@ -20,14 +20,14 @@ class EvidenceCommand final : public Command {
   void declare(Flags& flags) override {
     flags.add("--title TEXT", title_, "title of the pack");
     flags.naming(Concept::network).add("model,--model FILE", subject_.model, "network of all steps");
-    flags.add("--train SPEC", subject_.train, "training records of all steps");
+    flags.leading().add("--train SPEC", subject_.train, "training records of all steps");
     flags.add("test,--test SPEC", subject_.test, "test records of all steps");
     flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
     flags.add_output("--out FOLDER", out_, "folder of the pack");
-    flags.add_output("--zip FILE.zip", zip_, "the pack as an archive, too");
+    flags.add_output("--zip FILE.zip", zip_, "also write the pack as an archive");
     flags.add("--sign FILE", key_, "sign the manifest with this OpenSSH key (ssh-keygen -Y)");
     flags.describe(
-        "Steps and requirements stand in the configuration file as [[evidence.step]] and "
+        "Steps and requirements are given in the configuration file as [[evidence.step]] and "
         "[[evidence.requirement]] (docs/evidence.md); without steps: evaluate, cover, mutate.");
   }
 
@@ -44,6 +44,7 @@ class EvidenceCommand final : public Command {
     return all;
   }
 
+  bool runs_program() const override { return true; }
   report::Document run(Context& context) override {
     const Settings& settings = context.settings;
     declare_step_commands();
@@ -89,7 +90,7 @@ class EvidenceCommand final : public Command {
       for_options(step, [&](const CLI::Option& option, const std::string& value) {
         const std::string flag = frame::flag_of(option);
         if (flag == "--trust" || flag == "--config")
-          fail(Fault::usage, "{}: {} stands on the command line only", place, flag);
+          fail(Fault::usage, "{}: {} is for the command line only", place, flag);
         frame::refuse_untrusted(option, value, place);
       });
     }
@@ -152,7 +153,7 @@ CommandInfo evidence_command() {
           "  assay evidence --config study.toml --out pack\n"
           "  assay evidence net.onnx test.npz --train train.npz --out pack --zip pack.zip\n"
           "  assay evidence --config study.toml --out pack --sign ~/.ssh/id_ed25519",
-          make_command<EvidenceCommand>};
+          make_command<EvidenceCommand>, report_group};
 }
 
 }  // namespace assay::app

@@ -16,7 +16,7 @@ class Explore final : public Command {
  public:
   void declare(Flags& flags) override {
     networks_.declare(flags);
-    data_.declare(flags);
+    data_.declare(flags.leading());
     flags.add_list("--constraint SPEC,...", question_.constraints,
                    "what may be done to a record, such as occl[size=10x10]; several apply together (default: "
                    "light; none: anything; `assay constraints` lists all)");
@@ -38,7 +38,7 @@ class Explore final : public Command {
     flags.add("--iterations", question_.options.search.iterations, "steps per seed at most",
               CLI::Range(1, 1'000'000));
     flags.add("--patience", question_.options.search.patience,
-              "steps without coming nearer to a disagreement after which a seed is given up; 0: never");
+              "give up a seed after this many steps without progress towards a disagreement; 0: never");
     flags.add("--target N", question_.options.search.target,
               "the network pushed away, counted from 0 (default: drawn for each seed)",
               CLI::NonNegativeNumber);
@@ -51,9 +51,9 @@ class Explore final : public Command {
         CLI::NonNegativeNumber);
     add_task(flags, question_.task);
     opposite_signs_ = flags.add("--opposite-signs", question_.options.search.disagreement.opposite_signs,
-                                "regression: only when the outputs do not all have one sign, too");
+                                "regression: in addition, the outputs must not all have the same sign");
     only_correct_ = flags.add("--only-correct", question_.options.only_correct,
-                              "leave out seeds that the first network names otherwise than their label");
+                              "leave out seeds that the first network misclassifies");
     flags.add("--passes", question_.options.passes, "times that all seeds are searched from",
               CLI::Range(1, 1'000'000));
     flags.add("--round", question_.options.round,
@@ -64,12 +64,12 @@ class Explore final : public Command {
              "end when the coverage of all networks together reaches this share", CLI::Range(0.0, 1.0))
         ->default_str("");
     flags
-        .add("--findings N", question_.options.findings, "end after the round that brings so many findings",
+        .add("--findings N", question_.options.findings, "end after the round that brings this many findings",
              CLI::NonNegativeNumber)
         ->default_str("");
     flags
         .add("--time SECONDS", question_.options.seconds,
-             "end after the round in which so many seconds are over", CLI::NonNegativeNumber)
+             "end after the round in which this many seconds have passed", CLI::NonNegativeNumber)
         ->default_str("");
     baseline_.declare(flags);
     flags.add("--storage FORM", question_.storage,
@@ -88,7 +88,8 @@ class Explore final : public Command {
     flags.add_output("--out FOLDER", question_.folder,
                      "folder for findings.npz, voted.npz, manifest.json, pictures and the journal",
                      {.members = {"findings*.npz", "voted*.npz", "manifest.json", "*.png"},
-                      .journal = answers::exploration_journal});
+                      .journal = answers::exploration_journal,
+                      .product = Product::records});
     flags.add("--pictures", question_.pictures, "findings drawn as before, after and difference",
               CLI::Range(0, 100'000));
   }
@@ -114,18 +115,18 @@ class Explore final : public Command {
       if (!seeds.has_labels())
         frame::refuse_without_effect(
             {only_correct_},
-            of_flags("without labels: --data say no classes that the first network could name"));
+            of_flags("without labels: --data has no classes that the first network could name"));
     }
     if (question_.options.search.lambda2 == 0)
       frame::refuse_without_effect({choice_, choose_once_},
                                    of_flags("with --lambda2 0: no neuron is lifted"));
     if (question_.constraints.size() > 1 && std::ranges::count(question_.constraints, "none") > 0)
-      refuse("--constraint none has no effect beside others: leave it out, or the others");
+      refuse("--constraint none has no effect with other constraints; leave out either it or them");
   }
 
   NetworksInput networks_;
   DataInput data_{"data",
-                  "seeds; a valid range must be known (8-bit images know theirs, others say range=0:1)",
+                  "seeds; their valid range must be known (8-bit images have one, for others add range=0:1)",
                   Concept::test_data};
   DataInput baseline_{"baseline",
                       "records whose coverage counts as reached before the first seed (default: none)",
@@ -148,7 +149,7 @@ CommandInfo explore_command() {
           "--criterion 'idc[m=6]' --train train.npz,range=0:1\n"
           "  assay explore a.onnx b.onnx c.onnx --data frames.tar,targets=steering.csv --constraint light "
           "--margin 0.2",
-          make_command<Explore>};
+          make_command<Explore>, break_group};
 }
 
 }  // namespace assay::app

@@ -44,7 +44,8 @@ class ImportanceCommand final : public Command {
               "smallest m: neurons that hold this share of the absolute relevance", CLI::Range(0.0, 1.0));
     flags.add("--top", question_.top, "neurons listed per layer", CLI::Range(1, 100000));
     flags.of_the_run().add("--heatmaps", question_.heat_maps,
-                           "write pictures of the relevance of so many random records", CLI::Range(0, 10000));
+                           "write pictures of the relevance of this many random records",
+                           CLI::Range(0, 10000));
     folder_ = flags.add_output(
         "--out FOLDER", question_.folder, "folder for the pictures",
         {.members = {"relevance-[0-9]*.png"}, .when = [this] { return question_.heat_maps > 0; }});
@@ -85,12 +86,15 @@ class ImportanceCommand final : public Command {
 }  // namespace
 
 CommandInfo importance_command() {
-  return {"importance", "the neurons that decide, by layer-wise relevance propagation and other attributions",
+  return {"importance",
+          "the neurons that decide, by layer-wise relevance propagation and other attributions",
           "  assay importance lenet5.onnx train-images-idx3-ubyte.gz\n"
           "  assay importance net.onnx train.npz --layer conv2 --method epsilon-plus --top 5\n"
           "  assay importance net.onnx test.npz --heatmaps 8 --out pictures\n"
           "There is no --shard: neurons are ranked by sums over all records.",
-          make_command<ImportanceCommand>, true};
+          make_command<ImportanceCommand>,
+          explain_group,
+          true};
 }
 
 }  // namespace assay::app

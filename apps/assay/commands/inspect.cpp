@@ -59,18 +59,19 @@ class Inspect final : public Command {
              ".json");
     flags.add("--padding SYMBOL", question_.padding, "symbol or token that fills records up; it is left out");
     flags.add("--align", question_.align,
-              "where rows lie if units and hypothesis have different positions: where the hypothesis has "
-              "values, where units have, or one row a record",
+              "which positions are rows if units and hypothesis have different ones: those of the "
+              "hypothesis, those of the units, or one row a record",
               CLI::IsMember({"hypothesis", "units", "record"}));
     flags.add("--reduce", question_.reduce, "how several positions become one row a record",
               CLI::IsMember({"automatic", "mean", "max", "last"}));
     flags.add("--tolerance", question_.options.tolerance,
               "half a confidence interval at which a score has converged; 0: what the measure takes",
               CLI::NonNegativeNumber);
-    flags.add("--no-early-stop", no_early_stop_, "read all records, whatever has converged");
-    flags.add("--block", question_.options.block,
-              "records between two looks at what has converged; the first so many give thresholds and ranks",
-              CLI::Range(1, 1 << 24));
+    flags.add("--no-early-stop", no_early_stop_, "read all records, even when all has converged");
+    flags.add(
+        "--block", question_.options.block,
+        "records between two checks of what has converged; the first such block gives thresholds and ranks",
+        CLI::Range(1, 1 << 24));
     flags.add("--permutations", question_.options.permutations, "permutations of records, for p values",
               CLI::Range(std::size_t{0}, inspection::most_resamples));
     flags.add("--bootstrap", question_.options.bootstrap,
@@ -80,7 +81,7 @@ class Inspect final : public Command {
     flags.add("--top", question_.detail.top, "best units listed for each hypothesis and measure",
               CLI::Range(1, 100'000));
     flags.add("--verify", question_.verified,
-              "verify so many of the strongest affinities by swapping symbols; needs a vocabulary",
+              "verify this many of the strongest affinities by swapping symbols; needs a vocabulary",
               CLI::Range(0, 1000));
     swaps_ = flags.add("--swaps", question_.verification.swaps,
                        "swaps of each kind, to verify an affinity by", CLI::Range(2, 100'000));
@@ -103,7 +104,7 @@ class Inspect final : public Command {
     const answers::DatabaseQuestion& database = question_.database;
     const bool asks = !database.sql.empty() || !database.sql_file.empty() || !database.documents.empty();
     if (!database.sql.empty() && !database.sql_file.empty())
-      refuse("--sql and --sql-file are two questions; ask one");
+      refuse("--sql and --sql-file are two questions; give one of them");
     if (database.sql.empty() && database.sql_file.empty())
       refuse_without_effect({time_}, "without a question in SQL");
     if (question_.verified == 0) refuse_without_effect({swaps_}, of_flags("without --verify"));
@@ -172,7 +173,7 @@ CommandInfo inspect_command() {
           "S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, hypotheses H, inputs "
           "D WHERE H.name = 'label:3' ORDER BY S.unit_score DESC LIMIT 5\"\n"
           "  assay inspect --db study.db --add importance.json --add cover.json",
-          make_command<Inspect>};
+          make_command<Inspect>, explain_group};
 }
 
 }  // namespace assay::app

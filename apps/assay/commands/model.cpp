@@ -48,12 +48,15 @@ class Model final : public Command {
 }  // namespace
 
 CommandInfo model_command() {
-  return {"model", "layers, neurons and parameters of a network, with warnings",
+  return {"model",
+          "layers, neurons and parameters of a network, with warnings",
           "  assay model lenet5.onnx\n"
           "  assay model lenet5.onnx t10k-images-idx3-ubyte.gz\n"
           "  assay model lenet5.h5 --write lenet5.onnx\n"
           "  assay model lenet5.onnx --plan --measure",
-          make_command<Model>, true};
+          make_command<Model>,
+          begin_group,
+          true};
 }
 
 }  // namespace assay::app

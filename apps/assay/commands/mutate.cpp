@@ -19,10 +19,11 @@ using Action = answers::MutationQuestion::Action;
 class Mutate final : public Command {
  public:
   void declare(Flags& flags) override {
-    flags.add("action ACTION", action_,
-              "run: judge mutants by a test set; list: only name them; export: write one as ONNX; store: "
-              "list and check what is in --store",
-              CLI::IsMember({"run", "list", "export", "store"}));
+    flags.by_keyword().add(
+        "action ACTION", action_,
+        "run: judge mutants by a test set; list: only name them; export: write one as ONNX; store: "
+        "list and check what is in --store",
+        CLI::IsMember({"run", "list", "export", "store"}));
     flags.skip_other_words();  // anything that is not an action is the network
     model_.declare(flags, true);
     flags.naming(Concept::test_data)
@@ -41,21 +42,20 @@ class Mutate final : public Command {
                    "layer to mutate, may be repeated (default: all with weights)");
     edits_.push_back(units_.declare(flags));
     edits_.push_back(flags.add("--whole-network", question_.draw.whole_network,
-                               "draw a mutant's sites over all layers together rather than in one"));
+                               "draw a mutant's sites from all layers together instead of from one"));
     flags.add_list(
         "--mutant TEXT,...", mutants_,
         "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no others "
         "are drawn");
     flags.add("--list", list_, "the same as the action list");
     flags.add_output("--out FILE.onnx", question_.out, "with export: where the mutant goes",
-                     {.when = [this] { return action_ == "export"; }});
+                     {.when = [this] { return action_ == "export"; }, .product = Product::network});
     flags.add("--quality", question_.score.quality,
-              "leave out mutants that get more than this share of T' wrong; 1: none", CLI::Range(0.0, 1.0));
-    flags.add(
-        "--margin FLOAT", question_.run.margin,
-        "regression: a mutant is killed where its output differs by more than this; of records with many "
-        "items: where it decides more than this share of them otherwise (default of these: 0)",
-        CLI::NonNegativeNumber);
+              "leave out mutants that misclassify more than this share of T'; 1: none", CLI::Range(0.0, 1.0));
+    flags.add("--margin FLOAT", question_.run.margin,
+              "regression: a mutant is killed where its output differs by more than this; for records with "
+              "many items: where it decides more than this share of them differently (default for these: 0)",
+              CLI::NonNegativeNumber);
     edits_.push_back(add_task(flags, question_.task));
     flags.naming(Concept::state)
         .add_output("--state FILE", question_.state,
@@ -119,8 +119,7 @@ class Mutate final : public Command {
     const DatasetPtr test = question_.tests.empty() ? nullptr : open_dataset(question_.tests[0]);
     const auto session = std::make_shared<const Session>(model_.open(context, test.get()));
     question_.form = model_.form();
-    if (!mutants_.empty() && units_.given())
-      refuse("mutants that are named say themselves what they change; leave out --units");
+    if (!mutants_.empty() && units_.given()) refuse("named mutants say what they change; leave out --units");
     question_.draw.units = units_.of(session);
     report::Document document =
         answers::mutate(*session, test, question_, setting_of(context), context.progress);
@@ -152,7 +151,7 @@ class Mutate final : public Command {
   }
 
   ModelInput model_;
-  UnitsInput units_{"units whose neurons, or weights of theirs, are mutated, in place of all"};
+  UnitsInput units_{"units whose neurons or weights are mutated, instead of all"};
   SourceMutants source_;
   ShardInput shard_{
       "run only this part of the mutants: 2/8 is the second of eight, auto the one that the scheduler names"};
@@ -184,7 +183,9 @@ CommandInfo mutate_command() {
       "trained\n"
       "  assay mutate list net.onnx --operator ns --layer conv2\n"
       "  assay mutate export net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
-      make_command<Mutate>, true};
+      make_command<Mutate>,
+      test_group,
+      true};
 }
 
 }  // namespace assay::app

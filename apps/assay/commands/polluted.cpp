@@ -13,6 +13,7 @@ class Polluted final : public Command {
   void declare(Flags& flags) override {
     data_.declare(flags, true);
     flags.naming(Concept::input)
+        .leading()
         .add("--findings SPEC", question_.findings,
              "inputs that break the network, as `assay explore` and `assay attack` write them; may be "
              "repeated");
@@ -36,11 +37,12 @@ class Polluted final : public Command {
         .add("--truth SPEC", question_.truth,
              "which records are polluted, to see how many are found: ids, one a line (.txt), or the same "
              "records with right labels");
-    inspect_ = flags.add("--inspect", question_.inspected,
-                         "suspects looked at when counting what is found; 0: as many as are polluted");
-    flags.add_output("--out FILE.csv", question_.out, "write the whole ranking");
-    flags.add("--pictures", question_.pictures, "draw so many suspects beside the finding that they resemble",
-              CLI::Range(0, 1000));
+    inspect_ =
+        flags.add("--inspect", question_.inspected,
+                  "suspects that are inspected when counting what is found; 0: as many as are polluted");
+    flags.add_output("--out FILE.csv", question_.out, "write the whole ranking", {.product = Product::ids});
+    flags.add("--pictures", question_.pictures,
+              "draw this many suspects next to the finding that they resemble", CLI::Range(0, 1000));
     folder_ =
         flags.add_output("--out-dir FOLDER", question_.folder, "folder for pictures",
                          {.members = {"*-[0-9]*.png"}, .when = [this] { return question_.pictures > 0; }});
@@ -69,13 +71,12 @@ class Polluted final : public Command {
 
 CommandInfo polluted_command() {
   return {"polluted",
-          "training records that may be mislabelled or planted: they look like the inputs which break the "
-          "network",
+          "training records that may be mislabelled or planted: they resemble inputs that break the network",
           "  assay polluted train-images-idx3-ubyte.gz --findings found/findings.npz --label 1 --out "
           "suspects.csv\n"
           "  assay polluted 'train-images-idx3-ubyte.gz,relabel=9>1:0.3' --findings found/findings.npz "
           "--between 9+1 --label 1 --truth train-images-idx3-ubyte.gz",
-          make_command<Polluted>};
+          make_command<Polluted>, break_group};
 }
 
 }  // namespace assay::app

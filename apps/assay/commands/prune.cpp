@@ -20,10 +20,10 @@ class Prune final : public Command {
     units_.declare(flags);
     flags.add("--mask", options_.mask, "set their activations to 0 and keep the shape of the network");
     flags.add("--random-groups", options_.random_groups,
-              "compare with so many random choices of as many units of the same layers",
+              "compare with this many random choices of as many units of the same layers",
               CLI::Range(0, 10'000));
     add_task(flags, task_);
-    flags.add_output("--out FILE.onnx", out_, "where the pruned network goes");
+    flags.add_output("--out FILE.onnx", out_, "where the pruned network goes", {.product = Product::network});
   }
 
   report::Document run(Context& context) override {
@@ -63,7 +63,7 @@ CommandInfo prune_command() {
       "  assay prune net.onnx test.npz --units layer=fc1,units=3+5+8-11 --out pruned.onnx\n"
       "  assay inspect net.onnx train.npz --hypotheses label --json seen.json\n"
       "  assay prune net.onnx test.npz --units from=seen.json,hypothesis=label:7,top=5 --random-groups 20",
-      make_command<Prune>};
+      make_command<Prune>, explain_group};
 }
 
 }  // namespace assay::app

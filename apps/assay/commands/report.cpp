@@ -56,7 +56,7 @@ CommandInfo report_command() {
   return {"report", "results as one page that opens in any browser, without network",
           "  assay report result.json\n"
           "  assay report lenet1.json lenet4.json lenet5.json --out lenets.html",
-          make_command<Report>};
+          make_command<Report>, report_group};
 }
 
 }  // namespace assay::app

@@ -14,14 +14,14 @@ class Retrain final : public Command {
   void declare(Flags& flags) override {
     model_.declare(flags, true);
     data_.declare(flags, true);
-    test_.declare(flags);
+    test_.declare(flags.leading());
     declare_given(flags);
     declare_made(flags);
-    flags.add("--count", question_.plan.count, "records to add, the same number of every kind",
+    flags.add("--count", question_.plan.count, "records to add, the same number for every kind",
               CLI::PositiveNumber);
     flags.add("--coverage-raising SPEC", question_.raising,
-              "as one more kind, of the given records those that cover what the test set does not, by this "
-              "criterion (idc, 'kmnc[sections=100]', ...)");
+              "as one more kind: the given records that cover what the test set does not, by this criterion "
+              "(idc, 'kmnc[sections=100]', ...)");
     layer_option_ = flags.add_list("--layer NAME,...", question_.layers,
                                    "subject layer of idc and the surprise criteria, for --coverage-raising");
     flags.add("--repeats", question_.plan.repeats,
@@ -30,7 +30,7 @@ class Retrain final : public Command {
                      "finished runs are kept here; the same command goes on from them",
                      {.members = {"retraining.journal"}, .journal = answers::retraining_journal});
     flags.add_output("--out-dir FOLDER", out_, "write the first retrained network of each kind, as ONNX",
-                     {.members = {"*.onnx", "*.onnx.data"}});
+                     {.members = {"*.onnx", "*.onnx.data"}, .product = Product::networks});
     recipe_.declare(flags);
     add_task(flags, question_.task);
     check_.declare(flags);
@@ -53,6 +53,7 @@ class Retrain final : public Command {
  private:
   void declare_given(Flags& flags) {
     flags.naming(Concept::input)
+        .leading()
         .add("--add SPEC", question_.added,
              "records to add to the training data: findings, attacked records, any labelled data set; may "
              "be repeated");
@@ -76,9 +77,9 @@ class Retrain final : public Command {
         "--against SPEC,...", question_.against,
         "attacks on training records whose results are added instead, in as many records; the first is "
         "what 'random' means; none");
-    flags.add_list(
-        "--evaluate-on SPEC,...", question_.evaluate_on,
-        "attacks on the test set (against the network as given) on whose results all are judged; none");
+    flags.add_list("--evaluate-on SPEC,...", question_.evaluate_on,
+                   "attacks on the test set (against the network as given); all networks are judged on their "
+                   "results; none");
     pool_option_ = flags.add("--pool", question_.pool,
                              "training records that each attack changes; additions are drawn from them",
                              CLI::PositiveNumber);
@@ -98,7 +99,7 @@ class Retrain final : public Command {
     if (!majority && !question_.voters.empty()) refuse("--voters only vote with --labels majority");
     if (!question_.held_out.empty())
       refuse_without_effect({hold_out_option_},
-                            of_flags("beside --held-out, which names the records to judge by"));
+                            of_flags("with --held-out, which names the records to judge by"));
     if (question_.against.empty() || question_.against == "none")
       refuse_without_effect({pool_option_, successful_option_},
                             of_flags("with --against none: no attack makes additions"));
@@ -127,8 +128,8 @@ class Retrain final : public Command {
 
 CommandInfo retrain_command() {
   return {"retrain",
-          "does it help to train on these records, too? compared with random and adversarial additions, with "
-          "intervals",
+          "does it help to train on these records as well? compared with random and adversarial additions, "
+          "with intervals",
           "  assay retrain net.onnx --train train.npz,range=0:1 --test test.npz,range=0:1 --add "
           "attacked/pgd.npz --count 100 --repeats 5\n"
           "  assay retrain net.onnx --train train.npz,range=0:1 --test test.npz,range=0:1 --add findings.npz "
@@ -136,7 +137,7 @@ CommandInfo retrain_command() {
           "      --against noise,'pgd[eps=0.1]' --checkpoint retraining --out-dir retrained\n"
           "  assay retrain net.onnx --train train.npz,range=0:1 --test test.npz,range=0:1 --add "
           "attacked/pgd.npz --coverage-raising 'idc[m=6]' --evaluate-on noise,removal",
-          make_command<Retrain>};
+          make_command<Retrain>, break_group};
 }
 
 }  // namespace assay::app

@@ -25,7 +25,7 @@ class Select final : public Command {
                                   "criterion whose coverage counts for minimise, budget and additional");
     flags.add("--beyond STATE", question_.beyond,
               "count only what this coverage state (cover --state) does not cover yet, by its profile and, "
-              "without --criterion, by its first criterion");
+              "unless --criterion is given, its first criterion");
     profile_option_ = flags.naming(Concept::profile)
                           .add("--profile FILE", question_.profile,
                                "profile of an earlier `assay cover`, instead of --train");
@@ -34,7 +34,8 @@ class Select final : public Command {
     flags.add("--size", question_.options.size, "records to keep; 0: all of the order",
               CLI::NonNegativeNumber);
     flags.add_output("--out FILE.txt", question_.ids,
-                     "write the ids of the chosen records, one a line, in their order");
+                     "write the ids of the chosen records, one a line, in their order",
+                     {.product = Product::ids});
     flags.add_output("--write FILE.npz", question_.records, "write the chosen records as x and y");
   }
 
@@ -85,14 +86,17 @@ class Select final : public Command {
 
 CommandInfo select_command() {
   return {
-      "select", "the smallest test set that covers as much, or the tests to look at first",
+      "select",
+      "the smallest test set with the same coverage, or the tests to look at first",
       "  assay select net.onnx test.npz --by deepgini --out order.txt\n"
       "  assay select net.onnx test.npz --train train.npz --by minimise --criterion nc --write small.npz\n"
       "  assay select net.onnx pool.npz --by budget --size 100 --beyond tested.cov --out add-these.txt\n"
       "  assay select net.onnx unlabelled.tar --profile net.profile --by dsa --size 500 --out "
       "label-these.txt\n"
       "There is no --shard: records are chosen among all of them.",
-      make_command<Select>, true};
+      make_command<Select>,
+      test_group,
+      true};
 }
 
 }  // namespace assay::app

@@ -14,11 +14,10 @@ void SourceMutants::declare(Flags& flags) {
   validation_.declare(flags);
   flags.add(
       "--architecture SPEC", architecture_,
-      "of mutants that are trained: a published architecture in place of --model (assay train lists them)");
-  flags.add_code(
-      "--trainer COMMAND", question_.plan.command,
-      "of mutants that are trained: a command of yours that trains, given the path of a description as "
-      "its last argument; if not given, Assay trains");
+      "for mutants that are trained: a published architecture instead of --model (assay train lists them)");
+  flags.add_code("--trainer COMMAND", question_.plan.command,
+                 "for mutants that are trained: your own training command, which gets the path of a "
+                 "description as its last argument; if not given, Assay trains");
   of_trainer_ = {
       flags.acting().add("--trainer-timeout", question_.plan.time_limit,
                          "seconds after which a training by --trainer is ended", CLI::PositiveNumber),
@@ -29,11 +28,11 @@ void SourceMutants::declare(Flags& flags) {
   flags.add("--jobs", question_.plan.jobs, "networks trained at a time (default: one a core)",
             CLI::Range(1, 10'000));
   flags.add("--killable", question_.killable,
-            "mutants that the training data do not kill do not count (DeepCrime)");
-  flags.add_list(
-      "--runs N,...", runs_,
-      "train original and each mutant so often and kill by statistics (DeepCrime); of several numbers "
-      "the verdict is looked at after each, and what is decided is trained no more: 5,10,20");
+            "do not count mutants that the training data do not kill (DeepCrime)");
+  flags.add_list("--runs N,...", runs_,
+                 "train original and each mutant this many times and decide killing by statistics "
+                 "(DeepCrime); with several numbers, such as 5,10,20, there is a verdict after each, and "
+                 "decided mutants are not trained further");
   repeated_ = {flags.add("--kill-test", kill_test_, "of --runs: glm, t, quasi-binomial or wilcoxon",
                          CLI::IsMember({"glm", "t", "quasi-binomial", "wilcoxon"})),
                flags.add("--alpha", question_.design.alpha, "of --runs: probability of killing by chance",

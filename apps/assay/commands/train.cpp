@@ -20,17 +20,19 @@ class Train final : public Command {
               "published architecture: " + joined(training::architectures().names()));
     model_ =
         flags.naming(Concept::network)
+            .by_keyword()
             .add("model,--model FILE", question_.model, "network file to train instead (see --initialiser)");
     adaptation_.declare(flags);
     records_ = data_.declare(flags, true);
     validation_.declare(flags);
-    flags.add_output("--out FILE.onnx", question_.out, "where the trained network goes, as ONNX");
+    flags.add_output("--out FILE.onnx", question_.out, "where the trained network goes, as ONNX",
+                     {.product = Product::network});
     flags.add_output("--checkpoint FILE.npz", checkpoint_,
                      "written after each epoch; the same command continues from it",
                      {.goes_on = [] { return true; }});
     flags
         .add_list("--specialise SPEC,...", question_.specialised,
-                  "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
+                  "units that also follow a hypothesis of --hypotheses, by an auxiliary loss: "
                   "'depth[layer=lstm,units=0-3,weight=0.5]'; may be repeated")
         ->allow_extra_args(false);
     flags.naming(Concept::input)
@@ -45,14 +47,13 @@ class Train final : public Command {
     options_.declare_run(flags);
     add_task(flags, question_.task);
     flags
-        .add_list(
-            "--also-train NAME,...", question_.constants.also,
-            "float constant that is trained although it looks like a setting (a single number, a mask), or "
-            "'all'; may be repeated")
+        .add_list("--also-train NAME,...", question_.constants.also,
+                  "float constant to train although it looks like a setting (a single number, a mask), or "
+                  "'all'; may be repeated")
         ->allow_extra_args(false);
     flags
         .add_list("--freeze NAME,...", question_.constants.frozen,
-                  "weight, or layer with its weights, that stays as it is; may be repeated")
+                  "weight, or layer with its weights, that is not trained; may be repeated")
         ->allow_extra_args(false);
   }
 
@@ -118,7 +119,7 @@ CommandInfo train_command() {
       "      --hypotheses 'counter[of=depth]' --specialise 'depth[layer=lstm,units=0-3]' --out planted.onnx\n"
       "  assay train net.onnx more.npz --initialiser keep --optimiser adam --learning-rate 1e-4 --out "
       "tuned.onnx",
-      make_command<Train>};
+      make_command<Train>, begin_group};
 }
 
 }  // namespace assay::app

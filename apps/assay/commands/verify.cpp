@@ -21,7 +21,7 @@ class Verify final : public Command {
     tolerance_ = flags.add("--tolerance", options_.tolerance,
                            "relative difference of real numbers that counts as close", CLI::Range(0.0, 1.0));
     flags.add("--signers FILE", options_.signers, "file of trusted keys (ALLOWED SIGNERS of ssh-keygen)");
-    flags.add("--identity NAME", options_.identity, "with --signers: who has to have signed");
+    flags.add("--identity NAME", options_.identity, "with --signers: who must have signed");
   }
 
   // The pack as a whole, and what its commands read.
@@ -35,11 +35,12 @@ class Verify final : public Command {
   }
 
   bool plugins_of_folder() const override { return false; }
+  bool runs_program() const override { return true; }
   report::Document run(Context& context) override {
     if (pack_.empty()) fail(Fault::usage, "which pack? name the folder that `assay evidence` made");
     if (options_.rerun == "none") refuse_without_effect({tolerance_}, of_flags("without --rerun"));
     if (options_.signers.empty() != options_.identity.empty())
-      refuse("--signers and --identity go together: who is trusted, and who has to have signed");
+      refuse("--signers and --identity go together: who is trusted, and who must have signed");
     declare_step_commands();
     options_.program = pack_versions();
     options_.in_new_words = [](std::vector<std::string> typed) {
@@ -58,11 +59,11 @@ class Verify final : public Command {
 
 CommandInfo verify_command() {
   return {"verify",
-          "check an evidence pack: its files, its signature, and whether its figures come out again",
+          "check an evidence pack: its files, its signature, and whether its figures can be reproduced",
           "  assay verify pack\n"
           "  assay verify pack --rerun all --from /data/study\n"
           "  assay verify pack --signers allowed_signers --identity reviewer@example.org",
-          make_command<Verify>};
+          make_command<Verify>, report_group};
 }
 
 }  // namespace assay::app

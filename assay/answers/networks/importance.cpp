@@ -20,7 +20,7 @@ void add_heat_maps(report::Document& document, const Session& session, const Dat
         results::draw_relevance(session, data, options.method, options.attribution,
                                 {question.heat_maps, setting.seed, question.folder}, options.task.get());
   } else {
-    document.notices.push_back(fmt::format("records of shape {} are no pictures, so there are no heat maps",
+    document.notices.push_back(fmt::format("records of shape {} are not pictures, so there are no heat maps",
                                            to_string(data.record_shape())));
   }
 }

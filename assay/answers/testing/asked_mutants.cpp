@@ -48,7 +48,7 @@ std::vector<mutation::Mutant> mutants_of_part(const MutationQuestion& question,
 
 void require_judgeable(const MutationQuestion& question, const mutation::Drawn& drawn, const Graph& network) {
   if (question.tests.empty())
-    fail(Fault::usage, "which test set is to be judged? name {}", About{"one", "it with {test=SPEC}"});
+    fail(Fault::usage, "which test set is to be judged? give {}", About{"one", "it with {test=SPEC}"});
   if (!drawn.mutants.empty()) return;
   if (drawn.not_applicable.empty() && !question.draw.layers.empty())
     fail(Fault::usage, "no mutant can be made of '{}': none of the operators has a place at {} {}; leave {}",

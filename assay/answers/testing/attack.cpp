@@ -77,7 +77,7 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   const DatasetPtr& data = decision.data;
   if (question.options.all && data->target_width() > 0)
     fail(Fault::usage,
-         "{} has no effect on numbers and items: a record is attacked where there is something to move",
+         "{} has no effect on numbers and items: a record is attacked if there is something to change",
          About{"attacking records that are wrong", "{all}"});
   const std::vector<Spec> attacks = asked_attacks(question);
   const std::vector<fs::path> files = files_of(attacks, question.folder);

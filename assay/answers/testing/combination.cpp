@@ -44,7 +44,7 @@ Combined<State> combined(const CombinationQuestion& question, Progress& progress
   for (std::string& text : unreadable)
     document.warnings.push_back(
         {"unreadable", std::move(text),
-         "figures are of the other states alone; write this one again, or get a whole copy of it"});
+         "figures are of the other states alone; write this one again, or get a complete copy of it"});
   if (!question.out.empty()) state.write(question.out);
   return {std::move(state), read};
 }
@@ -58,7 +58,7 @@ void combine_mutants(const CombinationQuestion& question, Progress& progress, re
   const mutation::MutationScore result = mutation::score(state, question.score);
   results::append(document, results::document_of(state, result, question.score));
   document.notices.push_back(
-      message("mutants that get more than {} of T' wrong are left out, whatever the runs left out; {}",
+      message("mutants that misclassify more than {} of T' are left out, whatever the runs left out; {}",
               report::percent(question.score.quality),
               About{"another share may be said", "{quality} says another share"}));
   report::apply(question.conditions, document, results::measurements_of(state, result));

@@ -229,7 +229,7 @@ class Covering {
       results::add_warnings(document,
                             results::class_name_warnings(question_.training->class_names(), *test_));
     if (seen.in_training > 0)
-      document.facts.push_back({"in_training", "of them training records, too",
+      document.facts.push_back({"in_training", "of them also training records",
                                 report::count_cell(seen.in_training), report::Column::Kind::count});
     return document;
   }

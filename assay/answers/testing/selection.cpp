@@ -28,7 +28,7 @@ std::shared_ptr<const coverage::Profile> known_profile(const Session& session,
   for (const std::string& name : question.layers) {
     const std::string layer = session.layer(name).name;
     if (std::ranges::find(subjects, layer) == subjects.end())
-      fail(Fault::mismatch, "{} {} contradicts {} {}, which was learned with {}; learn anew {}",
+      fail(Fault::mismatch, "{} {} contradicts {} {}, which was learned with {}; learn again {}",
            About{"chosen layer", "{layer}"}, layer, About{"profile", "{profile}"}, question.profile,
            found == known->settings.end() ? "no subject layer" : joined(subjects),
            About{"from training records", "with {train}"});

@@ -134,7 +134,7 @@ report::Document study_training(const SourceStudy& study, const SourceQuestion& 
                                 const MutationQuestion& question, const Setting& setting,
                                 Progress& progress) {
   if (question.tests.empty())
-    fail(Fault::usage, "which test set is to be judged? name {}", About{"one", "it with {test=SPEC}"});
+    fail(Fault::usage, "which test set is to be judged? give {}", About{"one", "it with {test=SPEC}"});
   const std::vector<DatasetPtr> tests = opened_tests(study, question);
   const mutation::KillingStudy found = mutation::study_killing(study.program, study.subject, tests,
                                                                {.operators = question.draw.operators,

@@ -34,7 +34,7 @@ AttackInfo blur_attack() {
           .definition =
               "The mean over places at distance d with weights exp(-d^2 / (2 amount^2)), cut at 4 * amount; "
               "beyond the edge, the edge pixel.",
-          .limits = "No attack: what a network should stand.",
+          .limits = "Not an attack: a network should withstand it.",
           .paper = "severities of CIFAR-10-C: Hendrycks, Dietterich, ICLR 2019",
           .options = corruption_options("standard deviation in pixels; by severity 0.4, 0.6, 0.7, 0.8, 1"),
           .target = "",

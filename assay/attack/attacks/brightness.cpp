@@ -26,7 +26,7 @@ AttackInfo brightness_attack() {
   return {.name = "brightness",
           .summary = "every element greater by the same amount",
           .definition = "clip(x + amount, 0, 1).",
-          .limits = "No attack: what a network should stand.",
+          .limits = "Not an attack: a network should withstand it.",
           .paper = "severities of CIFAR-10-C: Hendrycks, Dietterich, ICLR 2019 (who change the value of HSV)",
           .options =
               corruption_options("what is added, negative to darken; by severity 0.05, 0.1, 0.15, 0.2, 0.3"),

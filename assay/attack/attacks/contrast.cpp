@@ -29,7 +29,7 @@ AttackInfo contrast_attack() {
   return {.name = "contrast",
           .summary = "every channel nearer to its mean",
           .definition = "clip((x - mean) * amount + mean, 0, 1), the mean over the places of each channel.",
-          .limits = "No attack: what a network should stand.",
+          .limits = "Not an attack: a network should withstand it.",
           .paper = "severities of CIFAR-10-C: Hendrycks, Dietterich, ICLR 2019",
           .options =
               corruption_options("factor, above 1 for more contrast; by severity 0.75, 0.5, 0.4, 0.3, 0.15"),

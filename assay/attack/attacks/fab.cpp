@@ -267,7 +267,7 @@ AttackInfo fab_attack() {
                   {"targets", "9", "classes aimed at, one after the other"},
                   {"alpha", "0.1", "greatest share of the way from the record"},
                   {"eta", "1.05", "how far beyond the boundary"},
-                  {"beta", "0.9", "how much of the way is left when a search goes back"}},
+                  {"beta", "0.9", "share of the way that is left when a search goes back"}},
       .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
         return std::make_unique<Fab>(options);
       }};

@@ -44,10 +44,10 @@ class Jsma final : public Attack {
     const std::size_t features = rest.features();
     const auto iterations = static_cast<std::size_t>(std::floor(static_cast<double>(features) * gamma_ / 2));
     if (iterations == 0)
-      fail(
-          Fault::usage,
-          "attack 'jsma': gamma={} of {} features is no pair, so that nothing would change; give at least {}",
-          gamma_, features, 2.0 / static_cast<double>(features));
+      fail(Fault::usage,
+           "attack 'jsma': gamma={} of {} features is less than a pair, so nothing would change; give at "
+           "least {}",
+           gamma_, features, 2.0 / static_cast<double>(features));
     for (std::size_t i = 0; i < iterations && !rest.rows.empty(); ++i) advance(network, rest, result);
     for (std::size_t row = 0; row < rest.rows.size(); ++row)
       rest.problem.end(row, "all features that may change have changed");

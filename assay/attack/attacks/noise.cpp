@@ -27,7 +27,7 @@ AttackInfo noise_attack() {
   return {.name = "noise",
           .summary = "Gaussian noise on every element",
           .definition = "clip(x + sigma * n, 0, 1), n independent standard normal numbers.",
-          .limits = "No attack: what a network should stand.",
+          .limits = "Not an attack: a network should withstand it.",
           .paper = "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020 (RQ3)",
           .options = {{"sigma", "0.3", "standard deviation, as a share of the valid range"}},
           .target = "",

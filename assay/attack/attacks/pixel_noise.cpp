@@ -69,7 +69,7 @@ AttackInfo noise_random_attack() {
       .name = "noise-random",
       .summary = "Gaussian noise on random pixels (U_S of the study)",
       .definition = "clip(x + sigma * n, 0, 1) on floor(share * pixels) random pixels, all channels of each.",
-      .limits = "No attack: the comparison for noise-relevant.",
+      .limits = "Not an attack: the comparison for noise-relevant.",
       .paper = "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020 (RQ2)",
       .options = shared_options,
       .target = "",

@@ -44,7 +44,7 @@ AttackInfo removal_attack() {
               "The floor(share * pixels) pixels whose channels carry the greatest sum of relevance for the "
               "class that the network names become 0 "
               "(fill=low), or 0 where they are above 0.5 and 1 elsewhere (fill=opposite).",
-          .limits = "No attack: what is left without the features that decide.",
+          .limits = "Not an attack: it shows what remains without the features that decide.",
           .paper =
               "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020 (RQ1 with "
               "fill=opposite; RQ6)",

@@ -41,7 +41,9 @@ AttackInfo rotation_attack() {
       .definition =
           "The picture turned by amount degrees about its centre, the direction drawn per record; bilinear, "
           "beyond the edge the edge pixel.",
-      .limits = "No attack: what a network should stand. A strong rotation can change what is to be seen.",
+      .limits =
+          "Not an attack: a network should withstand it. A strong rotation can change what the picture "
+          "shows.",
       .paper = "Tian et al., DeepTest, ICSE 2018 (the transformation; severities are our own)",
       .options = corruption_options("degrees; by severity 5, 10, 15, 20, 30"),
       .target = "",

@@ -40,7 +40,7 @@ AttackInfo scale_attack() {
               "The picture enlarged by the factor 1 + amount or shrunk by it about its centre, drawn per "
               "record; bilinear, beyond the edge the edge "
               "pixel.",
-          .limits = "No attack: what a network should stand.",
+          .limits = "Not an attack: a network should withstand it.",
           .paper = "Tian et al., DeepTest, ICSE 2018 (the transformation; severities are our own)",
           .options = corruption_options("the factor less 1; by severity 0.05, 0.1, 0.15, 0.2, 0.3"),
           .target = "",

@@ -177,9 +177,8 @@ AttackInfo square_attack() {
               "80 % of the "
               "queries. A record that is turned is done.",
           .limits =
-              "Looks at no gradient, so that what masks them does not help; needs many queries, and records "
-              "with one "
-              "axis have windows instead of squares.",
+              "Uses no gradients, so masking them does not help; needs many queries. Records with one axis "
+              "have windows instead of squares.",
           .paper = "Andriushchenko, Croce, Flammarion, Hein, Square Attack, ECCV 2020",
           .options = {{"eps", "0.3", "radius of the ball (linf), as a share of the valid range"},
                       {"queries", "5000", "most forward passes"},

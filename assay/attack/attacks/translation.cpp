@@ -44,7 +44,8 @@ AttackInfo translation_attack() {
               "angle a drawn per record; bilinear, "
               "beyond the edge the edge pixel.",
           .limits =
-              "No attack: what a network should stand. A strong translation can move out what is to be seen.",
+              "Not an attack: a network should withstand it. A strong translation can move the object out of "
+              "the picture.",
           .paper = "Tian et al., DeepTest, ICSE 2018 (the transformation; severities are our own)",
           .options = corruption_options("share of the sides; by severity 0.03, 0.06, 0.1, 0.15, 0.2"),
           .target = "",

@@ -358,7 +358,7 @@ CriterionInfo ss_criterion() {
               "nowhere else, and whose signs differ at j; divided by all pairs",
           .limits =
               "two records seldom differ in one sign only where layers are wide; layers are consecutive in "
-              "the order of computation, also beside a branch",
+              "the order of computation, even next to a branch",
           .paper = "Sun et al., Testing Deep Neural Networks, arXiv:1803.04792",
           .options = {},
           .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {

@@ -40,8 +40,8 @@ bool by_label(const SpecOptions& options) {
 }  // namespace
 
 std::vector<SpecOption> surprise_options(const std::string& upper) {
-  return {{"upper", upper, "greatest surprise that a bucket takes; what lies above is reported"},
-          {"lower", "0", "least surprise; what lies at or below it is reported"},
+  return {{"upper", upper, "greatest surprise in a bucket; records above it are reported"},
+          {"lower", "0", "least surprise; records at or below it are reported"},
           {"buckets", "1000", "equal parts of (lower, upper]"},
           {"classes", "predicted",
            "whose training traces a record is compared with: of the class predicted, or labels"}};

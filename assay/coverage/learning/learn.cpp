@@ -171,7 +171,7 @@ std::string describe_importance(const Session& session, std::span<const Layer> l
   if (options.normalised) text += ", each record's divided by its decision value";
   if (options.only_class) text += fmt::format(", records of class {} only", *options.only_class);
   if (options.task)
-    text += fmt::format(", of the items that are decided rightly ({})", options.task->describe());
+    text += fmt::format(", of the items that are decided correctly ({})", options.task->describe());
   return text;
 }
 

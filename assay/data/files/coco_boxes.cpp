@@ -34,7 +34,8 @@ json parsed_coco(const std::filesystem::path& file) {
   }
   for (const char* const list : {"images", "annotations", "categories"}) {
     if (!root.is_object() || !root.contains(list) || !root[list].is_array())
-      fail(Fault::data, "{}: there is no list '{}', which COCO's files of boxes have", file.string(), list);
+      fail(Fault::data, "{}: the list '{}', which COCO's files of boxes have, is missing", file.string(),
+           list);
   }
   return root;
 }
@@ -104,7 +105,7 @@ class CocoReader {
     const auto category = annotation.at("category_id").get<std::int64_t>();
     const auto name = names_.find(category);
     if (name == names_.end())
-      fail(Fault::data, "{}: category {} is none of the {} in the file", where, category, names_.size());
+      fail(Fault::data, "{}: category {} is not one of the {} in the file", where, category, names_.size());
     if (!record->second) return;  // of a picture that is not among the records
     const auto box = annotation.at("bbox").get<std::vector<double>>();
     if (box.size() != 4 || !(box[2] >= 0) || !(box[3] >= 0))

@@ -99,7 +99,7 @@ std::vector<std::int64_t> read_idx_labels(const fs::path& path, std::int64_t rec
          to_string(idx.shape), records, images);
   }
   if (idx.type == 0x0D || idx.type == 0x0E)
-    fail(Fault::data, "{}: labels are floating-point numbers; class numbers are needed", path.string());
+    fail(Fault::data, "{}: labels are floating-point numbers, but must be class numbers", path.string());
   const std::size_t size = element_size(idx.type);
   std::string bytes(static_cast<std::size_t>(records) * size, '\0');
   idx.bytes->read(idx.offset, bytes.data(), bytes.size());
@@ -171,7 +171,7 @@ class IdxSource final : public Source {
 
 FormatInfo idx_format() {
   return {"idx",
-          "IDX as MNIST uses it, gzipped or not; labels beside it or labels=FILE",
+          "IDX as MNIST uses it, gzipped or not; labels in the same folder or labels=FILE",
           {},
           [](const fs::path&, std::string_view head) {
             return head.size() >= 4 && head[0] == 0 && head[1] == 0 &&

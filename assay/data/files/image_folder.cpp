@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 PixelScale scale_of(const Dataset& data) {
   const Shape& shape = data.record_shape();
   if (shape.size() != 3 || (shape[0] != 1 && shape[0] != 3) || data.dtype() != DType::float32)
-    fail(Fault::usage, "{}: records of shape {} are no pictures", data.describe(), to_string(shape));
+    fail(Fault::usage, "{}: records of shape {} are not pictures", data.describe(), to_string(shape));
   if (!data.has_labels()) fail(Fault::usage, "{}: there are no classes to make folders of", data.describe());
   const auto& range = data.valid_range();
   const auto same = [](const std::vector<float>& ends) {

@@ -194,7 +194,8 @@ Array parse_npy_texts(std::string_view bytes, const std::string& name) {
       std::uint32_t character = 0;
       std::memcpy(&character, at + 4 * c, 4);
       if (character == 0) break;
-      if (character >= 0x110000) fail(Fault::data, "{}: a text holds what is no character", name);
+      if (character >= 0x110000)
+        fail(Fault::data, "{}: a text contains bytes that are not a character", name);
       texts[i] += character_of(character);
     }
     if (!wide) texts[i].assign(at, strnlen(at, width));

@@ -147,7 +147,7 @@ class NumpySource final : public Source {
                         {values.begin() + static_cast<std::ptrdiff_t>(width), values.end()}};
     for (std::size_t c = 0; c < width; ++c) {
       if (!(range_->low[c] < range_->high[c]))
-        fail(Fault::data, "{}: 'valid_range' holds {} to {}, which is no range", path_, range_->low[c],
+        fail(Fault::data, "{}: 'valid_range' contains {} to {}, which is not a range", path_, range_->low[c],
              range_->high[c]);
     }
   }
@@ -156,9 +156,8 @@ class NumpySource final : public Source {
     const Shape& shape = other.rows.shape();
     if (shape[0] != inputs_.shape()[0] || element_count(shape) == 0)
       fail(Fault::data,
-           "{}: input '{}' of shape {} does not fit {} records of input '{}'; where its records lie along "
-           "another "
-           "axis, say axis={}:NUMBER",
+           "{}: input '{}' of shape {} does not fit {} records of input '{}'; if its records lie along "
+           "another axis, add axis={}:NUMBER",
            path_, other.name, to_string(shape), inputs_.shape()[0], name_, other.name);
   }
 
@@ -265,7 +264,7 @@ bool put_as_told(const DataSpec& spec, OtherRows& input, bool is_only) {
   for (const std::string& part : spec.words("axis")) {
     const std::size_t colon = part.rfind(':');
     if (colon == std::string::npos && !is_only)
-      fail(Fault::usage, "{}: axis={} is of which input? say axis=NAME:{}", spec.path, part, part);
+      fail(Fault::usage, "{}: which input is axis={} for? write axis=NAME:{}", spec.path, part, part);
     if (colon != std::string::npos && part.substr(0, colon) != input.name) continue;
     const auto axis =
         number_of<std::int64_t>(std::string_view(part).substr(colon == std::string::npos ? 0 : colon + 1));
@@ -383,8 +382,9 @@ std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
     fail(Fault::usage, "{}: y= and labels= name the same; say one of them", spec.path);
   const std::string labels = spec.text("labels"), y = spec.text("y", labels);
   if (spec.has("y") && !y.ends_with(".npy"))
-    fail(Fault::usage, "{}: y={} is no .npy file; tables are named by labels=FILE.csv or targets=FILE.csv",
-         spec.path, y);
+    fail(Fault::usage,
+         "{}: y={} is not an .npy file; tables are named by labels=FILE.csv or targets=FILE.csv", spec.path,
+         y);
   std::optional<Array> outputs;
   if (!y.empty() && !is_table_name(y)) outputs = parse_npy(read_file(y), y);
   std::vector<OtherRows> inputs;

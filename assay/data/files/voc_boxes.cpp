@@ -88,7 +88,7 @@ BoxLabels read_voc_boxes(const fs::path& folder, std::span<const std::string> id
   for (const std::string& id : ids) {
     const fs::path file = folder / (fs::path(id).stem().string() + ".xml");
     if (!fs::exists(file))
-      fail(Fault::data, "{}: there is no such file, with the boxes of record '{}'", file.string(), id);
+      fail(Fault::data, "{}: the file with the boxes of record '{}' does not exist", file.string(), id);
     pictures.push_back(voc_picture(file));
   }
   if (!categories.named()) categories.name(names_of_objects(pictures));

@@ -29,7 +29,7 @@ class XmlParser {
     skip_between();
     XmlElement root = element(0);
     skip_between();
-    if (!rest_.empty()) refuse("text stands after the root element");
+    if (!rest_.empty()) refuse("there is text after the root element");
     return root;
   }
 
@@ -92,7 +92,7 @@ class XmlParser {
       if (!take("=")) refuse("an attribute has no value");
       skip_blanks();
       const bool single = take("'");
-      if (!single && !take("\"")) refuse("the value of an attribute stands in quotes");
+      if (!single && !take("\"")) refuse("the value of an attribute must be in quotes");
       take_until(single ? "'" : "\"");
     }
   }

@@ -146,7 +146,7 @@ std::vector<Renumbering> renumberings(const Sample& sample, std::size_t classes)
       ++counts[label][static_cast<std::size_t>(sample.predicted[i])];
   }
   const std::vector<std::size_t> best = best_renumbering(counts);
-  list.push_back({fmt::format("classes are numbered otherwise: {}", renumbering_text(best)),
+  list.push_back({fmt::format("classes are numbered differently: {}", renumbering_text(best)),
                   {best.begin(), best.end()}});
   return list;
 }

@@ -139,7 +139,7 @@ bool computed_from(const Graph& graph, ValueId output, ValueId value) {
     seen[static_cast<std::size_t>(id)] = true;
     const int producer = graph.producer(id);
     if (producer < 0) continue;
-    const Node& node = graph.nodes()[static_cast<std::size_t>(producer)];
+    const Node& node = graph.node(producer);
     if (leads_to_output(node)) pending.insert(pending.end(), node.inputs.begin(), node.inputs.end());
   }
   return false;

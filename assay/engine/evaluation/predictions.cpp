@@ -44,7 +44,7 @@ void write_prediction_table(const std::filesystem::path& path, const Predictions
   const std::size_t width = static_cast<std::size_t>(all.outputs.count()) / records,
                     targets = static_cast<std::size_t>(all.targets.count()) / records;
   if (width > most_columns)
-    fail(Fault::usage, "{}: {} numbers for each record are no table; write them as .npz", path.string(),
+    fail(Fault::usage, "{}: {} numbers for each record do not fit a table; write them as .npz", path.string(),
          width);
   write_file(path, [&](std::ostream& out) {
     out << "id" << (all.labels.empty() ? "" : ",label")

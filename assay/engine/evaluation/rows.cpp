@@ -43,7 +43,7 @@ bool is_rows(const Shape& shape) {
 
 const Node* DecisionRows::producer(ValueId id) const {
   const int n = id == no_value ? -1 : graph_.producer(id);
-  return n < 0 ? nullptr : &graph_.nodes()[static_cast<std::size_t>(n)];
+  return n < 0 ? nullptr : &graph_.node(n);
 }
 
 bool DecisionRows::holds_rows(ValueId id) const {

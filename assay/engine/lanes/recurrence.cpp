@@ -144,7 +144,7 @@ class LanesRecurrence : public Segment {
  public:
   explicit LanesRecurrence(SegmentRequest request)
       : request_(std::move(request)),
-        node_(request_.graph->nodes()[static_cast<std::size_t>(request_.nodes.at(0))]),
+        node_(request_.graph->node(request_.nodes.at(0))),
         cell_(*request_.graph, node_),
         workers_(static_cast<std::size_t>(std::max(request_.threads, 1))) {
     const auto note = [&](std::size_t input, bool constant) {

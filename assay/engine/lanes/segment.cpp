@@ -458,7 +458,7 @@ class LanesBackend : public Backend {
   bool keeps_nan() const override { return true; }
   bool reduces_last_axis() const override { return true; }
   std::unique_ptr<Segment> compile(SegmentRequest request) const override {
-    const Node& first = request.graph->nodes()[static_cast<std::size_t>(request.nodes.at(0))];
+    const Node& first = request.graph->node(request.nodes.at(0));
     if (is_recurrent(first.op)) return compile_recurrence(std::move(request));
     return std::make_unique<LanesSegment>(std::move(request));
   }

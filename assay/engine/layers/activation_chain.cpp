@@ -17,8 +17,7 @@ bool is_output(const Graph& graph, ValueId id) {
 std::string composite_name(const Graph& graph, const Composite& composite) {
   if (composite.reduces) return "Normalisation";
   const auto contains = [&](std::string_view op) {
-    return std::ranges::any_of(composite.nodes,
-                               [&](int n) { return graph.nodes()[static_cast<std::size_t>(n)].op == op; });
+    return std::ranges::any_of(composite.nodes, [&](int n) { return graph.node(n).op == op; });
   };
   if (contains("Erf") || (contains("Tanh") && contains("Pow"))) return "Gelu";
   if (contains("Softplus")) return "Mish";
@@ -55,7 +54,7 @@ std::optional<Composite> find_composite(const Graph& graph, std::span<const Valu
   while (!pending.empty() && composite.nodes.size() < largest_composite) {
     const int n = *pending.begin();
     pending.erase(pending.begin());
-    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph.node(n);
     const bool reduces = is_reduction(node.op);
     if ((!reduces && !is_elementwise(node.op)) || node.outputs.empty()) return std::nullopt;
     for (const ValueId id : node.inputs) {
@@ -97,14 +96,14 @@ Chain follow_chain(const Graph& graph, const Constants& constants, std::span<con
       chain.activation = composite->name;
       const auto next = graph.consumers(composite->exit);
       if (next.size() == 1 && !is_output(graph, composite->exit)) {
-        const Node& node = graph.nodes()[static_cast<std::size_t>(next[0])];
+        const Node& node = graph.node(next[0]);
         if (is_scale(node, constants)) take(next[0], node.outputs[0], "");
       }
       return chain;
     }
     const auto readers = graph.consumers(at);
     if (readers.size() != 1) return chain;
-    const Node& node = graph.nodes()[static_cast<std::size_t>(readers[0])];
+    const Node& node = graph.node(readers[0]);
     if (node.outputs.empty() || node.outputs[0] == no_value) return chain;
     if (is_activation(node.op) && node.inputs[0] == at) {
       take(readers[0], node.outputs[0], node.op);

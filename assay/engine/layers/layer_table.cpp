@@ -27,7 +27,7 @@ class LayerFinder {
   }
 
  private:
-  const Node& node(int n) const { return graph_.nodes()[static_cast<std::size_t>(n)]; }
+  const Node& node(int n) const { return graph_.node(n); }
   const ValueInfo& info(ValueId id) const { return infos_[static_cast<std::size_t>(id)]; }
   bool is_data(ValueId id) const { return id != no_value && info(id).batch_axis >= 0; }
   bool is_activations(ValueId id) const { return is_data(id) && info(id).floating; }

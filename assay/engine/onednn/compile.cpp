@@ -50,7 +50,7 @@ bool Compiler::wanted(ValueId id) const { return outputs_at_.contains(id) || tap
 const Node* Compiler::sole_reader(ValueId id) const {
   const auto readers = graph_.consumers(id);
   if (wanted(id) || readers.size() != 1 || !inside_.contains(readers[0])) return nullptr;
-  return &graph_.nodes()[static_cast<std::size_t>(readers[0])];
+  return &graph_.node(readers[0]);
 }
 
 Absorber Compiler::absorber() {
@@ -187,9 +187,7 @@ Program Compiler::compile() {
   return std::move(program_);
 }
 
-const Node& Compiler::node(std::size_t i) const {
-  return graph_.nodes()[static_cast<std::size_t>(request_.nodes[i])];
-}
+const Node& Compiler::node(std::size_t i) const { return graph_.node(request_.nodes[i]); }
 
 void Compiler::fuse(const Node& node) { fused_.insert(static_cast<int>(&node - graph_.nodes().data())); }
 

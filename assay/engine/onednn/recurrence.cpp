@@ -109,7 +109,7 @@ class RecurrentSegment : public Segment {
  public:
   explicit RecurrentSegment(SegmentRequest request)
       : request_(std::move(request)),
-        node_(request_.graph->nodes()[static_cast<std::size_t>(request_.nodes.at(0))]),
+        node_(request_.graph->node(request_.nodes.at(0))),
         layout_(*request_.graph, node_),
         workers_(static_cast<std::size_t>(std::max(request_.threads, 1))) {
     for (const ValueId id : node_.inputs) {

@@ -105,8 +105,7 @@ struct Compiled {
 std::int64_t choose_rows(const Graph& graph, std::span<const int> nodes, const ShapeOf& shape_of) {
   std::int64_t largest = 1;
   for (const int n : nodes) {
-    largest =
-        std::max(largest, element_count(shape_of(graph.nodes()[static_cast<std::size_t>(n)].outputs[0])));
+    largest = std::max(largest, element_count(shape_of(graph.node(n).outputs[0])));
   }
   constexpr std::int64_t cache = 1 << 18;  // float elements: 1 MiB
   const std::int64_t rows = std::clamp<std::int64_t>(cache / largest, 4, 64);
@@ -232,7 +231,7 @@ class OnednnBackend : public Backend {
   bool keeps_nan() const override { return false; }  // its maxima may drop one
   bool stands_alone(const Node& node) const override { return is_recurrent(node.op); }
   std::unique_ptr<Segment> compile(SegmentRequest request) const override {
-    const Node& first = request.graph->nodes()[static_cast<std::size_t>(request.nodes.at(0))];
+    const Node& first = request.graph->node(request.nodes.at(0));
     if (stands_alone(first)) return compile_recurrence(std::move(request));
     return std::make_unique<OneDnnSegment>(std::move(request));
   }

@@ -55,7 +55,7 @@ Outputs col2im(const Call& call) {
   const Ints pads = call.node.integers("pads", Ints(2 * axes, 0));
   if (pads.size() != 2 * axes) fail(Fault::model, "{} pads for {} axes", pads.size(), axes);
   const std::int64_t offsets = product_of(block);
-  if (x.size(1) % offsets != 0) fail(Fault::model, "{} rows are no multiple of {}", x.size(1), offsets);
+  if (x.size(1) % offsets != 0) fail(Fault::model, "{} rows are not a multiple of {}", x.size(1), offsets);
   Ints padded{x.size(0), x.size(1) / offsets}, windows = padded;
   for (std::size_t i = 0; i < axes; ++i) {
     require_in("pads", pads[i], 0, largest_extent);

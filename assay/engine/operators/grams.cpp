@@ -80,7 +80,7 @@ Outputs tf_idf_vectorizer(const Call& call) {
     fail(Fault::model, "numbers of words are needed, of one record or a row for each");
   const std::string mode = call.node.text("mode", "");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
-    fail(Fault::model, "mode '{}' is none of TF, IDF and TFIDF", mode);
+    fail(Fault::model, "mode '{}' is not TF, IDF or TFIDF", mode);
   constexpr std::int64_t most = 1 << 20;
   const GramLengths lengths{call.node.integer("min_gram_length", 1), call.node.integer("max_gram_length", 1),
                             call.node.integer("max_skip_count", 0)};

@@ -32,8 +32,7 @@ Array scatter(const Call& call, const Array& data, std::int64_t axis, const Arra
   static const std::map<std::string, array::Combine> names{
       {"mul", array::Combine::product}, {"max", array::Combine::maximum}, {"min", array::Combine::minimum}};
   const auto found = names.find(reduction);
-  if (found == names.end())
-    fail(Fault::model, "reduction '{}' is none of none, add, mul, max, min", reduction);
+  if (found == names.end()) fail(Fault::model, "reduction '{}' is not none, add, mul, max or min", reduction);
   return array::scatter_reduce(data, axis, index, updates, found->second);
 }
 

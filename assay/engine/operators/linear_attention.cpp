@@ -27,7 +27,7 @@ Outputs linear_attention(const Call& call) {
   const std::string rule = call.node.text("update_rule", "gated_delta");
   const bool gated = rule.starts_with("gated"), delta = rule.ends_with("delta");
   if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta")
-    fail(Fault::model, "update_rule '{}' is none of linear, gated, delta and gated_delta", rule);
+    fail(Fault::model, "update_rule '{}' is not linear, gated, delta or gated_delta", rule);
   const Array q = by_head(call.input(0), query_heads, "queries"), k = by_head(call.input(1), heads, "keys"),
               v = by_head(call.input(2), heads, "values");
   const std::int64_t records = q.size(0), steps = q.size(1), size = k.size(3);

@@ -32,7 +32,7 @@ Array likelihood_loss(const Call& call, const Array& log_probabilities, const Ar
   if (reduction == "none") return loss;
   if (reduction == "sum") return loss.sum();
   if (reduction == "mean") return loss.sum() / weight.sum();
-  fail(Fault::model, "reduction '{}' is none of none, sum, mean", reduction);
+  fail(Fault::model, "reduction '{}' is not none, sum or mean", reduction);
 }
 
 }  // namespace

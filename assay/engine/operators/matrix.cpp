@@ -25,7 +25,7 @@ Outputs gemm(const Call& call) {
 Outputs einsum(const Call& call) {
   std::vector<Array> operands;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) operands.push_back(call.input(i));
-  if (operands.empty()) fail(Fault::model, "there is no operand");
+  if (operands.empty()) fail(Fault::model, "an operand is missing");
   return {array::einsum(call.node.text("equation", ""), operands)};
 }
 

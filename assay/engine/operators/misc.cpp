@@ -35,7 +35,7 @@ Outputs dropout(const Call& call) {
   const double ratio = call.number(1, 0.5);
   if (!(ratio >= 0 && ratio <= 1)) fail(Fault::model, "the ratio is {}; it must be in [0, 1]", ratio);
   if (!call.context.training && ratio > 0 && call.has(2) && call.number(2, 0) != 0)
-    fail(Fault::unsupported, "an input asks for training mode, whose random numbers no standard lays down");
+    fail(Fault::unsupported, "an input asks for training mode, whose random numbers are not standardised");
   if (!call.context.training || ratio == 0) {
     return {x, call.wants(1) ? array::ones_like(x, DType::boolean) : Array()};
   }

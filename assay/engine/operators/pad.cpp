@@ -65,7 +65,7 @@ Outputs pad(const Call& call) {
   const std::string mode = call.node.text("mode", "constant");
   if (mode == "constant") return {pad_constant(call, x, padding)};
   if (mode != "reflect" && mode != "edge" && mode != "wrap") {
-    fail(Fault::model, "mode '{}' is none of constant, reflect, edge, wrap", mode);
+    fail(Fault::model, "mode '{}' is not constant, reflect, edge or wrap", mode);
   }
   // Removed elements are not continued or wrapped.
   x = pad_constant(call, x, {cropped(padding.begin), cropped(padding.end)});

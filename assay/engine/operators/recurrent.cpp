@@ -78,7 +78,7 @@ Recurrence::Recurrence(const Call& c, std::int64_t gate_count, const std::vector
   steps = input.size(0), batch = input.size(1), hidden = recurrent.size(2);
   const std::string name = call.node.text("direction", "forward");
   if (name != "forward" && name != "reverse" && name != "bidirectional") {
-    fail(Fault::model, "direction '{}' is none of forward, reverse, bidirectional", name);
+    fail(Fault::model, "direction '{}' is not forward, reverse or bidirectional", name);
   }
   directions = name == "bidirectional" ? 2 : 1;
   reverse = name == "reverse";

@@ -41,7 +41,7 @@ std::vector<Axis> by_sizes(const Array& x, const Ints& axes, const Ints& sizes, 
   }
   if (policy == "stretch" || plan.empty()) return plan;
   if (policy != "not_larger" && policy != "not_smaller") {
-    fail(Fault::model, "keep_aspect_ratio_policy '{}' is none of stretch, not_larger, not_smaller", policy);
+    fail(Fault::model, "keep_aspect_ratio_policy '{}' is not stretch, not_larger or not_smaller", policy);
   }
   const auto [least, most] = std::ranges::minmax_element(plan, {}, &Axis::scale);
   const float scale = policy == "not_larger" ? least->scale : most->scale;
@@ -89,7 +89,7 @@ float nearest(const std::string& mode, float position) {
   if (mode == "round_prefer_ceil") return std::floor(position + 0.5f);
   if (mode == "floor") return std::floor(position);
   if (mode == "ceil") return std::ceil(position);
-  fail(Fault::model, "nearest_mode '{}' is none of round_prefer_floor, round_prefer_ceil, floor, ceil", mode);
+  fail(Fault::model, "nearest_mode '{}' is not round_prefer_floor, round_prefer_ceil, floor or ceil", mode);
 }
 
 // One of the input elements that every output element along an axis is the weighted sum of.
@@ -196,7 +196,7 @@ Interpolation read_interpolation(const Call& call) {
   how.exclude_outside = (how.mode == "cubic" || (how.mode == "linear" && how.antialias)) &&
                         call.node.integer("exclude_outside", 0) != 0;
   if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic") {
-    fail(Fault::model, "mode '{}' is none of nearest, linear, cubic", how.mode);
+    fail(Fault::model, "mode '{}' is not nearest, linear or cubic", how.mode);
   }
   return how;
 }

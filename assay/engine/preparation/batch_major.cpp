@@ -133,7 +133,7 @@ class Mover {
   };
 
   void visit(int n) {
-    const Node& node = graph_.nodes()[index(n)];
+    const Node& node = graph_.node(n);
     const bool moved = std::ranges::any_of(node.inputs, [&](ValueId id) { return moved_.contains(id); });
     const bool moves = node.op == "Transpose" || has_trait(node.op, Trait::reshapes);
     if (!moved && !moves) return;
@@ -374,7 +374,7 @@ class Mover {
   }
 
   void put(int n, Made made) {
-    const Node& node = graph_.nodes()[index(n)];
+    const Node& node = graph_.node(n);
     gains_ |= is_dense(made.node.op) || is_softmax(made.node.op);
     // Values that are as they were, but for their form, have their own node, which is used where they are
     // requested as they were.

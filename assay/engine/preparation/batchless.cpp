@@ -387,7 +387,7 @@ std::optional<Graph> with_axis_of_one(const Graph& graph) {
     const ValueId inner = edit.wrap(
         id, {.name = name, .op = "Unsqueeze", .inputs = {id, front}, .outputs = {id}, .attributes = {}});
     for (const int n : graph.consumers(id)) {
-      Node reader = edit.nodes()[nth(n)];
+      Node reader = edit.node(n);
       std::ranges::replace(reader.inputs, id, inner);
       edit.replace_node(n, std::move(reader));
     }

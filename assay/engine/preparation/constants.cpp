@@ -79,7 +79,7 @@ std::int64_t Constants::parameters_behind(const Graph& graph, ValueId id) const 
     if (graph.is_constant(at)) {
       if (graph.constant(at).dtype() == DType::float32) count += graph.constant(at).count();
     } else if (graph.producer(at) >= 0) {
-      const auto& inputs = graph.nodes()[static_cast<std::size_t>(graph.producer(at))].inputs;
+      const auto& inputs = graph.node(graph.producer(at)).inputs;
       open.insert(open.end(), inputs.begin(), inputs.end());
     }
   }

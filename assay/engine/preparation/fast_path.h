@@ -108,7 +108,7 @@ class FastPath {
                  const Request& request) const;
   void run_part(const Part& part, std::vector<Array>& values, const Request& request) const;
   bool as_expected(ValueId id, const Array& tensor) const;
-  const Node& node(int n) const { return graph_.nodes()[static_cast<std::size_t>(n)]; }
+  const Node& node(int n) const { return graph_.node(n); }
 
   Graph graph_;
   Constants constants_;

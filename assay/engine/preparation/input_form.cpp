@@ -17,7 +17,7 @@ namespace {
 bool is_recurrent_operand(const Graph& graph, ValueId input) {
   const auto readers = graph.consumers(input);
   return !readers.empty() && std::ranges::all_of(readers, [&](int n) {
-    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    const Node& node = graph.node(n);
     if (!is_recurrent(node.op) || node.integer("layout", 0) != 0) return false;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i] == input && i != 0 && i != 5 && i != 6) return false;
@@ -176,7 +176,7 @@ bool becomes_real(const Graph& graph, ValueId input) {
     const bool is_output = std::ranges::find(graph.outputs(), bytes[i]) != graph.outputs().end();
     if (is_output || graph.consumers(bytes[i]).empty()) return false;
     for (const int n : graph.consumers(bytes[i])) {
-      const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+      const Node& node = graph.node(n);
       const DType type = types[static_cast<std::size_t>(node.outputs[0])];
       if (node.op == "Cast" && (type == DType::float32 || type == DType::float64)) continue;
       if (node.inputs[0] != bytes[i] || !(node.op == "Transpose" || has_trait(node.op, Trait::reshapes)))
@@ -228,9 +228,9 @@ Array bind_records(const Graph& graph, ValueId input, const RecordShapes& known,
     const bool of_bytes = value.dtype == DType::uint8;
     fail(Fault::mismatch,
          "input '{}' of network '{}' takes {} numbers ({}), but the records hold fractions; {}", value.name,
-         graph.name(), to_string(value.dtype), of_bytes ? "8-bit pictures, say" : "tokens, say",
-         of_bytes ? "of pictures, say scale=1 in the data specification, which keeps them from 0 to 255"
-                  : "is the scaling of the data meant for another network?");
+         graph.name(), to_string(value.dtype), of_bytes ? "8-bit pictures, for instance" : "tokens, say",
+         of_bytes ? "for pictures, add scale=1 to the data specification, which keeps them from 0 to 255"
+                  : "is the data scaled for another network?");
   }
   tensor = in_memory(tensor, wanted);
   return form.batch_axis > 0 ? tensor.movedim(0, form.batch_axis).contiguous() : tensor;

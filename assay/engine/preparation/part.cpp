@@ -15,7 +15,7 @@ Part::Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueI
     given_.emplace(id, own[id]);
   }
   for (const int n : nodes) {
-    Node node = graph.nodes()[static_cast<std::size_t>(n)];
+    Node node = graph.node(n);
     for (ValueId& id : node.inputs) {
       if (id == no_value) continue;
       if (!own.contains(id) && graph.is_constant(id))

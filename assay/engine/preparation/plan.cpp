@@ -22,7 +22,7 @@ std::vector<bool> needed_nodes(const Graph& graph, const std::vector<bool>& avai
     }
     if (needed[static_cast<std::size_t>(producer)]) continue;
     needed[static_cast<std::size_t>(producer)] = true;
-    const auto& inputs = graph.nodes()[static_cast<std::size_t>(producer)].inputs;
+    const auto& inputs = graph.node(producer).inputs;
     open.insert(open.end(), inputs.begin(), inputs.end());
   }
   return needed;

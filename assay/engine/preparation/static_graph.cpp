@@ -72,7 +72,7 @@ class Maker {
       if (id == no_value || is_known(id) || !seen.insert(id).second) continue;
       const int producer = graph_.producer(id);
       if (producer < 0) return false;
-      const Node& node = graph_.nodes()[static_cast<std::size_t>(producer)];
+      const Node& node = graph_.node(producer);
       if (node.op == "Shape") continue;
       if (!is_movement(node.op) && !is_pass_through(node.op) && !has_trait(node.op, Trait::affine))
         return false;

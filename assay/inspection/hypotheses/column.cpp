@@ -74,7 +74,7 @@ class Columns final : public Annotator {
       cells.insert(row[place]);
     }
     if (wanted == "numeric" && !numbers)
-      fail(Fault::data, "{}: column '{}' has cells that are no numbers; take it as categorical", table_.path,
+      fail(Fault::data, "{}: column '{}' has cells that are not numbers; use it as categorical", table_.path,
            shown);
     Column column{place, {}};
     if (wanted == "numeric" || (wanted == "auto" && numbers)) {

@@ -105,7 +105,7 @@ class Conll final : public Annotator {
         !column.empty() && column.size() < 6 && column.find_first_not_of("0123456789") == std::string::npos;
     const std::size_t wanted = digits ? std::stoul(column) : 0;
     if (wanted == 0)
-      fail(Fault::usage, "hypothesis 'conll': column '{}' is no number from 1, nor last", column);
+      fail(Fault::usage, "hypothesis 'conll': column '{}' is neither a number from 1 on nor last", column);
     if (wanted > fields.size())
       fail(Fault::data, "{}, line {}: {} columns, not {}", file_, number, fields.size(), wanted);
     return fields[wanted - 1];

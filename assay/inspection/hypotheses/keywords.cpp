@@ -92,25 +92,24 @@ class Keywords final : public Annotator {
 }  // namespace
 
 AnnotatorInfo keywords_annotator() {
-  return {
-      .name = "keywords",
-      .summary = "symbols of given words, of each and of any",
-      .definition =
-          "'keywords' is 1 on the symbols of all words given, 'keywords:WORD' on those of one. A whole word "
-          "has no letter, digit or underscore beside it, or is what one symbol says",
-      .limits =
-          "a word that a record cuts off is not found, and its rest counts as whole; case is ignored for "
-          "ASCII "
-          "letters only",
-      .paper = "Sellam et al., SIGMOD 2019",
-      .options = {{"words", "", "joined by +"},
-                  {"file", "", "more words, one a line"},
-                  {"whole", "yes", "only whole words: yes or no"},
-                  {"case", "sensitive", "sensitive or ignore"},
-                  {"name", "keywords", "what results call them"}},
-      .make = [](const AnnotatorSetup& setup) -> std::unique_ptr<Annotator> {
-        return std::make_unique<Keywords>(setup);
-      }};
+  return {.name = "keywords",
+          .summary = "symbols of given words, of each and of any",
+          .definition =
+              "'keywords' is 1 on the symbols of all words given, 'keywords:WORD' on those of one. A whole "
+              "word has no letter, digit or underscore next to it, or is the text of one symbol",
+          .limits =
+              "a word that a record cuts off is not found, and its rest counts as whole; case is ignored for "
+              "ASCII "
+              "letters only",
+          .paper = "Sellam et al., SIGMOD 2019",
+          .options = {{"words", "", "joined by +"},
+                      {"file", "", "more words, one a line"},
+                      {"whole", "yes", "only whole words: yes or no"},
+                      {"case", "sensitive", "sensitive or ignore"},
+                      {"name", "keywords", "what results call them"}},
+          .make = [](const AnnotatorSetup& setup) -> std::unique_ptr<Annotator> {
+            return std::make_unique<Keywords>(setup);
+          }};
 }
 
 }  // namespace assay::inspection

@@ -155,7 +155,7 @@ class IndexMask final : public Annotator {
  private:
   static std::uint16_t code_of(const std::string& text) {
     if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos)
-      fail(Fault::usage, "hypothesis 'mask': '{}' is no code to ignore", text);
+      fail(Fault::usage, "hypothesis 'mask': '{}' is not a code that can be ignored", text);
     return static_cast<std::uint16_t>(std::stoul(text));
   }
   std::optional<std::size_t> known(std::uint16_t code, const Dataset& dataset, std::size_t index) const {

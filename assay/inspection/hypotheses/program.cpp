@@ -113,7 +113,7 @@ class Program final : public Annotator {
     const auto add = [&](const Json& value) {
       if (!value.is_null() && !value.is_number())
         refuse(records, r,
-               fmt::format("'{}' is no number, null, or a JSON list of these", line.substr(0, 60)));
+               fmt::format("'{}' is not a number, null, or a JSON list of these", line.substr(0, 60)));
       behaviours.values.push_back(value.is_null() ? std::numeric_limits<float>::quiet_NaN()
                                                   : value.get<float>());
     };
@@ -150,7 +150,7 @@ class Program final : public Annotator {
 
 AnnotatorInfo program_annotator() {
   return {.name = "program",
-          .summary = "what a program of your own says of records, a line each",
+          .summary = "what your own program says of records, one line each",
           .definition =
               "the command runs in a shell for each block of records. It reads a record a line, as JSON: a "
               "string "

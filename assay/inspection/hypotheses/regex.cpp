@@ -58,7 +58,7 @@ class Regex final : public Annotator {
     options.set_case_sensitive(!ignore_case);
     auto compiled = std::make_unique<re2::RE2>(pattern, options);
     if (!compiled->ok())
-      fail(Fault::usage, "{}: '{}' is no regular expression: {}", place, pattern, compiled->error());
+      fail(Fault::usage, "{}: '{}' is not a regular expression: {}", place, pattern, compiled->error());
     patterns_.push_back(std::move(compiled));
     hypotheses_.push_back({name});
     version_.text(pattern).number(ignore_case ? 1 : 0);

@@ -373,8 +373,9 @@ MeasureInfo linear_measure() {
           "h = w u + b with the least sum of squares over learned rows plus ridge * n * sum w^2, solved "
           "exactly from sums; units are standardised by the calibration records. Value of the group: R^2 = "
           "1 - sum (h - w u - b)^2 / sum (h - mean h)^2 on the held-out rows; below 0 where the mean is "
-          "better. Value of a unit: |w| times the unit's standard deviation, divided by h's. No interval "
-          "and no p of its own: resample records. It has converged, for all hypotheses at once, where half "
+          "better. Value of a unit: |w| times the unit's standard deviation, divided by h's. It has no "
+          "interval and no p; resample records for these. It has converged, for all hypotheses at once, "
+          "where half "
           "the interval that the held-out rows give R^2 (Fisher, of the correlation of h and its "
           "prediction), and units / learned rows * (1 - R^2), are below the tolerance together (0.01)",
       .limits =

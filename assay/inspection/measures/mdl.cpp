@@ -48,12 +48,12 @@ MeasureInfo mdl_measure() {
           "the "
           "bits of a row gives the mean",
       .limits =
-          "the probe goes on learning instead of starting anew for each block as the paper's does, "
-          "so that L is an upper bound of theirs for the same probe. A rare hypothesis compresses well "
+          "the probe goes on learning, while the paper's starts from scratch for each block, so L is an "
+          "upper bound of theirs for the same probe. A rare hypothesis compresses well "
           "by its frequency alone: compare it with the same group with fresh weights. Depends on the "
           "order of records, so states do not merge",
       .paper = "Voita and Titov, Information-Theoretic Probing with MDL, EMNLP 2020; Dawid 1984",
-      .options = {{"penalty", "0.001", "strength of the L2 penalty beside the mean loss of a row"},
+      .options = {{"penalty", "0.001", "strength of the L2 penalty relative to the mean loss of a row"},
                   {"rate", "0.03", "learning rate of Adam, divided by sqrt(1 + steps / 1000)"}},
       .joint = true,
       .merges = false,

@@ -86,7 +86,9 @@ const char* const difference_limits =
 
 MeasureInfo mean_difference_measure() {
   return {.name = "mean_difference",
-          .summary = "how much higher a unit's mean is where the hypothesis holds, in the unit's own scale",
+          .summary =
+              "difference between a unit's mean where the hypothesis holds and where it does not, in the "
+              "unit's scale",
           .definition =
               "mean(u where h = 1) - mean(u where h = 0). Interval: difference -+ z sqrt(s1^2 / n1 + s0^2 / "
               "n0), with the variance of each class by itself (Welch's error, normal quantiles). p, "
@@ -104,7 +106,9 @@ MeasureInfo mean_difference_measure() {
 
 MeasureInfo cohen_d_measure() {
   return {.name = "cohen_d",
-          .summary = "how much higher a unit's mean is where the hypothesis holds, in standard deviations",
+          .summary =
+              "difference between a unit's mean where the hypothesis holds and where it does not, in "
+              "standard deviations",
           .definition =
               "(mean(u where h = 1) - mean(u where h = 0)) / s, with the pooled s^2 = ((n1 - 1) s1^2 + (n0 - "
               "1) s0^2) / (n1 + n0 - 2). Interval: d -+ z sqrt((n1 + n0) / (n1 n0) + d^2 / (2 (n1 + n0))). "

@@ -57,11 +57,11 @@ MeasureInfo selectivity_measure() {
                       "occurs, drawn once, by the seed, from the hypothesis's classes as the calibration "
                       "records have them. The probe is multiclass's. Interval for accuracy: difference -+ z "
                       "sqrt(a1 (1 - a1) / n + a2 (1 - a2) / n), as of independent rows; none for F1. "
-                      "Status no_symbols: the records are no tokens, there is no control task. ") +
+                      "Status no_symbols: the records are not tokens, so there is no control task. ") +
           probe_definition,
       .limits =
-          "control tasks are drawn once: another seed gives another selectivity. There is none of "
-          "images",
+          "control tasks are drawn once: another seed gives another selectivity. There is no control task "
+          "for images",
       .paper = "Hewitt and Liang, Designing and Interpreting Probes with Control Tasks, EMNLP 2019",
       .options = options,
       .joint = true,

@@ -133,7 +133,7 @@ void PairwiseState::load(const nlohmann::json& state) {
 void require_same_calibration(bool same) {
   if (!same) {
     fail(Fault::mismatch,
-         "states of a measure were calibrated on different records and cannot be merged: run all shards "
+         "states of a measure were calibrated with different records and cannot be merged: run all shards "
          "with the same data, seed and options");
   }
 }

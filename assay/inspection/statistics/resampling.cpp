@@ -280,8 +280,8 @@ std::unique_ptr<MeasureState> make_state(const MeasureInfo& info, const MeasureS
   if (resampling.bootstrap > 0) {
     if (!info.merges) {
       fail(Fault::usage,
-           "measure '{}' learns row by row, so that there is no bootstrap of it: leave the bootstrap or the "
-           "measure out",
+           "measure '{}' learns row by row, so it cannot be bootstrapped; leave out the bootstrap or the "
+           "measure",
            info.name);
     }
     state = std::make_unique<Bootstrapped>(info, setup, resampling.bootstrap);

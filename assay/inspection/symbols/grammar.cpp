@@ -32,7 +32,7 @@ class GrammarReader {
 
   Grammar read(const std::string& start) {
     skip_space();
-    if (at_end()) error(place_, "there is no rule; a grammar has at least one: name ::= \"text\"");
+    if (at_end()) error(place_, "there is no rule; a grammar needs at least one: name ::= \"text\"");
     while (!at_end()) rule();
     for (const auto& [id, place] : used_) {
       if (!defined_.contains(id)) {
@@ -61,7 +61,7 @@ class GrammarReader {
     const char32_t c = peek();
     ++at_;
     place_ = c == '\n' ? GrammarPlace{place_.line + 1, 1} : GrammarPlace{place_.line, place_.column + 1};
-    if (c >= no_character && c < no_character + 256) error(place_, "this is no UTF-8");
+    if (c >= no_character && c < no_character + 256) error(place_, "this is not UTF-8");
     return c;
   }
   std::string bytes(std::size_t from, std::size_t to) const {

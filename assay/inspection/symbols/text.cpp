@@ -33,7 +33,7 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
     const Characters characters = characters_of(line);
     for (const char32_t code : characters.codes) {
       if (code >= no_character && code < no_character + 256)
-        fail(Fault::data, "{}, line {}: this is no UTF-8", path.string(), lines.size() + 1);
+        fail(Fault::data, "{}, line {}: this is not UTF-8", path.string(), lines.size() + 1);
     }
     lines.push_back(std::move(line));
     at = end + 1;

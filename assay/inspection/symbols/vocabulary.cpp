@@ -33,7 +33,7 @@ std::vector<std::string> symbols_of(const Array& array, const std::string& name)
   if (array.shape().size() == 1 && array.dtype() != DType::float32 && array.dtype() != DType::float64) {
     const Array codes = array.to(DType::int64);
     for (const std::int64_t code : codes.as<std::int64_t>()) {
-      if (code < 0 || code > 0x10FFFF) fail(Fault::data, "{}: {} is no code of a character", name, code);
+      if (code < 0 || code > 0x10FFFF) fail(Fault::data, "{}: {} is not the code of a character", name, code);
       symbols.push_back(utf8(code));
     }
     return symbols;

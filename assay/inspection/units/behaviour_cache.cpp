@@ -396,7 +396,7 @@ Behaviours BehaviourCache::get_or_compute(const Annotator& annotator, const std:
   }
   if (trouble_.empty()) {
     if (const std::string why = series->append(written); !why.empty())
-      trouble_ = fmt::format("{}: behaviours of hypotheses are no longer kept there: {}",
+      trouble_ = fmt::format("{}: behaviours of hypotheses are no longer cached there: {}",
                              series->path().string(), why);
   }
   for (std::size_t m = 0; m < missing.size(); ++m) {

@@ -76,7 +76,7 @@ class Remover {
     std::size_t axis = 1, block = 1;
   };
 
-  const Node& node(int index) const { return graph_.nodes()[static_cast<std::size_t>(index)]; }
+  const Node& node(int index) const { return graph_.node(index); }
 
   [[noreturn]] void cannot(const Node& at, std::string_view why) const {
     fail(Fault::unsupported, "the units of layer '{}' cannot be taken out: {} {}; mask them instead",
@@ -85,7 +85,7 @@ class Remover {
 
   // Input `i` of a node, cut along an axis; other readers keep theirs.
   void cut(int index, std::size_t i, std::size_t axis, std::size_t block) {
-    Node changed = edit_.nodes()[static_cast<std::size_t>(index)];
+    Node changed = edit_.node(index);
     const ValueId id = changed.inputs.at(i);
     if (!graph_.is_constant(id)) cannot(node(index), "has weights that are computed");
     const Array& array = graph_.constant(id);
@@ -186,7 +186,7 @@ class Remover {
     if (groups != layer_.neurons || weights[0] != groups) cannot(at, "keeps groups of channels apart");
     cut(index, 1, 0, 1);
     if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(index, 2, 0, 1);
-    Node changed = edit_.nodes()[static_cast<std::size_t>(index)];
+    Node changed = edit_.node(index);
     changed.attributes["group"] = static_cast<std::int64_t>(kept_.size());
     edit_.replace_node(index, std::move(changed));
     go_on(at, place);
@@ -200,7 +200,7 @@ class Remover {
     if (place.axis != 1 || to.size() != 2 || to[1] != elements) cannot(at, "moves them elsewhere");
     const auto block = static_cast<std::size_t>(elements / layer_.neurons);
     if (at.op == "Reshape") {
-      Node changed = edit_.nodes()[static_cast<std::size_t>(index)];
+      Node changed = edit_.node(index);
       const auto width = static_cast<std::int64_t>(kept_.size() * block);
       changed.inputs[1] = edit_.constant(edit_.unused_name(at.name + "_shape_pruned"),
                                          Array::of<std::int64_t>({2}, Ints{-1, width}));

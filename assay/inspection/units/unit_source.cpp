@@ -87,7 +87,7 @@ struct UnitSource::Network {
   Part prepare(UnitGroup group) const {
     Part part;
     part.layer = session->layer(group.layer);
-    part.node = session->graph().nodes()[static_cast<std::size_t>(part.layer.node)];
+    part.node = session->graph().node(part.layer.node);
     part.map.recurrent = is_recurrent(part.node.op);
     require_gate(group, part.layer, part.node.op);
     std::ranges::sort(group.units);
@@ -106,7 +106,7 @@ struct UnitSource::Network {
     for (Part& part : parts) {
       if (!part.map.recurrent) continue;
       const auto index = model.session->graph().find_node(part.node.name).value();
-      part.node = edit.nodes()[static_cast<std::size_t>(index)];
+      part.node = edit.node(index);
       if (part.node.outputs[0] != no_value) continue;
       part.node.outputs[0] = edit.value(edit.unused_name(part.node.name + "_sequence"));
       edit.replace_node(index, part.node);

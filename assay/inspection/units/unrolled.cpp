@@ -20,7 +20,7 @@ class Unroller {
   Unroller(const Graph& graph, const std::string& node, std::int64_t steps)
       : graph_(graph),
         index_(graph.find_node(node).value()),
-        node_(graph.nodes()[static_cast<std::size_t>(index_)]),
+        node_(graph.node(index_)),
         edit_(graph),
         steps_(steps),
         batch_first_(node_.integer("layout", 0) != 0) {

@@ -95,7 +95,8 @@ class Assembler {
     for (std::size_t i = 0; i < model_.inputs.size(); ++i) {
       const auto [index, call] = place(model_.inputs[i]);
       if (!is_input(index))
-        fail(Fault::model, "{}: is listed as an input but is no InputLayer", layer_at(index).config.where());
+        fail(Fault::model, "{}: is listed as an input but is not an InputLayer",
+             layer_at(index).config.where());
       results_[index][call] = {path_.empty() ? graph_input(layer_at(index)) : given[i]};
     }
   }

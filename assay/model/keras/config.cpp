@@ -316,7 +316,7 @@ class ModelReader {
       KerasLayer next = layer(entry, depth);
       if (entry.contains("inbound_nodes")) {
         if (!entry["inbound_nodes"].is_array())
-          fail(Fault::model, "{}: inbound_nodes is no list", next.config.where());
+          fail(Fault::model, "{}: inbound_nodes is not a list", next.config.where());
         CallReader reader(next.config.where());
         for (const json& node : entry["inbound_nodes"])
           next.calls.push_back(next.operation ? reader.read_operation(node) : reader.read(node));

@@ -298,8 +298,9 @@ Hdf5Dataset Hdf5File::describe(const std::string& path) const {
   Hdf5Dataset result{.shape = {}, .dtype = type_name(type)};
   if (result.dtype.empty()) {
     fail(Fault::model,
-         "{}: dataset '{}' has an element type that is no weight's (float16, 32 or 64 and int8 are)", name(),
-         path);
+         "{}: dataset '{}' has an element type that weights cannot have (float16, float32, float64 and int8 "
+         "can be read)",
+         name(), path);
   }
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 0 || rank > 8 || H5Sget_simple_extent_type(space) == H5S_NULL) {

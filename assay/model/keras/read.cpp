@@ -103,7 +103,7 @@ Graph read_keras_h5(const fs::path& path) {
   if (path.filename().string().ends_with(shard_list)) refuse_shards(path.string());
   const auto weights = is_json ? weights_beside(path) : path;
   if (!weights) {
-    fail(Fault::io, "{}: no weights beside it; put them in '{}'", path.string(),
+    fail(Fault::io, "{}: its weights are missing; put them in '{}'", path.string(),
          fs::path(path).replace_extension(".h5").string());
   }
   Hdf5File file(*weights);

@@ -66,10 +66,11 @@ fs::path ExternalData::resolve(const std::string& location, std::string_view wha
   }
   fs::path file = fs::canonical(folder / location, code);
   if (code) {
-    fail(Fault::model, "{}: external data file '{}' is missing; put it beside the model", what, location);
+    fail(Fault::model, "{}: external data file '{}' is missing; put it in the model's folder", what,
+         location);
   }
   if (!is_inside(file, folder)) {
-    fail(Fault::model, "{}: external data '{}' lies outside the model's folder", what, location);
+    fail(Fault::model, "{}: external data '{}' is outside the model's folder", what, location);
   }
   if (!fs::is_regular_file(file, code)) {
     fail(Fault::model, "{}: external data '{}' is not a regular file", what, location);

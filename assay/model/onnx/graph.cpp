@@ -73,7 +73,7 @@ void OnnxGraph::add(Node node) {
 
 const Node* OnnxGraph::producer(ValueId id) const {
   const auto found = producers_.find(id);
-  return found == producers_.end() ? nullptr : &builder_.nodes()[static_cast<std::size_t>(found->second)];
+  return found == producers_.end() ? nullptr : &builder_.node(found->second);
 }
 
 void OnnxGraph::remark(const std::string& kind, const std::string& where) {

@@ -176,7 +176,7 @@ void Reader::read_outputs(const onnx::GraphProto& graph) {
                     left_out));
   if (!left_out.empty() && kept == 0) {
     fail(Fault::unsupported,
-         "every output ({}) is behind texts or operators of classical machine learning (ai.onnx.ml); export "
+         "every output ({}) depends on texts or operators of classical machine learning (ai.onnx.ml); export "
          "the network without them",
          left_out);
   }
@@ -363,7 +363,7 @@ void Reader::read_attributes(const onnx::NodeProto& proto, Node& node) {
   for (const auto& attribute : proto.attribute()) {
     checked_name(attribute.name(), fmt::format("an attribute of {}", node.describe()));
     if (!node.attributes.emplace(attribute.name(), read_attribute(attribute, node)).second) {
-      fail(Fault::model, "{}: attribute '{}' is there twice", node.describe(), attribute.name());
+      fail(Fault::model, "{}: attribute '{}' is given twice", node.describe(), attribute.name());
     }
   }
 }

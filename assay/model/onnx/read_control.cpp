@@ -407,8 +407,8 @@ void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vec
     for (const std::string& name : captured_names(body)) {
       if (is_sequence_or_optional(name))
         fail(Fault::unsupported,
-             "{}: the sequence or optional value '{}' is read inside a branch or loop that is "
-             "run as a network of its own",
+             "{}: the sequence or optional value '{}' is read inside a branch or loop that runs as a "
+             "separate network",
              node.describe(), name);
       const Array* constant = graph_.constant(graph_.value(name));
       if (constant != nullptr && constant->count() <= most_copied_elements) {
@@ -444,7 +444,7 @@ void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vec
     node.attributes[bodies[b]] = body_bytes(graph);
   }
   for (const std::string& name : proto.output()) node.outputs.push_back(graph_.value(name));
-  graph_.remark("runs as a network of its own: what is inside has no layers", node.describe());
+  graph_.remark("runs as a separate network: what is inside has no layers", node.describe());
   graph_.add(std::move(node));
 }
 

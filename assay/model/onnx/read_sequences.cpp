@@ -56,7 +56,7 @@ const std::vector<std::string>& Reader::sequence(const onnx::NodeProto& proto, c
                                                  int input) const {
   const auto found = is_given(proto, input) ? sequences_.find(proto.input(input)) : sequences_.end();
   if (found == sequences_.end())
-    fail(Fault::unsupported, "{}: input {} is no sequence whose elements are known", node.describe(), input);
+    fail(Fault::unsupported, "{}: input {} is not a sequence with known elements", node.describe(), input);
   return found->second;
 }
 
@@ -86,11 +86,10 @@ bool Reader::stack_collected(onnx::NodeProto& loop, const Node& node) {
     const int appends =
         initial->second.empty() ? appending_node(*body, body->input(input).name(), after) : -1;
     if (appends < 0)
-      fail(
-          Fault::unsupported,
-          "{}: of sequences that pass through a loop of unknown rounds only those are known that begin empty "
-          "and get one element at their end each round; '{}' is another",
-          node.describe(), loop.input(input));
+      fail(Fault::unsupported,
+           "{}: a sequence that passes through a loop with an unknown number of rounds must begin empty and "
+           "get one element at its end in each round; '{}' does not",
+           node.describe(), loop.input(input));
     const std::string element = body->node(appends).input(1), sequence = loop.output(input - 2);
     body->mutable_node()->DeleteSubrange(appends, 1);
     body->mutable_input()->DeleteSubrange(input, 1);
@@ -140,7 +139,8 @@ bool Reader::read_stacked(const onnx::NodeProto& proto, const Node& node) {
     join_stacked(proto, node, stacked);
   } else {
     fail(Fault::unsupported,
-         "{}: its sequence has as many elements as a loop has rounds, which are not known", node.describe());
+         "{}: its sequence has as many elements as a loop has rounds, and their number is not known",
+         node.describe());
   }
   return true;
 }
@@ -235,7 +235,7 @@ void Reader::split_to_sequence(const onnx::NodeProto& proto, const Node& node) {
 
 void Reader::concat_sequence(const onnx::NodeProto& proto, const Node& node) {
   const std::vector<std::string>& list = sequence(proto, node, 0);
-  if (list.empty()) fail(Fault::model, "{}: nothing is there to be joined", node.describe());
+  if (list.empty()) fail(Fault::model, "{}: there is nothing to join", node.describe());
   const std::int64_t axis = integer_in(proto, "axis", 0);
   if (integer_in(proto, "new_axis", 0) != 0) return stack(list, axis, proto.output(0), node);
   add("Concat", node.name, list, proto.output(0), {{"axis", axis}});

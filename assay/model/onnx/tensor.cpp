@@ -258,7 +258,7 @@ Array TensorReader::read(const onnx::SparseTensorProto& tensor, const std::strin
   std::int64_t count = 1;
   for (const std::int64_t dim : shape) {
     if (dim < 0 || __builtin_mul_overflow(count, dim, &count))
-      fail(Fault::model, "{}: {} is no shape of a tensor", what, to_string(shape));
+      fail(Fault::model, "{}: {} is not a shape of a tensor", what, to_string(shape));
   }
   // Positions in the flattened tensor, or one along each axis.
   const bool flat = places.shape().size() == 1;

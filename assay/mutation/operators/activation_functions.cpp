@@ -37,7 +37,7 @@ void put_activation(const SubjectLayer& layer, const std::string& name, Edit& ed
     if (known == name) op = its;
   std::map<std::string, Attribute> attributes;
   if (op == "Softmax") attributes["axis"] = std::int64_t{layer.layer.neuron_axes.front()};
-  edit.note(layer, -1, "ends in " + name + " in place of " + activation_of(layer));
+  edit.note(layer, -1, "ends in " + name + " instead of " + activation_of(layer));
   const int producer = edit.subject().graph().producer(layer.layer.value);
   edit.restructure([&layer, producer, op, attributes](GraphBuilder& builder) {
     if (!layer.has_activation()) {
@@ -48,7 +48,7 @@ void put_activation(const SubjectLayer& layer, const std::string& name, Edit& ed
                                        .attributes = attributes});
       return;
     }
-    const std::string node_name = builder.nodes()[static_cast<std::size_t>(producer)].name;
+    const std::string node_name = builder.node(producer).name;
     builder.replace_node(producer, {.name = node_name,
                                     .op = op,
                                     .inputs = {layer.preactivation},

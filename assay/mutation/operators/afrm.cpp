@@ -9,7 +9,7 @@ OperatorInfo afrm_operator() {
           .title = "activation function removal",
           .summary = "the activation function of a whole layer is removed",
           .definition =
-              "the layer gives its pre-activation in place of its activation, for activation functions of "
+              "the layer gives its pre-activation instead of its activation, for activation functions of "
               "any kind, also those spelt out in several nodes; not "
               "a final softmax or sigmoid",
           .limits = "one mutant per layer; the functions inside recurrent cells stay",
@@ -28,7 +28,7 @@ OperatorInfo afrm_operator() {
                 const SubjectLayer& layer = target.layer;
                 const int producer = edit.subject().graph().producer(layer.layer.value);
                 edit.restructure([&layer, producer](GraphBuilder& builder) {
-                  const std::string name = builder.nodes()[static_cast<std::size_t>(producer)].name;
+                  const std::string name = builder.node(producer).name;
                   builder.replace_node(producer, {.name = name,
                                                   .op = "Identity",
                                                   .inputs = {layer.preactivation},

@@ -23,7 +23,7 @@ BitRange bits_of(const SpecOptions& options) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bit);
   if (error != std::errc() || end != text.data() + text.size() || bit < 0 || bit > 31) {
     fail(Fault::usage,
-         "bitflip: bits={} is none of any, sign, exponent, mantissa and 0 (least significant) to 31 (sign)",
+         "bitflip: bits={} is not any, sign, exponent, mantissa, or 0 (least significant) to 31 (sign)",
          text);
   }
   return {bit, 1};

@@ -34,8 +34,8 @@ OperatorInfo gf_operator() {
               "and R); biases only with bias=true, the "
               "statistics of batch normalisation never",
           .limits =
-              "the paper leaves sigma open; the default lets a weight move as far as weights of the layer "
-              "typically lie apart",
+              "the paper leaves sigma open; by default a weight moves as far as weights of the layer "
+              "typically differ",
           .paper = "Ma et al., DeepMutation, ISSRE 2018",
           .level = OperatorInfo::Level::weight,
           .options = std::move(options),

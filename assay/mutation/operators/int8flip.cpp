@@ -55,7 +55,9 @@ OperatorInfo int8flip_operator() {
           "the 8; by default one weight of the network (count=1), a single-event upset. The integer is the "
           "weight divided by the greatest step of which all weights of its neuron are multiples from -128 "
           "to 127",
-      .limits = "weights of a neuron that are no multiples of one step are not stored in 8 bits and stay",
+      .limits =
+          "weights of a neuron that are not multiples of one step are not stored in 8 bits and stay "
+          "unchanged",
       .paper = "fault model of Li et al., SC 2017 (error propagation in DNN accelerators)",
       .level = OperatorInfo::Level::weight,
       .options = site_options(OperatorInfo::Level::weight, "0.01", "1"),

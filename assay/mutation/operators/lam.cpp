@@ -31,7 +31,7 @@ std::string refusal(const SubjectLayer& layer, const SpecOptions& options) {
   const bool none = possible(layer, options).empty();
   if (layer.last) return "it gives the network's output; a layer is added between layers";
   if (!none) return {};
-  return options.text("kind") == "duplicate" ? shapes_differ(layer) : "it is never negative already";
+  return options.text("kind") == "duplicate" ? shapes_differ(layer) : "its output is never negative anyway";
 }
 
 // A copy of the layer's nodes that reads the layer and gives what its readers read.
@@ -41,7 +41,7 @@ void duplicate(GraphBuilder& builder, const Graph& graph, const SubjectLayer& la
     if (const auto found = renamed.find(id); found != renamed.end()) id = found->second;
   };
   for (const int n : layer.nodes) {
-    Node copy = graph.nodes()[static_cast<std::size_t>(n)];
+    Node copy = graph.node(n);
     copy.name = builder.unused_name(copy.name + "/copy");
     for (ValueId& id : copy.inputs) rename(id);
     for (ValueId& id : copy.outputs) {

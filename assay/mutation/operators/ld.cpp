@@ -34,7 +34,7 @@ OperatorInfo ld_operator() {
                 const SubjectLayer& layer = target.layer;
                 const int producer = edit.subject().graph().producer(replaced(layer));
                 edit.restructure([&layer, producer](GraphBuilder& builder) {
-                  const std::string name = builder.nodes()[static_cast<std::size_t>(producer)].name;
+                  const std::string name = builder.node(producer).name;
                   builder.replace_node(producer, {.name = name,
                                                   .op = "Identity",
                                                   .inputs = {layer.input},

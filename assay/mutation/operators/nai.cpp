@@ -20,7 +20,7 @@ OperatorInfo nai_operator() {
           .title = "neuron activation inverse",
           .summary = "flips the sign of the pre-activation of some neurons",
           .definition =
-              "a chosen neuron with pre-activation z and activation function f gives f(-z) in place of f(z). "
+              "a chosen neuron with pre-activation z and activation function f gives f(-z) instead of f(z). "
               "Done by negating constants, which is exact: its "
               "incoming weights and bias, or scale and shift of the batch normalisation between them and f; "
               "by multiplying z with -1 where the network "

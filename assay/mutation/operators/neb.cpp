@@ -19,8 +19,8 @@ OperatorInfo neb_operator() {
           .limits =
               "of a recurrent layer the weights to the next layer are meant; the recurrence inside goes on. "
               "stuck[value=0] instead sets the activation itself "
-              "to 0 (neuron inhibition): the same where nothing lies between the activation and the next "
-              "layer's weights",
+              "to 0 (neuron inhibition): the same if nothing is between the activation and the next layer's "
+              "weights",
           .paper = "Ma et al., DeepMutation, ISSRE 2018",
           .level = OperatorInfo::Level::neuron,
           .options = site_options(OperatorInfo::Level::neuron, "0.01", "0"),

@@ -72,7 +72,7 @@ OperatorInfo ns_operator() {
               "the chosen neurons of a layer are paired at random and each pair exchanges its activations "
               "for all readers of the layer. An odd number gets one "
               "more neuron of the layer, so at least two take part",
-          .limits = "not for bidirectional recurrent layers, whose neurons lie on two axes",
+          .limits = "not for bidirectional recurrent layers, whose neurons are on two axes",
           .paper = "Ma et al., DeepMutation, ISSRE 2018",
           .level = OperatorInfo::Level::neuron,
           .options = site_options(OperatorInfo::Level::neuron, "0.01", "0"),
@@ -81,7 +81,7 @@ OperatorInfo ns_operator() {
               return "no layer with weights comes after it, for which its neurons could swap roles";
             if (layer.layer.neurons < 2) return "it has one neuron only";
             if (layer.several_outputs) return "several outputs of the recurrent operator are read";
-            return switch_axis(layer) < 0 ? "its neurons lie on several axes (directions and units)" : "";
+            return switch_axis(layer) < 0 ? "its neurons are on several axes (directions and units)" : "";
           },
           .apply = switch_neurons};
 }

@@ -29,7 +29,7 @@ std::vector<ValueId> outgoing_values(const Subject& subject, const SubjectLayer&
     open.erase(open.begin());
     bool mixed = std::ranges::find(graph.outputs(), value) != graph.outputs().end();
     for (const int n : graph.consumers(value)) {
-      const Node& reader = graph.nodes()[static_cast<std::size_t>(n)];
+      const Node& reader = graph.node(n);
       if (works_by_neuron(subject, layer, reader, value)) {
         open.emplace(n, reader.outputs[0]);
       } else {

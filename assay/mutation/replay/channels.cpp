@@ -193,9 +193,7 @@ class ChannelFinder {
     return {shape.begin() + 1, shape.end()};
   }
 
-  const Node& node(std::size_t i) const {
-    return mutant_.nodes()[static_cast<std::size_t>(difference_.nodes[i])];
-  }
+  const Node& node(std::size_t i) const { return mutant_.node(difference_.nodes[i]); }
 
   std::size_t dims_of(ValueId id) const { return session_.shape(id).size(); }
   std::int64_t width_of(ValueId id) const { return session_.shape(id)[1]; }
@@ -218,8 +216,7 @@ class ChannelFinder {
     // What is computed here has the shape of the seam or of the value that the original's node of this name
     // computes.
     const auto was = original_.find_node(first.name);
-    const bool started =
-        was ? start_linear(now, original_.nodes()[static_cast<std::size_t>(*was)]) : start_edit(now);
+    const bool started = was ? start_linear(now, original_.node(*was)) : start_edit(now);
     at_ = first.outputs[0];
     path_.changed = channels_.size();
     return started && !channels_.empty() &&
@@ -362,7 +359,7 @@ class ChannelFinder {
       const auto readers = original_.consumers(at_);
       const bool is_output = std::ranges::find(original_.outputs(), at_) != original_.outputs().end();
       if (readers.size() != 1 || is_output) return;
-      const Node& reader = original_.nodes()[static_cast<std::size_t>(readers[0])];
+      const Node& reader = original_.node(readers[0]);
       if (!plain(reader.outputs[0])) return;
       if (end_in(reader)) return;
       const Channels before = channels_;
@@ -423,10 +420,10 @@ std::optional<ChangedWeights> find_changed_weights(const Session& session, const
   const Graph& original = session.graph();
   if (!computes_changes(session) || difference.nodes.empty() || difference.sources.size() != 1)
     return std::nullopt;
-  const Node& now = mutant.nodes()[static_cast<std::size_t>(difference.nodes[0])];
+  const Node& now = mutant.node(difference.nodes[0]);
   const auto index = original.find_node(now.name);
   if (!index || now.inputs.empty() || now.inputs[0] != difference.sources.begin()->first) return std::nullopt;
-  const Node& was = original.nodes()[static_cast<std::size_t>(*index)];
+  const Node& was = original.node(*index);
   const ValueId source = difference.sources.begin()->second, made = was.outputs[0];
   const auto in_front = [&](ValueId id) {
     const auto [axis, rows] = session.record_axis(id);

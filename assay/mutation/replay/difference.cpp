@@ -65,7 +65,7 @@ class Comparison {
   void classify(std::size_t n) {
     const Node& now = node(n);
     const auto index = original_.find_node(now.name);
-    const Node* was = index ? &original_.nodes()[static_cast<std::size_t>(*index)] : nullptr;
+    const Node* was = index ? &original_.node(*index) : nullptr;
     if (was && !same_function(now, *was)) was = nullptr;
     edited_[n] = !was || !unedited(now, *was);
     dirty_[n] = true;
@@ -139,7 +139,7 @@ class Comparison {
       if (producer < 0 || per_record_(origin(id))) {
         found.insert(id);
       } else {
-        const auto& inputs = mutant_.nodes()[static_cast<std::size_t>(producer)].inputs;
+        const auto& inputs = mutant_.node(producer).inputs;
         open.insert(open.end(), inputs.begin(), inputs.end());
       }
     }

@@ -77,7 +77,7 @@ Block::Block(const Session& session) : session_(session) {
   for (const Layer& layer : session.layers()) {
     if (!layer.carries_weights) continue;
     ids.insert(layer.linear_value);
-    for (const ValueId id : graph.nodes()[static_cast<std::size_t>(layer.node)].inputs) {
+    for (const ValueId id : graph.node(layer.node).inputs) {
       if (id != no_value && graph.producer(id) >= 0 && session.record_axis(id).axis >= 0) ids.insert(id);
     }
   }
@@ -118,7 +118,7 @@ Tensors Block::frontier(const Chunk& chunk, ValueId id) const {
     } else if (input != chunk.inputs.end()) {
       found.insert(*input);
     } else {
-      const auto& inputs = graph.nodes()[static_cast<std::size_t>(graph.producer(at))].inputs;
+      const auto& inputs = graph.node(graph.producer(at)).inputs;
       open.insert(open.end(), inputs.begin(), inputs.end());
     }
   }
@@ -158,8 +158,8 @@ Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
       original.options().threads > 0 ? original.options().threads : static_cast<int>(available_threads());
   changed_ = find_changed_weights(original, mutant_, difference_);
   channels_ = find_channel_path(original, mutant_, difference_, changed_);
-  const auto linear = std::ranges::count_if(
-      difference_.nodes, [&](int n) { return is_weighted(mutant_.nodes()[static_cast<std::size_t>(n)].op); });
+  const auto linear =
+      std::ranges::count_if(difference_.nodes, [&](int n) { return is_weighted(mutant_.node(n).op); });
   heavy_ = linear > 1 || !make_part();
 }
 
@@ -310,7 +310,7 @@ Array Replay::exact(Block& block, std::size_t chunk, const std::vector<std::int6
 std::string Replay::way() const {
   if (naive_) return "whole network";
   if (difference_.empty()) return "nothing changes";
-  const std::string& first = mutant_.nodes()[static_cast<std::size_t>(difference_.nodes[0])].name;
+  const std::string& first = mutant_.node(difference_.nodes[0]).name;
   if (channels_) return fmt::format("{} of {} channels from {}", channels_->changed, channels_->width, first);
   if (is_layer_with_other_weights()) return fmt::format("changed weights of {}", first);
   return fmt::format("{} from {}", heavy_ ? "mutant" : "original", first);

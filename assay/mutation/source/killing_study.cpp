@@ -212,7 +212,7 @@ class StudyRun {
   void plan_operator(const OperatorChoice& op) {
     const OperatorInfo& info = info_of(op);
     if (!info.of_source())
-      fail(Fault::usage, "mutation operator {} changes a trained network; it is not trained again and again",
+      fail(Fault::usage, "mutation operator {} changes a trained network; it is not trained repeatedly",
            info.name);
     const ProgramFault& fault = info.program;
     const bool given = fault.option.empty() || op.spec().options.contains(fault.option);

@@ -70,9 +70,8 @@ class ProgramTrainer {
   void require_there(const TrainingJob& job, const Trained& trained) const {
     if (trained.failure.empty() && !store_.holds(trained.key))
       fail(Fault::io,
-           "{}: the network of {} is not there; the store has to be a folder that all ranks share, or "
-           "somebody "
-           "has taken it away",
+           "{}: the network of {} is not there; either the store is not a folder that all ranks share, or "
+           "the file was removed",
            store_.folder().string(), job.what);
   }
 

@@ -12,7 +12,7 @@ class Box final : public Rule {
       : low_(settings.low), high_(settings.high), epsilon_(settings.epsilon) {
     if (!low_.defined() || !high_.defined()) {
       fail(Fault::usage,
-           "rule 'box' is for layers that read the network's input: its bounds are known there only");
+           "rule 'box' is for layers that read the network's input, since only its bounds are known");
     }
   }
 
@@ -38,7 +38,7 @@ class Box final : public Rule {
 
 RuleInfo box() {
   return {"box",
-          "z^B: for the first layer, whose inputs lie between known bounds",
+          "z^B: for the first layer, whose inputs are between known bounds",
           "Montavon et al., Pattern Recognition 2017",
           {},
           [](const RuleSettings& s) -> std::unique_ptr<Rule> { return std::make_unique<Box>(s); }};

@@ -41,7 +41,7 @@ Keys keys_of(const std::string& text) {
       continue;
     }
     if (!is_key)
-      fail(Fault::usage, "{} '{}': '{}' is none of {}{}", choice_of_units, text, key, joined(known),
+      fail(Fault::usage, "{} '{}': '{}' is not one of {}{}", choice_of_units, text, key, joined(known),
            did_you_mean(key, known));
     const auto [entry, is_new] =
         keys.emplace(key, equals == std::string::npos ? part : part.substr(equals + 1));
@@ -51,13 +51,12 @@ Keys keys_of(const std::string& text) {
   const bool from = keys.contains("from");
   for (const char* key : {"layer", "gate", "units"}) {
     if (from && keys.contains(key))
-      fail(Fault::usage, "{} '{}': a document says itself which units; leave out {}", choice_of_units, text,
-           key);
+      fail(Fault::usage, "{} '{}': a document says which units; leave out {}", choice_of_units, text, key);
   }
   for (const char* key : {"hypothesis", "measure", "top"}) {
     if (!from && keys.contains(key))
-      fail(Fault::usage, "{} '{}': {} is asked of the result of an inspection; add from=FILE",
-           choice_of_units, text, key);
+      fail(Fault::usage, "{} '{}': {} is for the result of an inspection; add from=FILE", choice_of_units,
+           text, key);
   }
   if (!from && value(keys, "layer").empty())
     fail(Fault::usage, "{} '{}': which layer? give layer=NAME", choice_of_units, text);
@@ -71,7 +70,7 @@ UnitQuestion question_of(const Keys& keys, const std::string& text) {
   const std::string top = value(keys, "top");
   const auto number = number_of<std::size_t>(top);
   if (!number || *number == 0)
-    fail(Fault::usage, "{} '{}': top={} is no number of units", choice_of_units, text, top);
+    fail(Fault::usage, "{} '{}': top={} is not a number of units", choice_of_units, text, top);
   question.top = *number;
   return question;
 }
@@ -113,7 +112,7 @@ std::vector<inspection::UnitGroup> units_from(const std::string& text, const Key
   if (models.size() > 1) {
     const auto found = std::ranges::find(models, units.front().model, &inspection::InspectedModel::name);
     if (found == models.end())
-      fail(Fault::usage, "{} '{}': units of network '{}', which is not here", choice_of_units, text,
+      fail(Fault::usage, "{} '{}': units of network '{}', which was not given", choice_of_units, text,
            units.front().model);
     model = static_cast<std::size_t>(found - models.begin());
   }
@@ -177,7 +176,8 @@ std::map<std::string, std::vector<std::size_t>> chosen_units(const std::vector<s
   for (const std::string& text : texts) {
     for (const inspection::UnitGroup& group : parse_units(text, {{"", session}})) {
       if (!group.gate.empty())
-        fail(Fault::usage, "{} '{}': a gate of '{}' is no neuron of the layer; inspect looks at gates",
+        fail(Fault::usage,
+             "{} '{}': a gate of '{}' is not a neuron of the layer; only inspect looks at gates",
              choice_of_units, text, group.layer);
       const auto neurons = static_cast<std::size_t>(session->layer(group.layer).neurons);
       if (!group.units.empty() && group.units.back() >= neurons)

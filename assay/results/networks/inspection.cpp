@@ -227,7 +227,7 @@ report::Table status_table(const Inspection& inspection) {
     hypotheses.insert(row.hypothesis);
   }
   report::Table table{"statuses",
-                      "Scores that say nothing, or less",
+                      "Scores that say nothing",
                       {{"status", "status"},
                        {"measure", "measure"},
                        {"scores", "scores", Kind::count},
@@ -291,8 +291,8 @@ void add_facts(report::Document& document, const Inspection& inspection, const I
   if (!options.stop_early || options.shards > 1) {
     document.facts.push_back({"tolerance", "early stopping", std::string("off: scores rest on all records")});
   } else if (inspection.settled == 0) {
-    document.facts.push_back(
-        {"tolerance", "early stopping", std::string("on, with nothing to stop: scores rest on all records")});
+    document.facts.push_back({"tolerance", "early stopping",
+                              std::string("on, but it stopped nothing: scores rest on all records")});
     document.facts.push_back(count_fact("open", "scores that have not converged", open));
   } else {
     document.facts.push_back(
@@ -347,7 +347,8 @@ void require_known(const std::set<std::string>& known, const std::string& name, 
 // Of each layer (and gate) of each network, the units that are best at a hypothesis.
 std::vector<NamedUnit> best_of_scores(const report::Table& scores, const UnitQuestion& question) {
   if (question.hypothesis.empty())
-    fail(Fault::usage, "this is the result of an inspection: units of which hypothesis? add hypothesis=NAME");
+    fail(Fault::usage,
+         "this is the result of an inspection; say for which hypothesis the units are: add hypothesis=NAME");
   const std::size_t model = known_column_of(scores, "model"), layer = known_column_of(scores, "layer"),
                     unit = known_column_of(scores, "unit"), score = known_column_of(scores, "score"),
                     hypothesis = known_column_of(scores, "hypothesis"),
@@ -421,10 +422,9 @@ void tell_notice(report::Document& document, const std::string& notice) {
     document.notices.push_back(notice);
     return;
   }
-  document.warnings.push_back(
-      {"left-out-records", notice,
-       "the hypotheses are not for these records, or the records are written otherwise; "
-       "scores rest on the rest"});
+  document.warnings.push_back({"left-out-records", notice,
+                               "the hypotheses are not for these records, or the records are written "
+                               "differently; scores rest on the others"});
 }
 
 // Rows whose units are not finite.
@@ -550,7 +550,7 @@ std::vector<NamedUnit> units_of(const report::Document& document, const UnitQues
   const auto scores = std::ranges::find(document.tables, "scores", &report::Table::id);
   const bool inspected = document.command == "inspect" && scores != document.tables.end();
   if (!inspected && !(question.hypothesis.empty() && question.measure.empty()))
-    fail(Fault::usage, "the answer to a query names its units itself; leave out hypothesis and measure");
+    fail(Fault::usage, "the answer to a query names its units; leave out hypothesis and measure");
   std::vector<NamedUnit> units =
       inspected ? best_of_scores(*scores, question) : units_of_answers(document.tables);
   std::set<std::string> models;
@@ -601,7 +601,7 @@ report::Document document_of(const Inspection& inspection, const std::string& su
 
 report::Table specialised_table(std::span<const inspection::Specialisation> wanted) {
   report::Table table{"specialised",
-                      "Units that follow a hypothesis beside the task",
+                      "Units that follow a hypothesis in addition to the task",
                       {{"hypothesis", "hypothesis"},
                        {"layer", "layer"},
                        {"units", "units"},

@@ -29,7 +29,7 @@ bool feeds_linear(const Graph& graph, const Layer& layer) {
     const ValueId id = open.back();
     open.pop_back();
     for (const int reader : graph.consumers(id)) {
-      const Node& node = graph.nodes()[static_cast<std::size_t>(reader)];
+      const Node& node = graph.node(reader);
       if (is_convolution(node.op) || is_dense(node.op) || is_recurrent(node.op)) return true;
       if (!hands_on(node.op)) continue;
       for (const ValueId out : node.outputs) {
@@ -145,7 +145,7 @@ void add_plan(report::Document& document, const Session& session, bool measured)
     peak = peak_multiply_adds() * static_cast<double>(threads > 0 ? threads : available_threads());
   }
   for (const PlannedSegment& part : session.plan(measured)) {
-    const auto name = [&](int n) { return session.graph().nodes()[static_cast<std::size_t>(n)].name; };
+    const auto name = [&](int n) { return session.graph().node(n).name; };
     std::vector<report::Cell> row{part.engine, name(part.nodes.front()), name(part.nodes.back()),
                                   static_cast<std::int64_t>(part.nodes.size())};
     constexpr double microseconds = 1e-3;

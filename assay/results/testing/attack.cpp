@@ -51,7 +51,7 @@ std::string success_definition(const Dataset& data, const attack::AttackOptions&
     return fmt::format("{}{}; {}",
                        options.goal.kind == attack::ItemGoal::Kind::appear
                            ? ""
-                           : "of the items that the network decides rightly, ",
+                           : "of the items that the network decides correctly, ",
                        attack::goal_in_words(options, *options.task), after);
   if (data.target_width() > 0)
     return fmt::format(
@@ -62,13 +62,13 @@ std::string success_definition(const Dataset& data, const attack::AttackOptions&
 
 void add_attack(report::Document& document, const attack::AttackSummary& summary) {
   if (summary.lost > 0)
-    document.notices.push_back(fmt::format("{}: {} of the successes found are none any more once stored{}",
-                                           summary.spec.name, summary.lost,
-                                           summary.levels ? " as 8-bit levels" : ""));
+    document.notices.push_back(
+        fmt::format("{}: {} of the successes found are no longer successes once stored{}", summary.spec.name,
+                    summary.lost, summary.levels ? " as 8-bit levels" : ""));
   if (summary.attacked == 0)
     document.notices.push_back(
-        message("{}: there was nothing to attack, the network is wrong on every record{}", summary.spec.name,
-                About{"", "; {all} attacks these too"}));
+        message("{}: there was nothing to attack, since the network is wrong on every record{}",
+                summary.spec.name, About{"", "; {all} attacks these too"}));
   if (const auto flat = summary.endings.find(std::string(attack::no_gradient)); flat != summary.endings.end())
     document.warnings.push_back(
         {"no-gradient",

@@ -74,7 +74,7 @@ report::Table network_table(const ExplorationResult& result) {
                        {"coverable", "coverable"},
                        {"gained", "items gained", Kind::count},
                        {"pushed", "made by pushing it", Kind::count},
-                       {"odd", "otherwise than most", Kind::count}},
+                       {"odd", "unlike most", Kind::count}},
                       {},
                       false};
   for (std::size_t k = 0; k < result.networks.size(); ++k) {

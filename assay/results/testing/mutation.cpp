@@ -254,16 +254,17 @@ void add_facts(report::Document& document, const mutation::MutationState& state,
   add("unstable", "unstable", labelled(&mutation::MutantScore::unstable), Kind::count);
   add("records", "records", report::count_cell(score.records), Kind::count);
   add("judged",
-      !state.task().empty() ? "with items that the original decides rightly (T')"
+      !state.task().empty() ? "with items that the original decides correctly (T')"
       : state.margin()      ? "records judged by"
-                            : "answered rightly by the original (T')",
+                            : "classified correctly by the original (T')",
       report::count_cell(score.judged), Kind::count);
   add("idle", "of them kill nothing", report::count_cell(score.idle.size()), Kind::count);
 }
 
 std::string headline_of(const mutation::MutationState& state, const mutation::MutationScore& score) {
   if (!score.all.score)
-    return fmt::format("{}: none of {} mutants counts; see below why", state.model(), score.all.mutants);
+    return fmt::format("{}: none of {} mutants counts; the reason is below", state.model(),
+                       score.all.mutants);
   return fmt::format("{}: mutation score {}, average error rate {}; {} of {} mutants killed by {} records",
                      state.model(), report::percent(*score.all.score), report::percent(*score.all.error_rate),
                      score.all.killed, score.all.killed + score.all.survived, score.judged);
@@ -274,17 +275,17 @@ std::vector<report::Definition> mutation_definitions(const mutation::ScoreOption
   return {
       {"mutation score",
        "killed classes summed over mutants, divided by mutants times classes. A record kills class c of a "
-       "mutant if the original classifies it rightly as c and the mutant does not; of a regression network, "
-       "if the outputs differ by more than the margin; of a task of many items a record, if the mutant "
-       "decides more "
-       "than the share `margin` of the items otherwise that the original decides rightly",
+       "mutant if the original classifies it correctly as c and the mutant does not; of a regression "
+       "network, "
+       "if the outputs differ by more than the margin; of a task of many items a record, if, of the items "
+       "that the original decides correctly, the mutant decides more than the share `margin` differently",
        paper},
       {"average error rate",
-       "mean over mutants of the share of T' (records that the original classifies rightly) that the mutant "
-       "gets wrong",
+       "mean over mutants of the share of T' (records that the original classifies correctly) that the "
+       "mutant misclassifies",
        paper},
       {"beyond the quality bound",
-       fmt::format("mutants that get more than {} of T' wrong; they count in neither figure",
+       fmt::format("mutants that misclassify more than {} of T'; they count in neither figure",
                    report::percent(options.quality)),
        paper},
       {"by class",
@@ -318,10 +319,10 @@ void add_figures(report::Document& document, const mutation::MutationScore& scor
   if (figures.reused > 0)
     document.facts.push_back(count_fact("reused", "verdicts known before", figures.reused));
   if (figures.unlabelled > 0)
-    document.notices.push_back("the records have no labels: what the original answers counts as right");
+    document.notices.push_back("the records have no labels: the answer of the original counts as correct");
   if (figures.non_finite > 0)
     document.notices.push_back(fmt::format(
-        "{} records were left out: the original answers them with a NaN or infinity", figures.non_finite));
+        "{} records were left out: the original gives a NaN or infinity for them", figures.non_finite));
   if (std::ranges::count(score.by_class, 0U, &mutation::ClassScore::records) > 0)
     document.notices.push_back("some classes have no record in T', so the score cannot reach 100 %");
 }
@@ -398,10 +399,10 @@ report::Document document_of(const mutation::MutationState& state, const mutatio
   document.tables.push_back(std::move(criteria));
   document.definitions = mutation_definitions(options);
   if (tells_killable(state))
-    document.definitions.push_back({std::string(report::not_killable),
-                                    "mutants that no training record kills, so that no test set is to blame; "
-                                    "they count in neither figure",
-                                    "Humbatova et al., DeepCrime, ISSTA 2021"});
+    document.definitions.push_back(
+        {std::string(report::not_killable),
+         "mutants that no training record kills, so no test set is at fault; they count in neither figure",
+         "Humbatova et al., DeepCrime, ISSTA 2021"});
   return document;
 }
 

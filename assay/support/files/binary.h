@@ -17,7 +17,7 @@ namespace assay {
 
 template <typename T>
 nlohmann::json to_binary(const std::vector<T>& values) {
-  static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+  static_assert(std::endian::native == std::endian::little, "numbers are written as they are in memory");
   std::vector<std::uint8_t> bytes(values.size() * sizeof(T));
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return nlohmann::json::binary(std::move(bytes));
@@ -28,7 +28,7 @@ template <typename T>
 std::vector<T> from_binary(const nlohmann::json& json) {
   const auto& bytes = json.get_binary();
   if (bytes.size() % sizeof(T) != 0)
-    throw std::runtime_error(fmt::format("{} bytes are no whole number of elements", bytes.size()));
+    throw std::runtime_error(fmt::format("{} bytes are not a whole number of elements", bytes.size()));
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;

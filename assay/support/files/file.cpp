@@ -35,7 +35,7 @@ constexpr int moment = 50;  // milliseconds between looks for Ctrl-C while a pip
 // The system would take the name up to there for the whole.
 void refuse_nul(const fs::path& path) {
   if (path.native().find('\0') != std::string::npos)
-    fail(Fault::io, "'{}...': a file name holds no NUL character", path.native().c_str());
+    fail(Fault::io, "'{}...': a file name cannot contain a NUL character", path.native().c_str());
 }
 
 [[noreturn]] void cannot(const fs::path& path, std::string_view doing, int code) {

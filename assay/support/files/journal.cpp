@@ -154,14 +154,15 @@ void Journal::read(const JournalKey& key) {
 bool Journal::cut_off() { return ::ftruncate(file_, static_cast<off_t>(size_)) == 0; }
 
 void Journal::refuse(std::string_view why) const {
-  fail(Fault::data, "{}: the journal cannot be used: {}; remove the file to start anew", path_.string(), why);
+  fail(Fault::data, "{}: the journal cannot be used: {}; remove the file to start from scratch",
+       path_.string(), why);
 }
 
 void Journal::cannot(std::string_view what) const {
   const int code = errno;
   const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
   fail(Fault::io, "{}: cannot be {}: {}{}", path_.string(), what, std::strerror(code),
-       full ? "; free some room and run the same command again" : "");
+       full ? "; free some space and run the same command again" : "");
 }
 
 void Journal::append(std::string_view id, std::string_view bytes) {

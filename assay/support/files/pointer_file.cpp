@@ -12,7 +12,7 @@ void refuse_pointer(const std::filesystem::path& path, std::string_view what) {
   std::error_code code;
   if (!std::filesystem::is_regular_file(path, code) || ::access(path.c_str(), R_OK) != 0) return;
   if (read_start(path, mark.size()) == mark)
-    fail(Fault::io, "{}: is a pointer of Git LFS, not the file itself; fetch it with `git lfs pull`", what);
+    fail(Fault::io, "{}: is a pointer of Git LFS, not the file; fetch it with `git lfs pull`", what);
 }
 
 }  // namespace assay

@@ -49,8 +49,8 @@ std::unique_ptr<Ranks> launched_ranks() {
   const fs::path file = module_file();
   if (file.empty())
     fail(Fault::unsupported,
-         "an MPI launcher started {} processes, but {} is not beside this program; build it where OpenMPI is "
-         "installed (libopenmpi-dev), or start parts of the work by themselves{}",
+         "an MPI launcher started {} processes, but {} is not in this program's folder; build it where "
+         "OpenMPI is installed (libopenmpi-dev), or start parts of the work separately{}",
          declared, module_name, About{"", " with {shard}"});
   // Global, because OpenMPI loads parts of itself, which look for the rest.
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);

@@ -29,7 +29,7 @@ class NamedObjects {
     const bool plain = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
       return std::isalnum(c) != 0 || c == '_' || c == '-';
     });
-    if (!plain) fail(Fault::usage, "'{}' is no name for a {}: letters, digits, _ and - are", name, kind_);
+    if (!plain) fail(Fault::usage, "'{}' is not a name for a {}: use letters, digits, _ and -", name, kind_);
     const std::lock_guard lock(mutex_);
     if (!objects_.emplace(name, std::move(object)).second)
       fail(Fault::usage, "a {} is called '{}' already; choose another name", kind_, name);

@@ -32,7 +32,7 @@ std::pair<std::size_t, std::size_t> scheduled_shard(const Message& name) {
            names.task, *task);
     const std::size_t shard = (*task - std::min(*task, first)) / step + 1;
     if (*task < first || shard > *count)
-      fail(Fault::usage, "{} auto: {} is {}, which is none of {} tasks that count from {}", name, names.task,
+      fail(Fault::usage, "{} auto: {} is {}, which is not one of {} tasks counted from {}", name, names.task,
            *task, *count, first);
     return {shard, *count};
   }

@@ -144,7 +144,7 @@ class SelectParser {
     result_.columns = {reader_.at(), result_.keyword};
     while (reader_.at() < result_.keyword) {
       if (reader_.now().is_word("FROM"))
-        sql_.fail_at(sql_.token(result_.keyword).begin, "INSPECT stands before FROM, after the columns");
+        sql_.fail_at(sql_.token(result_.keyword).begin, "INSPECT comes before FROM, after the columns");
       reader_.step();
     }
     if (result_.columns.empty()) reader_.expected("columns between SELECT and INSPECT");

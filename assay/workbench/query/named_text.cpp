@@ -33,8 +33,8 @@ NamedModel parse_model(const std::string& text) {
   for (const std::string& part : parts) {
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos || equals == 0)
-      fail(Fault::usage, "{} {}: '{}' is no attribute such as epoch=3", About{"network known as", "{model}"},
-           text, part);
+      fail(Fault::usage, "{} {}: '{}' is not an attribute such as epoch=3",
+           About{"network known as", "{model}"}, text, part);
     if (part.starts_with("weights="))
       model.file += "," + part;
     else

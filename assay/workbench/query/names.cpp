@@ -100,8 +100,7 @@ std::optional<std::size_t> Names::owner(const Token& token) const {
     std::vector<std::string> written;
     for (const std::size_t i : owners)
       written.push_back((i == scores() ? select_.alias : select_.from[i].alias) + "." + token.text);
-    sql_.fail_at(token.begin,
-                 fmt::format("'{}' could be any of {}; write which", token.text, joined(written)));
+    sql_.fail_at(token.begin, fmt::format("'{}' could be any of {}; say which", token.text, joined(written)));
   }
   return owners.front();
 }

@@ -71,8 +71,7 @@ class Parts {
                                 select.from[item].alias));
     }
     if (input == unit || input == hypothesis)
-      sql.fail_at(sql.token(select.sequence.first).begin,
-                  "the records need a relation of their own: inputs D");
+      sql.fail_at(sql.token(select.sequence.first).begin, "the records need a separate relation: inputs D");
     for (const TokenRange& range : select.groups) check_group(range);
     split_conditions();
     connect();
@@ -134,7 +133,7 @@ class Parts {
                std::string_view relation) const {
     if (!names.has_column(item, column_name))
       sql.fail_at(sql.token(at.first).begin,
-                  fmt::format("{} has no column '{}', which says whose these are; take it from {}",
+                  fmt::format("{} has no column '{}', which says what they belong to; take it from {}",
                               select.from[item].alias, column_name, relation));
   }
 
@@ -332,7 +331,7 @@ class Planner {
     if (all.contains(parts_.input))
       parts_.sql.fail_at(
           parts_.sql.token(select.keyword).begin,
-          fmt::format("scores are over all records, so that {} can stand in OVER and in WHERE only",
+          fmt::format("scores are over all records, so {} can be used in OVER and in WHERE only",
                       select.from[parts_.input].alias));
   }
 

@@ -116,7 +116,7 @@ std::vector<LayerFacts> layers_of(const std::shared_ptr<const Session>& session)
     LayerFacts facts{
         .name = layer.name, .op = layer.op, .neurons = layer.neurons, .parameters = layer.parameters};
     if (layer.kind == OperatorKind::recurrent) {
-      facts.gates = inspection::gate_names(session->graph().nodes()[static_cast<std::size_t>(layer.node)].op);
+      facts.gates = inspection::gate_names(session->graph().node(layer.node).op);
       // Both directions of all steps, even those that the graph does not use.
       const inspection::UnitSource source({"", session}, {{.name = layer.name, .layer = layer.name}});
       facts.neurons = static_cast<std::int64_t>(source.map(0).units.size());
@@ -153,7 +153,8 @@ void put_model(Database& database, const ModelFacts& model) {
   for (const auto& [name, value] : model.attributes) {
     for (const std::string_view taken : {"mid", "path", "hash", "parameters", "rowid"}) {
       if (same_name(name, taken))
-        fail(Fault::usage, "model '{}': '{}' is no attribute, it is known of every model", model.name, name);
+        fail(Fault::usage, "model '{}': '{}' cannot be an attribute, because every model has it already",
+             model.name, name);
     }
     add_attribute_column(database, name);
     columns += ", " + quoted_name(name);

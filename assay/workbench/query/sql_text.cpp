@@ -156,7 +156,7 @@ void SqlText::tokenise() {
   do {
     Token token = scanner.next();
     if (token.is_symbol(")")) {
-      if (open.empty()) fail_at(token.begin, "this parenthesis closes none");
+      if (open.empty()) fail_at(token.begin, "this parenthesis closes nothing");
       open.pop_back();
     }
     token.depth = static_cast<int>(open.size());

@@ -31,14 +31,20 @@ struct QuestionFlag {
   std::string fallback;    // when it is not given; empty: nothing, or told in the summary
   std::string files = {};  // what those are that it names: "network", "document"; empty: not told
   std::vector<std::string> words = {};  // the only values there are; empty: any
-  bool is_switch = false;               // takes no value
-  bool repeats = false;                 // takes several values
-  bool common = false;                  // every command has it
+  // What callers read back of a file that the command writes there: "network", "networks" or "records"
+  // (folders), "ids", "predictions", "state"; empty: nothing.
+  std::string product = {};
+  std::string place = {};  // of that file in Question::folder; empty: it is not placed there
+  bool is_switch = false;  // takes no value
+  bool repeats = false;    // takes several values
+  bool common = false;     // every command has it
+  bool leads = false;      // comes first in calls of functions, without its name
 };
 
 struct QuestionCommand {
   std::string name, summary, examples;
   std::vector<QuestionFlag> flags;
+  bool runs_program = false;  // runs other commands of the program, so it is about files
 };
 
 // All commands in the order of --help. Flags that only concern a terminal, its files and its plug-ins
@@ -53,6 +59,9 @@ struct Question {
   // What "@NAME" means in them.
   std::map<std::string, Graph> networks = {};
   std::map<std::string, DatasetPtr> datasets = {};
+  // Where outputs go that are not named and that commands write anyway or callers read back
+  // (QuestionFlag::place). Empty: where the program writes them.
+  std::filesystem::path folder = {};
 };
 
 // What the command answers, with all detail that --json and --html get. Throws Error as the program exits:

@@ -423,7 +423,7 @@ TEST(KerasOperations, WhatCannotBeReadIsNamed) {
             std::string::npos);
   EXPECT_NE(fault(operation3("GetItem", "y",
                              tensor("x") + R"(, [{"class_name": "__ellipsis__"}, )" + tensor("x") + "]"))
-                .find("no number and no slice"),
+                .find("neither a number nor a slice"),
             std::string::npos);
   EXPECT_NE(fault(operation3("GetItem", "y", tensor("x") + ", 0")).find("take all records"),
             std::string::npos);

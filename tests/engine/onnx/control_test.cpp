@@ -86,7 +86,7 @@ OnnxFile branching() {
 TEST(Branches, RunAsNetworksOfTheirOwnWhereTheConditionDependsOnRecords) {
   EXPECT_THAT(run(branching(), {1, 2}, {1, 2})[0], ElementsAre(11, 22));
   EXPECT_THAT(run(branching(), {1, 2}, {1, -2})[0], ElementsAre(-1, 2));
-  EXPECT_THAT(branching().read().notices(), Contains(HasSubstr("network of its own")));
+  EXPECT_THAT(branching().read().notices(), Contains(HasSubstr("separate network")));
 }
 
 // Scores before a softmax are values of the graph, though branches hold it.

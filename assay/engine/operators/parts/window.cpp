@@ -67,7 +67,7 @@ Window read_window(const Call& call, Ints kernel, const Ints& sizes) {
   } else if (mode == "VALID") {
     window.begin.assign(rank, 0), window.end.assign(rank, 0);
   } else if (!mode.empty() && mode != "NOTSET") {
-    fail(Fault::model, "auto_pad '{}' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID", mode);
+    fail(Fault::model, "auto_pad '{}' is not NOTSET, SAME_UPPER, SAME_LOWER or VALID", mode);
   }
   return window;
 }

@@ -131,7 +131,7 @@ KerasTensors integer_lookup(LayerBuilder& layer, std::span<const KerasTensor> in
   const std::string mode = config.text("output_mode", "int");
   const bool as_number = mode == "int", masked = config.has("mask_token");
   const std::int64_t unknown = config.integer("num_oov_indices", 1);
-  if (config.flag("invert", false)) layer.unsupported("invert", "look numbers up behind the network");
+  if (config.flag("invert", false)) layer.unsupported("invert", "look numbers up after the network");
   if (masked && !as_number) layer.unsupported("a mask_token that is left out", "use output_mode int");
   if (config.text("oov_method", "floormod") != "floormod")
     layer.unsupported("oov_method farmhash", "use floormod");
@@ -163,7 +163,7 @@ KerasTensors integer_lookup(LayerBuilder& layer, std::span<const KerasTensor> in
 }
 
 KerasTensors category_encoding(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  if (inputs.size() == 2) layer.unsupported("count_weights", "multiply behind the layer");
+  if (inputs.size() == 2) layer.unsupported("count_weights", "multiply after the layer");
   KerasTensor x = layer.as_keras(layer.single(inputs));
   if (x.dtype != DType::int64) x.value = add_named(layer, "Cast", "_numbers", {x.value}, {{"to", as_whole}});
   return {encoded(layer, x, layer.config().text("output_mode", "multi_hot"),

@@ -137,7 +137,7 @@ KerasTensors einsum_dense(LayerBuilder& layer, std::span<const KerasTensor> inpu
   if (biased) {
     const std::string axes = layer.config().text("bias_axes", "");
     const std::size_t first = rule.output.find_first_of(axes);
-    if (first == std::string::npos) layer.invalid("'bias_axes' are no axes of its output");
+    if (first == std::string::npos) layer.invalid("'bias_axes' are not axes of its output");
     Shape bias;
     for (std::size_t i = first; i < rule.output.size(); ++i)
       bias.push_back(axes.find(rule.output[i]) == std::string::npos ? 1 : sizes[rule.output[i]]);

@@ -157,13 +157,13 @@ constexpr std::array kinds{
 
 constexpr const char* holds_code = "it holds code of another library; export the model to ONNX instead";
 constexpr const char* reads_text =
-    "it takes text, which networks here do not; cut the model behind it, keras.Model(LAYER.output, "
+    "it takes text, which networks here do not; cut the model after it, keras.Model(LAYER.output, "
     "model.output), "
     "and give the numbers that it makes as data";
 constexpr const char* needs_a_kernel =
     "load the model in Keras 2 or 3, which reads it as LSTM or GRU, and save it";
 constexpr const char* works_on_data = "apply it to the data, and leave it out of the model";
-constexpr const char* is_no_layer = "a cell stands in an RNN layer";
+constexpr const char* is_no_layer = "a cell belongs in an RNN layer";
 
 // Classes of Keras that are not translated, and what to do instead.
 struct OtherLayer {

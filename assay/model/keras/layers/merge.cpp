@@ -138,7 +138,7 @@ KerasTensors concatenate(LayerBuilder& layer, std::span<const KerasTensor> input
     for (std::size_t i = 0; i < x.rank(); ++i) {
       const bool fits = i == axis || x.shape[i] < 0 || result.shape[i] < 0 || x.shape[i] == result.shape[i];
       if (!fits) {
-        layer.invalid(fmt::format("shapes {} and {} differ beside axis {}", to_string(result.shape),
+        layer.invalid(fmt::format("shapes {} and {} differ outside axis {}", to_string(result.shape),
                                   to_string(x.shape), axis));
       }
       if (i != axis) result.shape[i] = std::max(result.shape[i], x.shape[i]);

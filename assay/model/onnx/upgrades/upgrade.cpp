@@ -283,7 +283,7 @@ void cast_by_number(Upgrade& u) {
   const std::string name = u.node.text("to", "");
   onnx::TensorProto::DataType type{};
   if (!onnx::TensorProto::DataType_Parse(name, &type))
-    fail(Fault::model, "{}: '{}' is no element type", u.node.describe(), name);
+    fail(Fault::model, "{}: '{}' is not an element type", u.node.describe(), name);
   u.node.attributes["to"] = std::int64_t{type};
 }
 
@@ -406,7 +406,7 @@ void erfc_by_erf(Upgrade& u) {
 
 void refuse_tensorflow_call(Upgrade& u) {
   fail(Fault::unsupported,
-       "{}: calls a function of TensorFlow that the file does not hold, so that no program can run it; give "
+       "{}: calls a function of TensorFlow that the file does not contain, so no program can run it; give "
        "the "
        "model as it is (model.save('net.keras')), or export it under another back end (KERAS_BACKEND=torch)",
        u.node.describe());

@@ -145,7 +145,7 @@ void quantised_pooling(Upgrade& u) {
   u.node.attributes.erase("channels_last");
   const auto rank = u.has_input(0) ? u.graph.rank(u.node.inputs[0]) : std::nullopt;
   if (last && (!rank || *rank < 3))
-    fail(Fault::unsupported, "{}: channels stand last on an unknown number of axes", u.node.describe());
+    fail(Fault::unsupported, "{}: channels are the last of an unknown number of axes", u.node.describe());
   if (!last) return quantised_single(u);
   std::vector<std::int64_t> forward{0, *rank - 1}, back{0};
   for (std::int64_t i = 1; i + 1 < *rank; ++i) forward.push_back(i);

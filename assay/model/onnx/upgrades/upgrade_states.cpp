@@ -65,7 +65,7 @@ void causal_convolution(Upgrade& u) {
     fail(Fault::unsupported, "{}: the shape of its weights is not known", u.node.describe());
   const std::string activation = u.node.text("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish")
-    fail(Fault::model, "{}: activation '{}' is none of silu, swish and none", u.node.describe(), activation);
+    fail(Fault::model, "{}: activation '{}' is not silu, swish or none", u.node.describe(), activation);
   const ValueId x = u.node.inputs[0];
   const ValueId whole =
       u.has_input(3) ? u.before("with_past", "Concat", {u.node.inputs[3], x}, {{"axis", std::int64_t{2}}})

@@ -16,7 +16,7 @@ std::string backdoor_refusal(const Program& program, const SpecOptions& options)
   std::string reason = needs_labels(program);
   if (reason.empty()) reason = needs_numbers(program, options);
   const Shape& shape = program.training->record_shape();
-  if (reason.empty() && shape.size() != 3) reason = "the records are no pictures [channels, height, width]";
+  if (reason.empty() && shape.size() != 3) reason = "the records are not pictures [channels, height, width]";
   return reason;
 }
 

@@ -118,7 +118,7 @@ OperatorInfo corruption_operator() {
   auto options = data_options("0.1", "that are corrupted");
   options.push_back({"kind", "brightness", "brightness, contrast, salt-pepper or occlusion"});
   options.push_back({"amount", "",
-                     "how much: what is added (0.15), the factor of the contrast (0.4), the share of pixels "
+                     "strength: what is added (0.15), the factor of the contrast (0.4), the share of pixels "
                      "(0.05), the edges of what is in front (0.3 of height and width)"});
   return {.name = "corruption",
           .title = "corrupted features",
@@ -128,7 +128,7 @@ OperatorInfo corruption_operator() {
               "brightness adds the amount; contrast draws each channel to its mean, "
               "(x - mean) * amount + mean; salt-pepper sets floor(amount * pixels) pixels to the least "
               "or the greatest value; occlusion sets a rectangle somewhere to the least value",
-          .limits = "needs numbers as inputs; records that are no pictures count as one row of pixels",
+          .limits = "needs numbers as inputs; records that are not pictures count as one row of pixels",
           .paper = "corruptions after Hendrycks, Dietterich, ICLR 2019",
           .level = OperatorInfo::Level::data,
           .options = std::move(options),

@@ -117,7 +117,7 @@ std::string needs_labels_for_classes(const Program& program, const SpecOptions& 
 std::string needs_numbers(const Program& program, const SpecOptions& options) {
   return program.training->dtype() == DType::float32
              ? needs_labels_for_classes(program, options)
-             : "the inputs are whole numbers that stand for something";
+             : "the inputs are whole numbers with a meaning, such as tokens";
 }
 
 ProgramFault data_fault(

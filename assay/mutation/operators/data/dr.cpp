@@ -32,7 +32,7 @@ OperatorInfo dr_operator() {
   return {.name = "dr",
           .title = "data repetition",
           .summary = "some training records come more than once",
-          .definition = "the chosen records are added again behind the others, `times` times",
+          .definition = "the chosen records are added again after the others, `times` times",
           .limits =
               "an epoch has more steps; so faults of the number of steps and of the weight of records are "
               "one",

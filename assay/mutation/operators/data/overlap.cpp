@@ -44,8 +44,8 @@ OperatorInfo overlap_operator() {
           .title = "overlapping classes",
           .summary = "some records of one class come again as records of another",
           .definition =
-              "the chosen records, of the class with most records unless `classes` says otherwise, are "
-              "added again behind the others with the label `to`",
+              "the chosen records, of the class with most records unless `classes` says otherwise, are added "
+              "again after the others with the label `to`",
           .limits = "a record of the class `to` is not repeated",
           .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (make_output_classes_overlap)",
           .level = OperatorInfo::Level::data,

@@ -9,8 +9,7 @@ namespace {
 // As many numbers as the bias has: one for each neuron, in recurrent cells two for each gate of each.
 Shape bias_shape(const Graph& graph, const SubjectLayer& layer) {
   if (layer.layer.kind != OperatorKind::recurrent) {
-    const bool weights_in_front =
-        graph.nodes()[static_cast<std::size_t>(layer.layer.node)].inputs[0] != layer.input;
+    const bool weights_in_front = graph.node(layer.layer.node).inputs[0] != layer.input;
     return weights_in_front ? Shape{layer.layer.neurons, 1} : Shape{layer.layer.neurons};
   }
   const Shape& kernel = graph.constant(layer.weights.front().constant).shape();
@@ -18,7 +17,7 @@ Shape bias_shape(const Graph& graph, const SubjectLayer& layer) {
 }
 
 std::string add_bias_refusal(const Graph& graph, const SubjectLayer& layer) {
-  const Node& node = graph.nodes()[static_cast<std::size_t>(layer.layer.node)];
+  const Node& node = graph.node(layer.layer.node);
   const std::size_t input = layer.layer.kind == OperatorKind::recurrent ? 3 : 2;
   const bool has = !layer.biases.empty() ||
                    (node.op != "MatMul" && node.inputs.size() > input && node.inputs[input] != no_value);
@@ -36,7 +35,7 @@ void add_bias(const SubjectLayer& layer, Edit& edit) {
   edit.note(layer, -1, "has a bias");
   const Graph& graph = edit.subject().graph();
   edit.restructure([&layer, &graph](GraphBuilder& builder) {
-    Node node = builder.nodes()[static_cast<std::size_t>(layer.layer.node)];
+    Node node = builder.node(layer.layer.node);
     const Shape shape = bias_shape(graph, layer);
     const std::string name = builder.unused_name(layer.name() + "/bias");
     const std::vector<float> zeros(static_cast<std::size_t>(element_count(shape)), 0.0F);

@@ -14,7 +14,7 @@ OperatorInfo add_regularisation_operator() {
   return {
       .name = "add-regularisation",
       .title = "weights regularisation added",
-      .summary = "training punishes the weights of a layer",
+      .summary = "training penalises the weights of a layer",
       .definition =
           "the recipe gets the regulariser `to` (l1, l2 or l1-l2, each with Keras's amount of 0.01) for this "
           "layer's kernel",

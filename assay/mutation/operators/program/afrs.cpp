@@ -11,8 +11,8 @@ OperatorInfo afrs_operator() {
           .title = "activation function removal before training",
           .summary = "a layer is trained without its activation function",
           .definition =
-              "the change of afrm, made before training: the layer gives its pre-activation in place "
-              "of its activation",
+              "the change of afrm, made before training: the layer gives its pre-activation instead of its "
+              "activation",
           .limits =
               "one mutant per layer; not a final softmax or sigmoid, and not the functions inside recurrent "
               "cells",

@@ -36,7 +36,7 @@ OperatorInfo batch_size_operator() {
             program.recipe.batch = strike.options.text("to") == "any"
                                        ? std::stoul(others[strike.rng.below(others.size())])
                                        : strike.options.count("to", 1);
-            return fmt::format("{} records per step in place of {}", program.recipe.batch, before);
+            return fmt::format("{} records per step instead of {}", program.recipe.batch, before);
           })};
   info.program.option = "to";
   info.program.values = [](const Program& program, const Subject&, const std::string&) {

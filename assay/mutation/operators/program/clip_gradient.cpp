@@ -41,7 +41,7 @@ OperatorInfo clip_gradient_operator() {
             double& limit = clip_meant(program.recipe, strike.options);
             const double before = limit;
             limit = strike.options.number("to", 0);
-            return fmt::format("gradients are cut by {} at {} in place of {}", strike.options.text("by"),
+            return fmt::format("gradients are cut by {} at {} instead of {}", strike.options.text("by"),
                                clip_text(limit), clip_text(before));
           })};
   info.program.option = "to";

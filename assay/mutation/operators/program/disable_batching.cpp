@@ -22,7 +22,7 @@ OperatorInfo disable_batching_operator() {
               [](const ProgramStrike&, Program& program) {
                 const std::size_t before = program.recipe.batch;
                 program.recipe.batch = program.training->size();
-                return fmt::format("all {} records per step in place of {}", program.recipe.batch, before);
+                return fmt::format("all {} records per step instead of {}", program.recipe.batch, before);
               })};
 }
 

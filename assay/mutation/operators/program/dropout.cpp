@@ -38,7 +38,7 @@ std::vector<std::string> other_rates(const Graph& graph, const Node& node) {
 std::vector<Place> dropout_places(const Program& program, const Subject&, const SpecOptions& options) {
   const bool any = options.text("to") == "any";
   const double to = any ? 0.5 : options.number("to", 0);
-  if (to > 1) fail(Fault::usage, "mutation operator dropout: to {} is no share", to);
+  if (to > 1) fail(Fault::usage, "mutation operator dropout: to={} is not a share", to);
   std::vector<Place> places;
   for (const Node& node : program.graph.nodes()) {
     if (node.op != "Dropout") continue;
@@ -63,29 +63,28 @@ ProgramChange change_dropout(const ProgramStrike& strike, Program& program) {
                                     Array::of<float>({}, std::vector<float>{static_cast<float>(rate)}));
   builder.replace_node(graph.producer(node.outputs[0]), node);
   program.graph = builder.build();
-  return {1, fmt::format("{} drops {:.6g} in place of {:.6g}", strike.place, rate, before)};
+  return {1, fmt::format("{} drops {:.6g} instead of {:.6g}", strike.place, rate, before)};
 }
 
 }  // namespace
 
 OperatorInfo dropout_operator() {
-  return {
-      .name = "dropout",
-      .title = "dropout rate changed",
-      .summary = "dropout drops another share of activations in training",
-      .definition =
-          "the rate of one dropout becomes `to`; a rate of 1 drops everything, so that what lies before it "
-          "learns nothing",
-      .limits = "needs a dropout in the network; any: 0.125, 0.25, 0.5, 0.75 or 1",
-      .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_dropout_rate)",
-      .level = OperatorInfo::Level::structure,
-      .options = {to_option("the rate, from 0 to 1")},
-      .program = {.places = dropout_places,
-                  .apply = change_dropout,
-                  .option = "to",
-                  .values = [](const Program&, const Subject& subject, const std::string& place) {
-                    return other_rates(subject.graph(), dropout_named(subject.graph(), place));
-                  }}};
+  return {.name = "dropout",
+          .title = "dropout rate changed",
+          .summary = "dropout drops another share of activations in training",
+          .definition =
+              "the rate of one dropout becomes `to`; a rate of 1 drops everything, so the layers before it "
+              "learn nothing",
+          .limits = "needs a dropout in the network; any: 0.125, 0.25, 0.5, 0.75 or 1",
+          .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_dropout_rate)",
+          .level = OperatorInfo::Level::structure,
+          .options = {to_option("the rate, from 0 to 1")},
+          .program = {.places = dropout_places,
+                      .apply = change_dropout,
+                      .option = "to",
+                      .values = [](const Program&, const Subject& subject, const std::string& place) {
+                        return other_rates(subject.graph(), dropout_named(subject.graph(), place));
+                      }}};
 }
 
 }  // namespace assay::mutation

@@ -11,7 +11,7 @@ ProgramChange change_epochs(const ProgramStrike& strike, Program& program) {
   const std::size_t before = program.recipe.epochs;
   program.recipe.epochs = strike.options.count("to", 1);
   return {program.recipe.epochs != before,
-          fmt::format("{} epochs in place of {}", program.recipe.epochs, before)};
+          fmt::format("{} epochs instead of {}", program.recipe.epochs, before)};
 }
 
 }  // namespace

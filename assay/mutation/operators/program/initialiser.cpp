@@ -65,7 +65,7 @@ OperatorInfo initialiser_operator() {
                 return kernel_places(program.graph, [&](const std::string& layer) -> std::string {
                   const std::string& to = options.text("to");
                   if (to == initialiser_of(program.recipe, layer)) return "it begins so already";
-                  return to == "identity" && !is_matrix(program.graph, layer) ? "its kernel is no matrix"
+                  return to == "identity" && !is_matrix(program.graph, layer) ? "its kernel is not a matrix"
                                                                               : "";
                 });
               },
@@ -76,7 +76,7 @@ OperatorInfo initialiser_operator() {
                                                    other_initialisers(program, strike.place));
                 program.recipe.initialiser.append(",").append(Spec{to, {{"layer", strike.place}}}.text());
                 return ProgramChange{
-                    1, fmt::format("{} begins with {} in place of {}", strike.place, to, before)};
+                    1, fmt::format("{} begins with {} instead of {}", strike.place, to, before)};
               },
           .option = "to",
           .values = [](const Program& program, const Subject&,

@@ -18,7 +18,7 @@ std::string normalisation_refusal(const SubjectLayer& layer) {
   const Layer& of = layer.layer;
   return of.batch_axis == 0 && of.batch_multiple == 1 && of.neuron_axes == std::vector<int>{1}
              ? ""
-             : "its neurons do not lie along the axis that a batch normalisation normalises";
+             : "its neurons are not along the axis that a batch normalisation normalises";
 }
 
 void add_normalisation(const SubjectLayer& layer, Edit& edit) {

@@ -23,7 +23,7 @@ OperatorInfo learning_rate_operator() {
       .title = "learning rate changed",
       .summary = "training takes steps of another size",
       .definition = "the recipe's learning rate becomes `to`; its decay stays",
-      .limits = "one mutant per number; sought from the recipe's rate down to a thousandth of it",
+      .limits = "one mutant per number; searched from the recipe's rate down to a thousandth of it",
       .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_learning_rate)",
       .level = OperatorInfo::Level::recipe,
       .options = {{"to", "0.001", "the learning rate"}},
@@ -36,7 +36,7 @@ OperatorInfo learning_rate_operator() {
           [](const ProgramStrike& strike, Program& program) {
             const double before = training::learning_rate_of(program.recipe);
             program.recipe.learning_rate = wanted_rate(strike.options);
-            return fmt::format("learning rate {} in place of {}", *program.recipe.learning_rate, before);
+            return fmt::format("learning rate {} instead of {}", *program.recipe.learning_rate, before);
           })};
   info.program.option = "to";
   info.program.range = [](const Program& program) {

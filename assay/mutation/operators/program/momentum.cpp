@@ -33,11 +33,11 @@ OperatorInfo momentum_operator() {
   OperatorInfo info{
       .name = "momentum",
       .title = "momentum changed",
-      .summary = "steps go on along earlier ones otherwise",
+      .summary = "momentum carries earlier steps on differently",
       .definition =
-          "the momentum of the recipe's optimiser becomes `to`; without momentum Nesterov's look ahead goes, "
-          "too",
-      .limits = "for optimisers with an option momentum: sgd; sought down to 0, from 0 up to 0.99",
+          "the momentum of the recipe's optimiser becomes `to`; without momentum there is no Nesterov "
+          "look-ahead either",
+      .limits = "for optimisers with an option momentum: sgd; searched down to 0, from 0 up to 0.99",
       .paper =
           "Sutskever et al., On the importance of initialization and momentum in deep learning, ICML 2013",
       .level = OperatorInfo::Level::recipe,
@@ -57,7 +57,7 @@ OperatorInfo momentum_operator() {
             spec.options["momentum"] = fmt::format("{}", to);
             if (to == 0) spec.options.erase("nesterov");
             program.recipe.optimiser = spec.text();
-            return fmt::format("momentum {} in place of {}", to, before);
+            return fmt::format("momentum {} instead of {}", to, before);
           })};
   info.program.option = "to";
   info.program.range = [](const Program& program) {

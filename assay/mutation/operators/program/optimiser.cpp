@@ -14,7 +14,7 @@ OperatorInfo optimiser_operator() {
       .definition =
           "the recipe's optimiser becomes `to` with the options and the learning rate that Keras 2 gives it "
           "by default: sgd, rmsprop, adagrad, adadelta, adam, adamax or nadam; decay and clipping stay",
-      .limits = "other options of the same optimiser are no mutants of it",
+      .limits = "the same optimiser with other options does not count as a mutant",
       .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_optimisation_function)",
       .level = OperatorInfo::Level::recipe,
       .options = {to_option("the optimiser")},

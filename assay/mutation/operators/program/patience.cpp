@@ -16,7 +16,7 @@ OperatorInfo patience_operator() {
       .title = "early-stopping patience changed",
       .summary = "training stops after another number of epochs without a lower validation loss",
       .definition = "the recipe's patience becomes `to` epochs",
-      .limits = "for recipes with early stopping; sought from the recipe's patience down to 1",
+      .limits = "for recipes with early stopping; searched from the recipe's patience down to 1",
       .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_earlystopping_patience)",
       .level = OperatorInfo::Level::recipe,
       .options = {{"to", "1", "epochs"}},
@@ -31,7 +31,7 @@ OperatorInfo patience_operator() {
           [](const ProgramStrike& strike, Program& program) {
             const std::size_t before = *program.recipe.patience;
             program.recipe.patience = strike.options.count("to", 1);
-            return fmt::format("patience of {} epochs in place of {}", *program.recipe.patience, before);
+            return fmt::format("patience of {} epochs instead of {}", *program.recipe.patience, before);
           })};
   info.program.option = "to";
   info.program.range = [](const Program& program) {

@@ -14,7 +14,8 @@ SpecOption to_option(const std::string& what) { return {"to", "any", what + ", o
 void check_word(const SpecOptions& options, const std::vector<std::string>& all) {
   const std::string& word = options.text("to");
   if (word == "any" || std::ranges::count(all, word) > 0) return;
-  fail(Fault::usage, "there is no '{}'{}; there are any, {}", word, did_you_mean(word, all), joined(all));
+  fail(Fault::usage, "there is no '{}'{}; give any, or one of {}", word, did_you_mean(word, all),
+       joined(all));
 }
 
 std::string chosen_word(const ProgramStrike& strike, const std::vector<std::string>& all,
@@ -68,7 +69,7 @@ ProgramFault word_fault(WordFault fault) {
         const std::string before = fault.now(program),
                           word = chosen_word(strike, fault.all(), values(program));
         fault.put(program, word);
-        return fmt::format("{} in place of {}", word, before);
+        return fmt::format("{} instead of {}", word, before);
       });
   made.option = "to";
   made.values = [values](const Program& program, const Subject&, const std::string&) {

@@ -31,7 +31,7 @@ std::vector<Place> kernel_places(const Graph& graph,
   std::vector<Place> places;
   for (const std::string& layer : training::kernel_layers(graph)) {
     const bool nameable = layer.find_first_of("+,[]=") == std::string::npos;
-    places.push_back({layer, nameable ? refusal(layer) : "its name cannot stand in a recipe"});
+    places.push_back({layer, nameable ? refusal(layer) : "its name cannot be used in a recipe"});
   }
   if (places.empty()) places.push_back({"network", "it has no layer with a kernel"});
   return places;

@@ -22,11 +22,12 @@ OperatorInfo regularisation_operator() {
   return {
       .name = "regularisation",
       .title = "weights regularisation changed",
-      .summary = "training punishes the weights of a layer otherwise",
+      .summary = "training penalises the weights of a layer differently",
       .definition =
-          "in place of what the recipe has for this layer's kernel it has the regulariser `to` (l1, l2 or "
+          "instead of what the recipe has for this layer's kernel it has the regulariser `to` (l1, l2 or "
           "l1-l2, each with Keras's amount of 0.01); other layers keep what they have",
-      .limits = "for layers with regularisation; another amount of the same kind is no mutant of it",
+      .limits =
+          "for layers with regularisation; the same kind with another amount does not count as a mutant",
       .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_weights_regularisation)",
       .level = OperatorInfo::Level::structure,
       .options = {to_option("the regulariser")},
@@ -47,7 +48,7 @@ OperatorInfo regularisation_operator() {
                 const std::string before = penalties_text(regularisers_of(program.recipe, strike.place));
                 program.recipe.regularisation = regularisation_with(
                     regularisation_without(program.recipe, program.graph, strike.place), to, strike.place);
-                return ProgramChange{1, fmt::format("{} has {} in place of {}", strike.place, to, before)};
+                return ProgramChange{1, fmt::format("{} has {} instead of {}", strike.place, to, before)};
               },
           .option = "to",
           .values = [](const Program& program, const Subject&,

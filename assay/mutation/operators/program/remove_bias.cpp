@@ -14,9 +14,9 @@ void remove_bias(const SubjectLayer& layer, Edit& edit) {
       int index = bias.node;
       std::size_t input = bias.input;
       // Keras's recurrent layers have one bias, which a Pad makes two of.
-      const ValueId padded = builder.nodes()[static_cast<std::size_t>(index)].outputs[0];
-      if (builder.nodes()[static_cast<std::size_t>(index)].op == "Pad") index = layer.layer.node, input = 3;
-      Node node = builder.nodes()[static_cast<std::size_t>(index)];
+      const ValueId padded = builder.node(index).outputs[0];
+      if (builder.node(index).op == "Pad") index = layer.layer.node, input = 3;
+      Node node = builder.node(index);
       if (node.op == "Add") {
         node.inputs = {node.inputs[1 - input]};
         node.op = "Identity";

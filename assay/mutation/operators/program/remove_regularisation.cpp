@@ -10,7 +10,7 @@ namespace assay::mutation {
 OperatorInfo remove_regularisation_operator() {
   return {.name = "remove-regularisation",
           .title = "weights regularisation removed",
-          .summary = "training no longer punishes the weights of a layer",
+          .summary = "training no longer penalises the weights of a layer",
           .definition =
               "what the recipe has for this layer's kernel is left out; other layers keep what they have",
           .limits = "one mutant per layer with regularisation; weight decay stays",

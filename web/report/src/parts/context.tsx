@@ -15,7 +15,7 @@ export const PlaceProvider = Current.Provider;
 /** The document around a component and its number in the page. */
 export function usePlace(): Place {
   const place = useContext(Current);
-  if (place === undefined) throw new Error("a view stands outside of a document");
+  if (place === undefined) throw new Error("a view is outside of a document");
   return place;
 }
 

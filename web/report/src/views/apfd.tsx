@@ -21,7 +21,7 @@ export function Apfd({ document }: { document: Document }) {
     <Section
       id="apfd"
       title="Orders of the test set"
-      lead="Share of the misclassified records that is found after so many records, best order first. The area under a curve is what the order is worth."
+      lead="Share of the misclassified records found after so many records, best order first. The area under a curve measures the order."
     >
       <Multiples curves={list} x="share of the records" y="faults found" />
       <Behind title={table.title}>

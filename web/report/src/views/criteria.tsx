@@ -14,7 +14,7 @@ function Figures({ measure }: { measure: Measure }) {
     return (
       <>
         <span class="criterion-share">{show(measure.value ?? null, "number")}</span>
-        <span class="criterion-counts quiet">a measure, no share of items</span>
+        <span class="criterion-counts quiet">a measure, not a share of items</span>
       </>
     );
   }
@@ -150,7 +150,7 @@ export function Criteria({ document }: { document: Document }) {
       title="Criteria"
       lead={
         reach
-          ? "Solid is covered; hatched is attainable but not covered; what is left blank no test can reach."
+          ? "Solid is covered; hatched is attainable but not covered; blank cannot be reached by any test."
           : undefined
       }
     >

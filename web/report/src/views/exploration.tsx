@@ -17,7 +17,7 @@ export function Exploration({ document }: { document: Document }) {
     <Section
       id="networks"
       title="Where do the networks disagree?"
-      lead="Coverage of each network by the findings, and how often it is the one that answers otherwise than most: the network to look at first."
+      lead="Coverage of each network by the findings, and how often it is the one that disagrees with most: the network to look at first."
     >
       <Shares
         items={table.rows.map((row) => ({
@@ -27,7 +27,7 @@ export function Exploration({ document }: { document: Document }) {
           text: [
             ...(numeric(row.odd) === undefined
               ? []
-              : [`answers otherwise than most in ${plural(numeric(row.odd) ?? 0, "finding")}`]),
+              : [`disagrees with most in ${plural(numeric(row.odd) ?? 0, "finding")}`]),
             ...(numeric(row.pushed) === undefined
               ? []
               : [`was pushed away in ${plural(numeric(row.pushed) ?? 0, "finding")}`]),

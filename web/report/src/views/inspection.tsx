@@ -136,7 +136,7 @@ function CloseUps({ document }: { document: Document }) {
   if (shown.length === 0) return null;
   return (
     <>
-      <h3>Where units are greatest</h3>
+      <h3>Where units are highest</h3>
       <p class="quiet">
         A symbol is the darker the greater the unit is there, from its least to its greatest value in the
         record; what the hypothesis marks is underlined. Pictures are red where the unit is great.
@@ -150,7 +150,7 @@ function CloseUps({ document }: { document: Document }) {
             {isPicture(row.thumbnail) ? (
               <img
                 src={row.thumbnail}
-                alt={`Record ${label(row.record)}, red where unit ${label(row.unit)} is great`}
+                alt={`Record ${label(row.record)}, red where unit ${label(row.unit)} is high`}
               />
             ) : (
               <Text row={row} />

@@ -139,7 +139,7 @@ export function LayerPage({ layer }: { layer: string }) {
       </h1>
       <Neighbours names={map.layers.map((item) => item.layer)} layer={layer} />
       {entry === undefined && others.length === 0 && rows.length === 0 && (
-        <p class="notice">This report knows no layer of this name.</p>
+        <p class="notice">This report has no layer of this name.</p>
       )}
       <Facts facts={facts} />
       {entry !== undefined && entry.shares.size > 0 && (

@@ -198,7 +198,7 @@ export function NeuronPage({ layer, neuron }: { layer: string; neuron: string })
       </h1>
       <Steps layer={layer} rows={rows} at={at} />
       {row === undefined && bins === undefined && cluster === undefined && (
-        <p class="notice">This report knows no such neuron.</p>
+        <p class="notice">This report has no such neuron.</p>
       )}
       <Facts
         facts={[

@@ -27,7 +27,7 @@ export function Retraining({ document }: { document: Document }) {
     <Section
       id="retraining"
       title="Does it help to train on these records?"
-      lead="Mean of the repeats with its 95 % interval, by what was added; open dots are no additions, the dashed line the network as it was. Kinds whose intervals overlap widely are not told apart; the differences by repeat decide."
+      lead="Mean of the repeats with its 95 % interval, by what was added; open dots are without additions, the dashed line is the network as it was. Kinds whose intervals overlap widely are not told apart; the differences by repeat decide."
     >
       {sets.map(({ set, items, before }) => (
         <div key={set}>

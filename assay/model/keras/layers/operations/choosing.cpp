@@ -18,7 +18,7 @@ Shape replaced_axis(Shape shape, std::int64_t axis, Shape::const_iterator first,
 }
 
 void check_positions(const LayerBuilder& layer, const Array& positions, std::int64_t size) {
-  if (positions.dtype() != DType::int64) layer.invalid("its indices are no whole numbers");
+  if (positions.dtype() != DType::int64) layer.invalid("its indices are not whole numbers");
   for (const std::int64_t at : positions.as<std::int64_t>()) {
     if (at < -size || at >= size) layer.invalid(fmt::format("its index {} is not among {}", at, size));
   }

@@ -140,7 +140,7 @@ KerasTensors one_hot(Operation& call) {
   KerasTensor x = call.first();
   const auto classes = call.whole_numbers(1, {"num_classes", "depth"});
   if (!classes || classes->size() != 1 || (*classes)[0] < 1)
-    call.layer().invalid("names no number of classes");
+    call.layer().invalid("does not give the number of classes");
   if (call.number(2, {"axis"}, -1) != -1) call.layer().unsupported("an axis other than the last", "use -1");
   if (x.dtype != DType::int64) x.value = call.step("Cast", "_numbers", {x.value}, {{"to", whole_type}});
   const ValueId values = call.layer().constant("off_on", Array::of(Shape{2}, std::vector<float>{0, 1}));

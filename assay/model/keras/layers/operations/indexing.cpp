@@ -29,7 +29,7 @@ Taken read_slice(Operation& call, const json& item) {
   }
   const json& slice = item.is_object() && item.contains("config") ? item["config"] : item;
   if (!slice.is_object() || !(slice.contains("start") || slice.contains("stop") || slice.contains("step")))
-    call.layer().unsupported("an index that is no number and no slice", "use slices");
+    call.layer().unsupported("an index that is neither a number nor a slice", "use slices");
   const auto read = [&](const char* key) -> std::optional<std::int64_t> {
     if (!slice.contains(key) || slice[key].is_null()) return std::nullopt;
     const json& value = Operation::bare(slice[key]);

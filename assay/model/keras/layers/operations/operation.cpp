@@ -132,7 +132,7 @@ std::int64_t Operation::own_axis(std::int64_t axis, std::size_t rank) const {
 
 KerasTensor Operation::tensor(std::size_t place, Keys names) const {
   const json& value = argument(place, names);
-  if (!is_tensor(value)) layer_.invalid(fmt::format("its argument {} is no tensor", place + 1));
+  if (!is_tensor(value)) layer_.invalid(fmt::format("its argument {} is not a tensor", place + 1));
   return tensor_of(value);
 }
 

@@ -200,7 +200,7 @@ KerasTensors padded(Operation& call) {
   for (std::size_t axis = 0; axis < rank; ++axis) {
     const json pair = given.is_array() && given.size() == rank ? Operation::bare(given[axis]) : json();
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number_integer())
-      call.layer().unsupported("a padding that is no pair for each axis", "name two numbers for each");
+      call.layer().unsupported("a padding that is not a pair for each axis", "name two numbers for each");
     pads[axis] = pair[0].get<std::int64_t>();
     pads[rank + axis] = pair[1].get<std::int64_t>();
     for (const std::int64_t pad : {pads[axis], pads[rank + axis]}) {
