@@ -444,6 +444,7 @@ _positional: dict[str, list[str]] = {
     "mutate": ["model", "test"],
     "select": ["model", "test"],
     "attack": ["model", "data"],
+    "robust": ["model", "data"],
     "explore": ["model", "data"],
     "inspect": ["model", "data"],
     "prune": ["model", "test"],

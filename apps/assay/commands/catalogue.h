@@ -15,6 +15,7 @@ std::vector<frame::HelpGroup> help_groups();
 // One function per subcommand, defined in the file of that name.
 CommandInfo attack_command();
 CommandInfo attacks_command();
+CommandInfo robust_command();
 CommandInfo evidence_command();
 CommandInfo explore_command();
 CommandInfo constraints_command();

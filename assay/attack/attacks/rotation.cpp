@@ -44,6 +44,7 @@ AttackInfo rotation_attack() {
       .limits = "No attack: what a network should stand. A strong rotation can change what is to be seen.",
       .paper = "Tian et al., DeepTest, ICSE 2018 (the transformation; severities are our own)",
       .options = corruption_options("degrees; by severity 5, 10, 15, 20, 30"),
+      .severities = corruption_severities(),
       .target = "",
       .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
         return std::make_unique<Rotation>(options);
