@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,6 +52,8 @@ struct CurveOptions {
   bool nested = false;
   double margin = 0.2;                          // as of AttackOptions
   std::shared_ptr<const task::Task> task = {};  // decides if records have many items
+  // Where finished records are kept, so that the same curves go on from them; empty: nowhere.
+  std::filesystem::path journal = {};
 };
 
 struct DropCurve {
@@ -83,7 +86,7 @@ struct DropCurve {
 // One curve for each, from one pass over the records. A record counts as right at a severity exactly where
 // attack_dataset() with the attack at that severity and the same seed would attack it in vain, or would not
 // attack a right one as it has the class to reach already. With a class to reach, any other decision is
-// wrong. Throws as attack_dataset().
+// wrong. Throws as attack_dataset(). A journal also remains when all is done: the caller removes it.
 std::vector<DropCurve> drop_curves(const Session& session, DatasetPtr dataset, std::span<const Along> along,
                                    const CurveOptions& options, Progress& progress);
 

@@ -24,6 +24,13 @@ class Robust final : public Command {
               "and is not attacked there");
     flags.add("--levels", question_.options.levels,
               "judge records as 8-bit levels of the valid range, as pictures have them");
+    flags.add_output(
+        "--journal FILE", journal_,
+        "keep finished records in FILE, from which the same command goes on after an interruption; "
+        "removed at the end",
+        {.instead = [this] {
+          return std::vector<Output>{{"--journal", journal_, Output::Kind::journal}};
+        }});
     margin_ =
         flags.add("--margin", question_.options.margin,
                   "regression: an output that moves by more than this away from its target is no longer "
@@ -47,6 +54,7 @@ class Robust final : public Command {
           {margin_},
           of_flags("on classes: it is for regression and tasks of many items (targets= of --data)"));
     const Session session = model_.open(context, data.get());
+    question_.options.journal = journal_;
     question_.accuracy = check_.declared();
     question_.conditions = gates_.conditions();
     return answers::robustness(session, data, question_, setting_of(context), context.progress);
@@ -61,6 +69,7 @@ class Robust final : public Command {
   AccuracyCheck check_;
   GateOptions gates_;
   const CLI::Option* margin_ = nullptr;
+  std::string journal_;
   answers::RobustnessQuestion question_;
 };
 

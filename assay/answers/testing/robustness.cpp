@@ -6,6 +6,7 @@
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/robustness.h"
+#include "assay/support/files/journal.h"
 #include "assay/support/ranks/ranks.h"
 
 namespace assay::answers {
@@ -60,6 +61,7 @@ report::Document robustness(const Session& session, const DatasetPtr& given,
   add_accuracy(document, question.accuracy, session, data, setting, progress);
   const std::vector<attack::DropCurve> curves = attack::drop_curves(session, data, along, options, progress);
   ranks().leave_to_first();
+  if (!options.journal.empty()) Journal::remove(options.journal);
   results::append(document, results::document_of(curves, options, session.graph(), *data));
   add_task(document, decision, options.margin);
   report::apply(question.conditions, document, results::measurements_of(curves));

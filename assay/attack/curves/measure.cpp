@@ -1,16 +1,26 @@
 #include <assay/robustness.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/task.h>
 #include "assay/attack/attempt.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/given.h"
 #include "assay/engine/elements.h"
 #include "assay/engine/shared_walk.h"
+#include "assay/support/conditions.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/journal.h"
+#include "assay/support/text/text.h"
 
 namespace assay::attack {
 namespace {
@@ -40,23 +50,32 @@ Planned planned(const Along& along, bool nested) {
   return plan;
 }
 
+std::size_t severities_of(std::span<const Along> along) {
+  return std::accumulate(along.begin(), along.end(), std::size_t{0},
+                         [](std::size_t sum, const Along& one) { return sum + one.size(); });
+}
+
+using Counts = std::vector<std::uint64_t>;
+
 // What was counted of some records, in a form that travels between ranks.
 class Tally {
  public:
-  explicit Tally(std::size_t severities) : counts_(1 + 2 * severities) {}
-  explicit Tally(std::vector<std::uint64_t> counts) : counts_(std::move(counts)) {}
+  explicit Tally(std::size_t severities) : counts_(2 + 2 * severities) {}
 
-  std::uint64_t& clean() { return counts_[0]; }
+  std::uint64_t& walked() { return counts_[0]; }
+  std::uint64_t& clean() { return counts_[1]; }
   // Of a severity among those of all curves.
-  std::uint64_t& right(std::size_t severity) { return counts_[1 + 2 * severity]; }
-  std::uint64_t& flat(std::size_t severity) { return counts_[2 + 2 * severity]; }
-  void add(const std::vector<std::uint64_t>& more) {
-    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += more.at(i);
+  std::uint64_t& right(std::size_t severity) { return counts_[2 + 2 * severity]; }
+  std::uint64_t& flat(std::size_t severity) { return counts_[3 + 2 * severity]; }
+  // Throws std::exception for counts of something else.
+  void add(const Counts& more) {
+    if (more.size() != counts_.size()) throw std::runtime_error("it counts other severities");
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += more[i];
   }
-  const std::vector<std::uint64_t>& counts() const { return counts_; }
+  const Counts& counts() const { return counts_; }
 
  private:
-  std::vector<std::uint64_t> counts_;
+  Counts counts_;
 };
 
 class Measurement {
@@ -67,27 +86,85 @@ class Measurement {
         dataset_(std::move(dataset)),
         options_(options),
         preparation_(session, *dataset_, {options.seed, options.margin, "none", options.task}),
-        levels_(options.levels || takes_levels(session, session.first_input(dataset_->facts()))) {
+        levels_(options.levels || takes_levels(session, session.first_input(dataset_->facts()))),
+        severities_(severities_of(along)),
+        all_(severities_) {
     for (const Along& one : along) plans_.push_back(planned(one, options.nested));
-    for (const Planned& plan : plans_) severities_ += plan.along.size();
   }
 
-  std::vector<DropCurve> run(Progress& progress) const {
-    Tally all(severities_);
-    const std::size_t batch = options_.batch == 0 ? attack_batch(session_) : options_.batch;
-    walk_together<std::vector<std::uint64_t>>(
-        session_, dataset_, {.batch = batch, .stage = "drop curves"}, progress,
-        [&](const Batch& records, const Tensors&) { return counted(records).counts(); },
-        [&](const std::vector<std::uint64_t>& more) { all.add(more); });
-    return curves(all);
+  std::vector<DropCurve> run(Progress& progress) {
+    if (!options_.journal.empty() && ranks().first()) go_on(progress);
+    std::uint64_t walked = all_.walked();
+    broadcast(walked);
+    std::vector<std::size_t> rest(dataset_->size() - walked);
+    std::iota(rest.begin(), rest.end(), walked);
+    try {
+      count_all(std::move(rest), progress);
+    } catch (const Error& error) {
+      if (error.fault() != Fault::interrupted || !journal_) throw;
+      fail(Fault::interrupted, "{}; the same command goes on from {}", error.message(),
+           options_.journal.string());
+    }
+    return curves();
   }
 
  private:
+  JournalKey journal_key() const {
+    JournalKey key("set of drop curves");
+    key.add("network", session_.graph().hash())
+        .add("data set", dataset_->hash())
+        .add("seed", options_.seed)
+        .add("storage", levels_ ? "levels" : "float32")
+        .add("fate of broken records", options_.nested ? "nested" : "attacked again")
+        .add("margin", options_.margin)
+        .add("task", options_.task ? options_.task->describe() : "");
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      const Along& along = plans_[i].along;
+      key.add(fmt::format("curve {}", i + 1), fmt::format("{} {}={}", whole_spec(along.attack).text(),
+                                                          along.option, joined(along.severities, "/")));
+    }
+    return key;
+  }
+
+  // Takes what an earlier run has finished.
+  void go_on(Progress& progress) {
+    journal_.emplace(options_.journal, journal_key());
+    for (const Journal::Entry& entry : journal_->found()) {
+      try {
+        all_.add(from_bytes(entry.bytes).get<Counts>());
+      } catch (const std::exception& error) {
+        pass_on_condition();
+        journal_->refuse(error.what());
+      }
+    }
+    if (all_.walked() > dataset_->size()) journal_->refuse("it has more records than the data set");
+    if (all_.walked() > 0)
+      progress.notice(fmt::format("drop curves: going on from {}, {} records are done",
+                                  options_.journal.string(), all_.walked()));
+  }
+
+  void count_all(std::vector<std::size_t> records, Progress& progress) {
+    const std::size_t batch = options_.batch == 0 ? attack_batch(session_) : options_.batch;
+    walk_together<Counts>(
+        session_, dataset_, {.batch = batch, .stage = "drop curves", .records = std::move(records)}, progress,
+        [&](const Batch& some, const Tensors&) { return counted(some).counts(); },
+        [&](const Counts& counts) { note(counts); });
+  }
+
+  void note(const Counts& counts) {
+    if (journal_) {
+      journal_->append(fmt::format("after {}", all_.walked()), to_bytes(nlohmann::json(counts)));
+      journal_->sync();
+    }
+    all_.add(counts);
+  }
+
   Tally counted(const Batch& batch) const {
     const array::Recording unrecorded(false);
     const AttackProblem clean = preparation_.problem(batch);
     const std::vector<std::int64_t> right = preparation_.attackable(batch, clean, /*right=*/true);
     Tally tally(severities_);
+    tally.walked() = batch.indices.size();
     tally.clean() = right.size();
     std::size_t first = 0;
     for (const Planned& plan : plans_) {
@@ -134,7 +211,7 @@ class Measurement {
     return stayed;
   }
 
-  std::vector<DropCurve> curves(Tally& all) const {
+  std::vector<DropCurve> curves() {
     std::vector<DropCurve> curves;
     std::vector<Spec> attacks;
     for (const Planned& plan : plans_) attacks.push_back(plan.along.attack);
@@ -144,12 +221,12 @@ class Measurement {
       DropCurve curve{.name = names[curves.size()],
                       .along = plan.along,
                       .records = dataset_->size(),
-                      .clean = all.clean(),
+                      .clean = all_.clean(),
                       .right = {},
                       .flat = 0};
       for (std::size_t i = 0; i < plan.along.size(); ++i, ++at) {
-        curve.right.push_back(all.right(at));
-        curve.flat = std::max<std::size_t>(curve.flat, all.flat(at));
+        curve.right.push_back(all_.right(at));
+        curve.flat = std::max<std::size_t>(curve.flat, all_.flat(at));
       }
       curves.push_back(std::move(curve));
     }
@@ -162,7 +239,9 @@ class Measurement {
   Preparation preparation_;
   bool levels_;
   std::vector<Planned> plans_;
-  std::size_t severities_ = 0;  // of all curves
+  std::size_t severities_;  // of all curves
+  Tally all_;
+  std::optional<Journal> journal_;
 };
 
 }  // namespace
