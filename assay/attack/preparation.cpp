@@ -91,6 +91,12 @@ bool takes_levels(const Session& session, ValueId input) {
   return session.graph().value(input).dtype == DType::uint8;
 }
 
+void require_target(const std::string& target) {
+  const bool word = target == "none" || target == "next" || target == "random" || target == "least-likely";
+  if (!word && !class_number(target))
+    fail(Fault::usage, "target={}: a class number, next, random, least-likely or none", target);
+}
+
 Preparation::Preparation(const Session& session, const Dataset& dataset, PreparationOptions options)
     : dataset_(dataset),
       options_(std::move(options)),
@@ -98,10 +104,7 @@ Preparation::Preparation(const Session& session, const Dataset& dataset, Prepara
       span_(between(low_, bounds(declared_range(session, dataset).high, dataset.record_shape()))),
       network_(session, units_of(dataset, low_, span_), dataset.target_width() > 0,
                session.first_input(dataset.facts())) {
-  const std::string& target = options_.target;
-  const bool word = target == "none" || target == "next" || target == "random" || target == "least-likely";
-  if (!word && !class_number(target))
-    fail(Fault::usage, "target={}: a class number, next, random, least-likely or none", target);
+  require_target(options_.target);
 }
 
 AttackProblem Preparation::problem(const Batch& batch) const {
@@ -121,7 +124,11 @@ AttackProblem Preparation::problem(const Batch& batch) const {
   problem.change = change(outputs, batch);
   problem.scores = network_.scores_of(problem, outputs);
   problem.labels = array::tensor(decisions(problem.scores));
-  problem.targets = targets(problem);
+  return aimed(std::move(problem), options_.target);
+}
+
+AttackProblem Preparation::aimed(AttackProblem problem, const std::string& target) const {
+  problem.targets = targets(problem, target);
   return problem;
 }
 
@@ -160,8 +167,7 @@ std::shared_ptr<const OutputChange> Preparation::change(const Array& outputs, co
   return network_.regression() ? moved_away(outputs, batch.targets, options_.margin) : nullptr;
 }
 
-Array Preparation::targets(const AttackProblem& problem) const {
-  const std::string& target = options_.target;
+Array Preparation::targets(const AttackProblem& problem, const std::string& target) const {
   const std::int64_t classes = problem.scores.size(1);
   if (target == "none") return {};
   const std::vector<std::int64_t> labels = numbers(problem.labels);
@@ -215,6 +221,33 @@ std::vector<std::uint8_t> Preparation::to_levels(const Array& points) {
   for (const float unit : floats_of(points))
     levels.push_back(static_cast<std::uint8_t>(std::clamp(std::nearbyint(unit * 255), 0.0F, 255.0F)));
   return levels;
+}
+
+std::vector<float> Preparation::of_levels(const std::vector<std::uint8_t>& levels) const {
+  const ValidRange& range = *dataset_.valid_range();
+  const std::size_t plane = low_.size() / range.low.size();
+  std::vector<float> values(levels.begin(), levels.end());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t channel = i % low_.size() / plane;
+    // As spec_of_file() has them: std and, in place of the mean, what is left of it.
+    const double low = range.low[channel], deviation = 1 / (static_cast<double>(range.high[channel]) - low);
+    values[i] = values[i] * static_cast<float>(1.0 / 255 / deviation) +
+                static_cast<float>(low * deviation / deviation);
+  }
+  return values;
+}
+
+Batch Preparation::read_back(const Batch& batch, const std::vector<std::int64_t>& rows,
+                             const AttackProblem& problem, const Array& points, bool levels) const {
+  Batch read;
+  const Array clean = picked(batch.inputs, rows);
+  read.inputs = Array::of<float>(clean.shape(),
+                                 levels ? of_levels(to_levels(points)) : to_records(clean, problem, points));
+  read.input_name = batch.input_name;
+  for (const std::int64_t row : rows) read.indices.push_back(batch.indices[static_cast<std::size_t>(row)]);
+  for (const NamedArray& other : batch.others)
+    read.others.push_back({other.name, picked(other.values, rows)});
+  return read;
 }
 
 std::vector<Distance> Preparation::distances(const Array& records, const Array& clean) const {

@@ -16,6 +16,9 @@ namespace assay::attack {
 // Whether an attackable input takes 8-bit levels, so that records have to be stored as such.
 bool takes_levels(const Session& session, ValueId input);
 
+// Throws Error{usage} for a target that is neither a word of target_option() nor a number.
+void require_target(const std::string& target);
+
 struct PreparationOptions {
   std::uint64_t seed = 1;
   // Regression: an output that moves by more than this is a success; of items, this share of them.
@@ -40,6 +43,8 @@ class Preparation {
   // The problem of all records of a batch. Throws Error{data} naming a record
   // with elements outside the valid range.
   AttackProblem problem(const Batch& batch) const;
+  // The same records with another class to reach. Throws Error{usage} for a class that the network has not.
+  AttackProblem aimed(AttackProblem problem, const std::string& target) const;
   // Records for which an attack makes sense, positions in the batch: finite scores, not yet at their target,
   // and with `right` only those whose label the network names.
   std::vector<std::int64_t> attackable(const Batch& batch, const AttackProblem& problem, bool right) const;
@@ -49,13 +54,18 @@ class Preparation {
   std::vector<float> to_records(const Array& clean, const AttackProblem& problem, const Array& points) const;
   // The same as levels 0 to 255 of the valid range.
   static std::vector<std::uint8_t> to_levels(const Array& points);
+  // Records `rows` of a batch as they would be read back from the file that holds them with these points.
+  Batch read_back(const Batch& batch, const std::vector<std::int64_t>& rows, const AttackProblem& problem,
+                  const Array& points, bool levels) const;
   // Between records [n, record...], one after the other.
   std::vector<Distance> distances(const Array& records, const Array& clean) const;
 
  private:
   // The records of a batch in units of the valid range. Throws as problem().
   Array in_units(const Batch& batch) const;
-  Array targets(const AttackProblem& problem) const;
+  Array targets(const AttackProblem& problem, const std::string& target) const;
+  // Numbers of a record that stands in a file as levels, as the data of that file are prepared.
+  std::vector<float> of_levels(const std::vector<std::uint8_t>& levels) const;
   std::shared_ptr<const OutputChange> change(const Array& outputs, const Batch& batch) const;
 
   const Dataset& dataset_;

@@ -1,6 +1,5 @@
 #include <assay/attack.h>
 
-#include <assay/array_math.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/attacked_batch.h"
-#include "assay/attack/given_tensor.h"
+#include "assay/attack/attempt.h"
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/given.h"
@@ -25,21 +24,6 @@
 
 namespace assay::attack {
 namespace {
-
-// What is noted, shown and shared among ranks at a time. A long attack loses what was done on a batch when it
-// is killed, which is worth more than the quarter of the time that larger ones would spare cw and jsma, whose
-// searches end at different times.
-constexpr std::size_t large_batch = 128;
-
-// The result of any attack, within the valid range.
-Array in_range(const Array& points) {
-  Array result = points.to(DType::float32).clone();
-  for (std::int64_t i = 0; i < result.count(); ++i) {
-    float& unit = result.elements<float>()[i];
-    unit = std::clamp(unit, 0.0F, 1.0F);
-  }
-  return result;
-}
 
 template <typename T>
 std::vector<std::byte> bytes_of(const std::vector<T>& numbers) {
@@ -73,8 +57,7 @@ class Run {
         set_(*dataset_, type_) {
     summary_.spec = spec_;
     summary_.levels = options_.levels;
-    if (options_.batch == 0)
-      options_.batch = std::min(large_batch, session.preferred_batch(/*keeps_values=*/true));
+    if (options_.batch == 0) options_.batch = attack_batch(session);
   }
 
   AttackSummary run(const std::filesystem::path& file, Progress& progress) {
@@ -148,13 +131,8 @@ class Run {
         .walked = batch.indices.size(), .seconds = 0, .endings = {}, .records = {}, .inputs = {}};
     if (rows.empty()) return result;
     const array::Recording unrecorded(false);
-    const Array chosen = array::tensor(rows);
-    const AttackProblem problem = all.at(chosen);
     const auto start = std::chrono::steady_clock::now();
-    // A separate problem: if the attack writes into it, the records stay as they are.
-    const Array found = with_numbers(attack_->perturb(preparation_.network(), all.at(chosen)), problem);
-    const Array points =
-        in_range(given_tensor(fmt::format("attack {}: perturb()", spec_.name), found, problem.inputs));
+    const auto [problem, points] = attempt(*attack_, spec_.name, preparation_.network(), all, rows);
     result.seconds = since(start);
     const Array scores = preparation_.network().scores_of(
         problem, preparation_.network().outputs(preparation_.network().bind(points, problem.held)));
@@ -167,29 +145,13 @@ class Run {
                                 .success = won[i],
                                 .forward = problem.log->forward[place],
                                 .backward = problem.log->backward[place]});
-      if (!won[i]) note_ending(*problem.log, place, result.endings);
+      const std::string_view ending = ending_of(*problem.log, place);
+      if (!won[i] && !ending.empty()) ++result.endings[std::string(ending)];
     }
     const Array clean = picked(batch.inputs, rows);
     result.inputs = options_.levels ? bytes_of(Preparation::to_levels(points))
                                     : bytes_of(preparation_.to_records(clean, problem, points));
     return result;
-  }
-
-  // Why a search ended without success, where that is known.
-  static void note_ending(const AttackLog& log, std::size_t place,
-                          std::map<std::string, std::size_t>& endings) {
-    const bool flat = log.backward[place] > 0 && log.sloping[place] == 0;
-    const std::string_view ending = flat ? no_gradient : log.ending[place];
-    if (!ending.empty()) ++endings[std::string(ending)];
-  }
-
-  // A record for which the attack gives numbers that are none stays as it is: it ends no other's search.
-  static Array with_numbers(const Array& points, const AttackProblem& problem) {
-    if (!points.defined() || points.shape() != problem.inputs.shape() || !has_nan(points)) return points;
-    const Array broken = points.flatten(1).isnan().any(1);
-    for (const std::int64_t row : numbers(positions(broken)))
-      problem.end(static_cast<std::size_t>(row), "the attack gives a NaN");
-    return array::where(per_record(broken, points), problem.inputs, points);
   }
 
   // Success, predictions and distances of the records as they are read back.

@@ -159,6 +159,7 @@ void add_not_done(Text& text, const PackContents& contents, std::span<const Outc
   std::vector<std::string> open = contents.study.not_done;
   std::set<std::string> commands;
   for (const StepResult& result : contents.results) commands.insert(result.step.command);
+  if (commands.contains("robust")) commands.insert("attack");  // which it does, at every severity
   const std::vector<std::pair<const char*, const char*>> kinds{
       {"evaluate", "The network was not evaluated."},
       {"cover", "Coverage was not measured."},

@@ -40,12 +40,21 @@ class Attack {
   virtual Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const = 0;
 };
 
+// An option that says how strong the change is, so that accuracy can be measured along it.
+struct Severity {
+  std::string option;  // "eps"
+  double nothing = 0;  // the value with which every record stays as it is
+  bool nested =
+      false;  // what a weaker change may make, a stronger one may make as well: the radius of a ball
+};
+
 struct AttackInfo {
   std::string name, summary;  // "fgsm", one line
   std::string definition;     // what it does, exactly
   std::string limits;         // when not to believe it
   std::string paper;
   std::vector<SpecOption> options;
+  std::vector<Severity> severities = {};
   // Default of the class to reach: "none" (any other) or a word of target_option(). Empty: the attack has no
   // targets.
   std::string target = "none";

@@ -3,6 +3,7 @@
 // What analyses found, as result documents: tables, facts and definitions that every rendering shows
 // (<assay/report.h>), and measurements for gates (<assay/gate.h>).
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include <assay/relevance.h>
 #include <assay/report.h>
 #include <assay/retraining.h>
+#include <assay/robustness.h>
 #include <assay/training.h>
 
 namespace assay::results {
@@ -65,6 +67,10 @@ report::Document document_of(const mutation::Mutation& made, std::size_t most);
 // Success, distances and cost of each attack. REQUIRES at least one.
 report::Document document_of(const std::vector<attack::AttackSummary>& summaries,
                              const attack::AttackOptions& options, const Graph& network, const Dataset& data);
+
+// Drop curves with their figures, and every severity with its interval. REQUIRES at least one.
+report::Document document_of(std::span<const attack::DropCurve> curves, const attack::CurveOptions& options,
+                             const Graph& network, const Dataset& data);
 
 // Every epoch, and the one whose weights were kept. `validation` may be null.
 report::Document document_of(const training::TrainingResult& result, const training::Recipe& recipe,

@@ -38,6 +38,14 @@ inline std::vector<CommandRun> command_runs(const std::string& records = "images
        {},
        {},
        {"r.json"}},
+      {"robust",
+       "net.onnx " + data +
+           " --batch 16 --along 'noise[sigma=0:0.6:0.2]' --along 'pgd[eps=0.1/0.3,steps=3]' --journal "
+           "r.journal "
+           "--json r.json",
+       {},
+       {},
+       {"r.json"}},
       {"train",
        "--model net.onnx --data " + data + " --epochs 3 --checkpoint epochs.npz --out trained.onnx",
        {},

@@ -77,6 +77,9 @@ class Documents : public Program {
        "--repeats 2 --epochs 1 --fail-under 'retrained[condition=given,set=test]=1%'"},
       {"select",
        "--model net.onnx --profile net.profile --test images-idx3-ubyte --by additional --criterion kmnc"},
+      {"robust",
+       "net.onnx images-idx3-ubyte --along 'noise[sigma=0:0.6:0.3]' --along 'fgsm[eps=0.1/0.3]' --fail-under "
+       "area=0.1 --fail-under 'half-drop[along=fgsm]=0.2'"},
       {"train", "--model net.onnx --data images-idx3-ubyte --epochs 1 --out trained.onnx"},
   };
 };

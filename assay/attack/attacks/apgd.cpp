@@ -284,6 +284,7 @@ AttackInfo apgd_attack() {
                       {"loss", "ce", "ce: cross-entropy; dlr: difference of logits ratio"},
                       {"targets", "0", "classes aimed at, one after the other; 0: any other class"},
                       {"rho", "0.75", "share of steps that must raise the loss"}},
+          .severities = {{"eps", 0, true}},
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Apgd>(options);
           }};

@@ -43,6 +43,7 @@ AttackInfo bim_attack() {
                       {"step", "0.05", "length of a step"},
                       {"steps", "10", "number of steps"},
                       {"norm", "linf", "linf or l2"}},
+          .severities = {{"eps", 0, true}},
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Bim>(options);
           }};

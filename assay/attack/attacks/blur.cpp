@@ -37,6 +37,7 @@ AttackInfo blur_attack() {
           .limits = "Not an attack: a network should withstand it.",
           .paper = "severities of CIFAR-10-C: Hendrycks, Dietterich, ICLR 2019",
           .options = corruption_options("standard deviation in pixels; by severity 0.4, 0.6, 0.7, 0.8, 1"),
+          .severities = corruption_severities(),
           .target = "",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Blur>(options);

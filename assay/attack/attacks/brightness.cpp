@@ -30,6 +30,7 @@ AttackInfo brightness_attack() {
           .paper = "severities of CIFAR-10-C: Hendrycks, Dietterich, ICLR 2019 (who change the value of HSV)",
           .options =
               corruption_options("what is added, negative to darken; by severity 0.05, 0.1, 0.15, 0.2, 0.3"),
+          .severities = corruption_severities(),
           .target = "",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Brightness>(options);

@@ -33,6 +33,7 @@ AttackInfo contrast_attack() {
           .paper = "severities of CIFAR-10-C: Hendrycks, Dietterich, ICLR 2019",
           .options =
               corruption_options("factor, above 1 for more contrast; by severity 0.75, 0.5, 0.4, 0.3, 0.15"),
+          .severities = corruption_severities(1),
           .target = "",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Contrast>(options);

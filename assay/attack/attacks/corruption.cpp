@@ -38,6 +38,8 @@ std::vector<SpecOption> corruption_options(const std::string& amount_summary) {
   return {{"severity", "3", "1 (slight) to 5 (strong)"}, {"amount", "", amount_summary}};
 }
 
+std::vector<Severity> corruption_severities(double nothing) { return {{"amount", nothing}, {"severity"}}; }
+
 void require_pictures(const AttackProblem& problem, const std::string& attack) {
   if (problem.inputs.rank() == 4) return;
   fail(Fault::unsupported, "attack '{}' is for pictures [channels, height, width]; these records are {}",

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
 #include <assay/extend/spec.h>
 
@@ -15,6 +16,9 @@ double strength(const SpecOptions& options, const std::array<double, 5>& by_seve
 
 // These two options; `amount_summary` says what the amount is and lists the five.
 std::vector<SpecOption> corruption_options(const std::string& amount_summary);
+
+// Both are severities; `nothing`: the amount that changes nothing. Severity 0 is none of the five.
+std::vector<Severity> corruption_severities(double nothing = 0);
 
 // Throws Error{unsupported} unless records are pictures [channels, height, width].
 void require_pictures(const AttackProblem& problem, const std::string& attack);

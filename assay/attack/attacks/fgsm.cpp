@@ -39,6 +39,7 @@ AttackInfo fgsm_attack() {
           .paper = "Goodfellow, Shlens, Szegedy, Explaining and Harnessing Adversarial Examples, ICLR 2015",
           .options = {{"eps", "0.3", "length of the step, as a share of the valid range"},
                       {"norm", "linf", "linf, l2 or l1"}},
+          .severities = {{"eps", 0, true}},
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Fgsm>(options);
           }};

@@ -185,6 +185,7 @@ AttackInfo jsma_attack() {
           .options = {{"theta", "1",
                        "change of a feature, as a share of the valid range; below 0 features are lowered"},
                       {"gamma", "1", "share of the features that may change"}},
+          .severities = {{"gamma"}},
           .target = "random",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Jsma>(options);

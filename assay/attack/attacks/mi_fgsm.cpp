@@ -52,6 +52,7 @@ AttackInfo mi_fgsm_attack() {
                       {"step", "", "length of a step; eps / steps if empty"},
                       {"decay", "1", "weight of the earlier direction"},
                       {"norm", "linf", "linf or l2"}},
+          .severities = {{"eps", 0, true}},
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<MiFgsm>(options);
           }};

@@ -30,6 +30,7 @@ AttackInfo noise_attack() {
           .limits = "Not an attack: a network should withstand it.",
           .paper = "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020 (RQ3)",
           .options = {{"sigma", "0.3", "standard deviation, as a share of the valid range"}},
+          .severities = {{"sigma"}},
           .target = "",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Noise>(options);

@@ -46,6 +46,7 @@ AttackInfo pgd_attack() {
                   {"steps", "40", "number of steps"},
                   {"starts", "1", "random points to begin from"},
                   {"norm", "linf", "linf or l2"}},
+      .severities = {{"eps", 0, true}},
       .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
         return std::make_unique<Pgd>(options);
       }};

@@ -72,6 +72,7 @@ AttackInfo noise_random_attack() {
       .limits = "Not an attack: the comparison for noise-relevant.",
       .paper = "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020 (RQ2)",
       .options = shared_options,
+      .severities = {{"share"}, {"sigma"}},
       .target = "",
       .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
         return std::make_unique<RandomPixelNoise>(options);
@@ -91,6 +92,7 @@ AttackInfo noise_relevant_attack() {
           .limits = "The study does not give sigma for these sets; 0.3 is that of its white noise.",
           .paper = "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020 (RQ2)",
           .options = options,
+          .severities = {{"share"}, {"sigma"}},
           .target = "",
           .make = [](const SpecOptions& chosen) -> std::unique_ptr<Attack> {
             return std::make_unique<RelevantPixelNoise>(chosen);

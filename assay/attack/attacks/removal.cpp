@@ -52,6 +52,7 @@ AttackInfo removal_attack() {
                       {"fill", "low", "low, or opposite"},
                       {"method", "epsilon",
                        "attribution that tells which pixels are relevant, a method of importance analysis"}},
+          .severities = {{"share"}},
           .target = "",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Removal>(options);

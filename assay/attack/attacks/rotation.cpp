@@ -46,6 +46,7 @@ AttackInfo rotation_attack() {
           "shows.",
       .paper = "Tian et al., DeepTest, ICSE 2018 (the transformation; severities are our own)",
       .options = corruption_options("degrees; by severity 5, 10, 15, 20, 30"),
+      .severities = corruption_severities(),
       .target = "",
       .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
         return std::make_unique<Rotation>(options);

@@ -39,6 +39,7 @@ AttackInfo salt_pepper_attack() {
           .limits = "Not an attack: a network should withstand it.",
           .paper = "standard impulse noise; Gonzalez, Woods, Digital Image Processing",
           .options = {{"share", "0.05", "share of the pixels"}},
+          .severities = {{"share"}},
           .target = "",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<SaltPepper>(options);

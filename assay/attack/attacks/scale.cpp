@@ -43,6 +43,7 @@ AttackInfo scale_attack() {
           .limits = "Not an attack: a network should withstand it.",
           .paper = "Tian et al., DeepTest, ICSE 2018 (the transformation; severities are our own)",
           .options = corruption_options("the factor less 1; by severity 0.05, 0.1, 0.15, 0.2, 0.3"),
+          .severities = corruption_severities(),
           .target = "",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Scale>(options);

@@ -183,6 +183,7 @@ AttackInfo square_attack() {
           .options = {{"eps", "0.3", "radius of the ball (linf), as a share of the valid range"},
                       {"queries", "5000", "most forward passes"},
                       {"first", "0.8", "share of a plane that the first squares cover"}},
+          .severities = {{"eps", 0, true}},
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Square>(options);
           }};

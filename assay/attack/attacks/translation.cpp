@@ -48,6 +48,7 @@ AttackInfo translation_attack() {
               "the picture.",
           .paper = "Tian et al., DeepTest, ICSE 2018 (the transformation; severities are our own)",
           .options = corruption_options("share of the sides; by severity 0.03, 0.06, 0.1, 0.15, 0.2"),
+          .severities = corruption_severities(),
           .target = "",
           .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
             return std::make_unique<Translation>(options);

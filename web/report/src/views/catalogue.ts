@@ -14,6 +14,7 @@ import { NetworkMap } from "./network";
 import { Records } from "./records";
 import { isRanking, Relevance } from "./relevance";
 import { Retraining } from "./retraining";
+import { Robustness } from "./robustness";
 
 export interface View {
   /** Also the anchor of its section. */
@@ -29,12 +30,22 @@ export interface View {
 /** Its criteria are the accuracies that the view of retraining draws. */
 const isRetraining = (document: Document) => usable(document, "retraining");
 
+/** Its criteria are the figures that the view of drop curves draws. */
+const isRobustness = (document: Document) => usable(document, "severities");
+
 /** Views in the order of the page. A view is shown where the document has one of its tables with rows. */
 export const views: readonly View[] = [
   { id: "verdicts", title: "Criteria and faults", tables: ["verdicts", "words"], Component: Verdicts },
   { id: "orders", title: "Orders and faults", tables: ["orders"], Component: Orders },
   { id: "mutants", title: "Mutants", tables: ["mutants", "survivors"], Component: Mutants },
   { id: "attacks", title: "Attacks", tables: ["attacks"], Component: Attacks },
+  {
+    id: "drops",
+    title: "Drop curves",
+    tables: ["curves", "severities", "criteria"],
+    Component: Robustness,
+    when: isRobustness,
+  },
   {
     id: "networks",
     title: "Networks",
@@ -54,7 +65,7 @@ export const views: readonly View[] = [
     title: "Criteria",
     tables: ["criteria"],
     Component: Criteria,
-    when: (document) => !isRetraining(document),
+    when: (document) => !isRetraining(document) && !isRobustness(document),
   },
   {
     id: "relevance",
@@ -101,6 +112,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   close_ups: ["group", "unit", "record"],
   mutants: ["operator"],
   attacks: ["attack", "success"],
+  severities: ["curve", "severity", "accuracy"],
   networks: ["network", "after"],
   retraining: ["set", "condition", "mean"],
   verdicts: ["criterion", "faults", "verdict", "tau"],

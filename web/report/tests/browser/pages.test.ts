@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   attacked,
   audited,
+  dropped,
   explored,
   hostile,
   large,
@@ -76,6 +77,7 @@ describe.each([1440, 390])("at %i pixels", (width) => {
       ["verdicts", audited()],
       ["mutants", mutants()],
       ["attacks", attacked()],
+      ["drops", dropped()],
       ["exploration", explored()],
       ["retraining", retrained()],
     ] as const) {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { criteria } from "../../src/model/criteria";
 import { area, asShares, courses, curves } from "../../src/model/curves";
 import { parse } from "../../src/model/document";
+import { drops } from "../../src/model/drops";
 import { histogram, outline } from "../../src/model/histogram";
 import { clusters, combination } from "../../src/model/idc";
 import { mutantMap, tally } from "../../src/model/mutants";
@@ -10,7 +11,7 @@ import { rankings } from "../../src/model/records";
 import { intervals } from "../../src/model/retraining";
 import { filtered, sorted } from "../../src/model/rows";
 import { step } from "../../src/model/scale";
-import { lenet } from "../fixtures/documents";
+import { dropped, lenet } from "../fixtures/documents";
 
 const read = (value: unknown) => {
   const document = parse(JSON.stringify({ documents: [value] }))[0];
@@ -186,6 +187,21 @@ describe("curves", () => {
         { name: "b", points: [{ x: 1, y: 2 }] },
       ]).map(({ points }) => points[0]?.y),
     ).toEqual([1, 0.5]);
+  });
+});
+
+describe("drop curves", () => {
+  const [pgd, contrast, noise] = drops(read(dropped()));
+  it("have their points by severity, whichever way the range goes", () => {
+    expect(pgd?.points.map(({ severity }) => severity)).toEqual([0, 0.1, 0.2, 0.3]);
+    expect(pgd?.points[1]).toEqual({ severity: 0.1, accuracy: 0.7, low: 0.6332, high: 0.7592 });
+    expect(contrast?.points.map(({ severity }) => severity)).toEqual([0.2, 0.5, 1]);
+    expect([pgd?.option, pgd?.clean, pgd?.half]).toEqual(["eps", 0.98, 0.142]);
+  });
+  it("say where they fall to half, or that they do not", () => {
+    expect(pgd?.figure).toBe("area 51.33 %, half at 0.1420");
+    expect(contrast?.figure).toBe("area 97.00 %, half not reached");
+    expect(noise?.figure).toBe("area 31.00 %, half before 2");
   });
 });
 
