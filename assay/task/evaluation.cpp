@@ -95,12 +95,30 @@ class Judge {
   const TaskOutputs& outputs() const { return outputs_; }
 
   SeenBatch judge(const Batch& batch, const Tensors& inputs) const {
+    SeenBatch seen{std::vector<Seen>(batch.indices.size())};
+    const std::vector<Array> rows = each(batch, inputs, [&](std::size_t r, const Judgement& judgement) {
+      seen.records[r] = seen_of(task_, judgement);
+      seen.records[r].index = batch.indices[r];
+    });
+    for (const Array& one : rows) note_non_finite(one, seen);
+    return seen;
+  }
+
+  std::vector<Judgement> judgements(const Batch& batch, const Tensors& inputs) const {
+    std::vector<Judgement> all(batch.indices.size());
+    each(batch, inputs, [&](std::size_t r, Judgement judgement) { all[r] = std::move(judgement); });
+    return all;
+  }
+
+ private:
+  // The outputs, and what take(r, judgement) is to be given of each record, by several threads.
+  template <typename Take>
+  std::vector<Array> each(const Batch& batch, const Tensors& inputs, const Take& take) const {
     const std::size_t records = batch.indices.size();
-    const std::vector<Array> rows = outputs_.rows(session_.run(inputs, outputs_.ids()), records);
+    std::vector<Array> rows = outputs_.rows(session_.run(inputs, outputs_.ids()), records);
     std::vector<std::vector<float>> outputs;
     for (const Array& one : rows) outputs.push_back(floats_of(one));
     const std::vector<float> targets = floats_of(batch.targets);
-    SeenBatch seen{std::vector<Seen>(records)};
     const int asked = session_.options().threads;
     const std::size_t threads = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
     // The first record at fault is named, whichever thread comes upon one first.
@@ -109,18 +127,16 @@ class Judge {
       JudgedRecord record{.output = part(outputs[0], r, records), .targets = part(targets, r, records)};
       for (std::size_t o = 1; o < outputs.size(); ++o) record.others.push_back(part(outputs[o], r, records));
       try {
-        seen.records[r] = judged(batch.indices[r], record);
+        take(r, judged_record(task_, record, dataset_, batch.indices[r]));
       } catch (const Error&) {
         faults[r] = std::current_exception();
       }
     });
     const auto fault = std::ranges::find_if(faults, [](const auto& one) { return one != nullptr; });
     if (fault != faults.end()) std::rethrow_exception(*fault);
-    for (const Array& one : rows) note_non_finite(one, seen);
-    return seen;
+    return rows;
   }
 
- private:
   static std::span<const float> part(const std::vector<float>& all, std::size_t r, std::size_t records) {
     const std::size_t width = all.size() / records;
     return std::span(all).subspan(r * width, width);
@@ -129,12 +145,6 @@ class Judge {
   static void note_non_finite(const Array& rows, SeenBatch& seen) {
     const std::vector<std::uint8_t> finite = finite_rows(rows, seen.records.size());
     for (std::size_t r = 0; r < finite.size(); ++r) seen.records[r].finite &= finite[r] != 0;
-  }
-
-  Seen judged(std::size_t index, const JudgedRecord& record) const {
-    Seen seen = seen_of(task_, judged_record(task_, record, dataset_, index));
-    seen.index = index;
-    return seen;
   }
 
   const Session& session_;
@@ -199,7 +209,7 @@ class Tally {
     const auto wrong = [](const ItemEvaluation::Worst& one) {
       return static_cast<double>(one.items - one.right) / static_cast<double>(one.items);
     };
-    const ItemEvaluation::Worst here{dataset_.id(seen.index), seen.sums.items, seen.sums.right};
+    const ItemEvaluation::Worst here{dataset_.id(seen.index), seen.index, seen.sums.items, seen.sums.right};
     const auto at = std::ranges::upper_bound(result_.worst, wrong(here), std::greater<>(), wrong);
     result_.worst.insert(at, here);
     if (result_.worst.size() > most_ids) result_.worst.pop_back();
@@ -245,6 +255,17 @@ ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const
       [&](const Batch& batch, const Tensors& inputs) { return judge.judge(batch, inputs); },
       [&](const SeenBatch& batch) { tally.add(batch); });
   return tally.result(seed);
+}
+
+std::vector<Judgement> judgements_of(const Session& session, const DatasetPtr& dataset, const Task& task,
+                                     std::span<const std::size_t> records) {
+  const Judge judge(session, *given_data(dataset), task);
+  std::vector<Judgement> all;
+  for (const std::size_t record : records) {
+    const Batch batch = dataset->read(std::span(&record, 1));
+    all.push_back(std::move(judge.judgements(batch, session.bind(batch))[0]));
+  }
+  return all;
 }
 
 std::shared_ptr<const Task> settled(const Session& session, const DatasetPtr& dataset,

@@ -148,6 +148,8 @@ std::optional<PositionLayout> layout_along(const TaskSubject& subject, int axis)
                         .axis = at + 1,
                         .probabilities = subject.probabilities,
                         .threshold = subject.probabilities ? 0.5F : 0.0F};
+  layout.grid = subject.output;
+  layout.grid.erase(layout.grid.begin() + at);
   if (layout.classes < 1 || layout.positions() != static_cast<std::int64_t>(subject.targets))
     return std::nullopt;
   return layout;
@@ -236,6 +238,14 @@ ItemRows PositionsTask::rows(const Array& outputs, const Array& targets) const {
   if (several && layout_.probabilities) scores = scores.clamp_min(least).log();
   return {
       .scores = scores, .labels = array::tensor(labels), .probabilities = layout_.probabilities && !several};
+}
+
+// Of two axes that are longer than 1.
+Marks PositionsTask::marks(const Items& items) const {
+  Shape sides = layout_.grid;
+  std::erase(sides, 1);
+  if (sides.size() != 2) return {};
+  return {.cells = items.classes, .rows = sides[0], .columns = sides[1]};
 }
 
 std::optional<std::int64_t> ignored_label(const SpecOptions& options) {

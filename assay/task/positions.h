@@ -18,6 +18,7 @@ namespace assay::task {
 struct PositionLayout {
   std::int64_t classes = 0, outer = 0, inner = 0;
   int axis = 0;                // of the classes, the batch axis counted
+  Shape grid = {};             // of the positions
   bool probabilities = false;  // scores are probabilities, of which logarithms are the logits
   float threshold = 0;         // of one score a position: class 1 above it, class 0 otherwise
 
@@ -53,6 +54,7 @@ class PositionsTask : public Task {
   Items decide(std::span<const float> output) const override;
   std::vector<Lead> leads(std::span<const float> output, const Items& items) const override;
   ItemRows rows(const Array& outputs, const Array& targets) const override;
+  Marks marks(const Items& items) const override;
 
  protected:
   // `ignored`: the label of positions that do not count.

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct ItemEvaluation {
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t> confusions;
   struct Worst {
     std::string id;
+    std::size_t index = 0;  // in the data
     std::uint64_t items = 0, right = 0;
   };
   std::vector<Worst> worst;    // records with the smallest share of right items, at most 10, none all right
@@ -55,6 +57,10 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
 // keeps of each record.
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
                         const WalkOptions& options, Progress& progress, std::uint64_t seed = 1);
+
+// What is decided of single records. Throws as evaluate().
+std::vector<Judgement> judgements_of(const Session& session, const DatasetPtr& dataset, const Task& task,
+                                     std::span<const std::size_t> records);
 
 // The task, or of one that decides of records by the others the one that decides by these. One pass.
 std::shared_ptr<const Task> settled(const Session& session, const DatasetPtr& dataset,

@@ -19,10 +19,18 @@ class Evaluate final : public Command {
         "--predictions FILE", question_.predictions,
         "write what the network says of each record: id, label, class and outputs (.csv or .npz)",
         {.product = Product::predictions});
+    flags.of_the_run().add("--pictures", question_.pictures,
+                           "draw so many of the records with the largest share of wrong items (at most 10), "
+                           "masks and boxes as labelled next to those that are decided",
+                           CLI::Range(0, 10));
+    folder_ = flags.add_output(
+        "--out FOLDER", question_.folder, "folder for the pictures",
+        {.members = {"decided-[0-9]*.png"}, .when = [this] { return question_.pictures > 0; }});
   }
 
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
+    if (question_.pictures == 0) refuse_without_effect({folder_}, of_flags("without --pictures"));
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
@@ -35,7 +43,8 @@ class Evaluate final : public Command {
   DataInput data_{"data", "records to evaluate on", Concept::test_data};
   AccuracyCheck check_;
   GateOptions gates_;
-  answers::EvaluationQuestion question_;
+  const CLI::Option* folder_ = nullptr;
+  answers::EvaluationQuestion question_{.folder = "assay-evaluate"};
 };
 
 }  // namespace

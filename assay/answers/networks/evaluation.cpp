@@ -4,11 +4,13 @@
 #include <vector>
 
 #include <assay/error.h>
+#include <assay/message.h>
 #include <assay/task.h>
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/networks/evaluation.h"
+#include "assay/results/networks/pictures.h"
 #include "assay/results/networks/task.h"
 #include "assay/results/warnings.h"
 #include "assay/support/ranks/ranks.h"
@@ -36,6 +38,18 @@ std::vector<std::string> measured_by(const task::Task& task) {
   return names;
 }
 
+void add_pictures(report::Document& document, const Session& session, const DatasetPtr& data,
+                  const task::Task& task, const task::ItemEvaluation& evaluation,
+                  const EvaluationQuestion& question) {
+  const std::size_t count = std::min(question.pictures, evaluation.worst.size());
+  if (results::is_picture(*data)) {
+    document.pictures =
+        results::draw_decided(session, data, task, std::span(evaluation.worst).first(count), question.folder);
+  }
+  if (document.pictures.empty() && count > 0)
+    document.notices.emplace_back("there are no pictures: the items of these records have no place in one");
+}
+
 report::Document evaluate_items(const Session& session, const DatasetPtr& data, const task::Task& task,
                                 const EvaluationQuestion& question, const Setting& setting,
                                 Progress& progress) {
@@ -48,6 +62,7 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
   if (!question.predictions.empty()) write_predictions(question.predictions, predictions);
   report::Document document = results::document_of(evaluation, session.graph(), *data);
   results::add_warnings(document, results::influence_warnings(session, data.get()));
+  if (question.pictures > 0) add_pictures(document, session, data, task, evaluation, question);
   report::apply(question.conditions, document, results::measurements_of(evaluation));
   results::add_provenance(document, session.graph(), {{"data", data}});
   return document;
@@ -59,6 +74,9 @@ report::Document evaluate(const Session& session, const DatasetPtr& given, const
                           const Setting& setting, Progress& progress) {
   const auto [data, task] = decided(question.task, session, given, question.accuracy, Need::judgement);
   report::check_baseline(question.conditions, session.graph().hash(), data->hash());
+  if (!task && question.pictures > 0)
+    fail(Fault::usage, "{} are of records with items in a picture, and here is one decision a record",
+         About{"pictures", "{pictures}"});
   if (task) return evaluate_items(session, data, *task, question, setting, progress);
   report::check(question.conditions, measured_on(*data));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};

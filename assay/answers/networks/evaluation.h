@@ -12,7 +12,9 @@
 namespace assay::answers {
 
 struct EvaluationQuestion {
-  std::string task = {};         // spec of a task; empty: the one that network and data have
+  std::string task = {};     // spec of a task; empty: the one that network and data have
+  std::size_t pictures = 0;  // of tasks with items in pictures: of so many records with most wrong items, ...
+  std::string folder = {};   // ... in this folder
   std::string predictions = {};  // file for what the network says of each record; empty: none
   DeclaredAccuracy accuracy = {};
   report::Conditions conditions = {};

@@ -99,8 +99,8 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   results::append(document, results::document_of(summaries, options, session.graph(), *data));
   add_task(document, decision);
   for (const attack::AttackSummary& summary : summaries) {
-    for (report::Picture& picture :
-         results::draw_attacked(summary, *data, question.pictures, question.folder))
+    for (report::Picture& picture : results::draw_attacked(summary, session, *data, decision.task.get(),
+                                                           question.pictures, question.folder))
       document.pictures.push_back(std::move(picture));
   }
   results::add_provenance(document, session.graph(), {{"data", data}});

@@ -47,7 +47,7 @@ Triple triple_of(std::span<const float> before, std::span<const float> after, co
   const std::vector<float>* const parts[] = {&from, &to, &difference};
   const int height = static_cast<int>(shape[1]), width = static_cast<int>(shape[2]);
   const int zoom = std::max(1, least_side / std::max(height, width)), step = width * zoom + gap;
-  Triple triple{make_image(3 * step - gap, height * zoom, shape[0] == 3 ? 3 : 1), amplification};
+  Triple triple{make_image(3 * step - gap, height * zoom, shape[0] == 3 ? 3 : 1), zoom, step, amplification};
   std::fill(triple.image.pixels.begin(), triple.image.pixels.end(), std::uint8_t{96});
   for (int i = 0; i < 3; ++i) copy_enlarged(triple.image, picture_of(*parts[i], shape, 0, 1), zoom, i * step);
   return triple;

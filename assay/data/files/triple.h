@@ -11,6 +11,7 @@ namespace assay {
 
 struct Triple {
   Image image;               // before, after, difference: side by side
+  int zoom = 1, step = 0;    // how often pixels are repeated, and from one part to the next
   double amplification = 1;  // by how much the difference is brightened: its greatest element reaches black
                              // or white; 1 without any
 };

@@ -10,6 +10,7 @@
 #include <assay/dataset.h>
 #include <assay/relevance.h>
 #include <assay/report.h>
+#include <assay/task.h>
 
 namespace assay::results {
 
@@ -31,9 +32,18 @@ std::vector<report::Picture> draw_relevance(const Session& session, const Datase
                                             const std::string& method, relevance::AttributionOptions options,
                                             const Drawing& drawing, const task::Task* task = nullptr);
 
+// Writes FOLDER/decided-INDEX.png for these records: with their items as labelled on the left, as decided on
+// the right. Records whose items have no place in a picture are left out. REQUIRES is_picture(). Throws
+// Error{io}.
+std::vector<report::Picture> draw_decided(const Session& session, const DatasetPtr& data,
+                                          const task::Task& task,
+                                          std::span<const task::ItemEvaluation::Worst> records,
+                                          const std::filesystem::path& folder);
+
 struct ChangedRecord {
-  std::span<const float> before, after;  // elements of a record each, as the data set has them
-  std::string caption;                   // "record '7': 2 is taken for 3"
+  std::span<const float> before, after;                 // elements of a record each, as the data set has them
+  std::string caption;                                  // "record '7': 2 is taken for 3"
+  task::Marks decided_before = {}, decided_after = {};  // drawn over the records
 };
 
 // Writes FOLDER/NAME-1.png, NAME-2.png, ... (before, after, difference) and names them for a result document,

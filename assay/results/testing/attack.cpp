@@ -8,6 +8,7 @@
 
 #include <assay/attack.h>
 #include "assay/attack/changes.h"
+#include "assay/engine/elements.h"
 #include "assay/results/document.h"
 #include "assay/results/networks/pictures.h"
 #include "assay/task/standing.h"
@@ -145,8 +146,26 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
   return document;
 }
 
-std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Dataset& data,
-                                           std::size_t count, const std::filesystem::path& folder) {
+namespace {
+
+// What the network decides of the items of records; nothing without a task.
+std::vector<task::Marks> decided_marks(const Session& session, const task::Task* task, const Batch& batch) {
+  std::vector<task::Marks> marks(batch.indices.size());
+  if (task == nullptr) return marks;
+  const ValueId decision = session.logits();
+  const std::vector<float> outputs =
+      floats_of(session.run(session.bind(batch), std::span(&decision, 1)).at(decision));
+  const std::size_t width = outputs.size() / marks.size();
+  for (std::size_t r = 0; r < marks.size(); ++r)
+    marks[r] = task->marks(task->decide(std::span(outputs).subspan(r * width, width)));
+  return marks;
+}
+
+}  // namespace
+
+std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Session& session,
+                                           const Dataset& data, const task::Task* task, std::size_t count,
+                                           const std::filesystem::path& folder) {
   if (!is_picture(data)) return {};
   std::vector<std::size_t> rows, originals;
   for (std::size_t row = 0; row < summary.records.size() && rows.size() < count; ++row) {
@@ -157,12 +176,15 @@ std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary,
   const Batch before = data.read(originals), after = open_dataset(summary.data)->read(rows);
   const auto from = before.inputs.as<float>(), to = after.inputs.as<float>();
   const std::size_t size = from.size() / rows.size();
+  const std::vector<task::Marks> first = decided_marks(session, task, before),
+                                 second = decided_marks(session, task, after);
   std::vector<ChangedRecord> records;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const attack::AttackedRecord& record = summary.records[rows[i]];
     records.push_back({from.subspan(i * size, size), to.subspan(i * size, size),
                        fmt::format("{}, record '{}': {}, L2 {:.3g}", summary.spec.name,
-                                   data.id(record.original), fate_of(record, data), record.l2)});
+                                   data.id(record.original), fate_of(record, data), record.l2),
+                       first[i], second[i]});
   }
   return draw_triples(data, records, folder, summary.file.stem().string());
 }

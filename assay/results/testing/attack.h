@@ -14,7 +14,8 @@ namespace assay::results {
 
 // Up to `count` records of an attack beside what they were: successes, or where there are none the others;
 // none where records are not pictures.
-std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Dataset& data,
-                                           std::size_t count, const std::filesystem::path& folder);
+std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Session& session,
+                                           const Dataset& data, const task::Task* task, std::size_t count,
+                                           const std::filesystem::path& folder);
 
 }  // namespace assay::results

@@ -112,6 +112,17 @@ class Boxes final : public Task {
     return detector_.leads_apart(output, of_class, confidence_, others, overlap_);
   }
 
+  // All but what stands for no object.
+  Marks marks(const Items& items) const override {
+    Marks marks;
+    for (std::size_t i = 0; i < items.classes.size(); ++i) {
+      const std::span<const float> place = items.place(i);
+      if (items.classes[i] >= 0 && items.classes[i] != background())
+        marks.frames.push_back({place[0], place[1], place[2], place[3], items.classes[i]});
+    }
+    return marks;
+  }
+
   void differentiate(std::span<const float> output, const Lead& lead, float weight,
                      std::span<float> gradients) const override {
     detector_.differentiate(output, lead, weight, gradients);

@@ -60,6 +60,18 @@ struct Items {
   }
 };
 
+// What is drawn over a record of what its items are.
+struct Marks {
+  struct Frame {
+    float left = 0, top = 0, right = 0, bottom = 0;  // in pixels of the record
+    std::int64_t of_class = 0;
+  };
+  std::vector<Frame> frames = {};
+  // The class of each cell of a grid over the whole picture, row by row; no_class (-1) leaves it as it is.
+  std::vector<std::int64_t> cells = {};
+  std::int64_t rows = 0, columns = 0;
+};
+
 // What was decided of a record's items, [items] each. A class that is `no_class` (-1) is wanted where an item
 // does not count, and decided where a score is NaN.
 struct Judgement {

@@ -68,6 +68,8 @@ class Task {
   // The items that count of `outputs` [records, ...], whose gradients are those of the rows; `targets`:
   // [records, n]. Throws as judge() and leads().
   virtual ItemRows rows(const Array& outputs, const Array& targets) const;
+  // Items as they are drawn over a picture. Nothing where they have no place in it.
+  virtual Marks marks(const Items&) const { return {}; }
   // In the order in which they are reported, the first ones in the headline. Called for resampled sums as
   // well.
   virtual std::vector<Figure> figures(const Sums& sums) const = 0;

@@ -1,0 +1,71 @@
+#include "assay/results/networks/marks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace assay::results {
+namespace {
+
+using Colour = std::array<std::uint8_t, 3>;
+
+// Hues that stay apart however many classes there are: steps of the golden angle.
+Colour colour_of(std::int64_t of_class) {
+  constexpr double golden = 0.618033988749895, brightest = 255;
+  const double hue = 6 * std::fmod(static_cast<double>(of_class) * golden, 1.0);
+  Colour colour{};
+  for (std::size_t c = 0; c < colour.size(); ++c) {
+    const double away = std::abs(std::fmod(hue + 6 - 2.0 * static_cast<double>(c) + 3, 6.0) - 3);
+    colour[c] = static_cast<std::uint8_t>(brightest * std::clamp(2 - away, 0.0, 1.0));
+  }
+  return colour;
+}
+
+void put(Image& image, const Panel& panel, int x, int y, const Colour& colour, bool through) {
+  if (x < 0 || y < 0 || x >= panel.width * panel.zoom || y >= panel.height * panel.zoom) return;
+  for (int c = 0; c < 3; ++c) {
+    std::uint8_t& pixel = image.at(panel.left + x, y, c);
+    const std::uint8_t wanted = colour[static_cast<std::size_t>(c)];
+    pixel = through ? static_cast<std::uint8_t>((pixel + wanted) / 2) : wanted;
+  }
+}
+
+void draw_frame(Image& image, const Panel& panel, const task::Marks::Frame& frame) {
+  const auto pixel = [&](float side, int most) {
+    const float at = std::isnan(side) ? 0 : side * static_cast<float>(panel.zoom);
+    return static_cast<int>(std::lround(std::clamp(at, 0.0F, static_cast<float>(most * panel.zoom - 1))));
+  };
+  const int left = pixel(frame.left, panel.width), right = pixel(frame.right, panel.width),
+            top = pixel(frame.top, panel.height), bottom = pixel(frame.bottom, panel.height);
+  const Colour colour = colour_of(frame.of_class);
+  for (int line = 0; line < 2; ++line) {
+    for (int x = left; x <= right; ++x) {
+      put(image, panel, x, top + line, colour, false);
+      put(image, panel, x, bottom - line, colour, false);
+    }
+    for (int y = top; y <= bottom; ++y) {
+      put(image, panel, left + line, y, colour, false);
+      put(image, panel, right - line, y, colour, false);
+    }
+  }
+}
+
+void draw_cells(Image& image, const Panel& panel, const task::Marks& marks) {
+  const int width = panel.width * panel.zoom, height = panel.height * panel.zoom;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const std::int64_t row = y * marks.rows / height, column = x * marks.columns / width;
+      const std::int64_t of_class = marks.cells[static_cast<std::size_t>(row * marks.columns + column)];
+      if (of_class >= 0) put(image, panel, x, y, colour_of(of_class), true);
+    }
+  }
+}
+
+}  // namespace
+
+void draw_marks(Image& image, const Panel& panel, const task::Marks& marks) {
+  if (!marks.cells.empty()) draw_cells(image, panel, marks);
+  for (const task::Marks::Frame& frame : marks.frames) draw_frame(image, panel, frame);
+}
+
+}  // namespace assay::results

@@ -1,0 +1,19 @@
+#pragma once
+
+// Items drawn over pictures of records.
+
+#include <assay/extend/judgement.h>
+#include "assay/data/files/image.h"
+
+namespace assay::results {
+
+// Where a record's picture lies in a larger one, and how often each of its pixels is repeated.
+struct Panel {
+  int left = 0, width = 0, height = 0, zoom = 1;  // width and height in pixels of the record
+};
+
+// Frames two pixels wide, and cells that let the picture through by half, each class in a colour of its own.
+// What is outside of the panel is left out. REQUIRES three channels.
+void draw_marks(Image& image, const Panel& panel, const task::Marks& marks);
+
+}  // namespace assay::results
