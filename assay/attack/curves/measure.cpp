@@ -131,7 +131,7 @@ class Measurement {
     journal_.emplace(options_.journal, journal_key());
     for (const Journal::Entry& entry : journal_->found()) {
       try {
-        all_.add(from_bytes(entry.bytes).get<Counts>());
+        all_.add(assay::from_bytes(entry.bytes).get<Counts>());
       } catch (const std::exception& error) {
         pass_on_condition();
         journal_->refuse(error.what());
@@ -153,7 +153,7 @@ class Measurement {
 
   void note(const Counts& counts) {
     if (journal_) {
-      journal_->append(fmt::format("after {}", all_.walked()), to_bytes(nlohmann::json(counts)));
+      journal_->append(fmt::format("after {}", all_.walked()), assay::to_bytes(nlohmann::json(counts)));
       journal_->sync();
     }
     all_.add(counts);
