@@ -207,8 +207,8 @@ class _Files:
     def made(self) -> Given:
         made: Given = {}
         for flag in self.entry["flags"]:
-            path = self._path(flag)
-            if flag["product"] and path is not None:
+            path = self._path(flag) if flag["product"] else None
+            if path is not None:
                 made.update(getattr(self, "_" + flag["product"])(path))
         return made
 

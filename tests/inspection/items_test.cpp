@@ -16,8 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::NanSensitiveFloatEq;
 
-DatasetPtr records(const Shape& shape, const std::vector<std::vector<float>>& labels,
-                   std::vector<std::string> class_names = {}) {
+DatasetPtr records_with_items(const Shape& shape, const std::vector<std::vector<float>>& labels,
+                              std::vector<std::string> class_names = {}) {
   Shape all = shape;
   all.insert(all.begin(), static_cast<std::int64_t>(labels.size()));
   std::vector<float> targets;
@@ -30,14 +30,14 @@ DatasetPtr records(const Shape& shape, const std::vector<std::vector<float>>& la
                      {}, std::move(options));
 }
 
-struct Said {
+struct ItemsSaid {
   std::vector<std::string> names;
   Behaviours behaviours;
 };
 
-Said said(const std::string& spec, const DatasetPtr& data) {
+ItemsSaid items_said(const std::string& spec, const DatasetPtr& data) {
   const auto items = make_annotator(annotator_choice(spec), data, {});
-  Said all;
+  ItemsSaid all;
   for (const Hypothesis& one : items->hypotheses()) all.names.push_back(one.name);
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < data->size(); ++i) indices.push_back(i);
@@ -46,28 +46,29 @@ Said said(const std::string& spec, const DatasetPtr& data) {
   return all;
 }
 
-std::string fault(const std::string& spec, const DatasetPtr& data) {
+std::string items_fault(const std::string& spec, const DatasetPtr& data) {
   try {
-    said(spec, data);
+    items_said(spec, data);
   } catch (const Error& error) {
     return error.what();
   }
   return "nothing";
 }
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
 
 TEST(ItemsHypothesis, OfPixelsAreTheirClasses) {
-  const Said found = said("items[ignore=9,names=sky+road]", records({1, 1, 3}, {{0, 1, 9}, {1, 1, 0}}));
+  const ItemsSaid found =
+      items_said("items[ignore=9,names=sky+road]", records_with_items({1, 1, 3}, {{0, 1, 9}, {1, 1, 0}}));
   EXPECT_THAT(found.names, ElementsAre("items", "items:sky", "items:road"));
   EXPECT_EQ(found.behaviours.positions, (Shape{1, 3}));
   EXPECT_THAT(std::vector<float>(found.behaviours.values.begin(), found.behaviours.values.begin() + 9),
-              ElementsAre(0, 1, NanSensitiveFloatEq(nan), 1, 0, NanSensitiveFloatEq(nan), 0, 1,
-                          NanSensitiveFloatEq(nan)));
+              ElementsAre(0, 1, NanSensitiveFloatEq(no_number), 1, 0, NanSensitiveFloatEq(no_number), 0, 1,
+                          NanSensitiveFloatEq(no_number)));
 }
 
 TEST(ItemsHypothesis, OfTokensHaveAPositionEach) {
-  const Said found = said("items", records({4, 2}, {{0, 2, 1, -1}}));
+  const ItemsSaid found = items_said("items", records_with_items({4, 2}, {{0, 2, 1, -1}}));
   EXPECT_EQ(found.behaviours.positions, (Shape{4}));
   EXPECT_THAT(found.names, ElementsAre("items", "items:0", "items:1", "items:2"));
 }
@@ -75,31 +76,34 @@ TEST(ItemsHypothesis, OfTokensHaveAPositionEach) {
 TEST(ItemsHypothesis, OfBoxesAreThePixelsInside) {
   // A box over the first two pixels of the first row, an ignored one over the last pixel.
   const DatasetPtr data =
-      records({1, 2, 3}, {{0, 0, 0, 2, 1, -3, 2, 1, 3, 2, -1, 0, 0, 0, 0}}, {"cat", "dog"});
-  const Said found = said("items", data);
+      records_with_items({1, 2, 3}, {{0, 0, 0, 2, 1, -3, 2, 1, 3, 2, -1, 0, 0, 0, 0}}, {"cat", "dog"});
+  const ItemsSaid found = items_said("items", data);
   EXPECT_THAT(found.names, ElementsAre("items:cat", "items:dog"));
   EXPECT_EQ(found.behaviours.positions, (Shape{2, 3}));
   EXPECT_THAT(found.behaviours.values,
-              ElementsAre(1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, NanSensitiveFloatEq(nan)));
+              ElementsAre(1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, NanSensitiveFloatEq(no_number)));
 }
 
 TEST(ItemsHypothesis, OfSeveralLabelsAndNumbersHaveOneValueARecord) {
-  const Said labels = said("items[names=a+b]", records({5}, {{0, 1}, {-1, 1}}));
+  const ItemsSaid labels = items_said("items[names=a+b]", records_with_items({5}, {{0, 1}, {-1, 1}}));
   EXPECT_THAT(labels.names, ElementsAre("items:a", "items:b"));
   EXPECT_TRUE(labels.behaviours.positions.empty());
-  EXPECT_THAT(labels.behaviours.values, ElementsAre(0, 1, NanSensitiveFloatEq(nan), 1));
-  const Said numbers = said("items", records({5}, {{0.5F, -1}}));
+  EXPECT_THAT(labels.behaviours.values, ElementsAre(0, 1, NanSensitiveFloatEq(no_number), 1));
+  const ItemsSaid numbers = items_said("items", records_with_items({5}, {{0.5F, -1}}));
   EXPECT_THAT(numbers.behaviours.values, ElementsAre(0.5F, -1));
 }
 
 TEST(ItemsHypothesis, WhatDoesNotFitIsSaid) {
-  EXPECT_THAT(fault("items", from_arrays(Array::of<float>({1, 2}, std::vector<float>(2)), {0})),
+  EXPECT_THAT(items_fault("items", from_arrays(Array::of<float>({1, 2}, std::vector<float>(2)), {0})),
               HasSubstr("has no labels of items"));
-  EXPECT_THAT(fault("items[of=positions]", records({5}, {{0, 1}})), HasSubstr("one for each position"));
-  EXPECT_THAT(fault("items[of=labels]", records({5}, {{0, 3}})), HasSubstr("are not 0 and 1"));
-  EXPECT_THAT(fault("items[names=a]", records({1, 1, 2}, {{0, 1}})),
+  EXPECT_THAT(items_fault("items[of=positions]", records_with_items({5}, {{0, 1}})),
+              HasSubstr("one for each position"));
+  EXPECT_THAT(items_fault("items[of=labels]", records_with_items({5}, {{0, 3}})),
+              HasSubstr("are not 0 and 1"));
+  EXPECT_THAT(items_fault("items[names=a]", records_with_items({1, 1, 2}, {{0, 1}})),
               HasSubstr("label 1 is not one of 1 classes"));
-  EXPECT_THAT(fault("items[names=a]", records({5}, {{0, 1}})), HasSubstr("1 names for 2 labels"));
+  EXPECT_THAT(items_fault("items[names=a]", records_with_items({5}, {{0, 1}})),
+              HasSubstr("1 names for 2 labels"));
 }
 
 }  // namespace
