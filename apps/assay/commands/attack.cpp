@@ -57,7 +57,7 @@ class AttackCommand final : public Command {
           {margin_},
           of_flags("on classes: it is for regression and tasks of many items (targets= of --data)"));
     if (!question_.hide.empty())
-      refuse_without_effect({margin_}, of_flags("beside --hide: every item of the class has to change"));
+      refuse_without_effect({margin_}, of_flags("with --hide: every item of the class has to change"));
     if (!question_.appear.empty() && margin_->count() == 0) question_.options.margin = 0;
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
