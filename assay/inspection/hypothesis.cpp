@@ -3,10 +3,10 @@
 namespace assay::inspection {
 
 // One line for each: NAME_annotator() is defined in hypotheses/NAME.cpp.
-#define ASSAY_ANNOTATORS(X)                                                                               \
-  X(label)                                                                                                \
-  X(items) X(grammar) X(regex) X(keywords) X(fsm) X(counter) X(column) X(array) X(conll) X(mask) X(units) \
-      X(program)
+#define ASSAY_ANNOTATORS(X) \
+  X(label)                  \
+  X(items)                  \
+  X(grammar) X(regex) X(keywords) X(fsm) X(counter) X(column) X(array) X(conll) X(mask) X(units) X(program)
 
 #define DECLARE(name) AnnotatorInfo name##_annotator();
 ASSAY_ANNOTATORS(DECLARE)

@@ -20,6 +20,11 @@ std::int64_t product(std::span<const std::int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
 }
 
+constexpr float least_probability = 1e-7F;  // about the distance of a float32 from 1
+
+float log_of(float probability) { return std::log(std::max(probability, least_probability)); }
+float log_odds(float probability) { return log_of(probability) - log_of(1 - probability); }
+
 // Scores of one position after the other; NaN among them: no class.
 class Scores {
  public:
@@ -50,8 +55,8 @@ class Scores {
     if (layout_.classes == 1) {
       lead.threshold = layout_.threshold;
       (c == 1 ? lead.own : lead.rival) = place(0);
-      lead.value = c == 1 ? of(0) - layout_.threshold : layout_.threshold - of(0);
-      lead.scale = std::max(std::abs(of(0)), std::abs(layout_.threshold));
+      compare(lead, of(0), layout_.threshold, log_odds);
+      if (c == 0) lead.value = -lead.value;
       return lead;
     }
     std::int64_t rival = c == 0 ? 1 : 0;
@@ -60,8 +65,8 @@ class Scores {
     }
     lead.own = place(c);
     lead.rival = place(rival);
-    lead.value = named == no_class ? std::numeric_limits<float>::quiet_NaN() : of(c) - of(rival);
-    lead.scale = std::max(std::abs(of(c)), std::abs(of(rival)));
+    compare(lead, of(c), of(rival), log_of);
+    if (named == no_class) lead.value = std::numeric_limits<float>::quiet_NaN();
     return lead;
   }
 
@@ -79,6 +84,15 @@ class Scores {
   }
 
  private:
+  // Probabilities as what they are made of: with it leads are those of the network without its last function.
+  template <typename Function>
+  void compare(Lead& lead, float own, float other, const Function& before) const {
+    const float a = layout_.probabilities ? before(own) : own,
+                b = layout_.probabilities ? before(other) : other;
+    lead.value = a - b;
+    lead.scale = std::max({std::abs(a), std::abs(b), layout_.probabilities ? 1.0F : 0.0F});
+  }
+
   // Scores of a class lie far from those of the next one, in the same lines of a cache where sizes are powers
   // of 2.
   static constexpr std::int64_t together = 16;
@@ -217,6 +231,20 @@ std::vector<Lead> PositionsTask::leads(std::span<const float> output, const Item
     leads[p] = scores.lead(items.classes[p]);
   }
   return leads;
+}
+
+// Of probabilities, of the logarithms that leads compare.
+void PositionsTask::differentiate(std::span<const float> output, const Lead& lead, float weight,
+                                  std::span<float> gradients) const {
+  if (!layout_.probabilities) return Task::differentiate(output, lead, weight, gradients);
+  const auto add = [&](std::int64_t number, float by) {
+    if (number == Lead::none) return;
+    const auto at = static_cast<std::size_t>(number);
+    const float p = std::max(output[at], least_probability);
+    gradients[at] += by / (layout_.classes == 1 ? p * std::max(1 - p, least_probability) : p);
+  };
+  add(lead.own, weight);
+  add(lead.rival, -weight);
 }
 
 ItemRows PositionsTask::rows(const Array& outputs, const Array& targets) const {

@@ -53,6 +53,8 @@ class PositionsTask : public Task {
   std::vector<std::string> class_names() const override { return names_; }
   Items decide(std::span<const float> output) const override;
   std::vector<Lead> leads(std::span<const float> output, const Items& items) const override;
+  void differentiate(std::span<const float> output, const Lead& lead, float weight,
+                     std::span<float> gradients) const override;
   ItemRows rows(const Array& outputs, const Array& targets) const override;
   Marks marks(const Items& items) const override;
 

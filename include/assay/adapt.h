@@ -22,7 +22,8 @@ Graph with_weights(const Graph& graph, const std::filesystem::path& file);
 // joined by + stand for one new output: the numbers of these outputs of a record, one after the other. Throws
 // Error{usage} with the names that exist.
 Graph with_decision(const Graph& graph, std::string_view output);
-// Position of that output among all outputs, from 0; nothing for joined ones. Throws as above if there is none.
+// Position of that output among all outputs, from 0; nothing for joined ones. Throws as above if there is
+// none.
 std::optional<std::size_t> output_position(const Graph& graph, std::string_view output);
 
 // Sets the input of that name to the number for all records; branches and loops that then follow from

@@ -218,6 +218,23 @@ TEST(LikeliestSteps, AreThoseOfThePathsThatSpellTheText) {
   EXPECT_TRUE(likeliest_steps(scores, 3, std::vector<std::int64_t>{1, 1, 1}, 0).empty());
 }
 
+TEST(LeadsOfProbabilities, AreThoseOfTheLogits) {
+  const auto yes = made("labels", {.output = {2}, .targets = 2, .probabilities = true});
+  const auto sigmoid = [](float z) { return 1 / (1 + std::exp(-z)); };
+  const std::vector<float> two = {sigmoid(3), sigmoid(-2)};
+  const std::vector<Lead> of_two = yes->leads(two, {{1, 0}});
+  EXPECT_NEAR(of_two[0].value, 3, 1e-4);
+  EXPECT_NEAR(of_two[1].value, 2, 1e-4);
+  const auto classes = made("pixels", {.output = {3, 1}, .targets = 1, .probabilities = true});
+  const std::vector<float> three = {0.2F, 0.5F, 0.3F};  // the softmax of their logarithms
+  EXPECT_NEAR(classes->leads(three, {{1}})[0].value, std::log(0.5 / 0.3), 1e-6);
+  std::vector<float> gradients(3);
+  classes->differentiate(three, classes->leads(three, {{1}})[0], 1, gradients);
+  EXPECT_THAT(gradients, ElementsAre(0, 2, ::testing::FloatEq(-1 / 0.3F)));
+  expect_gradients(*yes, {0.4F, 0.7F}, {{1, 0}});
+  EXPECT_TRUE(std::isfinite(yes->leads(std::vector<float>{1, 0}, {{1, 1}})[0].value));
+}
+
 TEST(LeadsOfNumbers, AreWhatIsLeftOfTheTolerance) {
   const auto task = made("regression[tolerance=0.5]", {.output = {2}, .targets = 2});
   const std::vector<float> output = {1.25F, -2};

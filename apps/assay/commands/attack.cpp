@@ -1,10 +1,10 @@
 // assay attack: inputs that break a network.
 
 #include "assay/answers/testing/attack.h"
-#include "assay/answers/task.h"
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
+#include "assay/answers/task.h"
 #include "assay/support/text/text.h"
 
 namespace assay::app {

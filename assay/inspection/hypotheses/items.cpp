@@ -123,7 +123,8 @@ class ItemsOfData final : public Annotator {
       fail(Fault::data,
            "hypothesis 'items': label {} is beyond {} classes; of=numbers takes labels as numbers", greatest,
            most_item_classes);
-    for (std::size_t c = names_.size(); names_.size() < static_cast<std::size_t>(greatest + 1); ++c)
+    const bool named = !names_.empty();
+    for (std::size_t c = 0; !named && c < static_cast<std::size_t>(greatest + 1); ++c)
       names_.push_back(std::to_string(c));
     hypotheses_ = class_hypotheses(name_, names_);
     if (labels_.kind == ItemKind::boxes) hypotheses_.erase(hypotheses_.begin());  // boxes lie over each other
