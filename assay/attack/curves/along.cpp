@@ -56,7 +56,7 @@ class SeverityRange {
   double number(const std::string& part) const {
     const auto found = number_of<double>(part);
     if (!found || !fits_networks(*found))
-      refuse(fmt::format("'{}' in {}={} is not a number", part, option_, value_));
+      refuse(fmt::format("'{}' in {}={} is not a number that networks compute with", part, option_, value_));
     return *found;
   }
 
@@ -68,7 +68,9 @@ class SeverityRange {
       if (numbers[i] == numbers[i - 1] || (numbers[i] > numbers[i - 1]) != up)
         refuse(fmt::format("{} after {} in {}={} is out of order", parts[i], parts[i - 1], option_, value_));
     }
-    return parts;
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < parts.size(); ++i) all.push_back(decimal(numbers[i], decimals_of(parts[i])));
+    return all;
   }
 
   std::vector<std::string> steps(const std::vector<std::string>& parts,
