@@ -28,6 +28,7 @@ TEST(Along, RangesGoInDecimalStepsToTheirEnd) {
   EXPECT_THAT(severities("0:0.5:0.2"), ElementsAre("0", "0.2", "0.4"));
   EXPECT_THAT(severities("1:0.4:-0.25"), ElementsAre("1", "0.75", "0.5"));
   EXPECT_THAT(severities("-0.1:0.1:0.1"), ElementsAre("-0.1", "0", "0.1"));
+  EXPECT_EQ(severities("0.9:0:-0.1").back(), "0");  // 0.9 - 9 * 0.1 is not 0 in floating point
   EXPECT_THAT(severities("0:2e-3:1e-3"), ElementsAre("0", "0.001", "0.002"));
   EXPECT_THAT(severities("0/0.10/1e-0"), ElementsAre("0", "0.1", "1"));
   EXPECT_EQ(severities("0:999:1").size(), 1000u);
@@ -269,6 +270,19 @@ TEST_F(Curves, OfTargetsTakeWordsAsAttacksDo) {
   EXPECT_THROW(measured("fgsm[eps=0/0.1,target=nearest]"), Error);
   EXPECT_THROW(measured("fgsm[eps=0/0.1,target=5]"), Error);
   EXPECT_THROW(measured("bim[eps=0/0.02]"), Error);  // its step is longer
+}
+
+TEST(CurvesOfVectors, AreRefusedByAttacksOnPicturesByName) {
+  const Session session(dense_network(), one_thread);
+  const DatasetPtr data = from_arrays(random_records(3, {6}), {}, {.valid_range = ValidRange{{0}, {1}}});
+  const std::vector<Along> along{parse_along("rotation[amount=0/30]")};
+  try {
+    drop_curves(session, data, along, {}, silence());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("attack 'rotation' is for pictures"));
+  }
 }
 
 TEST(CurvesOfRegression, CountOutputsThatMoveByMoreThanTheMargin) {
