@@ -28,8 +28,9 @@ TEST(Along, RangesGoInDecimalStepsToTheirEnd) {
   EXPECT_THAT(severities("0:0.5:0.2"), ElementsAre("0", "0.2", "0.4"));
   EXPECT_THAT(severities("1:0.4:-0.25"), ElementsAre("1", "0.75", "0.5"));
   EXPECT_THAT(severities("-0.1:0.1:0.1"), ElementsAre("-0.1", "0", "0.1"));
+  EXPECT_EQ(severities("0.9:0:-0.1").back(), "0");  // 0.9 - 9 * 0.1 is not 0 in floating point
   EXPECT_THAT(severities("0:2e-3:1e-3"), ElementsAre("0", "0.001", "0.002"));
-  EXPECT_THAT(severities("0/0.1/1e-0"), ElementsAre("0", "0.1", "1e-0"));
+  EXPECT_THAT(severities("0/0.10/1e-0"), ElementsAre("0", "0.1", "1"));
   EXPECT_EQ(severities("0:999:1").size(), 1000u);
   EXPECT_EQ(severities("0:9.99:0.01").back(), "9.99");
 }
@@ -76,7 +77,7 @@ TEST(Along, WhatIsNoCurveIsRefusedWithTheRemedy) {
   EXPECT_THAT(refusal("pgd[eps=0:0.1:0.2]"), HasSubstr("is one severity and no curve"));
   EXPECT_THAT(refusal("pgd[eps=0/0.2/0.1]"), HasSubstr("0.1 after 0.2 in eps=0/0.2/0.1 is out of order"));
   EXPECT_THAT(refusal("pgd[eps=0/0]"), HasSubstr("0 after 0"));
-  EXPECT_THAT(refusal("pdg[eps=0:1:0.1]"), HasSubstr("did you mean 'pgd'"));
+  EXPECT_THAT(refusal("pgdd[eps=0:1:0.1]"), HasSubstr("did you mean 'pgd'"));
 }
 
 // Ten records, all right without a change unless said otherwise.
@@ -271,6 +272,19 @@ TEST_F(Curves, OfTargetsTakeWordsAsAttacksDo) {
   EXPECT_THROW(measured("bim[eps=0/0.02]"), Error);  // its step is longer
 }
 
+TEST(CurvesOfVectors, AreRefusedByAttacksOnPicturesByName) {
+  const Session session(dense_network(), one_thread);
+  const DatasetPtr data = from_arrays(random_records(3, {6}), {}, {.valid_range = ValidRange{{0}, {1}}});
+  const std::vector<Along> along{parse_along("rotation[amount=0/30]")};
+  try {
+    drop_curves(session, data, along, {}, silence());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("attack 'rotation' is for pictures"));
+  }
+}
+
 TEST(CurvesOfRegression, CountOutputsThatMoveByMoreThanTheMargin) {
   // One output x1 + x2; the target lies below, so up is away. A step of eps moves it by 2 eps.
   const Session session(linear({2, 1}, {1, 1}), one_thread);
@@ -312,23 +326,22 @@ TEST(CurvesOfItems, CountRecordsOfWhichMoreThanTheMarginChanges) {
 TEST(Severities, WithTheValueThatIsDeclaredSoChangeNothing) {
   const Session session(lenet_like(), reference);
   const AttackedNetwork network(session, {}, false);
-  AttackProblem problem = problem_of(network, random_records(4, {1, 12, 12}));
+  const AttackProblem problem = problem_of(network, random_records(4, {1, 12, 12}));
   std::size_t tried = 0;
   for (const AttackInfo& info : attacks()) {
     for (const Severity& severity : info.severities) {
-      std::shared_ptr<const Attack> attack;
+      const std::string spec = fmt::format("{}[{}={}]", info.name, severity.option, severity.nothing);
+      Array found;
       try {
-        attack = make_attack(Spec{info.name, {{severity.option, fmt::format("{}", severity.nothing)}}});
+        found = perturbed(spec, network, problem);
       } catch (const Error&) {
-        continue;  // bim, whose step would be longer; blur and corruptions, which refuse it
+        continue;  // many refuse to do nothing
       }
-      if (info.name == "jsma") continue;  // refuses it when it sees the records
-      EXPECT_LT(greatest_difference(attack->perturb(network, problem), problem.inputs), 1e-5)
-          << info.name << " " << severity.option;
+      EXPECT_LT(greatest_difference(found, problem.inputs), 1e-5) << spec;
       ++tried;
     }
   }
-  EXPECT_GT(tried, 12u);
+  EXPECT_GT(tried, 10u);
 }
 
 }  // namespace

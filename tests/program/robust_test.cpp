@@ -60,12 +60,6 @@ TEST_F(RobustProgram, SaysWhatIsWrongWithACurve) {
               HasSubstr("area[along=noise]"));
 }
 
-TEST_F(RobustProgram, OfAnAttackThatDoesNotTakeTheRecordsNamesIt) {
-  ASSERT_EQ(
-      assay("robust net.onnx 'images-idx3-ubyte,flatten=1' --quiet --along 'rotation[amount=0/30]'").code, 6);
-  EXPECT_THAT(read_file(folder / "err.txt"), HasSubstr("rotation"));
-}
-
 TEST_F(RobustProgram, HasGatesOnItsFigures) {
   const std::string along = "--along 'fgsm[eps=0:0.9:0.3]' --along 'fgsm[eps=0/0.01,norm=l2]' ";
   const json passed =

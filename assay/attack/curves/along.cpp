@@ -26,7 +26,7 @@ int decimals_of(const std::string& number) {
 }
 
 // "0.3" of 0.30 and two decimals.
-std::string decimal(long double value, int decimals) {
+std::string decimal(double value, int decimals) {
   std::string text = fmt::format("{:.{}f}", value, decimals);
   if (decimals > 0) text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
@@ -56,7 +56,7 @@ class SeverityRange {
   double number(const std::string& part) const {
     const auto found = number_of<double>(part);
     if (!found || !fits_networks(*found))
-      refuse(fmt::format("'{}' in {}={} is not a number", part, option_, value_));
+      refuse(fmt::format("'{}' in {}={} is not a number that networks compute with", part, option_, value_));
     return *found;
   }
 
@@ -68,7 +68,9 @@ class SeverityRange {
       if (numbers[i] == numbers[i - 1] || (numbers[i] > numbers[i - 1]) != up)
         refuse(fmt::format("{} after {} in {}={} is out of order", parts[i], parts[i - 1], option_, value_));
     }
-    return parts;
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < parts.size(); ++i) all.push_back(decimal(numbers[i], decimals_of(parts[i])));
+    return all;
   }
 
   std::vector<std::string> steps(const std::vector<std::string>& parts,
@@ -82,7 +84,7 @@ class SeverityRange {
     const int decimals = std::max(decimals_of(parts[0]), decimals_of(parts[2]));
     std::vector<std::string> all;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-      all.push_back(decimal(from + static_cast<long double>(i) * step, decimals));
+      all.push_back(decimal(from + static_cast<double>(i) * step, decimals));
     return all;
   }
 

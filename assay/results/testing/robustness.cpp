@@ -40,7 +40,7 @@ report::Table curves_table(std::span<const DropCurve> curves) {
                       {{"curve", "curve"},
                        {"along", "along"},
                        {"area", "area", Kind::percent},
-                       {"half_drop", "half-drop at", Kind::number, decimals + 1},
+                       {"half_drop", "half-drop at", Kind::number, decimals + 2},
                        {"worst_from", "worst step from", Kind::number, decimals},
                        {"worst_to", "to", Kind::number, decimals},
                        {"worst_drop", "drop", Kind::percent}},
