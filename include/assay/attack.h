@@ -106,9 +106,8 @@ struct AttackOptions {
   bool levels = false;
   std::filesystem::path journal =
       {};  // where finished batches are kept, so that the same attack continues from them; empty: nowhere
-  // Regression: outputs that move by more than this away from their targets are a success. Records with many
-  // items: this share, in [0, 1), of the correctly decided items has to be decided differently; or more than
-  // this share of what is not of a class has to become it. Without effect where items are to be hidden.
+  // Regression: outputs that move by more than this away from their targets are a success. Items: more than
+  // this share of those decided correctly has to be decided differently, or of others to become the class.
   double margin = 0.2;
   ItemGoal goal = {};
   std::shared_ptr<const task::Task> task = {};  // decides if records have many items

@@ -190,7 +190,7 @@ def numbers_of(column: Column) -> Array:
             "the columns that are with inputs="
         )
     if column.missing is not None:
-        column.refuse(column.missing, "no number", f"drop the row, {_choose}")
+        column.refuse(column.missing, "not a number", f"drop the row, {_choose}")
     values = _stacked(column) if column.values.dtype.kind == "O" else column.values
     if values.ndim > 1 and values.dtype.kind in "iu" and values.dtype.itemsize > 1:
         return values.astype(np.int64, copy=False)  # tokens
@@ -199,7 +199,7 @@ def numbers_of(column: Column) -> Array:
     try:
         return values.astype(np.float32, copy=False)
     except (TypeError, ValueError) as error:
-        column.refuse([not _is_number(value) for value in values], "no number", f"drop the row, {_choose}")
+        column.refuse([not _is_number(value) for value in values], "not a number", f"drop the row, {_choose}")
         raise DataError(f"the column '{column.name}' holds no numbers: {error}") from error
 
 
@@ -245,7 +245,7 @@ def classes_of(column: Column, known: list[str]) -> tuple[Array, list[str]]:
     """Class numbers [n], and the names of all classes where there are any."""
     remedy = "drop such rows, or give them a class"
     if column.missing is not None:
-        column.refuse(column.missing, "no label", remedy)
+        column.refuse(column.missing, "not a label", remedy)
     values = column.values
     if values.dtype.kind == "O" and all(isinstance(value, (int, float, np.number, np.bool_)) for value in values):
         values = np.array(values.tolist())
@@ -260,7 +260,7 @@ def classes_of(column: Column, known: list[str]) -> tuple[Array, list[str]]:
         return np.array(numbers, np.int64), known
     names = known or column.order or sorted(set(texts))
     order = {text: number for number, text in enumerate(names)}
-    column.refuse([text not in order for text in texts], "none of class_names=", remedy)
+    column.refuse([text not in order for text in texts], "not one of class_names=", remedy)
     return np.array([order[text] for text in texts], np.int64), names
 
 

@@ -274,7 +274,7 @@ def test_weights_that_do_not_fit_are_named(model, tmp_path):
             assay.load(model, weights=file)
         assert text in str(caught.value) and str(file) in str(caught.value)
 
-    refused(assay.MismatchError, f"no tensor for '{name}'", {n: w for n, w in weights.items() if n != name})
+    refused(assay.MismatchError, f"no tensor is given for '{name}'", {n: w for n, w in weights.items() if n != name})
     refused(assay.MismatchError, "no constant for 'other'", {**weights, "other": np.zeros(2, np.float32)})
     refused(assay.MismatchError, f"'{name}'", {**weights, name: np.zeros(3, np.float32)})
     refused(assay.UnsupportedError, f"'{name}'", {**weights, name: weights[name].astype(np.int64)})

@@ -367,7 +367,7 @@ def test_gates_of_a_test_that_returns_nothing_fail_with_a_message(tmp_path):
 def test_a_report_that_cannot_be_made_is_said(tmp_path):
     text = "def test_it(assay_results):\n    assay_results.append(None)\n"
     found = run_pytest(tmp_path, text, "--assay-report", "r.html")
-    assert "no report: a report is made of results; None is none" in found and "1 passed" in found
+    assert "no report: a report is made of results; None is not one" in found and "1 passed" in found
     assert not (tmp_path / "r.html").exists() and "Traceback" not in found
 
 

@@ -140,7 +140,7 @@ TEST(OnnxErrors, SparseWeights) {
   refuse(Fault::model, {"'s'", "index 4", "outside"}, sparse(4, 4));
   refuse(Fault::model, {"'s'", "index -1", "outside"}, sparse(-1, 4));
   refuse(Fault::resources, {"'s'", "limit"}, sparse(0, std::int64_t{1} << 50));
-  refuse(Fault::model, {"'s'", "no shape"}, sparse(0, -1));
+  refuse(Fault::model, {"'s'", "not a shape"}, sparse(0, -1));
   refuse(Fault::model, {"'s'", "indices of another number"}, [](auto&, onnx::GraphProto& g) {
     auto& made = *g.add_sparse_initializer();
     *made.mutable_values() = floats("s", {1}, {1});

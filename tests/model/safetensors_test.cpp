@@ -105,12 +105,12 @@ TEST(Safetensors, CountersOfTrainingArePassedOver) {
 }
 
 TEST(Safetensors, NamesAndShapesAreThoseOfTheNetwork) {
-  refuse(Fault::mismatch, {"no tensor for 'b'"}, file_of({w}));
-  refuse(Fault::mismatch, {"no tensor for 'b'", "no constant for 'bias'"},
+  refuse(Fault::mismatch, {"no tensor is given for 'b'"}, file_of({w}));
+  refuse(Fault::mismatch, {"no tensor is given for 'b'", "no constant for 'bias'"},
          file_of({w, {"bias", "F32", "[2]", b.bytes}}));
   refuse(Fault::mismatch, {"no constant for 'x'"}, file_of({w, b, {"x", "F32", "[1]", raw<float>({1})}}));
   refuse(Fault::mismatch, {"'b'", "[1, 2]", "[2]"}, file_of({w, {"b", "F32", "[1,2]", b.bytes}}));
-  refuse(Fault::mismatch, {"no tensor for 'b', 'w'"}, file_of("{}", ""));
+  refuse(Fault::mismatch, {"no tensor is given for 'b', 'w'"}, file_of("{}", ""));
   std::vector<Part> many{w, b};
   for (int i = 0; i < 9; ++i) many.push_back({"more" + std::to_string(i), "F32", "[0]", ""});
   refuse(Fault::mismatch, {"'more4' and 4 more"}, file_of(many));

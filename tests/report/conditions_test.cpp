@@ -98,9 +98,9 @@ TEST_F(ConditionsTest, ABaselineThatDoesNotSayOfWhichDataItIsIsRefused) {
   write_file(file, to_json(document));
   const Conditions conditions{.baseline = file.string()};
   EXPECT_THAT(refusal([&] { check_baseline(conditions, "m1", "d1"); }),
-              HasSubstr("does not say of which data set"));
+              HasSubstr("does not say which data set"));
   EXPECT_THAT(refusal([&] { check_baseline_records(conditions, "r1", true); }),
-              HasSubstr("does not say of which data set"));
+              HasSubstr("does not say which data set"));
   EXPECT_EQ(refusal([&] { check_baseline({.baseline = file.string(), .any_baseline = true}, "m1", "d1"); }),
             "");
   document.provenance.emplace_back("records_hash", std::string("r1"));
@@ -115,7 +115,7 @@ TEST_F(ConditionsTest, ABaselineOnAnotherProfileIsRefused) {
   const Conditions conditions{.baseline = file.string()};
   EXPECT_EQ(refusal([&] { check_baseline_profile(conditions, "", "max_k=2"); }), "") << "not known";
   EXPECT_THAT(refusal([&] { check_baseline_profile(conditions, "t2", "max_k=2"); }),
-              HasSubstr("does not say of which training set"));
+              HasSubstr("does not say which training set"));
   Document document = read_document(read_file(file), file.string());
   document.provenance.emplace_back("train_hash", std::string("t1"));
   document.provenance.emplace_back("profile_settings", std::string("max_k=5; subjects=a, b; units=all"));

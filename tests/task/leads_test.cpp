@@ -137,7 +137,7 @@ class Texts : public ::testing::Test {
     return scores;
   }
   std::unique_ptr<Task> task(std::int64_t steps) const {
-    return made("text[alphabet=" + alphabet_.string() + "]", {.output = {steps, 4}, .targets = 4});
+    return made("text[alphabet=" + alphabet_.string() + ",axis=2]", {.output = {steps, 4}, .targets = 4});
   }
   std::vector<bool> hold(const std::string& before, const std::string& after) const {
     const auto of = task(static_cast<std::int64_t>(before.size()));
