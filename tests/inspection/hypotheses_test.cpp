@@ -186,7 +186,7 @@ TEST(Conll, GivesTagsWordByWord) {
   EXPECT_THAT(Said(file, {"AS", "B"}).error(), HasSubstr("record '0'"));
   EXPECT_THAT(Said(file, {"ASs", "B", "c"}).error(), HasSubstr("record '2'"));
   EXPECT_THAT(Said("conll[file=" + file + ",column=4]", {"a"}).error(), HasSubstr("x.conll, line 3"));
-  EXPECT_THAT(Said("conll[file=" + file + ",column=x]", {"a"}).error(), HasSubstr("not a number"));
+  EXPECT_THAT(Said("conll[file=" + file + ",column=x]", {"a"}).error(), HasSubstr("neither a number"));
   const std::string universal =
       folder.file("x.conllu", "# text = zum\n1-2\tzum\t_\n1\tzu\tADP\n2\tdem\tDET\n\n");
   EXPECT_EQ(Said("conll[file=" + universal + ",column=3]", {"ab"})("tag:DET"), "01");

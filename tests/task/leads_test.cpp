@@ -177,7 +177,7 @@ TEST_F(Texts, RowsAreTheLikeliestWayToWriteTheLabel) {
   const ItemRows rows = of->rows(Array::of<float>({1, 4, 4}, written("aa-c")),
                                  Array::of<float>({1, 4}, std::vector<float>{'a', 'b', -1, -1}));
   const auto labels = rows.labels.as<std::int64_t>();
-  EXPECT_THAT(std::vector<std::int64_t>(labels.begin(), labels.end()), ElementsAre(1, 1, 0, 2));
+  EXPECT_THAT(std::vector<std::int64_t>(labels.begin(), labels.end()), ElementsAre(1, 2, 0, 0));
   EXPECT_EQ(rows.scores.shape(), (Shape{4, 4}));
   EXPECT_THAT(fault_of([&] {
                 of->rows(Array::of<float>({1, 4, 4}, written("aa-c")),
