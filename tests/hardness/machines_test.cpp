@@ -9,7 +9,8 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int not_possible_here = 77;
 const std::string evaluate = "\"$assay\" evaluate net.onnx images-idx3-ubyte -q",
