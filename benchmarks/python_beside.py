@@ -8,13 +8,14 @@ times, each round a fresh process of every kind by turns. Ratios near 1 mean tha
 """
 
 import importlib.util
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-ROUNDS, CALLS = 5, 5
+ROUNDS, CALLS = 3, 5
 
 # What a framework does with many threads: an expression to prepare and one to time.
 WORK = {
@@ -43,7 +44,7 @@ def best_of(calls, statement, names):
     return min(times)
 
 
-def child(order, timed, calls=CALLS):
+def child(order, timed):
     """Imports in this order, lets everything that is imported work once, then times one of them."""
     names = {}
     for name in order:
@@ -54,12 +55,13 @@ def child(order, timed, calls=CALLS):
         exec(work, names)
     prepare, work = ASSAY if timed == "assay" else WORK[timed]
     exec(prepare, names)  # names of both may be the same
-    print(best_of(calls, work, names))
+    print(best_of(CALLS, work, names))
 
 
 def seconds(folder, order, timed):
-    command = [sys.executable, __file__, "--child", ",".join(order), timed]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    command = [sys.executable, os.path.abspath(__file__), "--child", ",".join(order), timed]
+    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
+    ran = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True)
     if ran.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {ran.returncode}: {ran.stderr[-2000:]}")
     return float(ran.stdout.split()[-1])
