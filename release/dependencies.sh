@@ -2,9 +2,9 @@
 # Builds the static libraries that released forms of Assay stand on, for one target, from unpacked sources.
 # Usage: release/dependencies.sh SOURCES TOOLS PREFIX
 #   SOURCES: a folder that release/sources.sh made; TOOLS: a folder that release/toolchain.sh made; PREFIX: where they go
-# A library that is in the prefix already is left alone.
+# A library that is in the prefix already, made in the same way of the same sources, is left alone.
 set -euo pipefail
-sources=$(realpath "$1") tools=$(realpath "$2") prefix=$(realpath -m "$3")
+sources=$(realpath "$1") tools=$(realpath "$2") prefix=$(realpath -m "$3") lock=$(realpath "$(dirname "$0")/sources.lock")
 work=$prefix.work
 mkdir -p "$prefix" "$prefix/done" "$work"
 export CFLAGS CXXFLAGS
@@ -136,16 +136,21 @@ build_headers() {
   done
 }
 
+# All that decides the bytes of a library.
+recipe_of() { { echo "$CFLAGS"; declare -f with_cmake with_compiler "build_$1"; cat "$lock" "$tools"/*; } | sha256sum; }
+
 mkdir -p "$prefix/include" "$prefix/lib"
 allocator=
 [[ $tools != *-musl ]] || allocator=jemalloc
 for name in fmt highway zlib bzip2 xz zstd png jpeg archive zip sqlite re2 hdf5 protobuf onnx headers $allocator; do
-  [ ! -e "$prefix/done/$name" ] || continue
   log=$work/$name.log
   case $name in
     zlib | zstd | png | jpeg | highway | jemalloc) optimised 3 ;;
     *) optimised s ;;
   esac
+  recipe=$(recipe_of "$name")
+  [ "$(cat "$prefix/done/$name" 2>/dev/null)" != "$recipe" ] || continue
+  rm -rf "${work:?}/$name"
   # In a process of its own that ends at the first fault, which it would not as a condition.
   set +e
   (set -e; "build_$name") >"$log" 2>&1
@@ -156,6 +161,6 @@ for name in fmt highway zlib bzip2 xz zstd png jpeg archive zip sqlite re2 hdf5 
     echo "== $name was not built: $log" >&2
     exit 1
   fi
-  touch "$prefix/done/$name"
+  echo "$recipe" >"$prefix/done/$name"
   echo "== $name"
 done

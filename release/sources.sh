@@ -8,7 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")"
 folder=$(realpath -m "$1") python=$2 lock=$PWD/sources.lock
 mkdir -p "$folder/files" "$folder/lists/partial"
-[ ! -e "$folder/complete" ] || exit 0
+recipe=$(cat "$lock" sources.sh | sha256sum)
+[ "$(cat "$folder/complete" 2>/dev/null)" != "$recipe" ] || exit 0
 
 # A list of Debian's sources beside the machine's own: the same archives as its packages come from.
 listed() { printf '%s %s %s main\n' deb-src "$site" "$suite" deb "$site" "$suite"; }
@@ -61,6 +62,7 @@ for package in $(named source =); do
 done
 
 # What Debian's packages leave to be made.
+rm -rf amalgamation onnx headers python*
 mkdir -p amalgamation onnx headers
 (cd amalgamation && ../sqlite3/configure --disable-tcl >/dev/null && make sqlite3.c >/dev/null)
 (
@@ -78,4 +80,4 @@ for file in files/libpython*-dev_*.deb; do
   cp "python/usr/include/x86_64-linux-gnu/python$version/pyconfig.h" "python$version/pyconfig.h"
 done
 cp -rL /usr/include/{CLI,nlohmann,toml++} /usr/include/xx{hash,h3}.h headers/
-touch complete
+echo "$recipe" >complete

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
+#include <functional>
 #include <iostream>
 
 #include <assay/error.h>
@@ -21,17 +23,37 @@ bool reader_is_gone(int descriptor) {
   return ::poll(&readiness, 1, 0) == 1 && (readiness.revents & POLLERR) != 0;
 }
 
-void write_files(const report::Document& document, const Settings& settings) {
-  if (settings.json != "-" && !settings.json.empty()) write_file(settings.json, report::to_json(document));
+void write_rendering(const report::Document& document, const report::Renderer& renderer,
+                     const std::string& file) {
+  if (!renderer.render_files) return write_file(file, renderer.render(document));
+  for (const auto& [part, text] : renderer.render_files(document))
+    write_file(std::filesystem::path(file) / part, text);
+}
+
+// The first error of several attempts, all of which are made.
+class Attempts {
+ public:
+  void make(const std::function<void()>& attempt) {
+    try {
+      attempt();
+    } catch (const Error&) {
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
+
+void write_files(const report::Document& document, const Settings& settings, Attempts& attempts) {
+  if (settings.json != "-" && !settings.json.empty())
+    attempts.make([&] { write_file(settings.json, report::to_json(document)); });
   for (const auto& [name, file] : settings.renderings) {
     if (file.empty()) continue;
-    const report::Renderer& renderer = report::renderers().find(name);
-    if (!renderer.render_files) {
-      write_file(file, renderer.render(document));
-      continue;
-    }
-    for (const auto& [part, text] : renderer.render_files(document))
-      write_file(std::filesystem::path(file) / part, text);
+    attempts.make([&] { write_rendering(document, report::renderers().find(name), file); });
   }
 }
 
@@ -68,7 +90,8 @@ void require_one_form(const Settings& settings) {
 }
 
 void render(const report::Document& document, const Settings& settings) {
-  write_files(document, settings);
+  Attempts attempts;
+  write_files(document, settings, attempts);
   if (settings.prints_json())
     std::cout << report::to_json(document);
   else if (settings.format == "csv")
@@ -78,6 +101,7 @@ void render(const report::Document& document, const Settings& settings) {
   else
     print_for_people(document, settings);
   flush_standard_output();
+  attempts.rethrow();
 }
 
 void flush_standard_output() {

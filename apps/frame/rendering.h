@@ -10,7 +10,8 @@ namespace assay::frame {
 // Throws Error{usage} where two flags ask for standard output.
 void require_one_form(const Settings& settings);
 
-// The files first: they are written even if standard output fails.
+// The files first: they are written even if standard output fails. What cannot be written keeps nothing else
+// from being written and shown; then its error is thrown.
 void render(const report::Document& document, const Settings& settings);
 
 // Throws Error{io} when writing failed, without a message where a pipe's reader has seen enough.

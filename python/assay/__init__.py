@@ -19,6 +19,10 @@ _flags = _sys.getdlopenflags()
 _sys.setdlopenflags(_flags | getattr(_os, "RTLD_DEEPBIND", 0))
 try:
     from . import _assay
+except ImportError as _error:
+    from ._loading import what_to_do as _what_to_do
+
+    raise ImportError(_what_to_do(_error), name=_error.name, path=_error.path) from _error
 finally:
     _sys.setdlopenflags(_flags)
 

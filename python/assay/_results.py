@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import math
 import os
+import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -288,13 +291,36 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 
 def _write(path: str | os.PathLike[str], text: str) -> None:
-    """Makes the folder as well."""
+    """Makes the folder as well. A file that is there stays as it is unless the whole text can be written."""
+    place = os.path.realpath(path)
     try:
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        if os.path.exists(place) and not os.path.isfile(place):
+            with open(place, "w", encoding="utf-8") as file:  # a pipe, a terminal; a folder is refused
+                file.write(text)
+        else:
+            _replace(place, text)
     except OSError as error:
-        raise FileError(f"{os.fspath(path)}: {error.strerror}") from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        remedy = "; free some room there, or name a file on another disk" if full else ""
+        raise FileError(f"{os.fspath(path)}: {error.strerror}{remedy}") from error
+
+
+def _replace(place: str, text: str) -> None:
+    """Through a file beside it that takes its name."""
+    made = f"{place}.{secrets.token_hex(8)}.partial"
+    try:
+        with open(made, "x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(place):
+            os.chmod(made, os.stat(place).st_mode & 0o7777)
+        os.replace(made, place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(made)
+        raise
 
 
 def save_report(path: str | os.PathLike[str], results: Iterable[Result]) -> None:

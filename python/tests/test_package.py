@@ -1,6 +1,7 @@
 """Notebooks and examples run, types are right, the stubs are those of the catalogue, the documentation's table holds."""
 
 import base64
+import errno
 import html
 import html.parser
 import importlib
@@ -10,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -124,6 +126,8 @@ def test_each_line_of_the_table_runs(inside, model, arrays, source):
 
 
 def test_blocks_of_the_documentation_run(inside, source):
+    os.makedirs("assay-demo", exist_ok=True)  # as `assay demo` leaves it
+    shutil.copy("net.onnx", "assay-demo/lenet5.onnx")
     for page in ("docs/python.md", "README.md"):
         blocks = re.findall(r"^```python\n(.*?)^```$", (source / page).read_text(), re.MULTILINE | re.DOTALL)
         assert blocks
@@ -161,6 +165,26 @@ def test_results_show_themselves(model, arrays, tmp_path):
     with pytest.raises(assay.GateFailed, match="nc"):
         failed.require()
     assert failed.gate("nc>=0")["passed"]
+
+
+def test_a_full_disk_keeps_the_old_file_and_says_what_to_do(model, arrays, tmp_path, monkeypatch):
+    found = assay.evaluate(model, arrays)
+    (tmp_path / "a.json").write_text("old")
+    (tmp_path / "a.json").chmod(0o640)
+    (tmp_path / "link.json").symlink_to("a.json")
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(assay.FileError, match="link.json: No space left on device; free some room there, or name a file on another"):
+            found.save_json(tmp_path / "link.json")
+    assert (tmp_path / "a.json").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "link.json"]
+    found.save_json(tmp_path / "link.json")
+    assert (tmp_path / "a.json").read_text() == found.to_json()
+    assert (tmp_path / "link.json").is_symlink() and (tmp_path / "a.json").stat().st_mode & 0o777 == 0o640
 
 
 class Elements(html.parser.HTMLParser):

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import assay
-from assay import _program
+from assay import _loading, _program
 
 from conftest import PROGRAM
 
@@ -65,3 +65,37 @@ def test_a_relative_folder_of_the_path_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", ".")
     found = _program.program_file()
     assert found is None or not found.startswith(str(tmp_path))
+
+
+def said_by_import(package):
+    """The last line of an import of this copy of the package that fails."""
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    ran = subprocess.run([sys.executable, "-c", "import assay"], env=environment, cwd=package.parent, capture_output=True, text=True)
+    assert ran.returncode == 1
+    return ran.stderr.splitlines()[-1]
+
+
+def without_module(folder):
+    package, _ = installed_wheel(folder)
+    for module in package.glob("_assay*.so"):
+        module.unlink()
+    return package
+
+
+def test_a_module_of_another_python_is_a_sentence(tmp_path):
+    package = without_module(tmp_path)
+    assert "it has no module for Python 3." in said_by_import(package) and "(there is none)" in said_by_import(package)
+    (package / "_assay.cpython-21-x86_64-linux-gnu.so").touch()
+    assert "(what there is: _assay.cpython-21-x86_64-linux-gnu.so); install the wheel" in said_by_import(package)
+
+
+def test_a_module_that_the_system_does_not_load_is_a_sentence(tmp_path):
+    package = without_module(tmp_path)
+    (package / "_assay.abi3.so").write_bytes(b"of another processor")
+    said = said_by_import(package)
+    assert "its module cannot be loaded: " in said and said.endswith("take the static program or build from source (docs/installing.md)")
+
+
+def test_a_python_that_is_too_old_is_named(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
+    assert "is too old; install Python 3.11 or newer" in _loading.what_to_do(ImportError())

@@ -62,5 +62,15 @@ sed -i 's/assay 0\.[0-9.]*, compiler/assay 9.9.9, compiler/' other.so
 for refused in other.so "$work/prefix/bin/assay" missing.so; do
   if "$work/prefix/bin/assay" criteria --plugin "$refused" >"$work/output" 2>&1; then echo "accepted: $refused"; exit 1; fi
 done
-"$work/prefix/bin/assay" criteria --plugin other.so >"$work/output" 2>&1 || true
-grep -q "built for 'assay 9.9.9" "$work/output"
+# Of another version is also one that takes a function that there no longer is.
+cat >gone.c <<'END'
+extern void _ZN5assay4goneEv(void);
+static void enter(void) { _ZN5assay4goneEv(); }
+const struct { const char *version, *name; void (*enter)(void); } assay_plugin_entry =
+  {"assay 9.9.9, compiler ABI 1, strings 1", "gone", enter};
+END
+cc -shared -fPIC gone.c -o gone.so
+for refused in other.so gone.so; do
+  "$work/prefix/bin/assay" criteria --plugin "$refused" >"$work/output" 2>&1 || true
+  grep -q "built for 'assay 9.9.9.*build it again with the headers of this version" "$work/output" || { cat "$work/output"; exit 1; }
+done

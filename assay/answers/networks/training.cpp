@@ -14,6 +14,7 @@
 #include "assay/results/networks/inspection.h"
 #include "assay/results/networks/trained_constants.h"
 #include "assay/results/warnings.h"
+#include "assay/support/files/file.h"
 #include "assay/training/trainer.h"
 
 namespace assay::answers {
@@ -72,6 +73,7 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
     graph = std::move(made.graph);
     auxiliary = std::move(made.loss);
   }
+  require_room(question.out, sizeof(float) * static_cast<std::uint64_t>(graph.parameter_count()));
   const Decided decision = decided(question.task, Session(graph, session), data, {});
   training::TrainingResult result =
       training::train_chosen(graph, data, validation, recipe, question.constants, session, progress,

@@ -253,7 +253,9 @@ void write_onnx(const Graph& graph, const std::filesystem::path& path, std::uint
     write_file(data, [&](std::ostream& out) { onnx_format::write_outside(writer.outside(), out); });
   }
   write_file(path, [&](std::ostream& out) {
-    if (!model.SerializeToOstream(&out)) fail(Fault::io, "{}: the model could not be written", path.string());
+    // A stream that takes no more is reported with its reason.
+    if (!model.SerializeToOstream(&out) && out)
+      fail(Fault::io, "{}: the model could not be written", path.string());
   });
 }
 

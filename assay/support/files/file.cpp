@@ -38,8 +38,11 @@ void refuse_nul(const fs::path& path) {
     fail(Fault::io, "'{}...': a file name cannot contain a NUL character", path.native().c_str());
 }
 
+constexpr std::string_view remedy_for_room = "; free some room there, or name a file on another disk";
+
 [[noreturn]] void cannot(const fs::path& path, std::string_view doing, int code) {
-  fail(Fault::io, "{}: {} failed: {}", path.string(), doing, std::strerror(code));
+  fail(Fault::io, "{}: {} failed: {}{}", path.string(), doing, std::strerror(code),
+       is_for_room(code) ? remedy_for_room : "");
 }
 
 // The number of the descriptor of this process that a name in /proc or /dev stands for, else -1.
@@ -53,9 +56,28 @@ int descriptor_of(const fs::path& path) {
   return error == std::errc() && end == name.data() + name.size() ? descriptor : -1;
 }
 
+// Of the device, which kernels before 3.17 have instead of the call. Throws Error{io} where there is neither.
+std::uint64_t number_of_device() {
+  const std::string bytes = [] {
+    std::string read(sizeof(std::uint64_t), '\0');
+    const int device = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = device < 0 ? -1 : ::read(device, read.data(), read.size());
+    if (device >= 0) ::close(device);
+    return got == std::ssize(read) ? read : std::string();
+  }();
+  if (bytes.empty())
+    fail(Fault::io,
+         "this system gives no random numbers for the names of new files; it needs Linux 3.17 or newer, or "
+         "/dev/urandom");
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), sizeof number);
+  return number;
+}
+
 std::string random_digits() {
   std::uint64_t number = 0;
-  while (::getrandom(&number, sizeof number, 0) != sizeof number) continue;
+  while (::getrandom(&number, sizeof number, 0) != sizeof number)
+    if (errno != EINTR) return fmt::format("{:016x}", number_of_device());
   return fmt::format("{:016x}", number);
 }
 
@@ -137,12 +159,18 @@ TemporaryFile temporary_beside(const fs::path& path, const fs::path& named) {
   cannot(named, "opening for writing", EEXIST);
 }
 
-// Throws unless `folder`, or the nearest above it that is there, takes a new name; errors speak of `named`.
-void require_room_in(const fs::path& folder, const fs::path& named) {
+// `folder`, or the nearest above it that is there.
+fs::path nearest_to(const fs::path& folder) {
   fs::path nearest = folder;
   std::error_code code;
   while (!nearest.empty() && !fs::exists(fs::symlink_status(nearest, code))) nearest = nearest.parent_path();
-  if (nearest.empty()) nearest = ".";
+  return nearest.empty() ? "." : nearest;
+}
+
+// Throws unless `folder`, or the nearest above it that is there, takes a new name; errors speak of `named`.
+void require_room_in(const fs::path& folder, const fs::path& named) {
+  const fs::path nearest = nearest_to(folder);
+  std::error_code code;
   if (!fs::is_directory(nearest, code))
     fail(Fault::io, "{}: this folder cannot be made, {} is a file", folder.string(), nearest.string());
   const TemporaryFile trial = temporary_beside(nearest / "trial", named);
@@ -236,6 +264,8 @@ class OutputBuffer final : public std::streambuf {
 
 }  // namespace
 
+bool is_for_room(int code) { return code == ENOSPC || code == EDQUOT || code == EFBIG; }
+
 std::string read_file(const fs::path& path, std::uint64_t limit) {
   refuse_nul(path);
   std::string bytes;
@@ -262,8 +292,8 @@ void make_folders(const fs::path& folder) {
   std::error_code code;
   fs::create_directories(folder, code);
   if (fs::is_directory(folder)) return;
-  fail(Fault::io, "{}: this folder cannot be made: {}", folder.string(),
-       code ? code.message() : "a file has its name");
+  fail(Fault::io, "{}: this folder cannot be made: {}{}", folder.string(),
+       code ? code.message() : "a file has its name", is_for_room(code.value()) ? remedy_for_room : "");
 }
 
 fs::path written_place(const fs::path& path) {
@@ -287,6 +317,16 @@ void require_writable(const fs::path& path) {
 }
 
 void require_writable_folder(const fs::path& folder) { require_room_in(folder, folder); }
+
+void require_room(const fs::path& path, std::uint64_t bytes) {
+  const fs::path place = written_place(path);
+  if (!is_replaced(place)) return;
+  std::error_code code;
+  const fs::space_info disk = fs::space(nearest_to(place.parent_path()), code);
+  if (code || disk.capacity == 0 || disk.available >= bytes) return;  // some file systems have no size
+  fail(Fault::io, "{}: it will have {} bytes and its disk takes {}{}", path.string(), bytes, disk.available,
+       remedy_for_room);
+}
 
 TemporaryFile make_temporary(const fs::path& path) { return temporary_beside(path, path); }
 

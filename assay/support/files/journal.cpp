@@ -160,9 +160,8 @@ void Journal::refuse(std::string_view why) const {
 
 void Journal::cannot(std::string_view what) const {
   const int code = errno;
-  const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
   fail(Fault::io, "{}: cannot be {}: {}{}", path_.string(), what, std::strerror(code),
-       full ? "; free some space and run the same command again" : "");
+       is_for_room(code) ? "; free some space and run the same command again" : "");
 }
 
 void Journal::append(std::string_view id, std::string_view bytes) {
