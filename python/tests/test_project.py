@@ -102,6 +102,21 @@ def test_hooks_are_valid_and_run_what_there_is():
     passes(tool("pre-commit"), "validate-manifest", ".pre-commit-hooks.yaml")
 
 
+def test_the_development_package_needs_what_a_build_needs():
+    listed = re.search(r"library_packages=\((.*?)\)", (SOURCE / "scripts/packages.sh").read_text(), re.DOTALL)[1].split()
+    asked = re.search(r'DEVELOPMENT_PACKAGE_DEPENDS "(.*?)"', (SOURCE / "cmake/AssayPackages.cmake").read_text(), re.DOTALL)[1]
+    needed = set(asked.replace("\\\n", " ").replace(",", " ").split())
+    only_to_build = {"protobuf-compiler", "libxxhash-dev"}  # no header and no library of ours passes them on
+    assert set(listed) - needed == only_to_build
+    assert needed - set(listed) == {"cmake", "g++", "pkg-config"}
+
+
+def test_the_image_is_made_by_a_script_that_is_tried_without_an_engine():
+    steps = (SOURCE / "Containerfile").read_text()
+    assert "release/image_root.sh" in steps and "/image_root.sh /image /wheels/*.whl" in steps
+    assert "/image_root.sh /image /wheels/*.whl" in (SOURCE / "scripts/check-image.sh").read_text()
+
+
 def test_changed_networks_and_data_wake_the_hook():
     pattern = re.compile(read_yaml(".pre-commit-hooks.yaml")[0]["files"])
     assert all(pattern.search(name) for name in ("net.onnx", "models/a.keras", "weights.h5", "test.npz", "x.npy"))
