@@ -10,8 +10,9 @@ namespace assay::frame {
 // Throws Error{usage} where two flags ask for standard output.
 void require_one_form(const Settings& settings);
 
-// The files first: they are written even if standard output fails.
-void render(const report::Document& document, const Settings& settings);
+// The files first: they are written even if standard output fails. `printed`: in place of tables for people;
+// empty: tables.
+void render(const report::Document& document, const std::string& printed, const Settings& settings);
 
 // Throws Error{io} when writing failed, without a message where a pipe's reader has seen enough.
 void flush_standard_output();

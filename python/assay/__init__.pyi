@@ -265,6 +265,7 @@ def cover(
 def criteria(
     *,
     name: str | PathLike[str] | None = ...,
+    bibtex: bool = ...,
     force: bool = ...,
     seed: int | None = ...,
     threads: int | None = ...,
