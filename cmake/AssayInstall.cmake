@@ -1,5 +1,6 @@
 # cmake --install: program, libraries, headers, completion, manual, and a CMake package for find_package(assay). Components:
-# program; development (headers, static libraries, CMake package); library (shared libraries, with ASSAY_SHARED).
+# program; documentation (pages, examples, studies); development (headers, static libraries, CMake package); library (shared
+# libraries, with ASSAY_SHARED).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(ASSAY_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
@@ -20,6 +21,14 @@ install(FILES ${PROJECT_BINARY_DIR}/assayConfig.cmake ${PROJECT_SOURCE_DIR}/cmak
   ${PROJECT_BINARY_DIR}/assayConfigVersion.cmake DESTINATION ${ASSAY_PACKAGE_DIR} COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT program)
+
+# Where links between the pages hold: as they lie in the sources.
+set(pages ${CMAKE_INSTALL_DATADIR}/doc/assay-doc)
+install(DIRECTORY docs examples studies ci DESTINATION ${pages} COMPONENT documentation
+  USE_SOURCE_PERMISSIONS PATTERN "Doxyfile.in" EXCLUDE PATTERN "site" EXCLUDE)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff LICENSE DESTINATION ${pages} COMPONENT documentation)
+install(DIRECTORY python/examples python/notebooks DESTINATION ${pages}/python COMPONENT documentation)
+install(FILES benchmarks/RESULTS.md DESTINATION ${pages}/benchmarks COMPONENT documentation)
 
 if(TARGET assay_program)
   install(TARGETS assay_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)

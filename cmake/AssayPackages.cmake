@@ -1,5 +1,5 @@
-# cpack -G DEB: assay (the program), libassay-dev (library, headers, CMake package) and, with ASSAY_SHARED, the shared
-# libraries by themselves. scripts/check-packages.sh builds, installs and tries them.
+# cpack -G DEB: assay (the program), assay-doc (documentation, examples, studies), libassay-dev (library, headers, CMake
+# package), python3-assay and, with ASSAY_SHARED, the shared libraries by themselves. scripts/check-packages.sh builds, installs and tries them.
 set(assay_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME assay)
@@ -8,7 +8,8 @@ set(CPACK_PACKAGE_CONTACT "Assay maintainers <maintainers@assay.invalid>" CACHE 
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
-set(CPACK_COMPONENTS_ALL program development)
+set(CPACK_COMPONENTS_ALL program documentation development)
+set(assay_suggested assay-doc)
 if(ASSAY_SHARED)
   list(APPEND CPACK_COMPONENTS_ALL library)
 endif()
@@ -23,7 +24,7 @@ if(TARGET assay_mpi)
   set(CPACK_COMPONENT_MPI_DESCRIPTION "Lets `mpirun assay ...` share the work among the processes of OpenMPI.")
   set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)
   set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "assay (= ${PROJECT_VERSION}), openmpi-bin")
-  set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS assay-mpi)
+  list(APPEND assay_suggested assay-mpi)
 endif()
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -38,11 +39,18 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME assay)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "The program: finds the neurons that decide, measures how well a test set
 exercises a network and which faults it would miss; attacks, compares, retrains.")
 
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_NAME assay-doc)
+set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION "Documentation as Markdown, examples of the library, and studies that repeat
+published experiments.")
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_SECTION doc)
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_ARCHITECTURE all)
+list(JOIN assay_suggested ", " CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS)
+
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libassay-dev)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers and CMake package, for programs that link assay::assay.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-# What cmake/AssayDependencies.cmake asks for.
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, pkg-config, libonnx-dev, \
+# What cmake/AssayDependencies.cmake asks for; a test compares with scripts/packages.sh.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, g++, pkg-config, libonnx-dev, \
 libprotobuf-dev, libhdf5-dev, libzip-dev, libarchive-dev, zlib1g-dev, libpng-dev, libjpeg-dev, libcli11-dev, \
 libsqlite3-dev, libre2-dev, libhwy-dev, libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
 if(ASSAY_HAS_ONEDNN)

@@ -30,6 +30,20 @@ endfunction()
 add_library(assay_tests_together INTERFACE)
 target_compile_options(assay_tests_together INTERFACE $<$<BOOL:${ASSAY_UNITY}>:-Wno-shadow>)
 
+# Tests that take more than a quarter of a minute; all others together take less than a minute on two cores.
+set(ASSAY_SLOW_TESTS conformance_of_package documentation hardness hardness_second_half package program python)
+
+# Labels tests `quick` or `slow`, for ctest -L: every test has one of them.
+function(assay_label)
+  foreach(test IN LISTS ARGN)
+    if(test IN_LIST ASSAY_SLOW_TESTS)
+      set_tests_properties(${test} PROPERTIES LABELS slow)
+    else()
+      set_tests_properties(${test} PROPERTIES LABELS quick)
+    endif()
+  endforeach()
+endfunction()
+
 # assay_test(NAME model SOURCES a.cpp b.cpp LIBRARIES assay): one test program per folder. Tests of what runs networks share
 # one precompiled header, the others another: GoogleTest takes longer to read than most tests.
 function(assay_test)
@@ -46,4 +60,5 @@ function(assay_test)
   set(temporary ${PROJECT_BINARY_DIR}/temporary)
   file(MAKE_DIRECTORY ${temporary})
   set_tests_properties(${T_NAME} PROPERTIES ENVIRONMENT TEST_TMPDIR=${temporary})
+  assay_label(${T_NAME})
 endfunction()

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tomllib
 
+from project_version import project_version
+
 # Libraries that are headers alone come from packages of the building machine.
 _headers = ("libcli11-dev", "nlohmann-json3-dev", "libtomlplusplus-dev", "libxxhash-dev")
 
@@ -42,7 +44,7 @@ def bill(lock: pathlib.Path, project: pathlib.Path) -> dict[str, object]:
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": {"component": {"type": "application", "name": own["name"], "version": own["version"]}},
+        "metadata": {"component": {"type": "application", "name": own["name"], "version": project_version(project.parent)}},
         "components": components,
     }
 

@@ -14,8 +14,11 @@ import pathlib
 import sys
 import tomllib
 
+from packaging.version import Version
 from pyproject_metadata import StandardMetadata
 from wheel.wheelfile import WheelFile
+
+from project_version import project_version
 
 
 def entry_points(metadata: StandardMetadata) -> str:
@@ -43,6 +46,7 @@ def files_of(project: pathlib.Path, module: pathlib.Path, program: pathlib.Path,
 
 def write(project: pathlib.Path, module: pathlib.Path, program: pathlib.Path, share: pathlib.Path, tag: str, folder: pathlib.Path) -> pathlib.Path:
     metadata = StandardMetadata.from_pyproject(tomllib.loads((project / "pyproject.toml").read_text()), project)
+    metadata.version = Version(project_version(project))
     base = f"{metadata.name}-{metadata.version}"
     about = f"{base}.dist-info"
     path = folder / f"{base}-{tag}.whl"

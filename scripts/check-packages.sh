@@ -19,12 +19,14 @@ has() { # PACKAGE PATH: the package holds it
   dpkg-deb --contents "$work"/debs/"$1"_*.deb | awk '{print $6}' | grep -E "^\./$2\$" >/dev/null || { echo "package $1 has no $2" >&2; exit 1; }
 }
 needs() { # PACKAGE WORD: the package depends on it
-  dpkg-deb --field "$work"/debs/"$1"_*.deb Depends | grep "$2" >/dev/null || { echo "package $1 does not depend on $2" >&2; exit 1; }
+  dpkg-deb --field "$work"/debs/"$1"_*.deb Depends | grep --fixed-strings "$2" >/dev/null || { echo "package $1 does not depend on $2" >&2; exit 1; }
 }
 has assay usr/bin/assay
 has assay usr/share/man/man1/assay-cover.1
 has assay usr/share/bash-completion/completions/assay
 needs assay libdnnl
+has assay-doc usr/share/doc/assay-doc/docs/first-steps.md
+has assay-doc usr/share/doc/assay-doc/studies/run-all.sh
 if ls "$work"/debs/assay-mpi_*.deb >/dev/null 2>&1; then
   has assay-mpi 'usr/lib/.*/assay/libassay_mpi.so'
   needs assay-mpi libopenmpi
@@ -32,7 +34,7 @@ fi
 has libassay-dev 'usr/include/assay/.*\.h'
 has libassay-dev usr/lib/.*/assayConfig.cmake
 has libassay-dev 'usr/lib/.*libassay\.(a|so)'
-needs libassay-dev libhwy-dev
+for package in g++ libhwy-dev libonnx-dev libprotobuf-dev libre2-dev libfmt-dev; do needs libassay-dev "$package"; done
 if ls "$work"/debs/python3-assay_*.deb >/dev/null 2>&1; then
   has python3-assay 'usr/lib/python3/dist-packages/assay/_assay.*\.so'
   has python3-assay usr/lib/python3/dist-packages/assay/__init__.py
@@ -66,6 +68,6 @@ if ls "$work"/debs/python3-assay_*.deb >/dev/null 2>&1; then
   inside sh -c 'cd /tmp && python3 -c "import assay; print(assay.evaluate(\"net.onnx\", \"digits:100\").headline)"'
 fi
 echo "== building against the library"
-inside sh -c 'apt-get install -y -qq --no-install-recommends g++ make /debs/libassay-dev_*.deb' >"$work/log" 2>&1 ||
+inside sh -c 'apt-get install -y -qq --no-install-recommends make /debs/libassay-dev_*.deb' >"$work/log" 2>&1 ||
   { tail -20 "$work/log"; exit 1; }
 inside sh -c 'cmake -S /embed -B /tmp/embed && cmake --build /tmp/embed && cd /tmp && embed/embed' | tail -3

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the checks of .clang-tidy: over these files, over what changed (--changed: since the branch left main, in the
-# last commit where it has not, and in the working tree; of more than ASSAY_TIDY_MOST files so many, drawn by the
-# commit), or over everything, which takes an hour. Where clang-tidy 14 is
-# absent this says so and passes.
+# Runs the checks of .clang-tidy and fails where they find something: in these files, in the lines that changed (--changed:
+# since the branch left main, in the last commit where it has not, and in the working tree; of more than ASSAY_TIDY_MOST
+# files so many, drawn by the commit), or in everything, which takes an hour. Where clang-tidy 14 is absent this says so and
+# passes.
 # Usage: scripts/check-tidy.sh [--changed | FILE...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,13 +18,31 @@ if [ -z "${tidy:-}" ]; then
   exit 0
 fi
 
+base() {
+  local found
+  found=$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || git rev-parse HEAD)
+  [ "$found" != "$(git rev-parse HEAD)" ] || found=$(git rev-parse --quiet --verify HEAD~1 || echo "$found")
+  echo "$found"
+}
+
 changed() {
-  local base
-  base=$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || git rev-parse HEAD)
-  [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse --quiet --verify HEAD~1 || echo "$base")
   # Of a header its source is checked, which includes it.
-  { git diff --name-only --diff-filter=d "$base"; git ls-files --others --exclude-standard; } |
+  { git diff --name-only --diff-filter=d "$(base)"; git ls-files --others --exclude-standard; } |
     sed -n -e 's/\.h$/.cpp/' -e '/\.cpp$/p' | sort -u
+}
+
+# The lines that changed, as clang-tidy takes them: [{"name": "a.cpp", "lines": [[3, 5], [9, 9]]}, ...]. Files that git does
+# not know yet are new from the first line to the last.
+changed_lines() {
+  {
+    git diff --unified=0 --no-color --no-ext-diff --diff-filter=d "$(base)" -- '*.cpp' '*.h' | awk '
+      /^\+\+\+ b\// { file = substr($0, 7) }
+      /^@@ / { split(substr($3, 2), at, ","); count = at[2] == "" ? 1 : at[2]; if (count > 0) print file, at[1], at[1] + count - 1 }'
+    git ls-files --others --exclude-standard -- '*.cpp' '*.h' | sed 's/$/ 1 1000000/'
+  } | awk '
+    $1 != before { printf "%s{\"name\": \"%s\", \"lines\": [", before == "" ? "[" : "]}, ", $1; before = $1; separator = "" }
+    { printf "%s[%d, %d]", separator, $2, $3; separator = ", " }
+    END { print before == "" ? "[]" : "]}]" }'
 }
 
 # Precompiled headers and sources in groups are GCC's and not for clang; nothing is compiled here.
@@ -36,8 +54,10 @@ rm -f $build.log
 mkdir -p $build/include
 ln -sf "$(gcc -print-file-name=include)/omp.h" $build/include/omp.h
 
+lines=()
 if [ "${1:-}" = --changed ]; then
   mapfile -t wanted < <(changed)
+  lines=(--line-filter="$(changed_lines)")
 elif [ $# -gt 0 ]; then
   wanted=("$@")
 else
@@ -62,7 +82,7 @@ echo "== tidy: checking ${#files[@]} files"
 # clang 14 cannot read some headers of libraries in C++20: sources that include them are left out, aloud.
 check() {
   local found
-  found=$("$tidy" --quiet -p "$build" --extra-arg=-Wno-unknown-warning-option \
+  found=$("$tidy" --quiet -p "$build" "${@:2}" --extra-arg=-Wno-unknown-warning-option \
     --extra-arg=-isystem"$PWD/$build/include" "$1" 2>&1) && return
   if grep -qE '(/usr/|omp\.h).*clang-diagnostic-error' <<<"$found"; then
     echo "SKIPPED: clang 14 cannot read what $1 includes" >&2
@@ -73,5 +93,5 @@ check() {
 }
 export -f check
 export tidy build
-printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "${ASSAY_JOBS:-$(nproc)}" bash -c 'check "$0"'
+printf '%s\0' "${files[@]}" | xargs -0 -I {} -P "${ASSAY_JOBS:-$(nproc)}" bash -c 'check "$@"' bash {} "${lines[@]}"
 echo "== tidy: nothing found"

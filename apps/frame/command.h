@@ -83,6 +83,8 @@ class Command {
   virtual bool runs_program() const { return false; }
   // Throws Error for everything a user can get wrong.
   virtual report::Document run(Context& context) = 0;
+  // The result as text for standard output, where people expect another form than tables; empty: tables.
+  virtual std::string printed(const report::Document&) const { return {}; }
   // Called when the result of run() stands in all files that were requested, or is the caller's.
   virtual void result_written() {}
 

@@ -89,7 +89,7 @@ void require_one_form(const Settings& settings) {
          settings.format);
 }
 
-void render(const report::Document& document, const Settings& settings) {
+void render(const report::Document& document, const std::string& printed, const Settings& settings) {
   Attempts attempts;
   write_files(document, settings, attempts);
   if (settings.prints_json())
@@ -98,6 +98,8 @@ void render(const report::Document& document, const Settings& settings) {
     std::cout << table_as_csv(document, settings);
   else if (settings.format == "markdown")
     std::cout << report::to_markdown(document);
+  else if (!printed.empty())
+    std::cout << printed;
   else
     print_for_people(document, settings);
   flush_standard_output();

@@ -162,7 +162,7 @@ int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& 
   if (settings.threads == 0) settings.threads = threads_of_rank(ranks());
   const auto progress = make_terminal_progress(settings.quiet);
   const report::Document document = answer(program, sub, command, settings, *progress);
-  render(document, settings);
+  render(document, command.printed(document), settings);
   command.result_written();
   return code_of(document, settings);
 }

@@ -7,6 +7,7 @@
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
+#include "assay/support/files/format_version.h"
 
 namespace assay::coverage {
 namespace {
@@ -106,9 +107,8 @@ CoverageState CoverageState::read(const std::filesystem::path& path, std::shared
   try {
     if (!json.is_object() || json.value("schema", "") != "assay/coverage")
       throw std::runtime_error("it is not a coverage state");
-    if (json.at("version") != state_version)
-      throw std::runtime_error(
-          fmt::format("its version is {}, this program reads {}", json.at("version").dump(), state_version));
+    if (const std::string fault = other_format(json.at("version"), state_version); !fault.empty())
+      throw std::runtime_error(fault);
     const auto hash = json.at("profile_hash").get<std::string>();
     if (profile && profile->hash() != hash) {
       fail(Fault::mismatch,

@@ -9,6 +9,7 @@
 #include "assay/evidence/signature.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/file.h"
+#include "assay/support/files/format_version.h"
 #include "assay/support/files/sha256.h"
 
 namespace assay::evidence {
@@ -120,7 +121,8 @@ Manifest read_manifest(const fs::path& pack) {
   try {
     const Json json = Json::parse(read_file(file, largest_manifest));
     if (json.at("schema") != "assay/evidence") throw std::runtime_error("it is of another kind");
-    if (json.at("version") != manifest_version) throw std::runtime_error("its version is not 1");
+    if (const std::string fault = other_format(json.at("version"), manifest_version); !fault.empty())
+      throw std::runtime_error(fault);
     Manifest manifest;
     manifest.title = json.at("title").get<std::string>();
     manifest.created = json.at("created").get<std::string>();

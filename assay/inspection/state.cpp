@@ -8,6 +8,7 @@
 #include "assay/inspection/statistics/resampling.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
+#include "assay/support/files/format_version.h"
 #include "assay/support/numbers/discoveries.h"
 
 namespace assay::inspection {
@@ -266,9 +267,8 @@ InspectionState InspectionState::read(const std::filesystem::path& path) {
   try {
     if (!json.is_object() || json.value("schema", "") != inspection_schema)
       throw std::runtime_error("it is not the state of an inspection");
-    if (json.at("version") != inspection_state_version)
-      throw std::runtime_error(fmt::format("its version is {}, this program reads {}",
-                                           json.at("version").dump(), inspection_state_version));
+    if (const std::string fault = other_format(json.at("version"), inspection_state_version); !fault.empty())
+      throw std::runtime_error(fault);
     std::vector<Hypothesis> hypotheses;
     for (const Json& h : json.at("hypotheses"))
       hypotheses.push_back({h.at("name"), kind_named(h.at("kind")), h.at("classes")});

@@ -6,6 +6,7 @@
 #include <assay/mutation_state.h>
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
+#include "assay/support/files/format_version.h"
 
 namespace assay::mutation {
 namespace {
@@ -108,9 +109,8 @@ MutationState MutationState::read(const std::filesystem::path& path) {
   try {
     if (!json.is_object() || json.value("schema", "") != "assay/mutation")
       throw std::runtime_error("it is not a mutation state");
-    if (json.at("version") != state_version)
-      throw std::runtime_error(
-          fmt::format("its version is {}, this program reads {}", json.at("version").dump(), state_version));
+    if (const std::string fault = other_format(json.at("version"), state_version); !fault.empty())
+      throw std::runtime_error(fault);
     const auto classes = json.at("classes").get<std::size_t>();
     if (classes == 0 || classes > most_classes)
       throw std::runtime_error(fmt::format("it has {} classes, not 1 to {}", classes, most_classes));

@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/report.h>
+#include "assay/support/files/format_version.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/text.h"
 
@@ -29,8 +30,9 @@ class Reader {
     if (json.is_discarded()) refuse("it is not JSON");
     if (!json.is_object() || json.value("schema", Json()) != "assay/result")
       refuse("it does not say \"schema\": \"assay/result\"");
-    if (json.value("version", Json()) != document_schema_version)
-      refuse(fmt::format("its version is not {}", document_schema_version));
+    if (const std::string fault = other_format(json.value("version", Json()), document_schema_version);
+        !fault.empty())
+      fail(Fault::data, "{}: the result document cannot be used: {}", name_, fault);
     only(json,
          {"schema", "version", "command", "headline", "facts", "fact_columns", "tables", "gates", "warnings",
           "pictures", "notices", "definitions", "provenance"},

@@ -1,6 +1,7 @@
 """`python -m assay` is the program, wherever the package was installed with it."""
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -99,3 +100,20 @@ def test_a_module_that_the_system_does_not_load_is_a_sentence(tmp_path):
 def test_a_python_that_is_too_old_is_named(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
     assert "is too old; install Python 3.11 or newer" in _loading.what_to_do(ImportError())
+
+
+@needs_program
+def test_the_papers_of_criteria_are_bibtex():
+    said = subprocess.run([PROGRAM, "criteria", "--bibtex"], capture_output=True, text=True, check=True).stdout
+    keys = re.findall(r"^@\w+\{(\w+),$", said, flags=re.MULTILINE)
+    assert len(keys) >= 8 and len(set(keys)) == len(keys)
+    bibtexparser = pytest.importorskip("bibtexparser", minversion="2", reason="SKIPPED: bibtexparser 2 is not installed (PyPI)")
+    library = bibtexparser.parse_string(said)
+    assert not library.failed_blocks and [entry.key for entry in library.entries] == keys
+    assert all({"author", "title", "year"} <= set(entry.fields_dict) for entry in library.entries)
+
+
+@needs_program
+def test_one_criterion_has_the_papers_that_its_explanation_names():
+    said = subprocess.run([PROGRAM, "criteria", "nc", "--bibtex"], capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"\{(\w+),$", said, flags=re.MULTILINE) == ["pei2017deepxplore", "gerasimou2020importance"]

@@ -2,6 +2,7 @@
 // catalogue does.
 
 #include "apps/assay/commands/catalogue.h"
+#include "assay/results/bibliography.h"
 #include "assay/results/catalogue.h"
 
 namespace assay::app {
@@ -15,7 +16,7 @@ struct Catalogue {
 
 // Without a name all are listed, else the one is explained.
 template <const Catalogue& catalogue>
-class ExplainCatalogue final : public Command {
+class ExplainCatalogue : public Command {
  public:
   void declare(Flags& flags) override {
     flags.add("name NAME", name_, fmt::format("the {} to explain (default: list all)", catalogue.entry));
@@ -33,6 +34,9 @@ class ExplainCatalogue final : public Command {
     }
     return document;
   }
+
+ protected:
+  const std::string& name() const { return name_; }
 
  private:
   static void add_flags(report::Document& document) {
@@ -61,13 +65,34 @@ const Catalogue task_catalogue{"tasks", "task", results::explain_tasks, {"assay 
 const Catalogue hypothesis_catalogue{
     "hypotheses", "hypothesis", results::explain_hypotheses, {"assay inspect --hypotheses"}};
 
+// With --bibtex, the papers to cite.
+class ExplainCriteria final : public ExplainCatalogue<criteria_catalogue> {
+ public:
+  void declare(Flags& flags) override {
+    ExplainCatalogue::declare(flags);
+    flags.add("--bibtex", bibtex_, "the papers to cite, as BibTeX");
+  }
+
+  report::Document run(Context& context) override {
+    return bibtex_ ? results::cite_criteria(name()) : ExplainCatalogue::run(context);
+  }
+
+  std::string printed(const report::Document& document) const override {
+    return bibtex_ ? results::to_bibtex(document) : "";
+  }
+
+ private:
+  bool bibtex_ = false;
+};
+
 }  // namespace
 
 CommandInfo criteria_command() {
   return {"criteria", "the coverage criteria: formula, options, defaults, source and limits of each",
           "  assay criteria\n"
-          "  assay criteria kmnc",
-          make_command<ExplainCatalogue<criteria_catalogue>>, look_up_group};
+          "  assay criteria kmnc\n"
+          "  assay criteria --bibtex > criteria.bib",
+          make_command<ExplainCriteria>, look_up_group};
 }
 
 CommandInfo attacks_command() {

@@ -12,6 +12,7 @@
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
+#include "assay/support/files/format_version.h"
 #include "assay/support/files/hash.h"
 
 namespace assay::coverage {
@@ -222,9 +223,8 @@ Json to_json(const Profile& profile, bool with_traces) {
 Profile profile_from(const Json& json) {
   if (!json.is_object() || json.value("schema", "") != "assay/profile")
     throw std::runtime_error("it is not a profile");
-  if (json.at("version") != profile_version)
-    throw std::runtime_error(
-        fmt::format("its version is {}, this program reads {}", json.at("version").dump(), profile_version));
+  if (const std::string fault = other_format(json.at("version"), profile_version); !fault.empty())
+    throw std::runtime_error(fault);
   Profile profile;
   profile.model_hash = json.at("model_hash").get<std::string>();
   profile.data_hash = json.at("data_hash").get<std::string>();
