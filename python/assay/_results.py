@@ -302,7 +302,7 @@ def _write(path: str | os.PathLike[str], text: str) -> None:
             _replace(place, text)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        remedy = "; free some room there, or name a file on another disk" if full else ""
+        remedy = "; free some space there, or name a file on another disk" if full else ""
         raise FileError(f"{os.fspath(path)}: {error.strerror}{remedy}") from error
 
 

@@ -178,7 +178,7 @@ def test_a_full_disk_keeps_the_old_file_and_says_what_to_do(model, arrays, tmp_p
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
-        with pytest.raises(assay.FileError, match="link.json: No space left on device; free some room there, or name a file on another"):
+        with pytest.raises(assay.FileError, match="link.json: No space left on device; free some space there, or name a file on another"):
             found.save_json(tmp_path / "link.json")
     assert (tmp_path / "a.json").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "link.json"]
