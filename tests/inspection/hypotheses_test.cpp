@@ -350,7 +350,8 @@ TEST(EveryHypothesis, IsPureAndKeepsToItsKind) {
   for (const AnnotatorInfo& info : annotators()) {
     EXPECT_FALSE(info.summary.empty() || info.definition.empty() || info.limits.empty() || info.paper.empty())
         << info.name;
-    if (info.name == "label" || info.name == "items" || info.name == "units") continue;  // records with labels, another network
+    if (info.name == "label" || info.name == "items" || info.name == "units")
+      continue;  // records with labels, another network
     ASSERT_TRUE(specs.contains(info.name)) << info.name;
     for (const std::string& spec : specs.at(info.name)) {
       SCOPED_TRACE(spec);
