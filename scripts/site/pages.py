@@ -19,7 +19,7 @@ import reference
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 _languages = {".cpp": "cpp", ".h": "cpp", ".py": "python", ".sh": "bash", ".cmake": "cmake", ".json": "json", ".toml": "toml"}
-_link = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]*)(#[^)\s]*)?\)")
+_link = re.compile(r"(\]\()([^)\s#]*)(#[^)\s]*)?\)")  # its text may have begun in an earlier line
 _listed = re.compile(r"^ *([-*]|\d+\.) ")
 
 

@@ -164,14 +164,20 @@ def _class(node: ast.ClassDef) -> str:
 
 
 def _definitions(path: pathlib.Path) -> dict[str, ast.stmt]:
-    return {node.name: node for node in ast.parse(path.read_text()).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    """Functions, classes and names of types, by name."""
+    body = ast.parse(path.read_text()).body
+    found: dict[str, ast.stmt] = {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    types = [node for node in body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
+    return found | {ast.unparse(node.targets[0]): node for node in types}
 
 
 def _shown(node: ast.stmt) -> str:
     if isinstance(node, ast.ClassDef):
         return _class(node)
-    assert isinstance(node, ast.FunctionDef)
-    return _function(node, ast.get_docstring(node), 2)
+    if isinstance(node, ast.FunctionDef):
+        return _function(node, ast.get_docstring(node), 2)
+    assert isinstance(node, ast.Assign)
+    return f"## {ast.unparse(node.targets[0])}\n\n```python\n{ast.unparse(node)}\n```\n"
 
 
 def _imported(stubs: ast.Module, package: pathlib.Path) -> dict[str, list[str]]:
@@ -205,7 +211,8 @@ def _python_pages(project: pathlib.Path) -> Iterator[tuple[str, str]]:
         yield f"python/{title.lower().replace(' ', '-')}.md", f"# {title}\n\n" + "\n".join(shown)
     for module, title in (("callbacks", "Callbacks"), ("pytest_plugin", "The pytest plug-in"), ("ci", "Continuous integration")):
         tree = ast.parse((package / f"{module}.py").read_text())
-        public = [_shown(node) for name, node in _definitions(package / f"{module}.py").items() if not name.startswith("_") and ast.get_docstring(node)]
+        definitions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_")]
+        public = [_shown(node) for node in definitions if ast.get_docstring(node)]
         yield f"python/{module.replace('_', '-')}.md", f"# {title}\n\n`assay.{module}`\n\n{_doc(ast.get_docstring(tree))}\n" + "\n".join(public)
 
 

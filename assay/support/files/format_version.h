@@ -7,7 +7,7 @@
 
 namespace assay {
 
-// Empty if `found` is the version that this program reads; otherwise what is wrong with the file and what to do.
+// Empty if `found` is the version that this program reads; otherwise the fault of the file and the remedy.
 std::string other_format(const nlohmann::json& found, int known);
 
 }  // namespace assay
