@@ -67,10 +67,8 @@ def _command_page(name: str, said: str) -> str:
 
 
 def command_names(program: str) -> list[str]:
-    """The commands that the overview lists, and those of its line of catalogues."""
-    said = _said(program, "--help")
-    listed = re.findall(r"^(?:[A-Z][a-z]+(?: [a-z]+)?)? +([a-z]+) +[a-zA-Z]", said, flags=re.MULTILINE)
-    return sorted({name for name in [*listed, *_catalogues] if _exists(program, name)})
+    """Those words of the overview that are commands."""
+    return sorted(word for word in set(re.findall(r"\b[a-z]+\b", _said(program, "--help"))) if _exists(program, word))
 
 
 def _exists(program: str, name: str) -> bool:
