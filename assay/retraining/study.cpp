@@ -14,6 +14,7 @@ void add_raising(const Session& session, const Study& study, Preparation& prepar
   coverage::LearnOptions learn;
   learn.criteria = {*study.raising};
   learn.subjects = study.layers;
+  learn.importance.method = study.method;
   learn.batch = study.made.batch;
   const auto profile = coverage::learned_profile(session, prepared.plan.training, learn, progress);
   prepared.raising = coverage_raising(session, profile, *study.raising, study.test, candidates, count,

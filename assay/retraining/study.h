@@ -21,6 +21,7 @@ struct Study {
   GivenAdditions given;
   std::optional<Spec> raising;             // criterion: as one more kind, additions that raise its coverage
   std::vector<std::string> layers;         // subject layers of that criterion
+  std::string method = "epsilon";          // attribution by which it ranks neurons
   std::vector<Spec> against, evaluate_on;  // attacks that make additions, and records to judge by
   MadeOptions made;
 };

@@ -25,6 +25,8 @@ class Audit final : public Command {
     flags.add_list("--layer NAME,...", question_.learn.subjects,
                    "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
                    "layer before the last with weights)");
+    flags.add("--method", question_.learn.importance.method,
+              "attribution by which idc ranks neurons (assay importance --help lists them)");
     add_task(flags, question_.task);
     flags.naming(Concept::input)
         .add(

@@ -24,6 +24,10 @@ class Retrain final : public Command {
               "(idc, 'kmnc[sections=100]', ...)");
     layer_option_ = flags.add_list("--layer NAME,...", question_.layers,
                                    "subject layer of idc and the surprise criteria, for --coverage-raising");
+    method_option_ =
+        flags.add("--method", question_.method,
+                  "attribution by which idc ranks neurons, for --coverage-raising (assay importance "
+                  "--help lists them)");
     flags.add("--repeats", question_.plan.repeats,
               "times that each kind is drawn and trained, with other seeds", CLI::Range(1, 10'000));
     flags.add_output("--checkpoint FOLDER", question_.checkpoint,
@@ -107,7 +111,7 @@ class Retrain final : public Command {
     if (none(question_.against) && none(question_.evaluate_on))
       refuse_without_effect({made_option_}, "where no attack makes records");
     if (question_.raising.empty())
-      refuse_without_effect({layer_option_}, of_flags("without --coverage-raising"));
+      refuse_without_effect({layer_option_, method_option_}, of_flags("without --coverage-raising"));
     if (question_.held_out.empty() && (question_.share <= 0 || question_.share >= 1))
       refuse("--hold-out {}: a share between 0 and 1, or --held-out SPEC", question_.share);
   }
@@ -120,7 +124,7 @@ class Retrain final : public Command {
   GateOptions gates_;
   std::string out_, labels_ = "given";
   const CLI::Option *hold_out_option_ = nullptr, *pool_option_ = nullptr, *successful_option_ = nullptr,
-                    *layer_option_ = nullptr, *made_option_ = nullptr;
+                    *layer_option_ = nullptr, *method_option_ = nullptr, *made_option_ = nullptr;
   answers::RetrainingQuestion question_{.made = "assay-retrain"};
 };
 

@@ -31,6 +31,8 @@ class Select final : public Command {
                                "profile of an earlier `assay cover`, instead of --train");
     layer_option_ = flags.add_list("--layer NAME,...", question_.layers,
                                    "subject layer of idc and the surprise criteria");
+    method_option_ = flags.add("--method", question_.method,
+                               "attribution by which idc ranks neurons (assay importance --help lists them)");
     flags.add("--size", question_.options.size, "records to keep; 0: all of the order",
               CLI::NonNegativeNumber);
     flags.add_output("--out FILE.txt", question_.ids,
@@ -60,6 +62,11 @@ class Select final : public Command {
     if (!criterion) refuse_without_effect({train_.option(), profile_option_, layer_option_}, by);
     if (criterion && question_.beyond.empty() && !coverage::heeded_by({*criterion}).subjects)
       refuse_without_effect({layer_option_}, "on " + criterion->name + ", which counts all layers");
+    if (!train_.given())
+      refuse_without_effect({method_option_},
+                            of_flags("without --train: a profile keeps the method it was learned with"));
+    if (!criterion || !coverage::heeded_by({*criterion}).clusters)
+      refuse_without_effect({method_option_}, "where no neurons are ranked by importance");
   }
 
   void set_training() {
@@ -78,7 +85,8 @@ class Select final : public Command {
   DataInput train_{"train", "training records, where the choice compares with them", Concept::training_data},
       test_{"test", "test records to choose from", Concept::test_data};
   std::string criterion_ = "kmnc[sections=100]";
-  const CLI::Option *criterion_option_ = nullptr, *profile_option_ = nullptr, *layer_option_ = nullptr;
+  const CLI::Option *criterion_option_ = nullptr, *profile_option_ = nullptr, *layer_option_ = nullptr,
+                    *method_option_ = nullptr;
   answers::SelectionQuestion question_;
 };
 

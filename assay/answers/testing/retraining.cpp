@@ -81,6 +81,7 @@ report::Document retrain(const Session& session, RetrainingQuestion question, co
       given_additions(question, setting, progress, document),
       question.raising.empty() ? std::nullopt : std::optional(parse_spec("criterion", question.raising)),
       question.layers,
+      question.method,
       against,
       judging,
       {question.pool, question.only_successful, question.made, setting.batch, setting.seed, decision.task}};

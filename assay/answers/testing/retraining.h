@@ -29,6 +29,7 @@ struct RetrainingQuestion {
   std::string made = {};                 // folder for those records
   std::string raising = {};              // criterion of additions that raise coverage; empty: there are none
   std::vector<std::string> layers = {};  // its subject layers
+  std::string method = "epsilon";        // attribution by which it ranks neurons
   std::string checkpoint = {};           // folder where finished runs are kept; empty: nowhere
   retraining::RetrainingPlan plan = {};  // recipe, numbers, and where networks go
   DeclaredAccuracy accuracy = {};

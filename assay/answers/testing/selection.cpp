@@ -66,6 +66,7 @@ std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
   learn.criteria = {*criterion};
   learn.subjects = question.layers;
   learn.batch = options.batch;
+  learn.importance.method = question.method;
   learn.importance.task = options.task;
   return coverage::learned_profile(session, question.training, learn, progress);
 }

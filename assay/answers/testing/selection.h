@@ -19,6 +19,7 @@ struct SelectionQuestion {
   DatasetPtr training = {};
   std::string profile = {};              // ... the profile in this file
   std::vector<std::string> layers = {};  // subject layers
+  std::string method = "epsilon";        // attribution by which neurons are ranked where a profile is learned
   // File of a coverage state, beyond which the choice is to cover more, by its profile, so that no training
   // data are needed; criteria that need what only the profile's file holds need that as well. Empty: none.
   std::string beyond = {};

@@ -1,0 +1,79 @@
+"""One setting chooses the attribution of every command that ranks neurons by importance."""
+
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import PROGRAM
+
+RANKING = {
+    "importance": ["importance", "net.onnx", "train.npz", "--layer", "conv2"],
+    "cover": ["cover", "net.onnx", "test.npz", "--train", "train.npz", "-m", "2"],
+    "select": ["select", "net.onnx", "test.npz", "--train", "train.npz", "--by", "additional", "--criterion", "idc[m=2]"],
+    "audit": ["audit", "net.onnx", "test.npz", "--train", "train.npz", "--criterion", "idc[m=2]", "--count", "0"],
+    "retrain": [
+        *["retrain", "net.onnx", "--train", "train.npz", "--test", "test.npz", "--add", "test.npz", "--coverage-raising", "idc[m=2]"],
+        *["--count", "2", "--against", "none", "--evaluate-on", "none", "--epochs", "1", "--repeats", "1"],
+    ],
+}
+
+
+@pytest.fixture
+def folder(work, tmp_path):
+    for name in ("net.onnx", "train.npz", "test.npz"):
+        shutil.copyfile(work / name, tmp_path / name)
+    return tmp_path
+
+
+def refusal(folder, *arguments):
+    ended = subprocess.run([PROGRAM, *arguments, "--quiet"], cwd=folder, capture_output=True, text=True)
+    return ended.returncode, ended.stderr
+
+
+# A method that there is not is refused by whatever uses it.
+
+
+@pytest.mark.parametrize("command", RANKING)
+def test_the_flag_reaches_what_ranks_neurons(folder, command):
+    code, said = refusal(folder, *RANKING[command], "--method", "no-such")
+    assert code == 1 and "no attribution is named 'no-such'" in said
+
+
+@pytest.mark.parametrize("command", RANKING)
+def test_one_line_of_the_configuration_reaches_them_all(folder, command):
+    (folder / "assay.toml").write_text('method = "no-such"\n')
+    code, said = refusal(folder, *RANKING[command])
+    assert code == 1 and "no attribution is named 'no-such'" in said
+
+
+def test_the_line_changes_nothing_where_nothing_is_ranked(folder):
+    (folder / "assay.toml").write_text('method = "no-such"\n')
+    assert refusal(folder, "evaluate", "net.onnx", "test.npz") == (0, "")
+    assert refusal(folder, "select", "net.onnx", "test.npz", "--by", "deepgini")[0] == 0
+
+
+def test_a_method_without_effect_is_refused(folder):
+    said = [
+        refusal(folder, "select", "net.onnx", "test.npz", "--by", "deepgini", "--method", "deeplift"),
+        refusal(folder, "select", "net.onnx", "test.npz", "--train", "train.npz", "--by", "additional", "--criterion", "nc", "--method", "deeplift"),
+    ]
+    assert [code for code, _ in said] == [1, 1]
+    assert all("--method has no effect" in text for _, text in said)
+
+
+def test_attacks_take_the_method_as_an_option(folder):
+    code, said = refusal(folder, "attack", "net.onnx", "test.npz", "--attack", "removal[method=no-such]", "--pictures", "0", "--out", "out")
+    assert code == 1 and "no attribution is named 'no-such'" in said
+
+
+def test_the_page_on_patents_names_every_method_that_is_not_lrp(source, program, work):
+    """Those of the catalogue without rules of LRP are on the page, and the page names no other."""
+    page = pathlib.Path(source / "docs" / "patents.md").read_text()
+    _, said = refusal(work, "importance", "net.onnx", "train.npz", "--method", "no-such")
+    known = said.partition("there are ")[2].strip().split(", ")
+    others = {name.split("`")[1] for name in page.splitlines() if name.startswith("| `") and "| no" in name and "nothing" not in name}
+    assert {"deeplift", "integrated-gradients", "gradient-x-input"} == others <= set(known)
+    lrp = {"epsilon", "lrp-0", "z-plus", "alpha2-beta1", "gamma", "w-square", "flat"}
+    assert lrp <= set(known) and all(name in page or name.startswith("epsilon") for name in known)
