@@ -161,11 +161,16 @@ def _version(program: str) -> str:
     return subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
 
 
-def main(arguments: Optional[Sequence[str]] = None) -> int:
-    settings = _settings(arguments)
+def _program() -> str:
     program = program_file()
     if program is None:
         sys.exit("assay.ci: the program 'assay' is neither next to this package nor in PATH; install the wheel")
+    return program
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    settings = _settings(arguments)
+    program = _program()
 
     def key() -> str:
         return profile_key(settings, _version(program))

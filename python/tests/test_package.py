@@ -597,7 +597,9 @@ def test_pip_would_install_what_cmake_does(source):
     declared = "".join(path.read_text() for path in source.glob("**/CMakeLists.txt") if "build" not in path.parts)
     for name in built["cmake"]["define"]:
         assert name in declared, name
-    assert project["project"]["version"] == assay.__version__
+    named = built["metadata"]["version"]
+    assert project["project"]["dynamic"] == ["version"]
+    assert re.search(named["regex"], (source / named["input"]).read_text())["value"] == assay.__version__
     for plugin in project["project"]["entry-points"]["pytest11"].values():
         assert importlib.import_module(plugin).pytest_addoption
     assert project["build-system"]["build-backend"] == "scikit_build_core.build"
