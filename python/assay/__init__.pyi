@@ -752,8 +752,8 @@ def verify(
 ) -> Result: ...
 def criteria(
     name: str | PathLike[str] | None = ...,
-    bibtex: bool = ...,
     *,
+    bibtex: bool = ...,
     force: bool = ...,
     seed: int | None = ...,
     threads: int | None = ...,
