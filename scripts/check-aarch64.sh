@@ -46,12 +46,12 @@ for release in bookworm trixie; do
   [ $release != bookworm ] || tag=cp311-cp311
   [ -e "$root/usr/bin/python3" ] ||
     debootstrap --arch=arm64 --variant=minbase --include=python3-venv,python3-numpy $release "$root" >"$roots/$release.log"
-  rm -rf "$root/work"
-  mkdir -p "$root/work"
-  cp "$work"/{questions.py,net.onnx} "$folder"/assay-*-$tag-*_aarch64.whl "$root/work"
+  rm -rf "$root/asked"
+  mkdir -p "$root/asked"
+  cp "$work"/{questions.py,net.onnx} "$folder"/assay-*-$tag-*_aarch64.whl "$root/asked"
   echo "== aarch64, $release"
   unshare --mount sh -c 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" &&
-    exec chroot "$0" env -i HOME=/root PATH=/usr/bin:/bin bash -c "$1" /usr/bin/python3 /work/assay-*.whl /work' "$root" "$asked"
-  /usr/bin/python3 "$source/scripts/questions.py" --compare "$work" "$root/work" || failed=1
+    exec chroot "$0" env -i HOME=/root PATH=/usr/bin:/bin bash -c "$1" /usr/bin/python3 /asked/assay-*.whl /asked' "$root" "$asked"
+  /usr/bin/python3 "$source/scripts/questions.py" --compare "$work" "$root/asked" || failed=1
 done
 exit $failed
