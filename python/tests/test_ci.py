@@ -14,7 +14,7 @@ import pytest
 import assay
 from assay import ci
 
-PACKAGE_FOLDER = pathlib.Path(assay.__file__).resolve().parents[1]
+PACKAGE_FOLDER = pathlib.Path(assay.__file__).absolute().parents[1]
 FLAGS = "-m 3 --criterion idc,nc"
 
 

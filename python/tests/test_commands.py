@@ -50,7 +50,7 @@ CASES = {
             "orders": 19,
         }
     ],
-    "criteria": [{}, {"bibtex": True}],
+    "criteria": [{}, {"name": "nc", "bibtex": True}],
     "mutate": [{"model": "net.onnx", "test": "test.npz[:20]", "operator": ["gf"], "count": 3, "state": "{}.mut"}],
     "operators": [{}],
     "combine": [{"states": ["first.cov", "second.cov"]}],
