@@ -114,7 +114,7 @@ def flags_of(command, keywords):
     typed = []
     for keyword, value in keywords.items():
         flag = names[keyword]
-        positional = flag["name"] in ("states", "results", "action", "pack")
+        positional = flag["name"] in ("states", "results", "action", "pack", "name")
         dashes = [] if positional else [f"--{flag['name']}"]
         if flag["is_switch"]:
             typed += dashes if value else []

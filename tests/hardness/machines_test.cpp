@@ -14,7 +14,7 @@ using ::testing::Not;
 
 constexpr int not_possible_here = 77;
 const std::string evaluate = "\"$assay\" evaluate net.onnx images-idx3-ubyte -q",
-                  remedy = "No space left on device; free some room there, or name a file on another disk";
+                  remedy = "No space left on device; free some space there, or name a file on another disk";
 
 class Machines : public Program {
  protected:
@@ -58,7 +58,7 @@ TEST_F(Machines, AFullDiskIsFoundBeforeTheTraining) {
   if (outcome.code == not_possible_here) GTEST_SKIP() << "no file system may be mounted here";
   EXPECT_EQ(outcome.code, 7) << outcome.err;
   EXPECT_THAT(outcome.err,
-              HasSubstr("small/n.onnx: it will have 144 bytes and its disk takes 0; free some room"));
+              HasSubstr("small/n.onnx: it will have 144 bytes and its disk takes 0; free some space"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("epoch")));
 }
 
@@ -68,7 +68,7 @@ TEST_F(Machines, AfterRoomWasMadeAnAttackGoesOn) {
       with_small_disk("fill; " + attack + " && exit 1; test $? = 7 || exit 2; clear; " + attack);
   if (outcome.code == not_possible_here) GTEST_SKIP() << "no file system may be mounted here";
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("free some room and run the same command again"));
+  EXPECT_THAT(outcome.err, HasSubstr("free some space and run the same command again"));
 }
 
 TEST_F(Machines, AKernelOf2012IsEnough) {

@@ -38,7 +38,7 @@ void refuse_nul(const fs::path& path) {
     fail(Fault::io, "'{}...': a file name cannot contain a NUL character", path.native().c_str());
 }
 
-constexpr std::string_view remedy_for_room = "; free some room there, or name a file on another disk";
+constexpr std::string_view remedy_for_room = "; free some space there, or name a file on another disk";
 
 [[noreturn]] void cannot(const fs::path& path, std::string_view doing, int code) {
   fail(Fault::io, "{}: {} failed: {}{}", path.string(), doing, std::strerror(code),
