@@ -172,7 +172,7 @@ TEST(SeveralOutputs, DecideTogetherWhereTheirNamesAreJoined) {
   }
   EXPECT_FALSE(output_position(graph, "third+second"));
   EXPECT_THROW(output_position(graph, "third+fourth"), Error);
-  EXPECT_EQ(in_form_of_file(joined, {.joined = true}).hash(), graph.hash());
+  EXPECT_EQ(in_form_of_file(joined, {.added = true}).hash(), graph.hash());
 }
 
 // What would make records of another form fit is said.
