@@ -31,14 +31,14 @@ changed() {
     sed -n -e 's/\.h$/.cpp/' -e '/\.cpp$/p' | sort -u
 }
 
-# The lines that changed, as clang-tidy takes them: [{"name": "a.cpp", "lines": [[3, 5], [9, 9]]}, ...]. Files that git does
+# The lines of these sources and of their headers that changed, as clang-tidy takes them: [{"name": "a.cpp", "lines": [[3, 5], [9, 9]]}, ...]. Files that git does
 # not know yet are new from the first line to the last.
 changed_lines() {
   {
-    git diff --unified=0 --no-color --no-ext-diff --diff-filter=d "$(base)" -- '*.cpp' '*.h' | awk '
+    git diff --unified=0 --no-color --no-ext-diff --diff-filter=d "$(base)" -- "$@" "${@/%.cpp/.h}" | awk '
       /^\+\+\+ b\// { file = substr($0, 7) }
       /^@@ / { split(substr($3, 2), at, ","); count = at[2] == "" ? 1 : at[2]; if (count > 0) print file, at[1], at[1] + count - 1 }'
-    git ls-files --others --exclude-standard -- '*.cpp' '*.h' | sed 's/$/ 1 1000000/'
+    git ls-files --others --exclude-standard -- "$@" "${@/%.cpp/.h}" | sed 's/$/ 1 1000000/'
   } | awk '
     $1 != before { printf "%s{\"name\": \"%s\", \"lines\": [", before == "" ? "[" : "]}, ", $1; before = $1; separator = "" }
     { printf "%s[%d, %d]", separator, $2, $3; separator = ", " }
@@ -57,7 +57,6 @@ ln -sf "$(gcc -print-file-name=include)/omp.h" $build/include/omp.h
 lines=()
 if [ "${1:-}" = --changed ]; then
   mapfile -t wanted < <(changed)
-  lines=(--line-filter="$(changed_lines)")
 elif [ $# -gt 0 ]; then
   wanted=("$@")
 else
@@ -78,6 +77,7 @@ if [ ${#files[@]} -eq 0 ]; then
   echo "== tidy: no source to check"
   exit 0
 fi
+[ "${1:-}" != --changed ] || lines=(--line-filter="$(changed_lines "${files[@]}")")
 echo "== tidy: checking ${#files[@]} files"
 # clang 14 cannot read some headers of libraries in C++20: sources that include them are left out, aloud.
 check() {
