@@ -31,11 +31,6 @@ struct AdaptedNetwork {
 // not there.
 AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress);
 
-// A session of the network, in which records lie along the first axis of the output that decides: where they
-// lie along another one, as of scores [steps, records, classes], a turned output is put in front, with a
-// notice. The notices of the session are given as well.
-Session session_of(AdaptedNetwork& network, const SessionOptions& options, Progress& progress);
-
 // With another precision: how far the decisions on the first records are from those in float32, as a notice.
 // `plain`: the network before adapted(); `session`: of the one after.
 void tell_rounding(const Graph& plain, const Session& session, const AdaptOptions& options,
