@@ -117,6 +117,7 @@ class Detector {
   const PartView& scores_in(const Views& views) const;
   Lead lead(const Views& views, std::size_t box, std::int64_t of_class, double least) const;
   std::vector<float> class_probabilities(const PartView& scores, std::size_t box) const;
+  bool may_be(const Views& views, std::size_t box, std::int64_t of_class) const;
   float objectness_of(const Views& views, std::size_t box) const;  // 1 where there is none
   float slope_at(float probability) const;                         // of a factor by its number
 

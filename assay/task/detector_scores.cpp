@@ -34,6 +34,7 @@ std::vector<Lead> Detector::leads_apart(std::span<const float> output, std::int6
   std::vector<Lead> leads;
   for (std::size_t b = 0; b < views.boxes; ++b) {
     const Box box = box_of(views.parts.at(BoxPart::box), b);
+    if (!may_be(views, b, of_class)) continue;
     if (std::ranges::any_of(others, [&](const Box& other) { return task::overlap(box, other) >= overlap; }))
       continue;
     leads.push_back(lead(views, b, of_class, least));
@@ -54,6 +55,12 @@ Lead Detector::lead(const Views& views, std::size_t box, std::int64_t of_class, 
     if (k != column) lead.value = std::min(lead.value, object * (all[column] - all[k]));
   }
   return lead;
+}
+
+// A network that gives the number of a box's class scores no other one.
+bool Detector::may_be(const Views& views, std::size_t box, std::int64_t of_class) const {
+  const auto number = views.parts.find(BoxPart::number);
+  return number == views.parts.end() || number->second.at(box) == static_cast<float>(of_class + form_.first);
 }
 
 float Detector::objectness_of(const Views& views, std::size_t box) const {
@@ -103,6 +110,7 @@ void Detector::explain(std::span<const float> output, const Lead& lead, std::spa
 }
 
 Array Detector::probabilities(const Array& outputs, std::span<const Pair> pairs) const {
+  if (pairs.empty()) return array::empty({0});
   const std::int64_t width = outputs.count() / outputs.size(0);
   const std::vector<float> zeros(static_cast<std::size_t>(width));
   const Views views = views_of({.output = zeros, .targets = {}});

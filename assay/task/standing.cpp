@@ -38,10 +38,10 @@ void Task::differentiate(std::span<const float> /*output*/, const Lead& lead, fl
 }
 
 void Task::explain(std::span<const float> /*output*/, const Lead& lead, std::span<float> weights) const {
-  if (lead.own == Lead::none)
-    weights[static_cast<std::size_t>(lead.rival)] -= 0.5F;
-  else
+  if (lead.own != Lead::none)
     weights[static_cast<std::size_t>(lead.own)] += lead.rival == Lead::none ? 0.5F : 1.0F;
+  else if (lead.rival != Lead::none)
+    weights[static_cast<std::size_t>(lead.rival)] -= 0.5F;
 }
 
 std::vector<Lead> Task::appearing(std::span<const float> output, std::int64_t of_class,

@@ -111,7 +111,7 @@ def _baseline_flags(settings: argparse.Namespace) -> list[str]:
 
 
 def _data_flag(command: str) -> str:
-    return "--data" if command == "evaluate" else "--test"
+    return "--test" if command in {"cover", "mutate", "select", "audit", "prune", "retrain"} else "--data"
 
 
 def command_line(settings: argparse.Namespace, program: str, key: Callable[[], str]) -> list[str]:

@@ -219,3 +219,10 @@ def test_the_template_of_jenkins_runs_and_fails_with_its_gate(work, tmp_path, so
     assert (tmp_path / re.search(r"junit testResults: '(.*?)'", text)[1]).exists()
     variables["ASSAY_CI_GATES"] = "idc[m=3]=1"
     assert run_template(scripts, work, tmp_path, **variables, ASSAY_CI_FLAGS="-m 3").returncode == 2
+
+
+def test_every_command_gets_its_records_by_its_own_flag():
+    for command, flag in [("cover", "--test"), ("mutate", "--test"), ("evaluate", "--data"), ("robust", "--data"), ("attack", "--data")]:
+        settings = ci._settings(["--command", command, "--model", "net.onnx", "--test", "test.npz"])
+        line = ci.command_line(settings, "assay", lambda: "key")
+        assert line[line.index("test.npz") - 1] == flag

@@ -105,6 +105,39 @@ TEST(LeadsOfBoxes, ExplainedScoresSumUpToThoseOfTheDetections) {
   EXPECT_EQ(scores.threshold, 0);
 }
 
+TEST(LeadsOfBoxes, OfAnotherNumberAppearAsNoClassButTheirs) {
+  // Corners, score and number of the class: one of class 0 that is there, one of 0 and one of 1 that are not
+  // sure.
+  const auto task = made("boxes[format=yolo10,names=a+b]", rows_of_boxes(3, 6, 1));
+  const std::vector<float> output = {0,  0,  9,  9,  0.9F, 0,  //
+                                     20, 20, 29, 29, 0.2F, 0,  //
+                                     40, 40, 49, 49, 0.1F, 1};
+  const Items before = task->decide(output);
+  EXPECT_THAT(before.classes, ElementsAre(0));
+  const std::vector<Lead> of_a = task->appearing(output, 0, before),
+                          of_b = task->appearing(output, 1, before);
+  ASSERT_EQ(of_a.size(), 1U);
+  EXPECT_EQ(of_a[0].own, 10);
+  EXPECT_NEAR(of_a[0].value, 0.2 - 0.25, 1e-6);
+  ASSERT_EQ(of_b.size(), 1U);
+  EXPECT_EQ(of_b[0].own, 16);
+}
+
+TEST(RowsOfBoxes, MayBeNone) {
+  const auto task = made("boxes[format=yolo5,parts=box+scores,score=softmax,background=last,labels=best]",
+                         rows_of_boxes(1, 7, 1));
+  const ItemRows rows = task->rows(Array::of<float>({1, 1, 7}, std::vector<float>{1, 1, 1, 1, 0, 0, 20}),
+                                   Array::of<float>({1, 5}, std::vector<float>{-1, 0, 0, 0, 0}));
+  EXPECT_EQ(rows.scores.shape(), (Shape{0, 1}));
+}
+
+TEST(Explaining, ALeadWithoutNumbersHasNoWeights) {
+  const auto task = made("pixels", {.output = {2, 1}, .targets = 1});
+  std::vector<float> weights(2);
+  task->explain(std::vector<float>{1, 2}, {}, weights);
+  EXPECT_THAT(weights, ElementsAre(0, 0));
+}
+
 TEST(RowsOfBoxes, AreDetectionsRightAndWrong) {
   const auto task = made("boxes[format=yolo5]", rows_of_boxes(3, 7, 2));
   const ItemRows rows = task->rows(Array::of<float>({1, 3, 7}, three_boxes),
