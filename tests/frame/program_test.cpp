@@ -71,7 +71,8 @@ TEST(ProgramOfCommands, IsDescribedForOthers) {
 TEST(ProgramOfCommands, SaysWhatComesFirstInCallsAndWhatIsReadBack) {
   std::vector<std::string> leading;
   std::map<std::string, std::pair<std::string, std::string>> written;
-  for (const QuestionFlag& flag : question_commands(toy())[0].flags) {
+  const std::vector<QuestionCommand> commands = question_commands(toy());
+  for (const QuestionFlag& flag : commands[0].flags) {
     if (flag.leads) leading.push_back(flag.name);
     if (!flag.place.empty()) written[flag.name] = {flag.product, flag.place};
   }
