@@ -33,11 +33,10 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   const AdaptOptions adaptation = adaptation_.options();
   SessionOptions options = setting_of(context).session_for(dataset);
   if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, of_flags("--input-shape"));
-  auto [network, form] = adapted(graph, adaptation, dataset, context.progress);
-  form_ = form;
-  check_result_replaced(network.hash(), context.settings);
-  Session session(std::move(network), std::move(options));
-  for (const std::string& notice : session.notices()) context.progress.notice(notice);
+  AdaptedNetwork network = adapted(graph, adaptation, dataset, context.progress);
+  check_result_replaced(network.graph.hash(), context.settings);
+  Session session = session_of(network, options, dataset, context.progress);
+  form_ = network.form;
   tell_rounding(graph, session, adaptation, dataset, context.progress);
   for (report::Warning& warning : results::influence_warnings(session, dataset))
     context.warnings.push_back(std::move(warning));

@@ -14,6 +14,8 @@
 #include "assay/engine/preparation/batchless.h"
 #include "assay/engine/preparation/free_batch.h"
 #include "assay/engine/preparation/input_form.h"
+#include "assay/engine/preparation/record_axes.h"
+#include "assay/engine/preparation/settled_branches.h"
 #include "assay/support/threads.h"
 
 namespace assay {
@@ -104,6 +106,7 @@ Session::State::State(Graph graph_, SessionOptions options_)
   constants = Constants(graph, memory_limit());
   settle_batch();
   settle_squeezes();
+  settle_branches();
 }
 
 bool Session::State::nothing_folded_from(std::span<const ValueId> learned) const {
@@ -166,15 +169,31 @@ void Session::State::settle_open_axes() {
   if (changed) graph = edit.build();
 }
 
-// A network exported for one batch size is made to take any, if that can be done without changing a result;
-// otherwise it runs in groups of that many records.
-void Session::State::settle_batch() {
+// The batch size of a file whose inputs have it along the axes that records tell; 0: no such file.
+std::int64_t Session::State::settle_record_axes() {
+  std::optional<RecordAxes> told = with_record_axes(graph, shapes);
+  if (!told) return 0;
+  graph = std::move(told->graph);
+  constants = Constants(graph, memory_limit());
+  return told->batch;
+}
+
+// The batch size that the file fixes; 0: none.
+std::int64_t Session::State::declared_batch() {
   std::int64_t batch = 0;
   for (const ValueId id : graph.inputs()) {
     const std::int64_t fixed = input_form(graph, id, {}).fixed_batch;
     together |= batch > 0 && fixed > 0 && fixed != batch;
     batch = std::max(batch, fixed);
   }
+  return batch;
+}
+
+// A network exported for one batch size is made to take any, if that can be done without changing a result;
+// otherwise it runs in groups of that many records.
+void Session::State::settle_batch() {
+  std::int64_t batch = settle_record_axes();
+  if (batch == 0) batch = declared_batch();
   if (batch == 0) return;
   group = batch;
   if (together) return;
@@ -199,6 +218,25 @@ void Session::State::settle_squeezes() {
     const SampleShapes seen = sample_shapes(graph, constants, tiny_batch(graph, shapes, 2));
     graph = with_squeezed_axes(graph, seen);
     constants = Constants(graph, memory_limit());
+  } catch (const Error& error) {
+    if (!about_inputs(error)) throw;
+  }
+}
+
+// Conditions that only ask for shapes are settled as soon as those are known.
+void Session::State::settle_branches() {
+  if (!probable()) return;
+  const std::vector<std::int64_t> rows = group > 0 ? std::vector{group} : std::vector<std::int64_t>{1, 2, 3};
+  try {
+    auto settled = with_settled_branches(graph, shapes, rows, memory_limit());
+    if (!settled) return;
+    graph = std::move(settled->graph);
+    constants = Constants(graph, memory_limit());
+    notices.push_back(
+        fmt::format("the shape of a record tells the branch that node '{}' (If){} takes; what is inside is "
+                    "part of the network",
+                    settled->nodes[0],
+                    settled->nodes.size() > 1 ? fmt::format(" and {} more", settled->nodes.size() - 1) : ""));
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;
   }

@@ -81,6 +81,9 @@ struct Session::State {
   void take_records_alone(bool told);
   void settle_batch();
   void settle_squeezes();
+  void settle_branches();
+  std::int64_t settle_record_axes();
+  std::int64_t declared_batch();
   void free_the_batch();
   void free_large_batch();
   std::int64_t elements_of(std::int64_t records) const;

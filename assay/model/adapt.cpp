@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <numeric>
 #include <span>
 
 #include "assay/model/element_type.h"
@@ -93,8 +94,8 @@ Graph with_joined_outputs(const Graph& graph, std::string_view names) {
   return edit.build();
 }
 
-// Of parts that are outputs by themselves.
-Graph without_joined_output(const Graph& graph) {
+// Made of others, which are outputs by themselves.
+Graph without_first_output(const Graph& graph) {
   GraphBuilder edit(graph);
   edit.set_outputs({graph.outputs().begin() + 1, graph.outputs().end()});
   return edit.build();
@@ -129,6 +130,19 @@ Graph with_decision(const Graph& graph, std::string_view output) {
          graph.value(*found).name, to_string(type));
   std::rotate(ids.begin(), found, found + 1);
   GraphBuilder edit(graph);
+  edit.set_outputs(std::move(ids));
+  return edit.build();
+}
+
+Graph with_records_first(const Graph& graph, int axis, std::size_t axes) {
+  const ValueId first = graph.outputs()[0];
+  Order order(axes);
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::rotate(order.begin(), order.begin() + axis, order.begin() + axis + 1);
+  GraphBuilder edit(graph);
+  std::vector<ValueId> ids{edit.add("Transpose", edit.unused_name(graph.value(first).name + "/records_first"),
+                                    {first}, {{"perm", order}})};
+  ids.insert(ids.end(), graph.outputs().begin(), graph.outputs().end());
   edit.set_outputs(std::move(ids));
   return edit.build();
 }
@@ -196,8 +210,7 @@ Graph with_channels_first(const Graph& graph, ValueId input) {
 }
 
 Graph in_form_of_file(const Graph& graph, const FileForm& form) {
-  const Graph ordered =
-      form.joined ? without_joined_output(graph) : with_first_output_at(graph, form.decision);
+  const Graph ordered = with_first_output_at(form.added ? without_first_output(graph) : graph, form.decision);
   return form.channels_last ? turned(ordered, ordered.inputs()[0], to_last, "/channels_first") : ordered;
 }
 

@@ -4,6 +4,7 @@
 // in the canonical form. A body's inputs are those that the operator defines, then captured values, which are
 // the node's last inputs; the node's attribute "captured" counts them.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,9 @@ std::vector<std::string> bodies_of(const Node& node);
 
 // The body that `attribute` of the node holds. Throws Error{model} where it holds none.
 Graph read_body(const Node& node, const std::string& attribute);
+
+// The conditions of these If nodes, by name, are constants: the nodes of the branch taken are nodes of the
+// graph.
+Graph with_conditions(const Graph& graph, const std::map<std::string, bool>& conditions);
 
 }  // namespace assay

@@ -22,7 +22,10 @@ Dependence::Dependence(const Graph& graph)
   for (const Node& node : graph.nodes()) {
     const bool fixed =
         std::ranges::all_of(node.inputs, [&](ValueId id) { return id == no_value || is_static(id); });
-    const bool carrying = !has_trait(node.op, Trait::cuts_relevance) && !carrying_inputs(node).empty();
+    // A layer that reads tokens as rows of 0 and 1, which follow from comparisons: relevance ends at it.
+    const bool begins = is_weighted(node.op) && !fixed;
+    const bool carrying =
+        !has_trait(node.op, Trait::cuts_relevance) && (begins || !carrying_inputs(node).empty());
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
       carries_[static_cast<std::size_t>(id)] = carrying;

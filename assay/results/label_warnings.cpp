@@ -149,9 +149,9 @@ std::vector<Warning> text_label_warnings(const Dataset& data) {
 }
 
 std::vector<Warning> evaluation_warnings(const Session& session, const Dataset& data,
-                                         const Evaluation& evaluation) {
+                                         const Evaluation& evaluation, bool items) {
   std::vector<Warning> warnings = class_warnings(session, data);
-  add(warnings, task_warnings(session, data));
+  if (!items) add(warnings, task_warnings(session, data));
   add(warnings, text_label_warnings(data));
   add(warnings, absent_class_warnings(data, class_count(session)));
   add(warnings, answer_warnings(evaluation.predictions, data));

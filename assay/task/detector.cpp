@@ -22,13 +22,17 @@ using Preset = std::map<std::string, std::string>;
 const std::map<std::string, Preset>& presets() {
   static const Preset usual = {{"layout", "rows"},       {"boxes", "xyxy"},      {"normalised", "no"},
                                {"score", "probability"}, {"background", "none"}, {"labels", "all"},
-                               {"first", "0"},           {"nms", "none"}};
+                               {"first", "0"},           {"nms", "none"},        {"strides", ""}};
   const auto with = [](Preset own) {
     own.insert(usual.begin(), usual.end());
     return own;
   };
   static const std::map<std::string, Preset> all = {
       {"yolo5", with({{"parts", "box+objectness+scores"}, {"boxes", "cxcywh"}, {"nms", "0.6"}})},
+      {"yolox", with({{"parts", "box+objectness+scores"},
+                      {"boxes", "cells"},
+                      {"strides", "8+16+32"},
+                      {"nms", "0.65"}})},
       {"yolo8", with({{"parts", "box+scores"}, {"layout", "columns"}, {"boxes", "cxcywh"}, {"nms", "0.7"}})},
       {"yolo10", with({{"parts", "box+score+number"}})},
       {"ssd",
@@ -64,7 +68,7 @@ Kind kind_named(const SpecOptions& options, const std::string& option, const std
 
 const std::vector<std::string> yes_or_no = {"no", "yes"},
                                part_names = {"box", "objectness", "scores", "score", "number", "skip"},
-                               corner_names = {"xyxy", "xywh", "cxcywh", "yxyx"};
+                               corner_names = {"xyxy", "xywh", "cxcywh", "yxyx", "cells"};
 
 // What users say, and the preset's values for the rest.
 class FormReader {
@@ -80,6 +84,7 @@ class FormReader {
             .background = kind<Background>("background", {"none", "first", "last"}),
             .all_labels = kind<bool>("labels", {"best", "all"}),
             .first = static_cast<std::int64_t>(std::llround(number("first", 0, 1e6))),
+            .strides = strides(),
             .suppression = text("nms") == "none" ? 1 : number("nms", 0, 1)};
   }
 
@@ -98,6 +103,15 @@ class FormReader {
       fail(Fault::usage, "{}: {}={} is not a number from {:g} to {:g}", options_.owner(), option,
            text(option), least, most);
     return *value;
+  }
+
+  std::vector<std::int64_t> strides() const {
+    const std::string& given = text("strides");
+    if ((text("boxes") == "cells") != !given.empty())
+      fail(Fault::usage, "{}: boxes=cells and strides= belong together, such as boxes=cells,strides=8+16+32",
+           options_.owner());
+    return given.empty() ? std::vector<std::int64_t>()
+                         : parse_positive(given, '+', options_.owner() + ": strides", "8+16+32");
   }
 
   std::vector<std::vector<BoxPart>> parts() const {
@@ -235,13 +249,16 @@ float probability_of(ScoreKind kind, float score) {
 std::vector<SpecOption> Detector::options() {
   return {
       {"format", "",
-       "yolo5, yolo8, yolo10, ssd, retinanet, detr, torchvision, tensorflow; empty: as shapes tell"},
+       "yolo5, yolox, yolo8, yolo10, ssd, retinanet, detr, torchvision, tensorflow; empty: as shapes tell"},
       {"outputs", "", "names of the outputs, in the order of the parts, joined by +; empty: those that fit"},
       {"parts", "",
        "what numbers of a box are: box, objectness, scores, or score and number (of the class), skip; + "
        "joins them, / parts outputs; empty, as all below: the format's"},
       {"layout", "", "rows or columns: where a box is in an output"},
-      {"boxes", "", "xyxy, xywh, cxcywh or yxyx"},
+      {"boxes", "",
+       "xyxy, xywh, cxcywh, yxyx, or cells: the middle from the corner of a cell of a grid, logarithms of "
+       "sides"},
+      {"strides", "", "of cells: the sides of those of each grid, in pixels, joined by +"},
       {"normalised", "", "yes where 1 is the picture's side, no for pixels of the network's input"},
       {"score", "", "probability, sigmoid or softmax: what makes probabilities of scores"},
       {"background", "", "none, first or last: the score that no object is there"},
@@ -262,10 +279,35 @@ Detector::Detector(const SpecOptions& options, const TaskSubject& subject)
       size_(size_of_picture(options, subject.input)),
       least_(options.number("least", 0)),
       most_(options.count("most", 1)) {
-  if (form_.normalised && !size_)
+  if ((form_.normalised || form_.corners == Corners::cells) && !size_)
     fail(Fault::usage, "{}: records {} do not tell the size of a picture; give size=HEIGHTxWIDTH",
          options.owner(), to_string(subject.input));
   choose_outputs(options.words("outputs"), subject);
+  if (form_.corners == Corners::cells) place_cells();
+}
+
+void Detector::place_cells() {
+  constexpr double most_cells = 1e6;  // of a grid
+  for (const std::int64_t side : form_.strides) {
+    const auto stride = static_cast<double>(side);
+    const double rows = std::ceil(size_->height / stride), columns = std::ceil(size_->width / stride);
+    if (rows * columns > most_cells)
+      fail(Fault::usage, "{}: cells of {} pixels are {:g} of a picture", owner_, side, rows * columns);
+    for (double row = 0; row < rows; ++row) {
+      for (double column = 0; column < columns; ++column) cells_.push_back({column, row, stride});
+    }
+  }
+  const auto output = static_cast<std::size_t>(
+      std::ranges::find_if(form_.parts, [](const auto& parts) { return has_part(parts, BoxPart::box); }) -
+      form_.parts.begin());
+  const std::size_t boxes = sizes_[output] / widths_[output];
+  if (boxes != cells_.size())
+    fail(Fault::mismatch,
+         "{}: grids of cells of {} pixels have {} cells in a picture of {:g}x{:g}, and output '{}' holds {} "
+         "boxes; "
+         "give strides= or size=HEIGHTxWIDTH",
+         owner_, fmt::join(form_.strides, " and "), cells_.size(), size_->height, size_->width,
+         outputs_[output], boxes);
 }
 
 const TaskOutput& Detector::chosen_output(std::size_t p, const std::string& name,
@@ -352,6 +394,8 @@ Detector::Views Detector::views_of(const JudgedRecord& record) const {
     if (o > 0 && boxes != views.boxes)
       fail(Fault::mismatch, "output '{}' holds {} boxes, and output '{}' {}", outputs_[0], views.boxes,
            outputs_[o], boxes);
+    if (!cells_.empty() && boxes > cells_.size())
+      fail(Fault::mismatch, "output '{}' holds {} boxes of {} cells", outputs_[o], boxes, cells_.size());
     views.boxes = boxes;
     std::size_t at = 0;
     for (const BoxPart part : form_.parts[o]) {
@@ -369,6 +413,12 @@ Box Detector::box_of(const PartView& view, std::size_t box) const {
   if (form_.corners == Corners::xywh) found = {a, b, a + c, b + d};
   if (form_.corners == Corners::cxcywh) found = {a - c / 2, b - d / 2, a + c / 2, b + d / 2};
   if (form_.corners == Corners::yxyx) found = {b, a, d, c};
+  if (form_.corners == Corners::cells) {
+    const auto [column, row, stride] = cells_[box];
+    const double x = a + column, y = b + row, width = std::exp(c), height = std::exp(d);
+    return {(x - width / 2) * stride, (y - height / 2) * stride, (x + width / 2) * stride,
+            (y + height / 2) * stride};
+  }
   if (!form_.normalised) return found;
   return {found.left * size_->width, found.top * size_->height, found.right * size_->width,
           found.bottom * size_->height};

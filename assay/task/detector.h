@@ -20,7 +20,9 @@ namespace assay::task {
 // What the numbers of a box are in one output, side by side: four corners, one objectness, as many scores as
 // there are classes (and perhaps a background), the score of one class and its number, one to be left out.
 enum class BoxPart { box, objectness, scores, score, number, skip };
-enum class Corners { xyxy, xywh, cxcywh, yxyx };
+// Cells: of boxes that belong to the cells of grids over the picture, the middle's distance from the
+// cell's corner and the logarithms of the sides, all in sides of a cell.
+enum class Corners { xyxy, xywh, cxcywh, yxyx, cells };
 enum class ScoreKind { probability, sigmoid, softmax };
 enum class Background { none, first, last };
 
@@ -31,8 +33,9 @@ struct DetectorForm {
   bool normalised = false;  // 1 is the picture's width and height
   ScoreKind scores = ScoreKind::probability;
   Background background = Background::none;
-  bool all_labels = true;  // a box is a detection of every class, not of its likeliest alone
-  std::int64_t first = 0;  // number of the first class, of outputs that give numbers
+  bool all_labels = true;                  // a box is a detection of every class, not of its likeliest alone
+  std::int64_t first = 0;                  // number of the first class, of outputs that give numbers
+  std::vector<std::int64_t> strides = {};  // pixels of a cell's side, by grid
   double suppression = 1;  // overlap above which detections of a class hide each other; 1: none do
 };
 
@@ -105,6 +108,7 @@ class Detector {
   const TaskOutput& chosen_output(std::size_t part, const std::string& name,
                                   std::vector<const TaskOutput*>& free) const;
   void choose_outputs(const std::vector<std::string>& names, const TaskSubject& subject);
+  void place_cells();
   Views views_of(const JudgedRecord& record) const;
   // By output, numbers and where it begins in these.
   std::vector<std::pair<std::span<const float>, std::size_t>> parts_of_record(
@@ -129,6 +133,11 @@ class Detector {
   std::size_t scores_ = 0;           // that a box has side by side
   std::optional<std::size_t> classes_;
   std::optional<PictureSize> size_;
+  // By box, of form cells.
+  struct Cell {
+    double column = 0, row = 0, stride = 1;
+  };
+  std::vector<Cell> cells_;
   double least_ = 0;
   std::size_t most_ = 0;
 };

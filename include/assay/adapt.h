@@ -26,6 +26,10 @@ Graph with_decision(const Graph& graph, std::string_view output);
 // none.
 std::optional<std::size_t> output_position(const Graph& graph, std::string_view output);
 
+// Puts the first output with its records along the first axis in front of the outputs. `axis`: along which
+// they lie, of `axes`.
+Graph with_records_first(const Graph& graph, int axis, std::size_t axes);
+
 // Sets the input of that name to the number for all records; branches and loops that then follow from
 // constants are unrolled. Its first open axis is the batch axis if another input has an open axis; other open
 // axes get size 1. Throws Error{usage} if there is no such input, or if it is the only one.
@@ -51,10 +55,10 @@ Graph with_channels_first(const Graph& graph, ValueId input);
 struct FileForm {
   std::size_t decision = 0;    // where the output that is first now stands there
   bool channels_last = false;  // whether the first input takes channels last there
-  bool joined = false;         // whether the first output joins others and is not there
+  bool added = false;          // whether the first output is made of others and is not there
 };
-// Undoes with_decision() and with_channels_first(), with or without edits in between. REQUIRES as many
-// outputs.
+// Undoes with_decision(), with_records_first() and with_channels_first(), with or without edits in between.
+// REQUIRES as many outputs.
 Graph in_form_of_file(const Graph& graph, const FileForm& form);
 
 // Sign, Round, Floor and Ceil pass gradients and relevance as if they were not there; Sign only where its

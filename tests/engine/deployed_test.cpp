@@ -9,7 +9,10 @@
 #include <assay/adapt.h>
 #include <assay/array_math.h>
 #include <assay/error.h>
+#include <assay/progress.h>
+#include <assay/records.h>
 #include <assay/session.h>
+#include "assay/engine/preparation/adaptation.h"
 #include "tests/engine/graphs.h"
 #include "tests/random_arrays.h"
 #include "tests/short_floats.h"
@@ -172,7 +175,61 @@ TEST(SeveralOutputs, DecideTogetherWhereTheirNamesAreJoined) {
   }
   EXPECT_FALSE(output_position(graph, "third+second"));
   EXPECT_THROW(output_position(graph, "third+fourth"), Error);
-  EXPECT_EQ(in_form_of_file(joined, {.joined = true}).hash(), graph.hash());
+  EXPECT_EQ(in_form_of_file(joined, {.added = true}).hash(), graph.hash());
+}
+
+// Scores [steps, records, classes].
+TEST(Decision, IsTurnedWhereRecordsLieAlongAnotherAxis) {
+  Net net("steps", 4);
+  const ValueId x = net.input({-1, 3, 4});
+  const ValueId scores = net.builder.add("MatMul", "scores", {x, net.weight("w", {4, 2})});
+  const Graph graph = net.build(net.builder.add("Transpose", "turn", {scores}, {{"perm", Ints{1, 0, 2}}}));
+  ASSERT_EQ(Session(graph).record_axis(graph.outputs()[0]).axis, 1);
+  AdaptedNetwork network{graph, {}};
+  Progress& progress = silence();
+  const Array records = array::rand({5, 3, 4});
+  const Array before = outputs_of(Session(graph), records);
+  const DatasetPtr one = from_arrays(records, {0, 1, 0, 1, 0}),
+                   several = from_arrays(records, {}, {.targets = array::rand({5, 3})});
+  const SessionOptions options{.record_shape = {3, 4}};
+  EXPECT_EQ(session_of(network, {}, nullptr, progress).graph().hash(), graph.hash()) << "no records";
+  EXPECT_EQ(session_of(network, options, one.get(), progress).graph().hash(), graph.hash())
+      << "one label each";
+  const Session session = session_of(network, options, several.get(), progress);
+  EXPECT_EQ(session.record_axis(session.logits()).axis, 0);
+  EXPECT_TRUE(array::equal(outputs_of(session, records), before.permute({1, 0, 2}).contiguous()));
+  EXPECT_EQ(in_form_of_file(network.graph, network.form).hash(), graph.hash());
+}
+
+// A signal [1, 6] and a state [2, 1, 6]: out = relu(signal * w + state[1]), the next state its own double.
+Graph with_state(std::int64_t batch) {
+  Net net("state", 5);
+  GraphBuilder& b = net.builder;
+  const ValueId x = b.input("x", DType::float32, {batch, 6}),
+                state = b.input("state", DType::float32, {2, batch, 6});
+  const ValueId last =
+      b.add("Gather", "last", {state, b.constant("one", test::integers({1}))}, {{"axis", std::int64_t{0}}});
+  const ValueId row = b.add("Squeeze", "row", {last, b.constant("axis", test::integers({0}))});
+  const ValueId hidden = b.add("MatMul", "hidden", {x, net.weight("w", {6, 6})});
+  b.output(net.dense("out", b.add("Relu", "relu", {b.add("Add", "sum", {hidden, row})}), 6, 3));
+  b.output(b.add("Add", "next", {state, state}));
+  return b.build();
+}
+
+TEST(RecordAxes, AreAsRecordsTellWhereTheFileFixesOneRecord) {
+  const Array x = array::rand({4, 6}), state = array::rand({2, 4, 6});
+  const auto run = [&](const Session& session) {
+    const Graph& graph = session.graph();
+    const ValueId out = graph.outputs()[0];
+    return session.run({{graph.inputs()[0], x}, {graph.inputs()[1], state}}, std::span(&out, 1)).at(out);
+  };
+  const Array expected = run(Session(with_state(-1), {.record_shapes = {{"x", {6}}, {"state", {2, 6}}}}));
+  const Session session(with_state(1), {.record_shapes = {{"x", {6}}, {"state", {2, 6}}}});
+  EXPECT_TRUE(array::allclose(run(session), expected, 1e-5, 1e-6));
+  EXPECT_EQ(session.record_axis(session.graph().inputs()[1]).axis, 1);
+  EXPECT_EQ(session.group(), 0) << "records run together";
+  EXPECT_EQ(session.layer("hidden").neurons, 6);
+  EXPECT_THROW(Session(with_state(1)).layers(), Error) << "where nothing is told";
 }
 
 // What would make records of another form fit is said.

@@ -396,6 +396,36 @@ TEST(Lrp, LayerNormalisationSpeltOutEqualsTheOperator) {
   EXPECT_LT(difference(ra, rb) / rb.abs().max().item<float>(), 1e-3);
 }
 
+// Tokens that comparisons turn into rows of 0 and 1: relevance ends at the layer that reads these, as if they
+// were given.
+TEST(Lrp, ReachesLayersBehindTokensThatAreCompared) {
+  const auto build = [](bool compared) {
+    Net net("tokens", 7);
+    GraphBuilder& b = net.builder;
+    ValueId rows =
+        net.input(compared ? Shape{-1, 3, 1} : Shape{-1, 3, 4}, compared ? DType::int64 : DType::float32);
+    if (compared) {
+      const ValueId all = b.constant("all", integers({0, 1, 2, 3}));
+      rows = b.add("Cast", "rows", {b.add("Equal", "same", {rows, all})}, {{"to", std::int64_t{1}}});
+    }
+    const ValueId x = b.add("MatMul", "embedding", {rows, net.weight("table", {4, 5})});
+    const ValueId hidden = net.relu("relu", net.dense("hidden", net.flatten("flatten", x), 15, 6));
+    return net.build(net.dense("logits", hidden, 6, 3));
+  };
+  const std::vector<std::int64_t> tokens{0, 3, 1, 2, 2, 0};
+  std::vector<float> rows(24);
+  for (std::size_t i = 0; i < tokens.size(); ++i) rows[i * 4 + static_cast<std::size_t>(tokens[i])] = 1;
+  const auto relevance = [](const Graph& graph, const Array& input) {
+    const Session session(graph, {.threads = 1});
+    const ValueId layer = session.layer("embedding").value;
+    return explain(session, "epsilon", input, {layer}).values.at(layer);
+  };
+  const Array given = relevance(build(false), Array::of<float>({2, 3, 4}, rows)),
+              compared = relevance(build(true), Array::of<std::int64_t>({2, 3, 1}, tokens));
+  EXPECT_GT(given.abs().sum().item<float>(), 0.1F);
+  EXPECT_LT(difference(given, compared), 1e-6);
+}
+
 TEST(Lrp, NamesTheNodeWithoutARuleBeforeAnythingRuns) {
   Net net("odd");
   const ValueId x = net.input({-1, 4});

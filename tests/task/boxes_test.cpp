@@ -224,5 +224,25 @@ TEST(InterpolatedPrecision, IsTheMeanOverRecalls) {
   EXPECT_EQ(Ranking({{.score = 1, .right = 0, .counted = 0}}).interpolated_precision(0, 1, once), 0);
 }
 
+// A picture of 2 x 3 cells of 8 pixels and one of 16 x 2: cells are numbered by grid, row and column.
+TEST(Boxes, MayBelongToCellsOfGrids) {
+  const TaskSubject subject{.output = {8, 6}, .targets = 5, .input = {3, 16, 24}, .outputs = {{"o", {8, 6}}}};
+  const auto task = made("boxes[format=yolox,strides=8+16,names=a]", subject);
+  std::vector<float> output(8 * 6);
+  const auto put = [&](std::size_t box, const std::vector<float>& numbers) {
+    std::ranges::copy(numbers, output.begin() + static_cast<std::ptrdiff_t>(box) * 6);
+  };
+  put(4, {0.5F, 0.25F, std::log(2.0F), 0, 0.9F, 1});  // second row, second column: 4..20 by 6..14
+  put(7, {0, 0.5F, 0, 0, 0.8F, 1});                   // 16 x 16 in the second cell: 8..24 by 0..16
+  const auto right = [&](const std::vector<float>& label) { return task->judge({output, label}).sums.right; };
+  EXPECT_EQ(right({0, 4, 6, 20, 14}), 1U);
+  EXPECT_EQ(right({0, 8, 0, 24, 16}), 1U);
+  EXPECT_EQ(right({0, 0, 0, 8, 8}), 0U);
+  EXPECT_THAT(fault_of([&] { made("boxes[format=yolox]", subject); }),
+              HasSubstr("and output 'o' holds 8 boxes"));
+  EXPECT_THAT(fault_of([&] { made("boxes[format=yolo5,strides=8]", subject); }),
+              HasSubstr("belong together"));
+}
+
 }  // namespace
 }  // namespace assay::task

@@ -47,7 +47,8 @@ report::Document find_importance(const Session& session, const DatasetPtr& given
       results::document_of(importance, session, options, question.share, question.top);
   add_task(document, decision);
   if (question.heat_maps > 0) add_heat_maps(document, session, *data, question, options, setting);
-  results::add_warnings(document, results::evaluation_warnings(session, *data, importance.evaluation));
+  results::add_warnings(document, results::evaluation_warnings(session, *data, importance.evaluation,
+                                                               decision.task != nullptr));
   results::add_provenance(document, session.graph(), {{"data", data}});
   return document;
 }

@@ -224,7 +224,8 @@ class Covering {
     document.notices.insert(document.notices.begin(), learning_.notices.begin(), learning_.notices.end());
     results::add_warnings(document, std::move(learning_.warnings));
     results::add_warnings(document, results::data_warnings(*profile_, seen, *test_));
-    results::add_warnings(document, results::evaluation_warnings(session_, *test_, evaluation));
+    results::add_warnings(document,
+                          results::evaluation_warnings(session_, *test_, evaluation, task_ != nullptr));
     if (question_.training)
       results::add_warnings(document,
                             results::class_name_warnings(question_.training->class_names(), *test_));

@@ -25,7 +25,7 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
   if (!options.decision.empty()) {
     const std::optional<std::size_t> position = output_position(graph, options.decision);
     form.decision = position.value_or(0);
-    form.joined = !position;
+    form.added = !position;
   }
   graph = with_choices(std::move(graph), options);
   if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&
@@ -45,6 +45,22 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
     graph = std::move(passing);
   }
   return {in_precision(graph, options.precision), form};
+}
+
+Session session_of(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
+                   Progress& progress) {
+  Session session(network.graph, options);
+  for (const std::string& notice : session.notices()) progress.notice(notice);
+  // Where a record has one label, scores along another axis are a mistake more often than items.
+  if (data == nullptr || data->target_width() < 2) return session;
+  const ValueId first = session.graph().outputs()[0];
+  const int axis = session.record_axis(first).axis;
+  if (axis <= 0 || session.shape(first).size() < 3) return session;
+  progress.notice(fmt::format("records lie along axis {} of output '{}'; it is turned to have them first",
+                              axis, session.graph().value(first).name));
+  network.graph = with_records_first(session.graph(), axis, session.shape(first).size());
+  network.form.added = true;
+  return Session(network.graph, options);
 }
 
 void tell_rounding(const Graph& plain, const Session& session, const AdaptOptions& options,

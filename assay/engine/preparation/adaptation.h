@@ -31,6 +31,12 @@ struct AdaptedNetwork {
 // not there.
 AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress);
 
+// A session of the network. Where the data have several labels a record and records of the first output lie
+// along another axis, as those of scores [steps, records, classes], a turned output is put in front, with a
+// notice. The notices of the session are given as well. `data`: null if not there.
+Session session_of(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
+                   Progress& progress);
+
 // With another precision: how far the decisions on the first records are from those in float32, as a notice.
 // `plain`: the network before adapted(); `session`: of the one after.
 void tell_rounding(const Graph& plain, const Session& session, const AdaptOptions& options,

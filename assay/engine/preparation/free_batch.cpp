@@ -18,6 +18,15 @@ std::optional<Shape> freed_target(const Shape& seen, std::int64_t batch) {
   return target;
 }
 
+// Halves of a batch, one after the other along the axis on which the whole batch is twice as large.
+Array joined_halves(const Array& first, const Array& second, const Array& whole) {
+  std::int64_t axis = 0;
+  for (std::int64_t i = whole.rank() - 1; i >= 0 && whole.rank() == first.rank(); --i) {
+    if (whole.size(i) == 2 * first.size(i) && first.size(i) > 0) axis = i;
+  }
+  return array::cat({first, second}, axis);
+}
+
 }  // namespace
 
 Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs) {
@@ -101,7 +110,7 @@ bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& 
     const Tensors second = run_all(original, original_constants, halves[1]);
     for (const auto& [id, tensor] : together) {
       if (first.at(id).rank() == 0) continue;
-      const Array expected = array::cat({first.at(id), second.at(id)}, 0);
+      const Array expected = joined_halves(first.at(id), second.at(id), tensor);
       if (tensor.shape() != expected.shape()) return false;
       if (!array::allclose(tensor.to(DType::float64), expected.to(DType::float64), 1e-3, 1e-5,
                            /*equal_nan=*/true))

@@ -1,4 +1,5 @@
-// An input that becomes a constant: the network is read anew, so that what follows from it is folded.
+// Inputs and conditions that become constants: the network is read anew, so that what follows from them is
+// folded.
 
 #include <algorithm>
 
@@ -6,6 +7,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 
+#include "assay/model/bodies.h"
 #include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/write.h"
 
@@ -101,6 +103,21 @@ Graph with_fixed_input(const Graph& graph, std::string_view input, double number
     write_tensor(filled_with(whole, number), std::string(input), *proto.add_initializer());
   }
   inputs.DeleteSubrange(place, 1);
+  return onnx_format::Reader(std::move(model), {}, graph.name()).body();
+}
+
+Graph with_conditions(const Graph& graph, const std::map<std::string, bool>& conditions) {
+  onnx::ModelProto model = onnx_format::body_model(graph);
+  onnx::GraphProto& proto = *model.mutable_graph();
+  const GraphBuilder names(graph);
+  for (onnx::NodeProto& node : *proto.mutable_node()) {
+    const auto condition = conditions.find(node.name());
+    if (condition == conditions.end()) continue;
+    const std::string name = names.unused_name(node.name() + "/condition");
+    const std::vector<std::int64_t> truth{condition->second ? 1 : 0};
+    write_tensor(Array::of<std::int64_t>({}, truth).to(DType::boolean), name, *proto.add_initializer());
+    node.set_input(0, name);
+  }
   return onnx_format::Reader(std::move(model), {}, graph.name()).body();
 }
 

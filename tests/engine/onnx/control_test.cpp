@@ -89,6 +89,75 @@ TEST(Branches, RunAsNetworksOfTheirOwnWhereTheConditionDependsOnRecords) {
   EXPECT_THAT(branching().read().notices(), Contains(HasSubstr("separate network")));
 }
 
+// y = x has `columns` columns ? x + weight : -x, and once more; the file leaves open how many there are.
+OnnxFile asking_for_columns(std::int64_t columns) {
+  OnnxFile file = file_of({-1, -1});
+  file.weight(floats("weight", {1}, {10}));
+  file.weight(integers("wanted", {columns}));
+  file.weight(integers("last", {1}));
+  const auto ask = [&](const std::string& of, const std::string& name, const std::string& output) {
+    file.node("Shape", {of}, {name + "/shape"});
+    file.node("Gather", {name + "/shape", "last"}, {name + "/columns"});
+    file.node("Equal", {name + "/columns", "wanted"}, {name + "/asked"});
+    auto& branch = file.node("If", {name + "/asked"}, {output}, name);
+    set_body(branch, "then_branch", body({}, {onnx_node("Add", {of, "weight"}, {"inner"})}, {"inner"}));
+    set_body(branch, "else_branch", body({}, {onnx_node("Neg", {of}, {"inner"})}, {"inner"}));
+  };
+  ask("x", "first", "between");
+  ask("between", "second", "y");
+  file.output("y");
+  return file;
+}
+
+TEST(Branches, ArePartOfTheNetworkOnceTheShapeOfRecordsTellsTheCondition) {
+  for (const std::int64_t columns : {2, 3}) {
+    const Graph graph = asking_for_columns(columns).read();
+    EXPECT_THAT(ops(graph), Contains("If"));
+    const Session session(graph, {.threads = 1, .record_shape = {2}});
+    EXPECT_THAT(ops(session.graph()), Not(Contains("If")));
+    EXPECT_THAT(session.notices(), Contains(HasSubstr("node 'first' (If) and 1 more")));
+    const ValueId y = session.logits();
+    const Tensors values =
+        session.run({{session.graph().inputs()[0], Array::of<float>({2, 2}, std::vector<float>{1, 2, 3, 4})}},
+                    std::span(&y, 1));
+    const Array found = values.at(y).contiguous();
+    if (columns == 2)
+      EXPECT_THAT(found.as<float>(), ElementsAre(21, 22, 23, 24));
+    else
+      EXPECT_THAT(found.as<float>(), ElementsAre(1, 2, 3, 4));
+  }
+}
+
+// One condition for all records, which is an input, follows from no shape.
+TEST(Branches, StayWhereAnInputIsTheCondition) {
+  OnnxFile file = file_of({-1, 2});
+  file.input("asked", {}, onnx::TensorProto::BOOL);
+  file.weight(floats("weight", {2}, {10, 20}));
+  auto& branch = file.node("If", {"asked"}, {"y"}, "branch");
+  set_body(branch, "then_branch", body({}, {onnx_node("Add", {"x", "weight"}, {"inner"})}, {"inner"}));
+  set_body(branch, "else_branch", body({}, {onnx_node("Neg", {"x"}, {"inner"})}, {"inner"}));
+  file.output("y");
+  EXPECT_THAT(ops(Session(file.read(), {.record_shapes = {{"x", {2}}}}).graph()), Contains("If"));
+}
+
+// A condition that asks for the number of records differs from batch to batch.
+TEST(Branches, StayWhereTheSizeOfTheBatchTellsTheCondition) {
+  OnnxFile file = file_of({-1, 2});
+  file.weight(floats("weight", {2}, {10, 20}));
+  file.weight(integers("wanted", {2}));
+  file.weight(integers("first", {0}));
+  file.node("Shape", {"x"}, {"shape"});
+  file.node("Gather", {"shape", "first"}, {"records"});
+  file.node("Equal", {"records", "wanted"}, {"asked"});
+  auto& branch = file.node("If", {"asked"}, {"y"}, "branch");
+  set_body(branch, "then_branch", body({}, {onnx_node("Add", {"x", "weight"}, {"inner"})}, {"inner"}));
+  set_body(branch, "else_branch", body({}, {onnx_node("Neg", {"x"}, {"inner"})}, {"inner"}));
+  file.output("y");
+  EXPECT_THAT(ops(Session(file.read(), {.record_shape = {2}}).graph()), Contains("If"));
+  EXPECT_THAT(run(file, {1, 2}, {1, 2})[0], ElementsAre(-1, -2));
+  EXPECT_THAT(run(file, {2, 2}, {1, 2, 3, 4})[0], ElementsAre(11, 22, 13, 24));
+}
+
 // Scores before a softmax are values of the graph, though branches hold it.
 TEST(Branches, HandOnWhatBothDoLast) {
   const auto file = [](std::int64_t axis_of_second) {
