@@ -3,6 +3,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/engine/channels/segment.h"
 #include "assay/engine/lanes/segment.h"
 #include "assay/engine/onednn/segment.h"
 
@@ -22,7 +23,7 @@ double Backend::learned_bytes(double) const { return 0; }
 
 std::span<const Backend* const> backends() {
   static const std::vector<const Backend*> all = [] {
-    std::vector<const Backend*> found{&lanes::backend()};
+    std::vector<const Backend*> found{&lanes::backend(), &channels::backend()};
     if (onednn::backend() != nullptr) found.push_back(onednn::backend());
     return found;
   }();

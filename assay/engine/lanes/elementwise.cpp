@@ -136,6 +136,17 @@ bool is_two(const Graph& graph, ValueId id) {
              : number.dtype() == DType::int64 && number.as<std::int64_t>()[0] == 2;
 }
 
+void add_pair(Compiler& compiler, Binary kind, int operand, const Shape& shape, const Array& constant,
+              int result) {
+  BinaryMap map{
+      .kind = kind, .elements = element_count(shape), .left_at = {}, .right_at = {}, .right_constant = true};
+  map.right_at = broadcast_elements(constant.shape(), shape);
+  compiler.add(std::make_unique<Pair>(std::vector<int>{operand}, result, std::move(map), floats(constant),
+                                      Ints{element_count(shape)}));
+}
+
+}  // namespace
+
 std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto plain = [](Unary kind) { return UnaryFunction{.kind = kind}; };
@@ -182,17 +193,6 @@ std::optional<Binary> pair_of(const Node& node) {
   if (node.op == "Min") return Binary::minimum;
   return std::nullopt;
 }
-
-void add_pair(Compiler& compiler, Binary kind, int operand, const Shape& shape, const Array& constant,
-              int result) {
-  BinaryMap map{
-      .kind = kind, .elements = element_count(shape), .left_at = {}, .right_at = {}, .right_constant = true};
-  map.right_at = broadcast_elements(constant.shape(), shape);
-  compiler.add(std::make_unique<Pair>(std::vector<int>{operand}, result, std::move(map), floats(constant),
-                                      Ints{element_count(shape)}));
-}
-
-}  // namespace
 
 std::vector<std::int32_t> broadcast_elements(const Shape& operand, const Shape& result) {
   if (operand == result) return {};

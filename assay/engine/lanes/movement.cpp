@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "assay/engine/lanes/movement.h"
 #include "assay/engine/lanes/operators.h"
 
 namespace assay::lanes {
@@ -74,25 +75,6 @@ void append(std::vector<Run>& runs, std::int64_t from, std::int64_t to) {
   }
 }
 
-// Where along its axes a result's element comes from, on an axis of the operand: start + step * index, or
-// where a list says.
-struct Course {
-  std::size_t axis = 0;
-  std::int64_t start = 0, step = 1;
-  Ints list = {};
-
-  std::int64_t place(std::int64_t index) const {
-    return list.empty() ? start + step * index : list[static_cast<std::size_t>(index)];
-  }
-};
-
-// A movement: where each axis of the result goes, in order, and on an axis that the result lacks, the place.
-struct Route {
-  std::vector<Course> courses;
-  std::optional<Course> fixed = {};
-  float rest = 0;  // of elements from outside the operand
-};
-
 std::vector<Run> runs_of(const Shape& in, const Shape& out, const Route& route) {
   Ints strides(in.size(), 1);
   for (std::size_t d = in.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * in[d + 1];
@@ -122,7 +104,8 @@ bool integers_of(const Graph& graph, const Node& node, std::size_t input, Ints& 
   return true;
 }
 
-// One entry per result of the node that is a movement of its first operand; empty where it cannot be told.
+}  // namespace
+
 std::vector<Route> routes_of(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const Shape &in = shape_of(node.inputs[0]), &out = shape_of(node.outputs[0]);
   const std::size_t rank = in.size();
@@ -197,8 +180,6 @@ std::vector<Route> routes_of(const Graph& graph, const Node& node, const ShapeOf
   }
   return {};
 }
-
-}  // namespace
 
 bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   return !graph.is_constant(node.inputs[0]) && !drops(graph, node) &&

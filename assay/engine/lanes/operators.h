@@ -4,6 +4,7 @@
 // file of its family, here, and a line in the table of operators.cpp.
 
 #include <map>
+#include <optional>
 #include <set>
 
 #include "assay/engine/lanes/program.h"
@@ -96,6 +97,10 @@ bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_
 void compile_concat(Compiler& compiler, const Node& node);
 bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_movement(Compiler& compiler, const Node& node);
+
+// What a node computes of each element, or of each pair of elements; nothing if it is another operator.
+std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node);
+std::optional<Binary> pair_of(const Node& node);
 
 // For each element of the result, the operand's element it is made of; empty: the same one. `operand` may
 // have fewer axes; axes of size 1 are broadcast.

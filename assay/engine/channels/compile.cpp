@@ -1,0 +1,164 @@
+#include <algorithm>
+
+#include "assay/engine/channels/operators.h"
+#include "assay/engine/lanes/operators.h"
+
+namespace assay::channels {
+namespace {
+
+class Arrange : public Operation {
+ public:
+  Arrange(Value from, Value to) : from_(std::move(from)), to_(std::move(to)) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const float* const source = memory.at(from_);
+    float* const target = memory.at(to_);
+    for (std::int64_t r = 0; r < records; ++r)
+      arrange(from_, source + r * from_.record, to_, target + r * to_.record);
+  }
+
+ private:
+  Value from_, to_;
+};
+
+}  // namespace
+
+Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows)
+    : request_(request), graph_(*request.graph) {
+  program_.rows = rows;
+  program_.outputs.resize(request.keep.size());
+  program_.taps.resize(request.taps.size());
+  inside_.insert(request.nodes.begin(), request.nodes.end());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Shape all = shape(inputs[i]);
+    values_[inputs[i]] = {Value::Kind::input, static_cast<int>(i), 0, element_count(all), all,
+                          plain_strides(all)};
+  }
+}
+
+Shape Compiler::shape(ValueId id) const {
+  const Shape& whole = request_.shape_of(id);
+  return {whole.begin() + 1, whole.end()};
+}
+
+bool Compiler::wanted(ValueId id) const {
+  return std::ranges::find(request_.keep, id) != request_.keep.end() ||
+         std::ranges::find(request_.taps, id, &ReducedValue::value) != request_.taps.end();
+}
+
+const Node* Compiler::sole_reader(ValueId id) const {
+  const auto readers = graph_.consumers(id);
+  if (wanted(id) || readers.size() != 1 || !inside_.contains(readers[0])) return nullptr;
+  return &graph_.node(readers[0]);
+}
+
+void Compiler::fuse(const Node& node) { fused_.insert(static_cast<int>(&node - graph_.nodes().data())); }
+
+Absorber Compiler::absorber() {
+  return {.graph = graph_,
+          .sole_reader = [this](ValueId id) { return sole_reader(id); },
+          .fuse = [this](const Node& node) { fuse(node); }};
+}
+
+ValueId Compiler::absorb_function(ValueId id, std::optional<lanes::UnaryFunction>& function) {
+  const Node* const reader = sole_reader(id);
+  if (reader == nullptr || !supports_unary(graph_, *reader, request_.shape_of)) return id;
+  function = lanes::function_of(graph_, *reader);
+  fuse(*reader);
+  return reader->outputs[0];
+}
+
+// Best fit among the free buffers, else a new one. Functions work on whole vectors, which may go beyond the
+// end.
+Value Compiler::fresh(const Shape& shape, const Shape& strides) {
+  constexpr std::int64_t vector = 16;
+  const std::int64_t count = element_count(shape),
+                     floats = (program_.rows * count + vector - 1) / vector * vector;
+  int best = -1;
+  for (const int candidate : free_) {
+    const std::int64_t size = program_.buffers[static_cast<std::size_t>(candidate)];
+    if (size >= floats && (best < 0 || size < program_.buffers[static_cast<std::size_t>(best)]))
+      best = candidate;
+  }
+  if (best >= 0) {
+    free_.erase(best);
+  } else {
+    best = static_cast<int>(program_.buffers.size());
+    program_.buffers.push_back(floats);
+  }
+  return {Value::Kind::buffer, best, 0, count, shape, strides};
+}
+
+Value Compiler::temporary(const Shape& shape, const Shape& strides) {
+  Value value = fresh(shape, strides);
+  temporaries_.push_back(value.index);
+  return value;
+}
+
+Value Compiler::as(const Value& value, const Shape& strides) {
+  if (lies_as(value, strides)) return value;
+  Value arranged = temporary(value.shape, strides);
+  add(std::make_unique<Arrange>(value, arranged));
+  return arranged;
+}
+
+void Compiler::define(ValueId id, Value value) {
+  if (value.kind == Value::Kind::buffer) ++owners_[value.index];
+  values_[id] = std::move(value);
+  produced(id);
+}
+
+// Records taps and outputs at the moment the value exists, while it is in cache.
+void Compiler::produced(ValueId id) {
+  for (std::size_t t = 0; t < request_.taps.size(); ++t) {
+    if (request_.taps[t].value != id) continue;
+    const Value& made = value(id);
+    const bool simple = request_.taps[t].axis == 1 && lies_as(made, channels_last_strides(made.shape));
+    const Value readable = simple ? made : plainly(id);
+    program_.taps[t] = {program_.operations.size(), readable, request_.taps[t]};
+  }
+  for (std::size_t o = 0; o < request_.keep.size(); ++o) {
+    if (request_.keep[o] == id) program_.outputs[o] = {program_.operations.size(), value(id)};
+  }
+}
+
+void Compiler::release(int buffer) {
+  if (--owners_[buffer] <= 0) free_.insert(buffer);
+}
+
+void Compiler::release_read_last_by(std::size_t node, const std::map<ValueId, std::size_t>& last_reader) {
+  for (auto it = values_.begin(); it != values_.end();) {
+    const auto last = last_reader.find(it->first);
+    const bool dead = last == last_reader.end() || last->second <= node;
+    if (!dead || it->second.kind != Value::Kind::buffer) {
+      ++it;
+      continue;
+    }
+    release(it->second.index);
+    it = values_.erase(it);
+  }
+}
+
+Program Compiler::compile() {
+  std::map<ValueId, std::size_t> last_reader;
+  for (std::size_t i = 0; i < request_.nodes.size(); ++i) {
+    for (const ValueId in : node(i).inputs) {
+      if (in != no_value) last_reader[in] = i;
+    }
+  }
+  for (std::size_t i = 0; i < request_.nodes.size(); ++i) {
+    if (!fused_.contains(request_.nodes[i])) compile_node(*this, node(i));
+    // A temporary that became a value lives on as that.
+    for (const int buffer : temporaries_) {
+      if (owners_[buffer] == 0) free_.insert(buffer);
+    }
+    temporaries_.clear();
+    release_read_last_by(i, last_reader);
+  }
+  return std::move(program_);
+}
+
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows) {
+  return Compiler(request, inputs, rows).compile();
+}
+
+}  // namespace assay::channels

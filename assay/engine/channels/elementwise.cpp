@@ -1,0 +1,272 @@
+// Functions of single elements, pairs of operands, normalisation with constant statistics.
+
+#include <algorithm>
+#include <cstring>
+
+#include "assay/engine/channels/functions.h"
+#include "assay/engine/channels/operators.h"
+#include "assay/engine/lanes/operators.h"
+
+namespace assay::channels {
+namespace {
+
+class Function : public Operation {
+ public:
+  Function(Value operand, Value result, const lanes::UnaryFunction& function)
+      : operand_(std::move(operand)), result_(std::move(result)), function_(function) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const std::int64_t count = records * result_.count();
+    float* const to = memory.at(result_);
+    std::memcpy(to, memory.at(operand_), static_cast<std::size_t>(count) * sizeof(float));
+    apply_in_place(function_, count, to);
+  }
+
+ private:
+  Value operand_, result_;
+  lanes::UnaryFunction function_;
+};
+
+// One side of a pair: a value, or a constant.
+struct Side {
+  std::optional<Value> value;
+  std::vector<float> constant;
+  Shape strides;            // by axis of the result; 0 where the side is broadcast
+  std::int64_t record = 0;  // floats from record to record; 0: the same for all
+};
+
+class Pair : public Operation {
+ public:
+  struct Loop {
+    PairMap map;
+    Shape sizes, left, right, to;  // of the axes outside of the map
+  };
+  Pair(Side left, Side right, Value result, Loop loop, std::optional<lanes::UnaryFunction> function)
+      : left_(std::move(left)),
+        right_(std::move(right)),
+        result_(std::move(result)),
+        loop_(std::move(loop)),
+        function_(function) {}
+
+  void run(const Memory& memory, std::int64_t records) const override {
+    const float *const left = begin(left_, memory), *const right = begin(right_, memory);
+    float* const to = memory.at(result_);
+    for (std::int64_t r = 0; r < records; ++r)
+      pass(0, left + r * left_.record, right + r * right_.record, to + r * result_.record);
+    if (function_) apply_in_place(*function_, records * result_.count(), to);
+  }
+
+ private:
+  static const float* begin(const Side& side, const Memory& memory) {
+    return side.value ? memory.at(*side.value) : side.constant.data();
+  }
+  void pass(std::size_t axis, const float* left, const float* right, float* to) const {
+    if (axis == loop_.sizes.size()) return apply(loop_.map, left, right, to);
+    for (std::int64_t i = 0; i < loop_.sizes[axis]; ++i)
+      pass(axis + 1, left + i * loop_.left[axis], right + i * loop_.right[axis], to + i * loop_.to[axis]);
+  }
+
+  Side left_, right_;
+  Value result_;
+  Loop loop_;
+  std::optional<lanes::UnaryFunction> function_;
+};
+
+// Axes of the result from the widest step to the nearest, those that all three pass as one joined.
+Pair::Loop loop_of(lanes::Binary kind, const Value& result, const Side& left, const Side& right) {
+  std::vector<std::size_t> order;
+  for (std::size_t d = 0; d < result.shape.size(); ++d) {
+    if (result.shape[d] != 1) order.push_back(d);
+  }
+  std::ranges::sort(order,
+                    [&](std::size_t a, std::size_t b) { return result.strides[a] > result.strides[b]; });
+  Pair::Loop all;
+  for (const std::size_t d : order) {
+    const std::int64_t size = result.shape[d];
+    const bool joined = !all.sizes.empty() && all.to.back() == size * result.strides[d] &&
+                        all.left.back() == size * left.strides[d] &&
+                        all.right.back() == size * right.strides[d];
+    if (joined) {
+      all.sizes.back() *= size;
+      all.to.back() = result.strides[d];
+      all.left.back() = left.strides[d];
+      all.right.back() = right.strides[d];
+    } else {
+      all.sizes.push_back(size);
+      all.to.push_back(result.strides[d]);
+      all.left.push_back(left.strides[d]);
+      all.right.push_back(right.strides[d]);
+    }
+  }
+  const auto take = [&all](std::int64_t& size, std::int64_t& step_left, std::int64_t& step_right) {
+    if (all.sizes.empty()) return;
+    size = all.sizes.back();
+    step_left = all.left.back();
+    step_right = all.right.back();
+    for (Shape* const list : {&all.sizes, &all.left, &all.right, &all.to}) list->pop_back();
+  };
+  all.map.kind = kind;
+  take(all.map.inner, all.map.left_inner, all.map.right_inner);
+  take(all.map.outer, all.map.left_outer, all.map.right_outer);
+  return all;
+}
+
+// How a constant is read along the axes of a result.
+Side side_of(const Array& constant, const Shape& result) {
+  Side side{.value = {}, .constant = floats(constant), .strides = Shape(result.size(), 0)};
+  Shape shape = constant.shape();
+  while (!shape.empty() && shape.size() > result.size())
+    shape.erase(shape.begin());  // the batch axis, of size 1
+  const Shape steps = plain_strides(shape);
+  const std::size_t missing = result.size() - shape.size();
+  for (std::size_t d = 0; d < shape.size(); ++d) side.strides[d + missing] = shape[d] == 1 ? 0 : steps[d];
+  return side;
+}
+
+Side side_of(const Value& value, const Shape& result) {
+  Side side{.value = value, .constant = {}, .strides = value.strides, .record = value.record};
+  for (std::size_t d = 0; d < result.size(); ++d) {
+    if (value.shape[d] == 1) side.strides[d] = 0;
+  }
+  return side;
+}
+
+// Whether the innermost axis of the result is read in steps of 0 or 1 on this side.
+bool is_near(const Value& result, const Side& side) {
+  for (std::size_t d = 0; d < result.shape.size(); ++d) {
+    if (result.shape[d] != 1 && result.strides[d] == 1) return side.strides[d] == 0 || side.strides[d] == 1;
+  }
+  return true;
+}
+
+// The value where it lies near enough, else arranged as the result lies.
+Side nearly(Compiler& compiler, const Value& value, const Value& result) {
+  Side side = side_of(value, result.shape);
+  if (is_near(result, side)) return side;
+  const bool last = lies_as(result, channels_last_strides(result.shape)) && result.shape.size() > 1 &&
+                    !lies_as(result, plain_strides(result.shape));
+  const Shape strides = last ? channels_last_strides(value.shape) : plain_strides(value.shape);
+  return side_of(compiler.as(value, strides), result.shape);
+}
+
+// Whether the constant is the same for all records and broadcasts to the shape, batch axis and all.
+bool broadcasts(const Shape& constant, const Shape& whole) {
+  if (constant.size() > whole.size()) return false;
+  const std::size_t missing = whole.size() - constant.size();
+  for (std::size_t d = 0; d < constant.size(); ++d) {
+    if (constant[d] != 1 && (constant[d] != whole[d + missing] || d + missing == 0)) return false;
+  }
+  return true;
+}
+
+// One operand of a pair: a constant, or else a value.
+struct Operand {
+  const Array* constant = nullptr;
+  const Value* value = nullptr;
+};
+using Operands = std::array<Operand, 2>;
+
+// Strides of the result of a pair: those of an operand of its shape that leaves no gaps.
+Shape strides_of(const Shape& shape, const Operands& operands) {
+  for (const Operand& operand : operands) {
+    if (operand.constant == nullptr && operand.value->shape == shape && is_dense(*operand.value))
+      return operand.value->strides;
+  }
+  return plain_strides(shape);
+}
+
+Side side_of(Compiler& compiler, const Operand& operand, const Value& result) {
+  if (operand.constant == nullptr) return nearly(compiler, *operand.value, result);
+  Side side = side_of(*operand.constant, result.shape);
+  if (is_near(result, side)) return side;
+  // It is read across: as the result lies, with all its elements.
+  const Value from{.shape = result.shape, .strides = side.strides},
+      to{.shape = result.shape, .strides = result.strides};
+  std::vector<float> arranged(static_cast<std::size_t>(result.count()));
+  arrange(from, side.constant.data(), to, arranged.data());
+  return {.value = {}, .constant = std::move(arranged), .strides = result.strides};
+}
+
+void add_pair(Compiler& compiler, lanes::Binary kind, const Operands& operands, const Value& result,
+              const std::optional<lanes::UnaryFunction>& function) {
+  Side left = side_of(compiler, operands[0], result), right = side_of(compiler, operands[1], result);
+  Pair::Loop loop = loop_of(kind, result, left, right);
+  compiler.add(std::make_unique<Pair>(std::move(left), std::move(right), result, std::move(loop), function));
+}
+
+}  // namespace
+
+void apply_in_place(const lanes::UnaryFunction& function, std::int64_t count, float* numbers) {
+  lanes::apply(function, (count + lanes::width - 1) / lanes::width, numbers, numbers);
+}
+
+bool supports_unary(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  return !graph.is_constant(node.inputs[0]) && lanes::function_of(graph, node).has_value() &&
+         shape_of(node.inputs[0]) == shape_of(node.outputs[0]);
+}
+
+void compile_unary(Compiler& compiler, const Node& node) {
+  const Value& given = compiler.value(node.inputs[0]);
+  const Value operand = is_dense(given) ? given : compiler.plainly(node.inputs[0]);
+  const Value result = compiler.fresh(operand.shape, operand.strides);
+  compiler.add(std::make_unique<Function>(operand, result, *lanes::function_of(compiler.graph(), node)));
+  compiler.define(node.outputs[0], result);
+}
+
+bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (!lanes::pair_of(node) || node.inputs.size() != 2) return false;
+  const Shape& result = shape_of(node.outputs[0]);
+  bool computed = false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const ValueId id = node.inputs[i];
+    if (graph.is_constant(id)) {
+      if (!is_float_constant(graph, node, i) || !broadcasts(graph.constant(id).shape(), result)) return false;
+    } else {
+      computed = true;
+      if (shape_of(id).size() != result.size()) return false;
+    }
+  }
+  return computed;
+}
+
+void compile_binary(Compiler& compiler, const Node& node) {
+  Operands operands;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const ValueId id = node.inputs[i];
+    if (compiler.graph().is_constant(id))
+      operands[i].constant = &compiler.graph().constant(id);
+    else
+      operands[i].value = &compiler.value(id);
+  }
+  const Shape shape = compiler.shape(node.outputs[0]);
+  const Value result = compiler.fresh(shape, strides_of(shape, operands));
+  std::optional<lanes::UnaryFunction> function;
+  const ValueId id = compiler.absorb_function(node.outputs[0], function);
+  add_pair(compiler, *lanes::pair_of(node), operands, result, function);
+  compiler.define(id, result);
+}
+
+bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  Affine affine;
+  return affine_of(graph, node, affine) &&
+         static_cast<std::int64_t>(affine.scale.size()) == shape_of(node.inputs[0])[1];
+}
+
+void compile_normalisation(Compiler& compiler, const Node& node) {
+  Affine affine;
+  affine_of(compiler.graph(), node, affine);
+  const Value& operand = compiler.value(node.inputs[0]);
+  Shape shape(operand.shape.size(), 1);
+  shape[0] = operand.shape[0];
+  const Array scale = Array::of<float>(shape, affine.scale), shift = Array::of<float>(shape, affine.shift);
+  const Operands product{{{&scale, nullptr}, {nullptr, &operand}}};
+  const Shape strides = strides_of(operand.shape, product);
+  const Value scaled = compiler.temporary(operand.shape, strides),
+              result = compiler.fresh(operand.shape, strides);
+  std::optional<lanes::UnaryFunction> function;
+  const ValueId id = compiler.absorb_function(node.outputs[0], function);
+  add_pair(compiler, lanes::Binary::multiply, product, scaled, {});
+  add_pair(compiler, lanes::Binary::add, {{{&shift, nullptr}, {nullptr, &scaled}}}, result, function);
+  compiler.define(id, result);
+}
+
+}  // namespace assay::channels

@@ -1,0 +1,77 @@
+#pragma once
+
+// The loops of the channels back end, compiled for every vector instruction set and chosen at run time.
+// Records lie one after the other; in each, the channels of a position lie side by side, so that a vector
+// holds as many channels as it has lanes.
+//
+// Every result is computed by the same operations in the same order for every record and thread, so results
+// do not depend on how records are cut into batches. NaN and infinities travel.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assay/engine/lanes/kernels.h"
+#include "assay/support/memory.h"
+
+namespace assay::channels {
+
+// Neighbouring numbers of the operand that one product after the other reads.
+struct Run {
+  std::int32_t offset = 0, length = 0;
+};
+
+// result[r][u] = bias[u] + sum over k of weight[u][k] * operand[rows[r] + place of k], where the places of k
+// are those of all runs in order: convolutions of padded pictures and dense layers.
+struct LinearMap {
+  std::vector<std::int32_t> rows;
+  std::vector<std::vector<Run>> blocks;  // of k: each is summed for itself
+  std::int64_t units = 0, result_step = 0;
+  std::int64_t operand_step = 0;  // numbers that a further row reads anew, about
+};
+// Runs in blocks of a size that keeps the weights of a block in the nearest cache.
+std::vector<std::vector<Run>> in_blocks(std::span<const Run> runs);
+// Weights [units][count] and a bias [units] in the order in which apply() reads them.
+FloatBlock packed(std::int64_t units, std::int64_t count, const float* weights, const float* bias);
+// Rows [first, first + count) of the result.
+void apply(const LinearMap& map, std::int64_t first, std::int64_t count, const float* operand,
+           const float* packed_weights, float* result);
+
+// Windows that each channel is read through by itself: operand[rows[r] + taps[t] + channel].
+struct WindowMap {
+  std::vector<std::int32_t> rows, taps;
+  std::int64_t channels = 0;
+};
+// `weights` [taps][channels], `bias` [channels].
+void convolve(const WindowMap& map, std::int64_t rows, const float* operand, const float* weights,
+              const float* bias, float* result);
+
+// Pools: row r reads operand[offsets[i] + channel] for i from begins[r] to before begins[r + 1].
+enum class Pool { greatest, sum };
+struct PoolMap {
+  Pool kind = Pool::greatest;
+  std::vector<std::int32_t> offsets, begins;
+  std::vector<float> factors;  // per row: what a sum is multiplied with
+  std::int64_t channels = 0;
+};
+void pool(const PoolMap& map, std::int64_t rows, const float* operand, float* result);
+
+// Two operands of `outer` rows of `inner` numbers. Steps from row to row and, 0 or 1, from number to number.
+struct PairMap {
+  lanes::Binary kind = lanes::Binary::add;
+  std::int64_t outer = 1, inner = 1;
+  std::int64_t left_outer = 0, left_inner = 1, right_outer = 0, right_inner = 1;
+};
+void apply(const PairMap& map, const float* left, const float* right, float* result);
+
+// Rows of `count` neighbours.
+void softmax(std::int64_t rows, std::int64_t count, bool logarithm, const float* operand, float* result);
+// Mean 0 and variance 1 each, times `scale` and plus `shift`, which have `count` numbers.
+void normalise(std::int64_t rows, std::int64_t count, float epsilon, const float* operand, const float* scale,
+               const float* shift, float* result);
+
+// to[c * rows + r] = from[r * step + c]: turns [rows][columns], whose rows are `step` floats apart.
+void turn(std::int64_t rows, std::int64_t columns, std::int64_t step, const float* from, std::int64_t to_step,
+          float* to);
+
+}  // namespace assay::channels

@@ -1,0 +1,224 @@
+// Products of rows of the operand with packed weights: a tile of rows by units stays in registers while
+// numbers of the rows and vectors of weights pass by.
+
+#include "assay/engine/channels/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "assay/engine/channels/kernels_linear.cpp"
+
+#include "assay/array/targets.h"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "assay/engine/channels/partial_vectors.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::channels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Size = std::int64_t;
+
+// Accumulators that leave registers for a row of weights: 32 registers with AVX-512 and on ARM, otherwise 16.
+constexpr int most_rows = 6;
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2
+constexpr int most_vectors = 2;
+#else
+constexpr int most_vectors = 4;
+#endif
+
+Size lanes() { return static_cast<Size>(hn::Lanes(Lanes())); }
+Size panel_entry() { return most_vectors * lanes(); }
+
+// Rows of the operand and units of a panel that meet.
+struct Meeting {
+  const float* operand;
+  const std::int32_t* rows;
+  std::span<const Run> runs;
+  const float *weights, *bias;  // without a bias to what the result holds
+  float* result;
+  Size result_step, units;
+};
+
+template <int rows, int vectors>
+void tile(const Meeting& at) {
+  const Lanes d;
+  const Size width = lanes();
+  const auto last = static_cast<std::size_t>(at.units - (vectors - 1) * width);
+  Vector sums[rows][vectors];
+  const float* from[rows];
+#pragma GCC unroll 6
+  for (int r = 0; r < rows; ++r) {
+    from[r] = at.operand + at.rows[r];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      const float* const held = at.result + r * at.result_step + v * width;
+      sums[r][v] = at.bias != nullptr ? hn::LoadU(d, at.bias + v * width)
+                   : v + 1 < vectors  ? hn::LoadU(d, held)
+                                      : load_first(held, last);
+    }
+  }
+  const float* weights = at.weights;
+  for (const Run& run : at.runs) {
+    const float* numbers[rows];
+#pragma GCC unroll 6
+    for (int r = 0; r < rows; ++r) numbers[r] = from[r] + run.offset;
+    for (Size k = 0; k < run.length; ++k, weights += vectors * width) {
+      Vector y[vectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) y[v] = hn::LoadU(d, weights + v * width);
+#pragma GCC unroll 6
+      for (int r = 0; r < rows; ++r) {
+        const Vector x = hn::Set(d, numbers[r][k]);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(x, y[v], sums[r][v]);
+      }
+    }
+  }
+#pragma GCC unroll 6
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      float* const to = at.result + r * at.result_step + v * width;
+      if (v + 1 < vectors)
+        hn::StoreU(sums[r][v], d, to);
+      else
+        store_first(sums[r][v], to, last);
+    }
+  }
+}
+
+template <int rows, int vectors = most_vectors>
+void tile_of_vectors(const Meeting& at) {
+  if constexpr (vectors > 1) {
+    if (at.units <= (vectors - 1) * lanes()) return tile_of_vectors<rows, vectors - 1>(at);
+  }
+  tile<rows, vectors>(at);
+}
+
+template <int rows = most_rows>
+void tile_of_rows(Size live, const Meeting& at) {
+  if constexpr (rows > 1) {
+    if (live < rows) return tile_of_rows<rows - 1>(live, at);
+  }
+  tile_of_vectors<rows>(at);
+}
+
+Size length_of(std::span<const Run> runs) {
+  Size length = 0;
+  for (const Run& run : runs) length += run.length;
+  return length;
+}
+
+// Floats of the packed panel of so many units, its bias in front.
+Size packed_width(Size units) { return (units + lanes() - 1) / lanes() * lanes(); }
+
+// Rows of the operand, of a result, and the block of k that begins after `before` numbers.
+struct Block {
+  Size first, rows, number, before, count;
+};
+
+// One panel of units meets all rows while its weights are near.
+void apply_panel(const LinearMap& map, const Block& block, Size unit, const float* operand,
+                 const float* packed_weights, float* result) {
+  const Size units = std::min(panel_entry(), map.units - unit), width = packed_width(units);
+  const float* const panel = packed_weights + unit * (1 + block.count);  // those in front are full
+  const float* const weights = panel + (1 + block.before) * width;
+  const std::vector<Run>& runs = map.blocks[static_cast<std::size_t>(block.number)];
+  for (Size r = block.first; r < block.first + block.rows; r += most_rows) {
+    tile_of_rows(std::min<Size>(most_rows, block.first + block.rows - r),
+                 {operand, map.rows.data() + r, runs, weights, block.number == 0 ? panel : nullptr,
+                  result + r * map.result_step + unit, map.result_step, units});
+  }
+}
+
+// What is larger, operand or result, passes by; the other one stays near.
+void apply_entry(const LinearMap& map, Size first, Size rows, const float* operand,
+                 const float* packed_weights, float* result) {
+  std::vector<Block> blocks;
+  Size count = 0;
+  for (const std::vector<Run>& runs : map.blocks) {
+    blocks.push_back({first, rows, static_cast<Size>(blocks.size()), count, 0});
+    count += length_of(runs);
+  }
+  for (Block& block : blocks) block.count = count;
+  const Size wide = panel_entry();
+  if (map.units > map.operand_step) {
+    for (Size unit = 0; unit < map.units; unit += wide) {
+      for (const Block& block : blocks) apply_panel(map, block, unit, operand, packed_weights, result);
+    }
+  } else {
+    for (const Block& block : blocks) {
+      for (Size unit = 0; unit < map.units; unit += wide)
+        apply_panel(map, block, unit, operand, packed_weights, result);
+    }
+  }
+}
+
+}  // namespace
+
+Size panel_width_entry() { return panel_entry(); }
+Size lanes_entry() { return lanes(); }
+void linear_entry(const LinearMap& map, Size first, Size count, const float* operand,
+                  const float* packed_weights, float* result) {
+  apply_entry(map, first, count, operand, packed_weights, result);
+}
+
+}  // namespace assay::channels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::channels {
+
+HWY_EXPORT(panel_width_entry);
+HWY_EXPORT(lanes_entry);
+HWY_EXPORT(linear_entry);
+
+std::vector<std::vector<Run>> in_blocks(std::span<const Run> runs) {
+  constexpr std::int32_t most = 128;  // by 64 units: 32 KiB
+  std::vector<std::vector<Run>> blocks;
+  std::int32_t room = 0;
+  for (Run run : runs) {
+    while (run.length > 0) {
+      if (room == 0) {
+        blocks.emplace_back();
+        room = most;
+      }
+      const std::int32_t taken = std::min(room, run.length);
+      blocks.back().push_back({run.offset, taken});
+      room -= taken;
+      run = {run.offset + taken, run.length - taken};
+    }
+  }
+  return blocks;
+}
+
+FloatBlock packed(std::int64_t units, std::int64_t count, const float* weights, const float* bias) {
+  const std::int64_t wide = HWY_DYNAMIC_DISPATCH(panel_width_entry)(),
+                     lanes = HWY_DYNAMIC_DISPATCH(lanes_entry)();
+  const std::int64_t all = (units + lanes - 1) / lanes * lanes * (1 + count);
+  FloatBlock panels = allocate_floats(static_cast<std::size_t>(all));
+  std::fill_n(panels.get(), all, 0.0F);
+  float* panel = panels.get();
+  for (std::int64_t unit = 0; unit < units; unit += wide) {
+    const std::int64_t live = std::min(wide, units - unit), width = (live + lanes - 1) / lanes * lanes;
+    std::copy_n(bias + unit, live, panel);
+    for (std::int64_t u = 0; u < live; ++u) {
+      for (std::int64_t k = 0; k < count; ++k) panel[(1 + k) * width + u] = weights[(unit + u) * count + k];
+    }
+    panel += (1 + count) * width;
+  }
+  return panels;
+}
+
+void apply(const LinearMap& map, std::int64_t first, std::int64_t count, const float* operand,
+           const float* packed_weights, float* result) {
+  HWY_DYNAMIC_DISPATCH(linear_entry)(map, first, count, operand, packed_weights, result);
+}
+
+}  // namespace assay::channels
+#endif

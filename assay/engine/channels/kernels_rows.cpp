@@ -1,0 +1,303 @@
+// Loops over channels that lie side by side.
+
+#include "assay/engine/channels/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "assay/engine/channels/kernels_rows.cpp"
+
+#include "assay/array/targets.h"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "assay/array/vector_functions.h"
+#include "assay/engine/channels/partial_vectors.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::channels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+namespace vf = vectors::HWY_NAMESPACE;
+
+using Size = std::int64_t;
+
+Size lanes() { return static_cast<Size>(hn::Lanes(Lanes())); }
+
+// Calls body(i, live) for vectors of [0, count): whole ones, then what is left.
+template <typename Whole, typename Rest>
+HWY_INLINE void each_vector(Size count, const Whole& whole, const Rest& rest) {
+  Size i = 0;
+  for (; i + lanes() <= count; i += lanes()) whole(i);
+  if (i < count) rest(i, static_cast<std::size_t>(count - i));
+}
+
+// One vector of channels through the windows of so many rows: each weight is read once for all of them.
+template <int rows>
+HWY_INLINE void convolve_vector(const WindowMap& map, Size row, Size channel, std::size_t live,
+                                const float* operand, const float* weights, const float* bias,
+                                float* result) {
+  const Lanes d;
+  const Vector start = load_first(bias + channel, live);
+  Vector sums[rows];
+  const float* from[rows];
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; ++r) {
+    sums[r] = start;
+    from[r] = operand + map.rows[static_cast<std::size_t>(row + r)] + channel;
+  }
+  const bool whole = live == static_cast<std::size_t>(lanes());
+  for (const std::int32_t tap : map.taps) {
+    const Vector weight = whole ? hn::LoadU(d, weights + channel) : load_first(weights + channel, live);
+    weights += map.channels;
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r) {
+      const Vector x = whole ? hn::LoadU(d, from[r] + tap) : load_first(from[r] + tap, live);
+      sums[r] = hn::MulAdd(weight, x, sums[r]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; ++r) store_first(sums[r], result + (row + r) * map.channels + channel, live);
+}
+
+template <int rows>
+void convolve_rows(const WindowMap& map, Size row, const float* operand, const float* weights,
+                   const float* bias, float* result) {
+  const auto part = [&](Size channel, std::size_t live) HWY_ATTR {
+    convolve_vector<rows>(map, row, channel, live, operand, weights, bias, result);
+  };
+  each_vector(
+      map.channels, [&](Size c) HWY_ATTR { part(c, static_cast<std::size_t>(lanes())); }, part);
+}
+
+// The greater of both; a NaN wins.
+HWY_INLINE Vector greater(Vector so_far, Vector x) {
+  return hn::IfThenElse(hn::Or(hn::Gt(x, so_far), hn::IsNaN(x)), x, so_far);
+}
+
+HWY_INLINE Vector pooled(const PoolMap& map, std::size_t begin, std::size_t end, Size channel,
+                         std::size_t live, const float* operand) {
+  const float* const at = operand + channel;
+  Vector value = load_first(at + map.offsets[begin], live);
+  for (std::size_t i = begin + 1; i < end; ++i) {
+    const Vector x = load_first(at + map.offsets[i], live);
+    value = map.kind == Pool::sum ? hn::Add(value, x) : greater(value, x);
+  }
+  return value;
+}
+
+template <typename Function>
+HWY_INLINE void combine(const PairMap& map, const float* left, const float* right, float* result,
+                        const Function& function) {
+  const Lanes d;
+  for (Size r = 0; r < map.outer;
+       ++r, left += map.left_outer, right += map.right_outer, result += map.inner) {
+    const Vector one_left = hn::Set(d, *left), one_right = hn::Set(d, *right);
+    each_vector(
+        map.inner,
+        [&](Size i) HWY_ATTR {
+          const Vector a = map.left_inner != 0 ? hn::LoadU(d, left + i) : one_left,
+                       b = map.right_inner != 0 ? hn::LoadU(d, right + i) : one_right;
+          hn::StoreU(function(a, b), d, result + i);
+        },
+        [&](Size i, std::size_t live) HWY_ATTR {
+          const Vector a = map.left_inner != 0 ? load_first(left + i, live) : one_left,
+                       b = map.right_inner != 0 ? load_first(right + i, live) : one_right;
+          store_first(function(a, b), result + i, live);
+        });
+  }
+}
+
+// Sums of the lanes in a fixed order.
+HWY_INLINE float total(Vector sums) {
+  HWY_ALIGN float parts[16] = {};
+  hn::Store(sums, Lanes(), parts);
+  for (int half = 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) parts[i] += parts[i + half];
+  }
+  return parts[0];
+}
+
+// The sum of function(x) over a row.
+template <typename Function>
+HWY_INLINE float sum_of(Size count, const float* row, const Function& function) {
+  const Lanes d;
+  Vector sums = hn::Zero(d);
+  each_vector(
+      count, [&](Size i) HWY_ATTR { sums = hn::Add(sums, function(hn::LoadU(d, row + i))); },
+      [&](Size i, std::size_t live) HWY_ATTR {
+        const Vector x = function(load_first(row + i, live));
+        sums = hn::Add(sums, hn::IfThenElseZero(hn::FirstN(d, live), x));
+      });
+  return total(sums);
+}
+
+float greatest_of(Size count, const float* row) {
+  float greatest = row[0];
+  const Lanes d;
+  Vector best = hn::Set(d, row[0]);
+  each_vector(
+      count, [&](Size i) HWY_ATTR { best = greater(best, hn::LoadU(d, row + i)); },
+      [&](Size i, std::size_t live) HWY_ATTR {
+        best = greater(best, hn::IfThenElse(hn::FirstN(d, live), load_first(row + i, live), best));
+      });
+  HWY_ALIGN float parts[16];
+  hn::Store(best, d, parts);
+  for (Size i = 0; i < lanes(); ++i)
+    greatest = parts[i] > greatest || std::isnan(parts[i]) ? parts[i] : greatest;
+  return greatest;
+}
+
+template <typename Function>
+HWY_INLINE void map_row(Size count, const float* from, float* to, const Function& function) {
+  const Lanes d;
+  each_vector(
+      count, [&](Size i) HWY_ATTR { hn::StoreU(function(hn::LoadU(d, from + i)), d, to + i); },
+      [&](Size i, std::size_t live)
+          HWY_ATTR { store_first(function(load_first(from + i, live)), to + i, live); });
+}
+
+void softmax_row(Size count, bool logarithm, const float* from, float* to) {
+  const Lanes d;
+  const Vector greatest = hn::Set(d, greatest_of(count, from));
+  if (logarithm) {
+    const float sum =
+        sum_of(count, from, [&](Vector x) HWY_ATTR { return vf::exponential(hn::Sub(x, greatest)); });
+    const Vector shift = hn::Set(d, std::log(sum));
+    return map_row(count, from, to, [&](Vector x) HWY_ATTR { return hn::Sub(hn::Sub(x, greatest), shift); });
+  }
+  map_row(count, from, to, [&](Vector x) HWY_ATTR { return vf::exponential(hn::Sub(x, greatest)); });
+  const float sum = sum_of(count, to, [](Vector x) HWY_ATTR { return x; });
+  const Vector share = hn::Set(d, 1 / sum);
+  map_row(count, to, to, [&](Vector x) HWY_ATTR { return hn::Mul(x, share); });
+}
+
+void normalise_row(Size count, float epsilon, const float* from, const float* scale, const float* shift,
+                   float* to) {
+  const Lanes d;
+  const float mean = sum_of(count, from, [](Vector x) HWY_ATTR { return x; }) / static_cast<float>(count);
+  const Vector middle = hn::Set(d, mean);
+  const float squares = sum_of(count, from, [&](Vector x) HWY_ATTR {
+    const Vector off = hn::Sub(x, middle);
+    return hn::Mul(off, off);
+  });
+  const Vector factor = hn::Set(d, 1 / std::sqrt(squares / static_cast<float>(count) + epsilon));
+  each_vector(
+      count,
+      [&](Size i) HWY_ATTR {
+        const Vector x = hn::Mul(hn::Sub(hn::LoadU(d, from + i), middle), factor);
+        hn::StoreU(hn::MulAdd(x, hn::LoadU(d, scale + i), hn::LoadU(d, shift + i)), d, to + i);
+      },
+      [&](Size i, std::size_t live) HWY_ATTR {
+        const Vector x = hn::Mul(hn::Sub(load_first(from + i, live), middle), factor);
+        store_first(hn::MulAdd(x, load_first(scale + i, live), load_first(shift + i, live)), to + i, live);
+      });
+}
+
+}  // namespace
+
+void convolve_entry(const WindowMap& map, Size rows, const float* operand, const float* weights,
+                    const float* bias, float* result) {
+  Size row = 0;
+  for (; row + 4 <= rows; row += 4) convolve_rows<4>(map, row, operand, weights, bias, result);
+  for (; row < rows; ++row) convolve_rows<1>(map, row, operand, weights, bias, result);
+}
+
+void pool_entry(const PoolMap& map, Size rows, const float* operand, float* result) {
+  const Lanes d;
+  for (Size r = 0; r < rows; ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    const auto begin = static_cast<std::size_t>(map.begins[at]),
+               end = static_cast<std::size_t>(map.begins[at + 1]);
+    const Vector factor = hn::Set(d, map.kind == Pool::sum ? map.factors[at] : 1.0F);
+    const auto part = [&](Size c, std::size_t live) HWY_ATTR {
+      const Vector value = hn::Mul(pooled(map, begin, end, c, live, operand), factor);
+      store_first(value, result + r * map.channels + c, live);
+    };
+    each_vector(
+        map.channels, [&](Size c) HWY_ATTR { part(c, static_cast<std::size_t>(lanes())); }, part);
+  }
+}
+
+void pair_entry(const PairMap& map, const float* left, const float* right, float* result) {
+  const auto with = [&](const auto& function) HWY_ATTR { combine(map, left, right, result, function); };
+  using V = Vector;
+  switch (map.kind) {
+    case lanes::Binary::add:
+      return with([](V a, V b) HWY_ATTR { return hn::Add(a, b); });
+    case lanes::Binary::subtract:
+      return with([](V a, V b) HWY_ATTR { return hn::Sub(a, b); });
+    case lanes::Binary::multiply:
+      return with([](V a, V b) HWY_ATTR { return hn::Mul(a, b); });
+    case lanes::Binary::divide:
+      return with([](V a, V b) HWY_ATTR { return hn::Div(a, b); });
+    case lanes::Binary::maximum:
+      return with([](V a, V b) HWY_ATTR { return greater(a, b); });
+    case lanes::Binary::minimum:
+      return with([](V a, V b) HWY_ATTR { return hn::Neg(greater(hn::Neg(a), hn::Neg(b))); });
+  }
+}
+
+void softmax_entry(Size rows, Size count, bool logarithm, const float* operand, float* result) {
+  for (Size r = 0; r < rows; ++r) softmax_row(count, logarithm, operand + r * count, result + r * count);
+}
+
+void normalise_entry(Size rows, Size count, float epsilon, const float* operand, const float* scale,
+                     const float* shift, float* result) {
+  for (Size r = 0; r < rows; ++r)
+    normalise_row(count, epsilon, operand + r * count, scale, shift, result + r * count);
+}
+
+}  // namespace assay::channels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::channels {
+
+HWY_EXPORT(convolve_entry);
+HWY_EXPORT(pool_entry);
+HWY_EXPORT(pair_entry);
+HWY_EXPORT(softmax_entry);
+HWY_EXPORT(normalise_entry);
+
+void convolve(const WindowMap& map, std::int64_t rows, const float* operand, const float* weights,
+              const float* bias, float* result) {
+  HWY_DYNAMIC_DISPATCH(convolve_entry)(map, rows, operand, weights, bias, result);
+}
+
+void pool(const PoolMap& map, std::int64_t rows, const float* operand, float* result) {
+  HWY_DYNAMIC_DISPATCH(pool_entry)(map, rows, operand, result);
+}
+
+void apply(const PairMap& map, const float* left, const float* right, float* result) {
+  HWY_DYNAMIC_DISPATCH(pair_entry)(map, left, right, result);
+}
+
+void softmax(std::int64_t rows, std::int64_t count, bool logarithm, const float* operand, float* result) {
+  HWY_DYNAMIC_DISPATCH(softmax_entry)(rows, count, logarithm, operand, result);
+}
+
+void normalise(std::int64_t rows, std::int64_t count, float epsilon, const float* operand, const float* scale,
+               const float* shift, float* result) {
+  HWY_DYNAMIC_DISPATCH(normalise_entry)(rows, count, epsilon, operand, scale, shift, result);
+}
+
+void turn(std::int64_t rows, std::int64_t columns, std::int64_t step, const float* from, std::int64_t to_step,
+          float* to) {
+  constexpr std::int64_t block = 16;
+  for (std::int64_t r0 = 0; r0 < rows; r0 += block) {
+    const std::int64_t r1 = std::min(rows, r0 + block);
+    for (std::int64_t c0 = 0; c0 < columns; c0 += block) {
+      const std::int64_t c1 = std::min(columns, c0 + block);
+      for (std::int64_t c = c0; c < c1; ++c) {
+        for (std::int64_t r = r0; r < r1; ++r) to[c * to_step + r] = from[r * step + c];
+      }
+    }
+  }
+}
+
+}  // namespace assay::channels
+#endif

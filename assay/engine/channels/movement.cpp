@@ -1,0 +1,145 @@
+// Operators that only move elements: most of them only change how a value is looked at.
+
+#include <algorithm>
+
+#include "assay/engine/channels/operators.h"
+#include "assay/engine/lanes/movement.h"
+
+namespace assay::channels {
+namespace {
+
+// Strides under which a value has another shape where it lies; nothing if it has to be copied.
+std::optional<Shape> strides_as(const Value& value, const Shape& shape) {
+  Shape sizes, steps;  // axes of one element do not matter
+  for (std::size_t d = 0; d < value.shape.size(); ++d) {
+    if (value.shape[d] == 1) continue;
+    sizes.push_back(value.shape[d]);
+    steps.push_back(value.strides[d]);
+  }
+  Shape strides(shape.size(), 1);
+  std::size_t from = 0, to = 0;
+  while (from < sizes.size()) {
+    // As many axes of both as hold the same number of elements.
+    const std::size_t first_from = from, first_to = to;
+    std::int64_t have = sizes[from++], want = shape[to++];
+    while (have != want) {
+      if (have < want)
+        have *= sizes[from++];
+      else
+        want *= shape[to++];
+    }
+    for (std::size_t d = first_from; d + 1 < from; ++d) {
+      if (steps[d] != sizes[d + 1] * steps[d + 1]) return std::nullopt;
+    }
+    std::int64_t step = steps[from - 1];
+    for (std::size_t d = to; d-- > first_to;) {
+      strides[d] = step;
+      step *= shape[d];
+    }
+  }
+  return strides;
+}
+
+// Places outside of the operand, or that follow no step, are not views.
+bool is_view(const lanes::Route& route, const Shape& in, const Shape& out) {
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    const lanes::Course& course = route.courses[d];
+    if (!course.list.empty()) return false;
+    const std::int64_t last = course.place(out[d] - 1);
+    if (course.start < 0 || course.start >= in[course.axis] || last < 0 || last >= in[course.axis])
+      return false;
+  }
+  return true;
+}
+
+class Copy : public Operation {
+ public:
+  Copy(Value from, Value to) : from_(std::move(from)), to_(std::move(to)) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    for (std::int64_t r = 0; r < records; ++r)
+      arrange(from_, memory.at(from_) + r * from_.record, to_, memory.at(to_) + r * to_.record);
+  }
+
+ private:
+  Value from_, to_;
+};
+
+std::size_t axis_of_concat(const Node& node, std::size_t rank) {
+  const std::int64_t axis = node.integer("axis", 1);
+  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+}  // namespace
+
+bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  return !graph.is_constant(node.inputs[0]) && !drops(graph, node) &&
+         element_count(shape_of(node.inputs[0])) == element_count(shape_of(node.outputs[0]));
+}
+
+void compile_view(Compiler& compiler, const Node& node) {
+  Value seen = compiler.value(node.inputs[0]);
+  const Shape shape = compiler.shape(node.outputs[0]);
+  std::optional<Shape> strides = strides_as(seen, shape);
+  if (!strides) {
+    seen = compiler.plainly(node.inputs[0]);
+    strides = plain_strides(shape);
+  }
+  seen.shape = shape;
+  seen.strides = *strides;
+  compiler.define(node.outputs[0], seen);
+}
+
+bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (graph.is_constant(node.inputs[0])) return false;
+  const std::vector<lanes::Route> routes = lanes::routes_of(graph, node, shape_of);
+  if (routes.empty()) return false;
+  for (std::size_t o = 0; o < routes.size(); ++o) {
+    if (!is_view(routes[o], shape_of(node.inputs[0]), shape_of(node.outputs[o]))) return false;
+  }
+  return true;
+}
+
+void compile_movement(Compiler& compiler, const Node& node) {
+  const ShapeOf shape_of = [&](ValueId id) -> const Shape& { return compiler.whole_shape(id); };
+  const std::vector<lanes::Route> routes = lanes::routes_of(compiler.graph(), node, shape_of);
+  for (std::size_t o = 0; o < routes.size(); ++o) {
+    const Value& given = compiler.value(node.inputs[0]);
+    Value seen = given;
+    seen.shape = compiler.shape(node.outputs[o]);
+    seen.strides.assign(seen.shape.size(), 1);
+    // Axis 0 of a route is that of the batch, which stays.
+    for (std::size_t d = 0; d < seen.shape.size(); ++d) {
+      const lanes::Course& course = routes[o].courses[d + 1];
+      seen.strides[d] = course.step * given.strides[course.axis - 1];
+      seen.offset += course.start * given.strides[course.axis - 1];
+    }
+    if (routes[o].fixed) seen.offset += routes[o].fixed->start * given.strides[routes[o].fixed->axis - 1];
+    compiler.define(node.outputs[o], seen);
+  }
+}
+
+bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (axis_of_concat(node, shape_of(node.outputs[0]).size()) == 0) return false;
+  return std::ranges::none_of(node.inputs, [&](ValueId in) { return graph.is_constant(in); });
+}
+
+void compile_concat(Compiler& compiler, const Node& node) {
+  const Shape shape = compiler.shape(node.outputs[0]);
+  const std::size_t axis = axis_of_concat(node, shape.size() + 1) - 1;
+  const Value& first = compiler.value(node.inputs[0]);
+  const bool last =
+      lies_as(first, channels_last_strides(first.shape)) && !lies_as(first, plain_strides(first.shape));
+  const Value result = compiler.fresh(shape, last ? channels_last_strides(shape) : plain_strides(shape));
+  std::int64_t begin = 0;
+  for (const ValueId id : node.inputs) {
+    const Value& part = compiler.value(id);
+    Value to = result;
+    to.shape = part.shape;
+    to.offset += begin * result.strides[axis];
+    compiler.add(std::make_unique<Copy>(part, to));
+    begin += part.shape[axis];
+  }
+  compiler.define(node.outputs[0], result);
+}
+
+}  // namespace assay::channels

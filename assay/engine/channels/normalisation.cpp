@@ -1,0 +1,85 @@
+// What is computed of neighbours along the last axis: softmax, layer normalisation.
+
+#include "assay/engine/channels/operators.h"
+
+namespace assay::channels {
+namespace {
+
+class Softmax : public Operation {
+ public:
+  Softmax(Value operand, Value result, bool logarithm)
+      : operand_(std::move(operand)), result_(std::move(result)), logarithm_(logarithm) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const std::int64_t count = result_.shape.back();
+    softmax(records * result_.count() / count, count, logarithm_, memory.at(operand_), memory.at(result_));
+  }
+
+ private:
+  Value operand_, result_;
+  bool logarithm_;
+};
+
+class Normalisation : public Operation {
+ public:
+  Normalisation(Value operand, Value result, float epsilon, std::vector<float> scale,
+                std::vector<float> shift)
+      : operand_(std::move(operand)),
+        result_(std::move(result)),
+        epsilon_(epsilon),
+        scale_(std::move(scale)),
+        shift_(std::move(shift)) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const auto count = static_cast<std::int64_t>(scale_.size());
+    normalise(records * result_.count() / count, count, epsilon_, memory.at(operand_), scale_.data(),
+              shift_.data(), memory.at(result_));
+  }
+
+ private:
+  Value operand_, result_;
+  float epsilon_;
+  std::vector<float> scale_, shift_;
+};
+
+std::int64_t axis_from_front(const Node& node, const Shape& shape) {
+  const std::int64_t axis = node.integer("axis", -1);
+  return axis < 0 ? axis + static_cast<std::int64_t>(shape.size()) : axis;
+}
+
+}  // namespace
+
+bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  const Shape& shape = shape_of(node.inputs[0]);
+  return !graph.is_constant(node.inputs[0]) &&
+         axis_from_front(node, shape) + 1 == static_cast<std::int64_t>(shape.size());
+}
+
+void compile_softmax(Compiler& compiler, const Node& node) {
+  const Value operand = compiler.plainly(node.inputs[0]);
+  const Value result = compiler.fresh(operand.shape, operand.strides);
+  compiler.add(std::make_unique<Softmax>(operand, result, node.op == "LogSoftmax"));
+  compiler.define(node.outputs[0], result);
+}
+
+bool supports_layer_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (graph.is_constant(node.inputs[0]) || !is_float_constant(graph, node, 1)) return false;
+  const Shape& shape = shape_of(node.inputs[0]);
+  const std::int64_t axis = axis_from_front(node, shape);
+  if (axis < 1) return false;
+  const std::int64_t count = element_count({shape.begin() + axis, shape.end()});
+  const bool shifted = node.inputs.size() > 2 && node.inputs[2] != no_value;
+  return graph.constant(node.inputs[1]).count() == count &&
+         (!shifted || (is_float_constant(graph, node, 2) && graph.constant(node.inputs[2]).count() == count));
+}
+
+void compile_layer_normalisation(Compiler& compiler, const Node& node) {
+  const Graph& graph = compiler.graph();
+  std::vector<float> scale = floats(graph.constant(node.inputs[1])), shift(scale.size());
+  if (node.inputs.size() > 2 && node.inputs[2] != no_value) shift = floats(graph.constant(node.inputs[2]));
+  const Value operand = compiler.plainly(node.inputs[0]);
+  const Value result = compiler.fresh(operand.shape, plain_strides(operand.shape));
+  compiler.add(std::make_unique<Normalisation>(operand, result, node.real("epsilon", 1e-5F), std::move(scale),
+                                               std::move(shift)));
+  compiler.define(node.outputs[0], result);
+}
+
+}  // namespace assay::channels

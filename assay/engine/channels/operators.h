@@ -1,0 +1,92 @@
+#pragma once
+
+// How single operators become operations. Adding one: a supports_* and a compile_* function in the file of
+// its family, here, and a line in the table of operators.cpp.
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "assay/engine/channels/kernels.h"
+#include "assay/engine/channels/program.h"
+#include "assay/engine/parameters.h"
+
+namespace assay::channels {
+
+// State while a segment is being compiled: where each value is, and which buffers are free.
+class Compiler {
+ public:
+  Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
+  Program compile();
+
+  const Graph& graph() const { return graph_; }
+  std::int64_t rows() const { return program_.rows; }
+  // Of one record, without and with the batch axis.
+  Shape shape(ValueId id) const;
+  const Shape& whole_shape(ValueId id) const { return request_.shape_of(id); }
+
+  // For nodes that take over work of the one that follows.
+  Absorber absorber();
+  // Takes over a function that alone reads the value. Returns the value that is computed then.
+  ValueId absorb_function(ValueId id, std::optional<lanes::UnaryFunction>& function);
+
+  const Value& value(ValueId id) const { return values_.at(id); }
+  // The value as its elements are to lie, arranged where needed.
+  Value plainly(ValueId id) { return as(value(id), plain_strides(value(id).shape)); }
+  Value channels_last(ValueId id) { return as(value(id), channels_last_strides(value(id).shape)); }
+  Value as(const Value& value, const Shape& strides);
+  // Room for a value about to be computed, until the last reader of `id` is done; of the node alone without.
+  Value fresh(const Shape& shape, const Shape& strides);
+  Value temporary(const Shape& shape, const Shape& strides);
+  void add(std::unique_ptr<Operation> operation) { program_.operations.push_back(std::move(operation)); }
+  void define(ValueId id, Value value);
+
+ private:
+  const Node* sole_reader(ValueId id) const;
+  void fuse(const Node& node);
+  void produced(ValueId id);
+  bool wanted(ValueId id) const;
+  void release(int buffer);
+  void release_read_last_by(std::size_t node, const std::map<ValueId, std::size_t>& last_reader);
+  const Node& node(std::size_t i) const { return graph_.node(request_.nodes[i]); }
+
+  const SegmentRequest& request_;
+  const Graph& graph_;
+  Program program_;
+  std::set<int> inside_, fused_, free_;
+  std::map<ValueId, Value> values_;
+  std::map<int, int> owners_;  // values that lie in a buffer
+  std::vector<int> temporaries_;
+};
+
+bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_convolution(Compiler& compiler, const Node& node);
+bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_dense(Compiler& compiler, const Node& node);
+bool supports_product(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_product(Compiler& compiler, const Node& node);
+bool supports_pooling(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_pooling(Compiler& compiler, const Node& node);
+bool supports_unary(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_unary(Compiler& compiler, const Node& node);
+bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_binary(Compiler& compiler, const Node& node);
+bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_normalisation(Compiler& compiler, const Node& node);
+bool supports_layer_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_layer_normalisation(Compiler& compiler, const Node& node);
+bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_softmax(Compiler& compiler, const Node& node);
+bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_view(Compiler& compiler, const Node& node);
+bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_movement(Compiler& compiler, const Node& node);
+bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_concat(Compiler& compiler, const Node& node);
+
+bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_node(Compiler& compiler, const Node& node);
+// Nanoseconds for a record on one thread.
+double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+
+}  // namespace assay::channels

@@ -1,0 +1,49 @@
+// The first numbers of vectors, for every instruction set: to be included after hwy/foreach_target.h, hence
+// the unusual guard. Nothing beyond them is read or written.
+
+#if defined(ASSAY_CHANNELS_PARTIAL_VECTORS) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_CHANNELS_PARTIAL_VECTORS
+#undef ASSAY_CHANNELS_PARTIAL_VECTORS
+#else
+#define ASSAY_CHANNELS_PARTIAL_VECTORS
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::channels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Lanes = hn::CappedTag<float, 16>;
+using Vector = hn::Vec<Lanes>;
+
+// Zeros in the other lanes.
+HWY_INLINE Vector load_first(const float* from, std::size_t count) {
+  const Lanes d;
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET <= HWY_AVX3
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#else
+  HWY_ALIGN float lanes[16] = {};
+  for (std::size_t i = 0; i < count; ++i) lanes[i] = from[i];
+  return hn::Load(d, lanes);
+#endif
+}
+
+HWY_INLINE void store_first(Vector x, float* to, std::size_t count) {
+  const Lanes d;
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET <= HWY_AVX3
+  hn::BlendedStore(x, hn::FirstN(d, count), d, to);
+#else
+  HWY_ALIGN float lanes[16];
+  hn::Store(x, d, lanes);
+  for (std::size_t i = 0; i < count; ++i) to[i] = lanes[i];
+#endif
+}
+
+}  // namespace assay::channels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

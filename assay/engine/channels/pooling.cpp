@@ -1,0 +1,116 @@
+// Pools, global ones and means over positions.
+
+#include <algorithm>
+
+#include "assay/engine/channels/operators.h"
+#include "assay/engine/padding.h"
+
+namespace assay::channels {
+namespace {
+
+class PoolOperation : public Operation {
+ public:
+  PoolOperation(Value operand, Value result, PoolMap map)
+      : operand_(std::move(operand)), result_(std::move(result)), map_(std::move(map)) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const std::int64_t rows = result_.count() / map_.channels;
+    for (std::int64_t r = 0; r < records; ++r) {
+      pool(map_, rows, memory.at(operand_) + r * operand_.record, memory.at(result_) + r * result_.record);
+    }
+  }
+
+ private:
+  Value operand_, result_;
+  PoolMap map_;
+};
+
+bool averages(const Node& node) { return node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
+
+// Positions of one axis that a window covers, and how many of its taps lie in the picture or the padding that
+// counts.
+struct Covered {
+  std::vector<std::int64_t> places;
+  std::int64_t counted = 0;
+};
+Covered covered(const SlidingWindow& window, std::size_t axis, std::int64_t position, std::int64_t size,
+                bool counts_padding) {
+  Covered found;
+  for (std::int64_t k = 0; k < window.kernel[axis]; ++k) {
+    const std::int64_t at = position * window.strides[axis] - window.left[axis] + k * window.dilations[axis];
+    if (at >= 0 && at < size) found.places.push_back(at);
+  }
+  found.counted = counts_padding ? window.kernel[axis] : static_cast<std::int64_t>(found.places.size());
+  return found;
+}
+
+// All places of a window over several axes, as offsets.
+void append_offsets(const std::vector<Covered>& axes, const Shape& strides, std::size_t axis, std::int64_t at,
+                    std::vector<std::int32_t>& offsets) {
+  if (axis == axes.size()) {
+    offsets.push_back(static_cast<std::int32_t>(at));
+    return;
+  }
+  for (const std::int64_t place : axes[axis].places)
+    append_offsets(axes, strides, axis + 1, at + place * strides[axis + 1], offsets);
+}
+
+PoolMap map_of(const Node& node, const SlidingWindow& window, const Value& operand, const Shape& result) {
+  const bool counts_padding = node.integer("count_include_pad", 0) != 0;
+  PoolMap map;
+  map.kind = averages(node) ? Pool::sum : Pool::greatest;
+  map.channels = operand.shape[0];
+  Shape positions(result.begin() + 1, result.end()), place(positions.size(), 0);
+  for (std::int64_t i = 0, all = element_count(positions); i < all; ++i) {
+    std::vector<Covered> axes;
+    std::int64_t counted = 1;
+    for (std::size_t d = 0; d < positions.size(); ++d) {
+      axes.push_back(covered(window, d, place[d], operand.shape[d + 1], counts_padding));
+      counted *= axes.back().counted;
+    }
+    map.begins.push_back(static_cast<std::int32_t>(map.offsets.size()));
+    append_offsets(axes, operand.strides, 0, 0, map.offsets);
+    map.factors.push_back(1.0F / static_cast<float>(counted));
+    for (std::size_t d = positions.size(); d-- > 0 && ++place[d] == positions[d];) place[d] = 0;
+  }
+  map.begins.push_back(static_cast<std::int32_t>(map.offsets.size()));
+  return map;
+}
+
+// Whether a partial window at the end counts, beyond the padding that the node declares.
+bool goes_beyond(const Node& node, const SlidingWindow& window) {
+  if (node.text("auto_pad", "NOTSET") != "NOTSET") return true;
+  const std::size_t rank = window.kernel.size();
+  const std::vector<std::int64_t> pads = entries(node, "pads", 2 * rank, 0);
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (window.right[d] > pads[d + rank]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool supports_pooling(const Graph&, const Node& node, const ShapeOf& shape_of) {
+  const Shape& input = shape_of(node.inputs[0]);
+  if (input.size() < 3) return false;
+  const SlidingWindow window = pool_window(node, input, shape_of(node.outputs[0]));
+  if (averages(node) && node.integer("count_include_pad", 0) != 0 && goes_beyond(node, window)) return false;
+  for (std::size_t d = 0; d < window.kernel.size(); ++d) {
+    // Windows that lie wholly in the padding have no agreed value; dilation with padding is the reference's.
+    if (window.left[d] >= window.kernel[d] || window.right[d] >= window.kernel[d]) return false;
+    const bool padded = window.left[d] != 0 || window.right[d] > 0;
+    if (window.dilations[d] != 1 && (padded || averages(node))) return false;
+  }
+  return true;
+}
+
+void compile_pooling(Compiler& compiler, const Node& node) {
+  const SlidingWindow window =
+      pool_window(node, compiler.whole_shape(node.inputs[0]), compiler.whole_shape(node.outputs[0]));
+  const Value operand = compiler.channels_last(node.inputs[0]);
+  const Shape shape = compiler.shape(node.outputs[0]);
+  const Value result = compiler.fresh(shape, channels_last_strides(shape));
+  compiler.add(std::make_unique<PoolOperation>(operand, result, map_of(node, window, operand, shape)));
+  compiler.define(node.outputs[0], result);
+}
+
+}  // namespace assay::channels

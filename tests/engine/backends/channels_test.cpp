@@ -1,0 +1,142 @@
+// The back end whose vectors hold channels, beyond what every back end has to do.
+
+#include <assay/session.h>
+#include "assay/engine/channels/segment.h"
+#include "tests/engine/backends/network.h"
+
+namespace assay {
+namespace {
+
+using test::Ints;
+using test::Network;
+
+const Backend& channels_backend() { return channels::backend(); }
+
+std::map<std::string, Attribute> along(std::int64_t axis) { return {{"axis", axis}}; }
+
+// Sums of more numbers than one block holds, and units that fill no vector or several panels.
+TEST(Channels, DenseLayersOfEveryWidthAgree) {
+  for (const std::int64_t units : {1, 3, 8, 17, 64, 65, 130}) {
+    for (const std::int64_t inputs : {1, 5, 256, 257, 700}) {
+      Network net(channels_backend(), {inputs}, 13);
+      const ValueId dense =
+          net.add("Gemm", {net.input, net.constant({inputs, units}, 0.05), net.constant({units})});
+      net.expect_agreement({net.add("Relu", {dense})}, {{dense, Reduction::mean}});
+    }
+  }
+}
+
+TEST(Channels, WideConvolutionsAgree) {
+  for (const std::int64_t stride : {1, 2}) {
+    Network net(channels_backend(), {70, 9, 8}, 5);
+    const ValueId conv = net.add("Conv", {net.input, net.constant({90, 70, 3, 3}, 0.05), net.constant({90})},
+                                 {{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{stride, stride}}});
+    net.expect_agreement({net.add("Sigmoid", {conv})},
+                         {{conv, Reduction::mean}, {conv, Reduction::max, 1, true}});
+  }
+}
+
+TEST(Channels, DepthwiseConvolutionsAgree) {
+  for (const std::int64_t count : {1, 7, 16, 40}) {
+    Network net(channels_backend(), {count, 9, 11}, 3);
+    const ValueId conv = net.add("Conv", {net.input, net.constant({count, 1, 5, 3}), net.constant({count})},
+                                 {{"group", count}, {"pads", Ints{2, 1, 2, 0}}, {"strides", Ints{2, 1}}});
+    net.expect_agreement({net.add("Clip", {conv, net.constant({}, 0, -0.5), net.constant({}, 0, 0.7)})});
+  }
+}
+
+// A gate for every channel, as squeeze and excitation has it.
+TEST(Channels, GatesOfChannelsAgree) {
+  Network net(channels_backend(), {24, 6, 7}, 4);
+  const ValueId conv = net.add("Conv", {net.input, net.constant({40, 24, 1, 1})});
+  const ValueId pooled = net.add("GlobalAveragePool", {conv});
+  const ValueId gate = net.add("Sigmoid", {net.add("Conv", {pooled, net.constant({40, 40, 1, 1})})});
+  const ValueId gated = net.add("Mul", {conv, gate});
+  net.expect_agreement({gated, net.add("Mul", {gate, gated}), net.add("Add", {net.input, net.input})},
+                       {{gated, Reduction::min}});
+}
+
+TEST(Channels, AttentionAgrees) {
+  Network net(channels_backend(), {10, 24}, 3);
+  const auto projected = [&](ValueId from) {
+    const ValueId dense =
+        net.add("Add", {net.add("MatMul", {from, net.constant({24, 24}, 0.2)}), net.constant({24})});
+    const ValueId heads = net.add("Reshape", {dense, net.integers({0, 10, 4, 6})});
+    return net.add("Transpose", {heads}, {{"perm", Ints{0, 2, 1, 3}}});
+  };
+  const ValueId normal =
+      net.add("LayerNormalization", {net.input, net.constant({24}, 0.1, 1), net.constant({24})}, along(-1));
+  const ValueId query = projected(normal), values = projected(normal);
+  const ValueId keys = net.add("Transpose", {projected(normal)}, {{"perm", Ints{0, 1, 3, 2}}});
+  const ValueId scores = net.add("Mul", {net.add("MatMul", {query, keys}), net.constant({1})});
+  const ValueId weights = net.add("Softmax", {scores}, along(-1));
+  const ValueId mixed =
+      net.add("Transpose", {net.add("MatMul", {weights, values})}, {{"perm", Ints{0, 2, 1, 3}}});
+  const ValueId joined = net.add("Reshape", {mixed, net.integers({0, 10, 24})});
+  const ValueId sum = net.add("Add", {net.input, net.add("MatMul", {joined, net.constant({24, 24}, 0.2)})});
+  const ValueId first = net.add("Gather", {sum, net.whole(0)}, along(1));
+  net.expect_agreement({sum, weights, first}, {{sum, Reduction::mean, 2}, {weights, Reduction::max}});
+}
+
+// Pictures whose channels move to the last axis for a while, as in ConvNeXt.
+TEST(Channels, ChannelsThatMoveAgree) {
+  Network net(channels_backend(), {12, 5, 6}, 3);
+  const ValueId conv = net.add("Conv", {net.input, net.constant({12, 1, 3, 3})},
+                               {{"group", std::int64_t{12}}, {"pads", Ints{1, 1, 1, 1}}});
+  const ValueId last = net.add("Transpose", {conv}, {{"perm", Ints{0, 2, 3, 1}}});
+  const ValueId normal =
+      net.add("LayerNormalization", {last, net.constant({12}), net.constant({12})}, along(-1));
+  const ValueId dense = net.add("Gelu", {net.add("MatMul", {normal, net.constant({12, 20})})});
+  const ValueId back = net.add("Transpose", {net.add("MatMul", {dense, net.constant({20, 12})})},
+                               {{"perm", Ints{0, 3, 1, 2}}});
+  const ValueId sum = net.add("Add", {back, net.input});
+  const ValueId flat = net.add("Flatten", {sum});
+  net.expect_agreement({sum, flat, net.add("Softmax", {flat}, along(1))}, {{back, Reduction::max}});
+}
+
+TEST(Channels, SlicesAndPartsAgree) {
+  Network net(channels_backend(), {12, 6, 4}, 3);
+  const ValueId conv = net.add("Conv", {net.input, net.constant({12, 12, 1, 1})});
+  const std::vector<ValueId> parts = net.add_several("Split", {conv, net.integers({4, 8})}, 2, along(1));
+  const ValueId backwards = net.add("Slice", {parts[1], net.integers({-1, 0}), net.integers({-100, 5}),
+                                              net.integers({1, 2}), net.integers({-2, 2})});
+  const ValueId joined = net.add("Concat", {parts[0], parts[1], net.input}, along(1));
+  const ValueId upright = net.add("Unsqueeze", {parts[0], net.integers({2})});
+  net.expect_agreement({backwards, joined, net.add("Tanh", {backwards}), net.add("Relu", {upright}),
+                        net.add("Concat", {parts[0], parts[0]}, along(3))},
+                       {{parts[1], Reduction::mean}, {joined, Reduction::max}});
+}
+
+TEST(Channels, ConstantsThatLieAcrossAgree) {
+  Network net(channels_backend(), {5, 4, 3}, 3);
+  const ValueId conv = net.add("Conv", {net.input, net.constant({5, 5, 1, 1})});
+  const ValueId sum = net.add("Add", {conv, net.constant({5, 4, 3})});
+  net.expect_agreement({net.add("Mul", {sum, net.constant({4, 1})}),
+                        net.add("Div", {sum, net.constant({}, 0, 2)}),
+                        net.add("Sub", {net.constant({3}), sum}), net.add("Max", {sum, net.input})});
+}
+
+TEST(Channels, NanTravels) {
+  GraphBuilder build("net");
+  const ValueId x = build.input("x", DType::float32, {-1, 3, 4, 4});
+  const ValueId pool = build.add("MaxPool", "pool", {build.add("Sqrt", "root", {x})},
+                                 {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+  build.output(build.add("GlobalMaxPool", "most", {pool}));
+  const Graph graph = build.build();
+  std::vector<float> numbers(96);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  numbers[5] = numbers[50] = -1;
+  const auto found = [&](const std::string& engine) {
+    const Session session(graph, {.engine = engine});
+    const ValueId output = session.graph().outputs()[0];
+    return session
+        .run({{session.graph().inputs()[0], Array::of<float>({2, 3, 4, 4}, numbers)}}, std::span(&output, 1))
+        .at(output)
+        .isnan();
+  };
+  EXPECT_TRUE(array::equal(found("channels"), found("reference")));
+  EXPECT_EQ(found("channels").sum().item<std::int64_t>(), 2);
+}
+
+}  // namespace
+}  // namespace assay
