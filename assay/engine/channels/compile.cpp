@@ -59,10 +59,39 @@ Absorber Compiler::absorber() {
           .fuse = [this](const Node& node) { fuse(node); }};
 }
 
-ValueId Compiler::absorb_function(ValueId id, std::optional<lanes::UnaryFunction>& function) {
+// The function of the value that only a product with the value reads; nullptr where there is none.
+const Node* Compiler::gate_of(ValueId id) const {
+  const auto readers = graph_.consumers(id);
+  if (wanted(id) || readers.size() != 2 || !inside_.contains(readers[0]) || !inside_.contains(readers[1]))
+    return nullptr;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Node &function = graph_.node(readers[i]), &product = graph_.node(readers[1 - i]);
+    if (product.op == "Mul" && supports_unary(graph_, function, request_.shape_of) &&
+        sole_reader(function.outputs[0]) == &product)
+      return &function;
+  }
+  return nullptr;
+}
+
+ValueId Compiler::absorb_function(ValueId id, Finish& finish) {
+  const Node* reader = sole_reader(id);
+  const bool alone = reader != nullptr && supports_unary(graph_, *reader, request_.shape_of);
+  if (!alone) reader = gate_of(id);
+  if (reader == nullptr) return id;
+  finish = {.function = lanes::function_of(graph_, *reader), .gates = !alone};
+  fuse(*reader);
+  if (alone) return reader->outputs[0];
+  const Node& product = *sole_reader(reader->outputs[0]);
+  fuse(product);
+  return product.outputs[0];
+}
+
+ValueId Compiler::absorb_sum(ValueId id, const Shape& strides, std::optional<Value>& added) {
   const Node* const reader = sole_reader(id);
-  if (reader == nullptr || !supports_unary(graph_, *reader, request_.shape_of)) return id;
-  function = lanes::function_of(graph_, *reader);
+  if (reader == nullptr || reader->op != "Add" || reader->inputs[0] == reader->inputs[1]) return id;
+  const ValueId other = reader->inputs[reader->inputs[0] == id ? 1 : 0];
+  if (!values_.contains(other) || shape(other) != shape(id)) return id;
+  added = as(value(other), strides);
   fuse(*reader);
   return reader->outputs[0];
 }

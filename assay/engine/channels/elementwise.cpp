@@ -18,7 +18,7 @@ class Function : public Operation {
     const std::int64_t count = records * result_.count();
     float* const to = memory.at(result_);
     std::memcpy(to, memory.at(operand_), static_cast<std::size_t>(count) * sizeof(float));
-    apply_in_place(function_, count, to);
+    apply_in_place({.function = function_}, count, to);
   }
 
  private:
@@ -40,19 +40,19 @@ class Pair : public Operation {
     PairMap map;
     Shape sizes, left, right, to;  // of the axes outside of the map
   };
-  Pair(Side left, Side right, Value result, Loop loop, std::optional<lanes::UnaryFunction> function)
+  Pair(Side left, Side right, Value result, Loop loop, Finish finish)
       : left_(std::move(left)),
         right_(std::move(right)),
         result_(std::move(result)),
         loop_(std::move(loop)),
-        function_(function) {}
+        finish_(finish) {}
 
   void run(const Memory& memory, std::int64_t records) const override {
     const float *const left = begin(left_, memory), *const right = begin(right_, memory);
     float* const to = memory.at(result_);
     for (std::int64_t r = 0; r < records; ++r)
       pass(0, left + r * left_.record, right + r * right_.record, to + r * result_.record);
-    if (function_) apply_in_place(*function_, records * result_.count(), to);
+    apply_in_place(finish_, records * result_.count(), to);
   }
 
  private:
@@ -68,7 +68,7 @@ class Pair : public Operation {
   Side left_, right_;
   Value result_;
   Loop loop_;
-  std::optional<lanes::UnaryFunction> function_;
+  Finish finish_;
 };
 
 // Axes of the result from the widest step to the nearest, those that all three pass as one joined.
@@ -187,16 +187,28 @@ Side side_of(Compiler& compiler, const Operand& operand, const Value& result) {
 }
 
 void add_pair(Compiler& compiler, lanes::Binary kind, const Operands& operands, const Value& result,
-              const std::optional<lanes::UnaryFunction>& function) {
+              const Finish& finish) {
   Side left = side_of(compiler, operands[0], result), right = side_of(compiler, operands[1], result);
   Pair::Loop loop = loop_of(kind, result, left, right);
-  compiler.add(std::make_unique<Pair>(std::move(left), std::move(right), result, std::move(loop), function));
+  compiler.add(std::make_unique<Pair>(std::move(left), std::move(right), result, std::move(loop), finish));
 }
 
 }  // namespace
 
-void apply_in_place(const lanes::UnaryFunction& function, std::int64_t count, float* numbers) {
-  lanes::apply(function, (count + lanes::width - 1) / lanes::width, numbers, numbers);
+void apply_in_place(const Finish& finish, std::int64_t count, float* numbers) {
+  if (!finish.function) return;
+  const auto function = [&](std::int64_t some, float* at) {
+    lanes::apply(*finish.function, (some + lanes::width - 1) / lanes::width, at, at);
+  };
+  if (!finish.gates) return function(count, numbers);
+  constexpr std::int64_t together = 1024;
+  alignas(64) float gates[together];
+  for (std::int64_t i = 0; i < count; i += together) {
+    const std::int64_t some = std::min(together, count - i);
+    std::memcpy(gates, numbers + i, static_cast<std::size_t>(some) * sizeof(float));
+    function(some, gates);
+    apply({.kind = lanes::Binary::multiply, .inner = some}, numbers + i, gates, numbers + i);
+  }
 }
 
 bool supports_unary(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -239,9 +251,9 @@ void compile_binary(Compiler& compiler, const Node& node) {
   }
   const Shape shape = compiler.shape(node.outputs[0]);
   const Value result = compiler.fresh(shape, strides_of(shape, operands));
-  std::optional<lanes::UnaryFunction> function;
-  const ValueId id = compiler.absorb_function(node.outputs[0], function);
-  add_pair(compiler, *lanes::pair_of(node), operands, result, function);
+  Finish finish;
+  const ValueId id = compiler.absorb_function(node.outputs[0], finish);
+  add_pair(compiler, *lanes::pair_of(node), operands, result, finish);
   compiler.define(id, result);
 }
 
@@ -262,10 +274,10 @@ void compile_normalisation(Compiler& compiler, const Node& node) {
   const Shape strides = strides_of(operand.shape, product);
   const Value scaled = compiler.temporary(operand.shape, strides),
               result = compiler.fresh(operand.shape, strides);
-  std::optional<lanes::UnaryFunction> function;
-  const ValueId id = compiler.absorb_function(node.outputs[0], function);
+  Finish finish;
+  const ValueId id = compiler.absorb_function(node.outputs[0], finish);
   add_pair(compiler, lanes::Binary::multiply, product, scaled, {});
-  add_pair(compiler, lanes::Binary::add, {{{&shift, nullptr}, {nullptr, &scaled}}}, result, function);
+  add_pair(compiler, lanes::Binary::add, {{{&shift, nullptr}, {nullptr, &scaled}}}, result, finish);
   compiler.define(id, result);
 }
 

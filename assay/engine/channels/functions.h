@@ -3,12 +3,18 @@
 // Functions of single elements over values of this back end.
 
 #include <cstdint>
+#include <optional>
 
 #include "assay/engine/lanes/kernels.h"
 
 namespace assay::channels {
 
+// What happens to results while they are near: x becomes f(x), or x f(x) as in SiLU.
+struct Finish {
+  std::optional<lanes::UnaryFunction> function = {};
+  bool gates = false;
+};
 // Of `count` numbers of a buffer, aligned as buffers are. Rounds up to whole vectors.
-void apply_in_place(const lanes::UnaryFunction& function, std::int64_t count, float* numbers);
+void apply_in_place(const Finish& finish, std::int64_t count, float* numbers);
 
 }  // namespace assay::channels

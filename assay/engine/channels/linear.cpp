@@ -49,13 +49,14 @@ class Linear : public Operation {
  public:
   // For every group: the map is the same, what differs is where operand, weights and result begin.
   Linear(Value operand, Value result, LinearMap map, std::vector<FloatBlock> groups, std::int64_t group_step,
-         std::optional<lanes::UnaryFunction> function)
+         std::optional<Value> added, Finish finish)
       : operand_(std::move(operand)),
         result_(std::move(result)),
         map_(std::move(map)),
         groups_(std::move(groups)),
         group_step_(group_step),
-        function_(function),
+        added_(std::move(added)),
+        finish_(finish),
         rows_(result_.count() / map_.result_step) {}
 
   void run(const Memory& memory, std::int64_t records) const override {
@@ -70,7 +71,12 @@ class Linear : public Operation {
         apply(map_, first, count, operand + group * group_step_, groups_[g].get(),
               result + group * map_.units);
       }
-      if (function_) apply_in_place(*function_, count * map_.result_step, result + first * map_.result_step);
+      float* const made = result + first * map_.result_step;
+      if (added_) {
+        const float* const added = memory.at(*added_) + first * map_.result_step;
+        apply({.kind = lanes::Binary::add, .inner = count * map_.result_step}, made, added, made);
+      }
+      apply_in_place(finish_, count * map_.result_step, made);
     }
   }
 
@@ -79,33 +85,34 @@ class Linear : public Operation {
   LinearMap map_;
   std::vector<FloatBlock> groups_;  // packed weights
   std::int64_t group_step_;
-  std::optional<lanes::UnaryFunction> function_;
+  std::optional<Value> added_;
+  Finish finish_;
   std::int64_t rows_;  // of a record
 };
 
 class Depthwise : public Operation {
  public:
   Depthwise(Value operand, Value result, WindowMap map, std::vector<float> weights, std::vector<float> bias,
-            std::optional<lanes::UnaryFunction> function)
+            Finish finish)
       : operand_(std::move(operand)),
         result_(std::move(result)),
         map_(std::move(map)),
         weights_(std::move(weights)),
         bias_(std::move(bias)),
-        function_(function) {}
+        finish_(finish) {}
 
   void run(const Memory& memory, std::int64_t records) const override {
     float* const result = memory.at(result_);
     convolve(map_, records * (result_.count() / map_.channels), memory.at(operand_), weights_.data(),
              bias_.data(), result);
-    if (function_) apply_in_place(*function_, records * result_.count(), result);
+    apply_in_place(finish_, records * result_.count(), result);
   }
 
  private:
   Value operand_, result_;
   WindowMap map_;
   std::vector<float> weights_, bias_;
-  std::optional<lanes::UnaryFunction> function_;
+  Finish finish_;
 };
 
 // Calls body(place) for all places of a grid, in order.
@@ -175,11 +182,13 @@ std::vector<Run> runs_of(std::span<const std::int32_t> taps, std::int64_t channe
 // Weights and bias after what is folded into them, and the value that is computed then.
 struct Folded {
   std::vector<float> weights, bias;
-  std::optional<lanes::UnaryFunction> function;
+  std::optional<Value> added;
+  Finish finish;
   ValueId result = no_value;
 };
 
-Folded folded(Compiler& compiler, const Node& node) {
+// `strides` of the result.
+Folded folded(Compiler& compiler, const Node& node, const Shape& strides, bool sums) {
   const Graph& graph = compiler.graph();
   Folded parts;
   parts.result = node.outputs[0];
@@ -196,7 +205,8 @@ Folded folded(Compiler& compiler, const Node& node) {
   // Of [N, units] and [N, units, ...] alone the units of a layer are the channels of a normalisation.
   if (node.op == "Conv" || compiler.shape(node.outputs[0]).size() == 1)
     parts.result = compiler.absorber().normalisation(parts.result, parts.weights, parts.bias);
-  parts.result = compiler.absorb_function(parts.result, parts.function);
+  if (sums) parts.result = compiler.absorb_sum(parts.result, strides, parts.added);
+  parts.result = compiler.absorb_function(parts.result, parts.finish);
   return parts;
 }
 
@@ -219,7 +229,7 @@ void compile_depthwise(Compiler& compiler, const Value& operand, const Value& re
   turn(channels, taps, taps, parts.weights.data(), channels, weights.data());
   compiler.add(std::make_unique<Depthwise>(
       operand, result, WindowMap{std::move(windows.rows), std::move(windows.taps), channels},
-      std::move(weights), std::move(parts.bias), parts.function));
+      std::move(weights), std::move(parts.bias), parts.finish));
 }
 
 }  // namespace
@@ -238,13 +248,14 @@ void compile_convolution(Compiler& compiler, const Node& node) {
       sliding_window(node, compiler.whole_shape(node.inputs[0]), compiler.whole_shape(node.outputs[0]),
                      {kernel.begin() + 2, kernel.end()});
   const std::int64_t groups = node.integer("group", 1), units = kernel[0] / groups, channels = kernel[1];
-  Folded parts = folded(compiler, node);
+  const Shape shape = compiler.shape(node.outputs[0]), strides = channels_last_strides(shape);
+  const bool depthwise = channels == 1 && units == 1;
+  Folded parts = folded(compiler, node, strides, !depthwise);
   const Value operand = padded(compiler, node.inputs[0], window);
-  const Shape shape = compiler.shape(node.outputs[0]);
-  const Value result = compiler.fresh(shape, channels_last_strides(shape));
+  const Value result = compiler.fresh(shape, strides);
   Windows windows = windows_of(operand, window, shape, compiler.rows());
   const ValueId computed = parts.result;
-  if (channels == 1 && units == 1) {
+  if (depthwise) {
     compile_depthwise(compiler, operand, result, std::move(windows), std::move(parts));
     return compiler.define(computed, result);
   }
@@ -258,7 +269,7 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   LinearMap map{std::move(windows.rows), in_blocks(runs_of(windows.taps, channels)), units, shape[0],
                 channels};
   compiler.add(std::make_unique<Linear>(operand, result, std::move(map), std::move(weights), channels,
-                                        parts.function));
+                                        std::move(parts.added), parts.finish));
   compiler.define(computed, result);
 }
 
@@ -277,10 +288,10 @@ bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_o
 
 void compile_dense(Compiler& compiler, const Node& node) {
   const Value operand = compiler.plainly(node.inputs[0]);
-  Folded parts = folded(compiler, node);
-  const Shape shape = compiler.shape(node.outputs[0]);
+  const Shape shape = compiler.shape(node.outputs[0]), strides = plain_strides(shape);
+  Folded parts = folded(compiler, node, strides, true);
   const std::int64_t inputs = operand.shape.back(), units = shape.back();
-  const Value result = compiler.fresh(shape, plain_strides(shape));
+  const Value result = compiler.fresh(shape, strides);
   LinearMap map{{}, {}, units, units, inputs};
   for (std::int64_t r = 0, rows = compiler.rows() * (operand.count() / inputs); r < rows; ++r)
     map.rows.push_back(static_cast<std::int32_t>(r * inputs));
@@ -288,8 +299,8 @@ void compile_dense(Compiler& compiler, const Node& node) {
   map.blocks = in_blocks(std::span(&run, 1));
   std::vector<FloatBlock> weights;
   weights.push_back(packed(units, inputs, parts.weights.data(), parts.bias.data()));
-  compiler.add(
-      std::make_unique<Linear>(operand, result, std::move(map), std::move(weights), 0, parts.function));
+  compiler.add(std::make_unique<Linear>(operand, result, std::move(map), std::move(weights), 0,
+                                        std::move(parts.added), parts.finish));
   compiler.define(parts.result, result);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "assay/engine/channels/functions.h"
 #include "assay/engine/channels/kernels.h"
 #include "assay/engine/channels/program.h"
 #include "assay/engine/parameters.h"
@@ -27,8 +28,11 @@ class Compiler {
 
   // For nodes that take over work of the one that follows.
   Absorber absorber();
-  // Takes over a function that alone reads the value. Returns the value that is computed then.
-  ValueId absorb_function(ValueId id, std::optional<lanes::UnaryFunction>& function);
+  // Takes over the function that alone reads the value, or with a product that reads both. Returns the value
+  // that is computed then.
+  ValueId absorb_function(ValueId id, Finish& finish);
+  // Takes over the sum of the value with another one that is there. Returns the value that is computed then.
+  ValueId absorb_sum(ValueId id, const Shape& strides, std::optional<Value>& added);
 
   const Value& value(ValueId id) const { return values_.at(id); }
   // The value as its elements are to lie, arranged where needed.
@@ -43,6 +47,7 @@ class Compiler {
 
  private:
   const Node* sole_reader(ValueId id) const;
+  const Node* gate_of(ValueId id) const;
   void fuse(const Node& node);
   void produced(ValueId id);
   bool wanted(ValueId id) const;

@@ -56,6 +56,28 @@ TEST(Channels, GatesOfChannelsAgree) {
                        {{gated, Reduction::min}});
 }
 
+// What is done to results while they are near: sums with what is there, functions, products with functions.
+TEST(Channels, SumsAndFunctionsOfResultsAgree) {
+  for (const bool picture : {true, false}) {
+    Network net(channels_backend(), picture ? Shape{20, 5, 6} : Shape{7, 20}, 4);
+    const auto layer = [&](ValueId from) {
+      return picture ? net.add("Conv", {from, net.constant({20, 20, 1, 1}, 0.2), net.constant({20})})
+                     : net.add("MatMul", {from, net.constant({20, 20}, 0.2)});
+    };
+    const ValueId first = layer(net.input);
+    const ValueId second = net.add("Relu", {net.add("Add", {layer(first), first})});
+    const ValueId third = net.add("Add", {net.input, layer(second)});
+    const ValueId gated = net.add("Mul", {third, net.add("Sigmoid", {third})});
+    const ValueId twice = layer(gated);
+    const ValueId doubled = net.add("Add", {twice, twice});
+    const ValueId fourth = layer(doubled);
+    const ValueId later = net.add("Add", {fourth, layer(fourth)});
+    const ValueId product = net.add("Mul", {net.add("Tanh", {later}), later});
+    net.expect_agreement({product, doubled}, {{second, Reduction::mean}});
+    net.expect_agreement({product});
+  }
+}
+
 TEST(Channels, AttentionAgrees) {
   Network net(channels_backend(), {10, 24}, 3);
   const auto projected = [&](ValueId from) {
