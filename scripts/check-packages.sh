@@ -24,7 +24,6 @@ needs() { # PACKAGE WORD: the package depends on it
 has assay usr/bin/assay
 has assay usr/share/man/man1/assay-cover.1
 has assay usr/share/bash-completion/completions/assay
-needs assay libdnnl
 has assay-doc usr/share/doc/assay-doc/docs/first-steps.md
 has assay-doc usr/share/doc/assay-doc/studies/run-all.sh
 if ls "$work"/debs/assay-mpi_*.deb >/dev/null 2>&1; then

@@ -8,7 +8,7 @@ library_packages=(
 )
 # Further needs of scripts/release.sh.
 release_packages=(dpkg-dev make perl python3-venv python3-six tcl unicode-data xz-utils zip)
-optional_packages=(libdnnl-dev libopenmpi-dev openmpi-bin) # a faster back end; many machines
+optional_packages=(libopenmpi-dev openmpi-bin) # many machines
 test_packages=(libgtest-dev libgmock-dev)
 test_data_packages=(libonnx-testdata)
 python_packages=(python3-dev python3-numpy python3-pip python3-pytest)

@@ -47,7 +47,7 @@ configured() {
   PKG_CONFIG_LIBDIR=$work/libraries/$target/lib/pkgconfig cmake -S . -B "$folder" -G Ninja --log-level=WARNING \
     -DCMAKE_TOOLCHAIN_FILE="$work/tools/$target/toolchain.cmake" -DCMAKE_PREFIX_PATH="$work/libraries/$target" \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-g0 -ffile-prefix-map=$project=. -ffile-prefix-map=$folder=." \
-    -DCMAKE_EXE_LINKER_FLAGS="-s -Wl,--gc-sections" -DCMAKE_MODULE_LINKER_FLAGS="-s -Wl,--gc-sections" -DASSAY_TESTS=OFF -DASSAY_MPI=OFF -DASSAY_ONEDNN=OFF "$@"
+    -DCMAKE_EXE_LINKER_FLAGS="-s -Wl,--gc-sections" -DCMAKE_MODULE_LINKER_FLAGS="-s -Wl,--gc-sections" -DASSAY_TESTS=OFF -DASSAY_MPI=OFF "$@"
 }
 
 # Further files in share/, made by the program of this machine: the texts are the same for all.

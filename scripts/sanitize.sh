@@ -16,18 +16,11 @@ case ${1:-address} in
       ctest --preset asan -E "^(python|package)\$"
     ;;
   thread)
-    # GCC's OpenMP library does not tell ThreadSanitizer how its threads wait for each other. That of LLVM does, and
-    # takes the place of the other under its name.
-    archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | sort | tail -1)
-    [ -n "$archer" ] || { echo "sanitize: install libomp-dev first, for OpenMP with ThreadSanitizer" >&2; exit 1; }
     tests=(support data model keras engine backends mutation explore)
     cmake --preset tsan
     cmake --build --preset tsan --target "${tests[@]/#/test_}"
-    mkdir -p build/tsan/openmp
-    ln -sf "$(dirname "$archer")/libomp.so.5" build/tsan/openmp/libgomp.so.1
     # Libraries that were not built with it would look like further races.
-    LD_LIBRARY_PATH=$PWD/build/tsan/openmp OMP_TOOL_LIBRARIES=$archer \
-      TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
+    TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
       ctest --preset tsan -R "^($(IFS='|'; echo "${tests[*]}"))\$"
     ;;
   *)

@@ -1,9 +1,6 @@
 #include "apps/assay/program.h"
 
 #include <fmt/format.h>
-#ifdef ASSAY_HAS_ONEDNN
-#include <oneapi/dnnl/dnnl.h>
-#endif
 
 #include <assay/extend/plugin.h>
 #include <assay/session.h>
@@ -12,22 +9,9 @@
 #include "assay/support/memory.h"
 
 namespace assay {
-namespace {
-
-std::string onednn_version() {
-#ifdef ASSAY_HAS_ONEDNN
-  const dnnl_version_t* version = dnnl_version();
-  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
-#else
-  return "none";
-#endif
-}
-
-}  // namespace
 
 std::vector<std::pair<std::string, std::string>> component_versions() {
   return {{"assay", ASSAY_VERSION},
-          {"onednn", onednn_version()},
           {"protobuf", ASSAY_PROTOBUF_VERSION},
           {"hdf5", ASSAY_HDF5_VERSION},
           {"compiler", ASSAY_COMPILER}};

@@ -107,7 +107,7 @@ void declare_common(CLI::App& app, Settings& settings) {
   flags.add("--device", settings.device, "where networks run: cpu");
   flags.add("--engine", settings.engine,
             "what runs networks on the processor; auto: the fastest for each part",
-            CLI::IsMember({"auto", "channels", "lanes", "onednn", "reference"}));
+            CLI::IsMember({"auto", "channels", "lanes", "reference"}));
   flags
       .add("--memory", settings.memory_gib,
            "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory",

@@ -323,11 +323,6 @@ Error error_of(const std::system_error& error) {
   return {memory ? Fault::resources : Fault::io, error.what()};
 }
 
-// As libraries say it whose errors are their own (oneDNN).
-bool says_no_memory(const std::exception& error) {
-  return std::string_view(error.what()).find("allocate memory") != std::string_view::npos;
-}
-
 // Calls `work`, and `tell` with what it throws.
 template <typename Work, typename Tell>
 int with_errors_told(const Work& work, const Tell& tell) {
@@ -342,7 +337,6 @@ int with_errors_told(const Work& work, const Tell& tell) {
   } catch (const std::system_error& error) {
     return tell(error_of(error));
   } catch (const std::exception& error) {
-    if (says_no_memory(error)) return tell(Error(Fault::resources, "out of memory; use a smaller --batch"));
     return tell(Error(Fault::internal, std::string("internal error, please report it: ") + error.what()));
   }
 }

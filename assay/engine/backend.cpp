@@ -1,11 +1,11 @@
 #include "assay/engine/backend.h"
 
+#include <array>
 #include <set>
 
 #include <assay/error.h>
 #include "assay/engine/channels/segment.h"
 #include "assay/engine/lanes/segment.h"
-#include "assay/engine/onednn/segment.h"
 
 namespace assay {
 
@@ -22,11 +22,7 @@ bool Backend::learns(const Graph&, const Node&, std::size_t) const { return fals
 double Backend::learned_bytes(double) const { return 0; }
 
 std::span<const Backend* const> backends() {
-  static const std::vector<const Backend*> all = [] {
-    std::vector<const Backend*> found{&lanes::backend(), &channels::backend()};
-    if (onednn::backend() != nullptr) found.push_back(onednn::backend());
-    return found;
-  }();
+  static const std::array<const Backend*, 2> all{&lanes::backend(), &channels::backend()};
   return all;
 }
 

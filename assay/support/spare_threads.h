@@ -7,7 +7,7 @@
 namespace assay {
 
 // How many of `wanted` threads, the calling one among them, can be had at a time: tried, where that many were
-// not there before. OpenMP ends the process when it does not get what it asks for.
+// not there before.
 std::size_t threads_to_be_had(std::size_t wanted);
 
 }  // namespace assay

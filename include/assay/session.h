@@ -23,7 +23,7 @@ struct SessionOptions {
   int threads = 0;                 // 0: all cores this process may use
   std::string device = "cpu";      // there is no other
   std::uint64_t memory_limit = 0;  // bytes one tensor may take; 0: half of the machine's memory
-  // Engine on the processor: "auto" (the fastest, part by part), "lanes", "onednn", or "reference" (one
+  // Engine on the processor: "auto" (the fastest, part by part), "channels", "lanes", or "reference" (one
   // operator after the other, in plain loops). What the chosen one cannot run, the reference runs.
   std::string engine = "auto";
   // If the model does not say it: the shape of a record of the first input, and of inputs by name.
@@ -44,7 +44,7 @@ std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 
 // Nodes that run together. For a record: nanoseconds expected on one thread (0: unknown), and measured.
 struct PlannedSegment {
-  std::string engine;  // "lanes", "onednn" or "reference"
+  std::string engine;  // "channels", "lanes" or "reference"
   std::vector<int> nodes;
   double nanoseconds = 0, measured = 0, multiply_adds = 0;  // by the operators' definitions
 };

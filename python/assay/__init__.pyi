@@ -57,7 +57,7 @@ def demo(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -78,7 +78,7 @@ def describe_model(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -94,7 +94,7 @@ def describe_data(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -138,7 +138,7 @@ def train(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -168,7 +168,7 @@ def evaluate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -226,7 +226,7 @@ def cover(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -302,7 +302,7 @@ def mutate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -340,7 +340,7 @@ def audit(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -369,7 +369,7 @@ def select(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -389,7 +389,7 @@ def combine(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -402,7 +402,7 @@ def diff(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -434,7 +434,7 @@ def attack(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -466,7 +466,7 @@ def robust(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -514,7 +514,7 @@ def explore(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -570,7 +570,7 @@ def retrain(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -596,7 +596,7 @@ def polluted(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -630,7 +630,7 @@ def importance(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -674,7 +674,7 @@ def inspect(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -697,7 +697,7 @@ def prune(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -710,7 +710,7 @@ def report(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -729,7 +729,7 @@ def evidence(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -746,7 +746,7 @@ def verify(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -759,7 +759,7 @@ def criteria(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -771,7 +771,7 @@ def operators(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -783,7 +783,7 @@ def attacks(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -795,7 +795,7 @@ def constraints(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -807,7 +807,7 @@ def hypotheses(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -819,7 +819,7 @@ def measures(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -831,7 +831,7 @@ def tasks(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'lanes', 'onednn', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...

@@ -131,7 +131,7 @@ TEST_P(EveryNetwork, GivenValuesOverrideComputedOnes) {
 
 TEST_P(EveryNetwork, FastBackEndAndReferenceAgreeOnEveryValue) {
   const Session reference(c.graph(), {.engine = "reference"});
-  for (const char* engine : {"auto", "lanes", "onednn"}) {
+  for (const char* engine : {"auto", "channels", "lanes"}) {
     SCOPED_TRACE(engine);
     const Session fast(c.graph(), {.engine = engine});
     for (const std::int64_t rows : {1, 2, 19}) {
@@ -149,7 +149,7 @@ TEST_P(EveryNetwork, FastBackEndAndReferenceAgreeOnEveryValue) {
 }
 
 TEST_P(EveryNetwork, ObservesWhatReducingWholeValuesGives) {
-  for (const char* engine : {"auto", "lanes", "onednn", "reference"}) {
+  for (const char* engine : {"auto", "channels", "lanes", "reference"}) {
     SCOPED_TRACE(engine);
     const Session session(c.graph(), {.engine = engine});
     const Tensors given = give(session, c.records(6));
@@ -461,7 +461,7 @@ TEST(Session, SizesThatFollowFromWhatRecordsHoldAreThoseOfTheRecords) {
   b.output(squashed);
   const Graph graph = b.build();
   const Array records = array::tensor({1.0F, -2.0F, 0.0F, 3.0F, 4.0F, -5.0F}).reshape({2, 3});
-  for (const char* engine : {"auto", "lanes", "onednn", "reference"}) {
+  for (const char* engine : {"auto", "channels", "lanes", "reference"}) {
     SCOPED_TRACE(engine);
     const Session session(graph, {.engine = engine});
     const Tensors found = session.run(give(session, records), graph.outputs());

@@ -149,7 +149,7 @@ TEST_F(Frame, CompletionOffersWordsAndFilesWithSpaces) {
   };
   ASSERT_EQ(assay("completion bash > c.sh && true").code, 0);
   EXPECT_EQ(offered("cov", 1), "<cover>\n");
-  EXPECT_EQ(offered("cover --engine on", 3), "<onednn>\n");
+  EXPECT_EQ(offered("cover --engine ch", 3), "<channels>\n");
   EXPECT_EQ(offered("mutate exp", 2), "<export>\n");
   EXPECT_EQ(offered("cover --test two", 3), "<two words.npz>\n");
   EXPECT_EQ(offered("cover --expect", 2), "<--expect-accuracy>\n");

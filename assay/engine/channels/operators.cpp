@@ -106,7 +106,7 @@ void compile_node(Compiler& compiler, const Node& node) { find(node.op)->compile
 double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   // Products and elements a nanosecond for each float of a vector, as bench_operators measures them.
   const auto vector = static_cast<double>(lanes::lanes_of_vector());
-  const double products_rate = 4.7 * vector, element_rate = 0.125 * vector;
+  const double products_rate = 4.7 * vector, element_rate = 0.35 * vector;
   constexpr double call = 20;
   const auto blocks = [&](std::int64_t units) {
     return std::ceil(static_cast<double>(units) / vector) * vector;

@@ -132,9 +132,13 @@ class Mover {
     ValueId bias = no_value;          // still to be added
   };
 
+  bool reads_moved(const Node& node) const {
+    return std::ranges::any_of(node.inputs, [&](ValueId id) { return moved_.contains(id); });
+  }
+
   void visit(int n) {
     const Node& node = graph_.node(n);
-    const bool moved = std::ranges::any_of(node.inputs, [&](ValueId id) { return moved_.contains(id); });
+    const bool moved = reads_moved(node);
     const bool moves = node.op == "Transpose" || has_trait(node.op, Trait::reshapes);
     if (!moved && !moves) return;
     std::optional<Made> made = made_of(node);
@@ -375,7 +379,8 @@ class Mover {
 
   void put(int n, Made made) {
     const Node& node = graph_.node(n);
-    gains_ |= is_dense(made.node.op) || is_softmax(made.node.op);
+    const bool comes_to_front = std::ranges::all_of(made.places, &RecordPlace::in_front);
+    gains_ |= is_dense(made.node.op) || is_softmax(made.node.op) || (comes_to_front && reads_moved(node));
     // Values that are as they were, but for their form, have their own node, which is used where they are
     // requested as they were.
     if (made.only_named && !made.places[0].in_front()) {

@@ -1,31 +1,14 @@
 #include "assay/engine/threads/workers.h"
 
-#ifdef ASSAY_HAS_ONEDNN
-#include <omp.h>
-#endif
-
 #include <algorithm>
 #include <atomic>
 
 #include "assay/support/thread_pool.h"
 
 namespace assay {
-namespace {
-
-// Keeps oneDNN, which takes OpenMP's threads, to the calling thread.
-void take_one_thread() {
-#ifdef ASSAY_HAS_ONEDNN
-  if (omp_get_max_threads() != 1) omp_set_num_threads(1);
-#endif
-}
-
-}  // namespace
 
 void run_workers(std::size_t workers, const std::function<void(std::size_t)>& job) {
-  run_on_pool(workers, [&](std::size_t worker) {
-    take_one_thread();
-    job(worker);
-  });
+  run_on_pool(workers, job);
 }
 
 void workers_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body) {

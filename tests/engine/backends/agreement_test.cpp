@@ -1,7 +1,6 @@
 #include <limits>
 
 #include "assay/engine/lanes/segment.h"
-#include "assay/engine/onednn/segment.h"
 #include "tests/engine/backends/network.h"
 
 namespace assay {

@@ -3,6 +3,7 @@
 #include <assay/session.h>
 #include "assay/engine/channels/segment.h"
 #include "tests/engine/backends/network.h"
+#include "tests/random_arrays.h"
 
 namespace assay {
 namespace {
@@ -136,6 +137,45 @@ TEST(Channels, ConstantsThatLieAcrossAgree) {
   net.expect_agreement({net.add("Mul", {sum, net.constant({4, 1})}),
                         net.add("Div", {sum, net.constant({}, 0, 2)}),
                         net.add("Sub", {net.constant({3}), sum}), net.add("Max", {sum, net.input})});
+}
+
+// Queries, keys and values of one product, which PyTorch takes apart along an axis in front of the records.
+TEST(Channels, AttentionOfOneProductIsOneSegment) {
+  GraphBuilder build("net");
+  Rng rng(3);
+  const auto constant = [&](const Shape& shape) {
+    std::vector<float> numbers(static_cast<std::size_t>(element_count(shape)));
+    for (float& v : numbers) v = static_cast<float>(rng.normal() * 0.3);
+    return build.constant("", Array::of<float>(shape, numbers));
+  };
+  const auto integers = [&](const Ints& numbers) {
+    return build.constant("", Array::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers));
+  };
+  const auto heads_last = [](const Ints& order) { return std::map<std::string, Attribute>{{"perm", order}}; };
+  const ValueId x = build.input("x", DType::float32, {-1, 9, 24});
+  const ValueId product = build.add("MatMul", "product", {x, constant({24, 72})});
+  const ValueId parts = build.add("Reshape", "parts", {product, integers({0, 9, 3, 4, 6})});
+  const ValueId turned = build.add("Transpose", "turned", {parts}, heads_last({2, 0, 3, 1, 4}));
+  std::vector<ValueId> of;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const ValueId which = build.constant("", Array::of<std::int64_t>({}, std::vector{i}));
+    of.push_back(build.add("Gather", "part" + std::to_string(i), {turned, which}, along(0)));
+  }
+  const ValueId keys = build.add("Transpose", "keys", {of[1]}, heads_last({0, 1, 3, 2}));
+  const ValueId weights =
+      build.add("Softmax", "weights", {build.add("MatMul", "scores", {of[0], keys})}, along(-1));
+  const ValueId mixed = build.add("Transpose", "mixed", {build.add("MatMul", "mix", {weights, of[2]})},
+                                  heads_last({0, 2, 1, 3}));
+  build.output(build.add("Reshape", "joined", {mixed, integers({0, 9, 24})}));
+  const Graph graph = build.build();
+  const Session fast(graph, {.engine = "channels"}), reference(graph, {.engine = "reference"});
+  EXPECT_EQ(fast.plan().size(), 1U);
+  const Array records = array::rand({5, 9, 24});
+  const auto found = [&](const Session& session) {
+    const ValueId output = session.graph().outputs()[0];
+    return session.run({{session.graph().inputs()[0], records}}, std::span(&output, 1)).at(output);
+  };
+  EXPECT_TRUE(array::allclose(found(fast), found(reference), 1e-5, 1e-5));
 }
 
 TEST(Channels, NanTravels) {

@@ -13,7 +13,6 @@
 #include "assay/engine/backend.h"
 #include "assay/engine/lanes/kernels.h"
 #include "assay/engine/lanes/segment.h"
-#include "assay/engine/onednn/segment.h"
 #include "assay/engine/operators/kernel.h"
 #include "tests/random_arrays.h"
 
@@ -128,17 +127,12 @@ std::vector<Form> forms() {
   return all;
 }
 
-class Recurrences : public testing::TestWithParam<const Backend*> {
+class Recurrences : public testing::Test {
  protected:
-  void SetUp() override {
-    if (GetParam() == nullptr) GTEST_SKIP() << "built without oneDNN";
-    if (GetParam() == onednn::backend() && lanes::lanes_of_vector() < 16)
-      GTEST_SKIP() << "oneDNN's cells are used with AVX-512";
-  }
-  const Backend& backend() const { return *GetParam(); }
+  const Backend& backend() const { return lanes::backend(); }
 };
 
-TEST_P(Recurrences, AgreeWithTheKernels) {
+TEST_F(Recurrences, AgreeWithTheKernels) {
   for (const Form& form : forms()) {
     for (const std::int64_t rows : {1, 7, 65}) {
       const Recurrent net(form, rows);
@@ -154,7 +148,7 @@ TEST_P(Recurrences, AgreeWithTheKernels) {
   }
 }
 
-TEST_P(Recurrences, GiveTheSameBitsInEveryBatchOnAnyThreads) {
+TEST_F(Recurrences, GiveTheSameBitsInEveryBatchOnAnyThreads) {
   for (const Form& form : forms()) {
     constexpr std::int64_t rows = 150;
     const Recurrent net(form, rows);
@@ -172,8 +166,7 @@ TEST_P(Recurrences, GiveTheSameBitsInEveryBatchOnAnyThreads) {
 
 // With respect to records, states and, compiled with other values of them than those that come with the run,
 // weights; of all outputs and of each alone.
-TEST_P(Recurrences, GradientsAgreeWithTheKernels) {
-  if (!backend().differentiates()) GTEST_SKIP() << "no gradients";
+TEST_F(Recurrences, GradientsAgreeWithTheKernels) {
   for (const Form& form : forms()) {
     constexpr std::int64_t rows = 37;
     Recurrent net(form, rows);
@@ -221,8 +214,7 @@ TEST_P(Recurrences, GradientsAgreeWithTheKernels) {
   }
 }
 
-TEST_P(Recurrences, GradientsAreTheSameBitsInEveryBatchOnAnyThreads) {
-  if (!backend().differentiates()) GTEST_SKIP() << "no gradients";
+TEST_F(Recurrences, GradientsAreTheSameBitsInEveryBatchOnAnyThreads) {
   for (const Form& form : forms()) {
     constexpr std::int64_t rows = 150;
     const Recurrent net(form, rows);
@@ -251,7 +243,7 @@ TEST_P(Recurrences, GradientsAreTheSameBitsInEveryBatchOnAnyThreads) {
   }
 }
 
-TEST_P(Recurrences, LeaveRarerFormsToTheKernels) {
+TEST_F(Recurrences, LeaveRarerFormsToTheKernels) {
   const auto supported = [&](std::map<std::string, Attribute> attributes) {
     return Recurrent({"LSTM", 4, std::move(attributes)}, 2).supported(backend());
   };
@@ -261,11 +253,6 @@ TEST_P(Recurrences, LeaveRarerFormsToTheKernels) {
   EXPECT_FALSE(supported({{"clip", 3.F}}));
   EXPECT_FALSE(supported({{"input_forget", std::int64_t{1}}}));
 }
-
-INSTANTIATE_TEST_SUITE_P(Backends, Recurrences, testing::Values(&lanes::backend(), onednn::backend()),
-                         [](const auto& of) {
-                           return std::string(of.param == nullptr ? "none" : of.param->name());
-                         });
 
 }  // namespace
 }  // namespace assay
