@@ -33,6 +33,7 @@ class DomainReader {
            "[\"clear\", \"fog\"]",
            file_.string());
     order(domain);
+    if (!root_.contains("strength")) domain.strength = std::min<std::size_t>(2, domain.axes.size());
     if (domain.strength > domain.axes.size())
       fail(Fault::usage, "{}: strength = {} combines more characteristics than the {} that are declared",
            file_.string(), domain.strength, domain.axes.size());

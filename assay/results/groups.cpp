@@ -123,9 +123,12 @@ void tell_worst(report::Document& document, std::span<const Group> all, const Fi
                 std::size_t of) {
   const std::vector<std::size_t> order = worst_first(all, by, of);
   if (!by.compared || order.empty() || !by.figures[order[0]].value) return;
-  document.facts.push_back(
-      {of == 1 ? "worst_group" : "worst_pair", of == 1 ? "worst group" : "worst pair",
-       fmt::format("{}: {} {}", all[order[0]].name(), by.name, with_interval(by, by.figures[order[0]]))});
+  // Of several figures the first one's.
+  const std::string fact = of == 1 ? "worst_group" : "worst_pair";
+  if (std::ranges::find(document.facts, fact, &report::Fact::id) == document.facts.end())
+    document.facts.push_back(
+        {fact, of == 1 ? "worst group" : "worst pair",
+         fmt::format("{}: {} {}", all[order[0]].name(), by.name, with_interval(by, by.figures[order[0]]))});
   constexpr std::size_t most = 5;
   std::size_t told = 0;
   for (const std::size_t g : order) {

@@ -89,7 +89,8 @@ struct DomainAxis {
 };
 struct Domain {
   std::string file;
-  std::size_t strength = 2;  // characteristics whose values are combined (t-way)
+  std::size_t strength =
+      2;  // characteristics whose values are combined (t-way); a file's default is 2, or 1 of one
   std::vector<DomainAxis> axes = {};
   std::vector<std::vector<std::pair<std::string, std::string>>> excluded = {};  // combinations that cannot be
 };
