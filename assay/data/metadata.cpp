@@ -71,7 +71,7 @@ std::string name_of_object(const nlohmann::json& object, const std::string& id_f
   fail(Fault::data, "{}: there is none of file_name, id, name, image and path; say id=FIELD", where);
 }
 
-std::vector<std::string> fields_of(const std::vector<nlohmann::json>& objects) {
+std::vector<std::string> field_names_of(const std::vector<nlohmann::json>& objects) {
   std::set<std::string> names;
   for (const nlohmann::json& object : objects)
     for (const auto& [name, value] : object.items()) names.insert(name);
@@ -150,7 +150,7 @@ std::vector<Characteristic> read_json_columns(const std::filesystem::path& file,
                                               const std::vector<std::string>& names) {
   const std::vector<nlohmann::json> objects = objects_in(file);
   const std::vector<std::size_t> of_record = objects_by_id(file, objects, ids, id_field);
-  const std::vector<std::string> known = fields_of(objects);
+  const std::vector<std::string> known = field_names_of(objects);
   std::vector<Characteristic> columns;
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) == known.end())

@@ -66,7 +66,7 @@ report::Table empty_table(std::span<const FigureByGroup> figures, std::size_t of
   const Columns has = columns_of(figures);
   const Kind kind = by.is_share ? Kind::percent : Kind::number;
   const int decimals = by.is_share ? 2 : 4;
-  report::Table table{of == 1 ? "groups" : "group_pairs",
+  report::Table table{of == 1 ? "by_characteristic" : "by_pair",
                       fmt::format("{} by {}, the worst first", has.figure ? "Figures" : by.name,
                                   of == 1 ? "characteristic" : "pairs of characteristics"),
                       {},
@@ -249,7 +249,7 @@ void add_group_figures(report::Document& document, std::span<const report::Measu
     document.tables.push_back(rows);
   else
     std::ranges::copy(rows.rows, std::back_inserter(table->rows));
-  report::Table others{"group_figures",
+  report::Table others{"by_group",
                        "Other figures by characteristic",
                        {{"group", "group"}, {"figure", "figure"}, {"value", "value", Kind::number, 4}},
                        {}};

@@ -38,7 +38,7 @@ def test_accuracy_by_group_is_that_of_its_records(inside, program, conditions):
     with np.load(inside / "said.npz") as said:
         right = said["predicted"] == said["y"]
     document = program(inside, "evaluate", "net.onnx", spec)
-    rows = table_of(document, "groups")
+    rows = table_of(document, "by_characteristic")
     assert {row["group"] for row in rows} == {f"weather={w}" for w in WEATHER}
     assert [row["value"] for row in rows] == sorted(row["value"] for row in rows)
     for row in rows:
@@ -53,7 +53,7 @@ def test_p_values_are_those_of_scipy(inside, program, conditions):
     stats = pytest.importorskip("scipy.stats")
     weather, _ = conditions
     document = program(inside, "evaluate", "net.onnx", "test.npz,metadata=conditions.csv,meta=weather")
-    rows = table_of(document, "groups")
+    rows = table_of(document, "by_characteristic")
     right = sum(row["sum"] for row in rows)
     p = []
     for row in rows:
@@ -82,7 +82,7 @@ def test_python_takes_characteristics_of_any_records(inside, model, arrays, cond
     assert data.characteristics["age"][0] == ""
     assert data[10:20].characteristics["weather"] == list(weather[10:20])
     result = assay.evaluate(model, data)
-    assert {row["group"] for row in result.document["tables"]["groups"]["rows"]} >= {"weather=fog", "age=(missing)"}
+    assert {row["group"] for row in result.document["tables"]["by_characteristic"]["rows"]} >= {"weather=fog", "age=(missing)"}
 
 
 def test_tables_name_columns(conditions):
@@ -156,15 +156,15 @@ def test_other_commands_have_groups(inside, program, conditions):
     cover = program(inside, "cover", "--model", "net.onnx", "--train", "train.npz", "--test", spec, "--criterion", "nc",
                     "--fail-under", "nc[weather=fog]>=0")
     whole = next(row for row in table_of(cover, "criteria") if row["criterion"] == "nc" and row["layer"] == "all")
-    rows = table_of(cover, "groups")
+    rows = table_of(cover, "by_characteristic")
     assert {row["of"] for row in rows} == {whole["coverable"]}
     assert max(row["sum"] for row in rows) <= whole["covered"] <= sum(row["sum"] for row in rows)
     assert cover["gates"][0]["context"] == "weather=fog"
     attack = program(inside, "attack", "net.onnx", spec, "--attack", "fgsm[eps=0.2]", "--out", "made")
-    rows = [row for row in table_of(attack, "groups") if row["figure"] != "robust accuracy"]
+    rows = [row for row in table_of(attack, "by_characteristic") if row["figure"] != "robust accuracy"]
     assert sum(row["sum"] for row in rows) == table_of(attack, "attacks")[0]["successes"]
     mutate = program(inside, "mutate", "net.onnx", spec, "--operator", "gf", "--count", "6")
-    assert {row["figure"] for row in table_of(mutate, "groups")} == {"kills-per-record", "killed-mutants"}
+    assert {row["figure"] for row in table_of(mutate, "by_characteristic")} == {"kills-per-record", "killed-mutants"}
 
 
 def test_shares_against_training_and_domain(tmp_path, program):
