@@ -24,6 +24,8 @@ std::int64_t Dataset::label(std::size_t index) const {
   return read_as_promised(*this, std::span(&index, 1)).labels[0];
 }
 
+std::string Dataset::characteristic(std::size_t, std::size_t) const { return {}; }
+
 std::string Dataset::hash() const {
   const std::lock_guard lock(mutex_);
   if (!hash_.empty()) return hash_;

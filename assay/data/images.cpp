@@ -9,6 +9,7 @@
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
+#include "assay/data/characteristics.h"
 #include "assay/data/files/archive.h"
 #include "assay/data/files/exif.h"
 #include "assay/data/files/picture.h"
@@ -46,10 +47,15 @@ std::vector<std::string> list_folder(const fs::path& folder, const std::string& 
   return names;
 }
 
+// In meta=: the folder that holds the folders of classes.
+constexpr const char* folder_column = "folder";
+
 class ImageSource final : public Source {
  public:
   explicit ImageSource(const DataSpec& spec) : folder_(spec.path) {
     const std::string under = spec.text("under");
+    const std::vector<std::string> asked = column_names(spec.words("meta"));
+    apart_ = !spec.has("metadata") && std::ranges::find(asked, folder_column) != asked.end();
     if (fs::is_directory(folder_)) {
       names_ = list_folder(folder_, under);
     } else {
@@ -82,6 +88,14 @@ class ImageSource final : public Source {
     for (const std::string& folder : classes_) names.push_back(fs::path(folder).filename().string());
     return names;
   }
+  std::optional<std::vector<std::string>> column(const std::string& name) const override {
+    if (name != folder_column) return std::nullopt;
+    std::vector<std::string> folders;
+    for (const std::string& picture : names_)
+      folders.push_back(fs::path(picture).parent_path().parent_path().filename().string());
+    return folders;
+  }
+  std::vector<std::string> columns() const override { return {folder_column}; }
   void read(std::size_t index, void* out) const override {
     Picture picture = decode(index);
     std::visit([&](auto& image) { put(std::move(image), index, static_cast<float*>(out)); }, picture.pixels);
@@ -91,8 +105,10 @@ class ImageSource final : public Source {
   }
 
  private:
-  static std::string folder_of(const std::string& name) {
-    return fs::path(name).parent_path().generic_string();
+  // The class: where the folder above it is a characteristic, night/cat and day/cat are one.
+  std::string folder_of(const std::string& name) const {
+    const fs::path folder = fs::path(name).parent_path();
+    return apart_ ? folder.filename().string() : folder.generic_string();
   }
 
   std::string bytes_of(std::size_t index) const {
@@ -182,6 +198,7 @@ class ImageSource final : public Source {
   std::int64_t channels_ = 0, height_ = 0, width_ = 0;
   PictureOptions options_;
   bool resize_ = false, oriented_ = false;
+  bool apart_ = false;  // the folder above the class is a characteristic
 };
 
 }  // namespace
@@ -190,7 +207,7 @@ FormatInfo images_format() {
   return {
       "images",
       "folders and archives (.tar, compressed or not, .zip) of PNG and JPEG; class from the folder; under=, "
-      "color=, resize=, background=, orientation=",
+      "color=, resize=, background=, orientation=, meta=folder",
       {"under", "color", "resize", "background", "orientation"},
       [](const fs::path& path, std::string_view) { return fs::is_directory(path) || is_archive_name(path); },
       [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<ImageSource>(spec); }};

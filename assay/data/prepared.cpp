@@ -19,10 +19,11 @@
 #include "assay/data/files/csv.h"
 #include "assay/data/files/records_file.h"
 #include "assay/data/masks.h"
-#include "assay/data/name_index.h"
+#include "assay/data/metadata.h"
 #include "assay/data/named.h"
 #include "assay/data/relabel.h"
 #include "assay/data/spec.h"
+#include "assay/data/table_rows.h"
 #include "assay/data/texts.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/files/pointer_file.h"
@@ -36,10 +37,10 @@ namespace assay {
 namespace {
 
 // Options that any format may have; formats add theirs (FormatInfo::options).
-const std::set<std::string> common_options{"format", "labels",    "label", "targets",    "target",  "id",
-                                           "scale",  "mean",      "std",   "layout",     "range",   "classes",
-                                           "sample", "per_class", "seed",  "flatten",    "relabel", "decimal",
-                                           "ids",    "masks",     "boxes", "categories", "texts"};
+const std::set<std::string> common_options{
+    "format", "labels", "label",   "targets",    "target",    "id",   "scale",   "mean",    "std",
+    "layout", "range",  "classes", "sample",     "per_class", "seed", "flatten", "relabel", "decimal",
+    "ids",    "masks",  "boxes",   "categories", "texts",     "meta", "metadata"};
 
 // Throws Error{usage} for an option that neither the format nor all formats have.
 void check_options(const DataSpec& spec, const std::string& text, const FormatInfo& format) {
@@ -65,15 +66,19 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
     fail(Fault::usage, "data '{}': flatten={} is neither 0 nor 1", text, spec.text("flatten"));
   if (spec.has("categories") && !spec.has("boxes"))
     fail(Fault::usage, "data '{}': categories= is about boxes, but no boxes are given; add boxes=", text);
+  if (spec.has("metadata") && !spec.has("meta"))
+    fail(Fault::usage, "data '{}': which columns of metadata= are characteristics? add meta=COLUMN+COLUMN",
+         text);
   if (format.name == "csv") return;
   const bool labels = is_table_name(spec.text("labels")) || is_table_name(spec.text("texts")),
-             targets = spec.has("targets");
+             targets = spec.has("targets"), metadata = spec.has("metadata");
   for (const auto& [key, used] :
-       {std::pair("label", labels), std::pair("target", targets), std::pair("id", labels || targets),
-        std::pair("decimal", labels || targets)}) {
+       {std::pair("label", labels), std::pair("target", targets),
+        std::pair("id", labels || targets || metadata), std::pair("decimal", labels || targets)}) {
     if (spec.has(key) && !used)
       fail(Fault::usage,
-           "data '{}': {}= is about a table, but no table is given; add labels= or targets=", text, key);
+           "data '{}': {}= is about a table, but no table is given; add labels=, targets= or metadata=", text,
+           key);
   }
 }
 
@@ -94,6 +99,7 @@ class Prepared final : public Dataset {
     prepare();
     read_labels();
     read_targets();
+    if (spec_.has("meta")) read_characteristics();
     choose();
     if (chosen_.empty()) fail(Fault::data, "data '{}': no records are left", text_);
     facts_.size = chosen_.size();
@@ -105,6 +111,9 @@ class Prepared final : public Dataset {
 
   std::string id(std::size_t index) const override { return source_->id(chosen_.at(index)); }
   std::int64_t label(std::size_t index) const override { return labels_.at(chosen_.at(index)); }
+  std::string characteristic(std::size_t which, std::size_t index) const override {
+    return characteristics_.at(which).values.at(chosen_.at(index));
+  }
 
   Batch read(std::span<const std::size_t> indices) const override {
     const auto elements = static_cast<std::size_t>(element_count(facts_.record_shape));
@@ -327,34 +336,16 @@ class Prepared final : public Dataset {
            id(index));
   }
 
-  // A table with ids in its first column (or id=COLUMN), matched by id, file name or stem.
-  NameIndex rows_by_id(const CsvTable& table) const {
-    const std::size_t column = spec_.has("id") ? table.column(spec_.text("id")) : 0;
-    NameIndex rows;
-    for (std::size_t r = 0; r < table.rows.size(); ++r) {
-      const std::string& name = table.rows[r][column];
-      if (!rows.add(name, r)) fail(Fault::data, "{}: two rows for '{}'", table.path, name);
-    }
-    return rows;
-  }
-
-  std::size_t row_of(const NameIndex& rows, std::size_t record, const std::string& table) const {
-    const std::string name = source_->id(record);
-    const auto row = rows.find(name);
-    if (!row) fail(Fault::data, "{}: no row for record '{}' of {}", table, name, spec_.path);
-    return *row;
-  }
-
   void read_labels() {
     facts_.class_names = source_->class_names();
     const std::string file = spec_.text("labels");
     if (is_table_name(file)) {
       const CsvTable table = read_csv(file, decimal_of(spec_));
-      const auto rows = rows_by_id(table);
+      const TableRows rows(table, spec_.text("id"), spec_.path);
       const std::size_t column =
           spec_.has("label") ? table.column(spec_.text("label")) : table.rows.at(0).size() - 1;
       for (std::size_t i = 0; i < source_->size(); ++i) {
-        const double value = csv_number(table, row_of(rows, i, file), column);
+        const double value = csv_number(table, rows.of(source_->id(i)), column);
         if (value != std::floor(value) || std::fabs(value) > 1e6) {
           fail(Fault::data, "{}: the label {} of record '{}' is not a class number", file, value,
                source_->id(i));
@@ -386,6 +377,11 @@ class Prepared final : public Dataset {
     if (labels_.empty()) fail(Fault::usage, "data '{}': relabel= needs labels", text_);
     relabel(labels_, facts_.class_names, spec_.words("relabel"),
             static_cast<std::uint64_t>(spec_.integer("seed", 1)));
+  }
+
+  void read_characteristics() {
+    characteristics_ = characteristics_of(spec_, *source_, source_ids());
+    for (const Characteristic& one : characteristics_) facts_.characteristics.push_back(one.name);
   }
 
   // Throws where `option`, of labels of items, is not the only labels there are.
@@ -455,12 +451,12 @@ class Prepared final : public Dataset {
 
   std::vector<std::vector<char32_t>> texts_of_table(const std::string& file) const {
     const CsvTable table = read_csv(file, decimal_of(spec_));
-    const auto rows = rows_by_id(table);
+    const TableRows rows(table, spec_.text("id"), spec_.path);
     const std::size_t column =
         spec_.has("label") ? table.column(spec_.text("label")) : table.rows.at(0).size() - 1;
     std::vector<std::vector<char32_t>> texts;
     for (std::size_t i = 0; i < source_->size(); ++i) {
-      texts.push_back(text_characters(table.rows[row_of(rows, i, file)][column],
+      texts.push_back(text_characters(table.rows[rows.of(source_->id(i))][column],
                                       fmt::format("{}: record '{}'", file, source_->id(i))));
     }
     return texts;
@@ -478,13 +474,13 @@ class Prepared final : public Dataset {
     if (spec_.has("targets")) {
       const std::string file = spec_.text("targets");
       const CsvTable table = read_csv(file, decimal_of(spec_));
-      const auto rows = rows_by_id(table);
+      const TableRows rows(table, spec_.text("id"), spec_.path);
       std::vector<std::size_t> columns;
       for (const std::string& name : spec_.words("target")) columns.push_back(table.column(name));
       if (columns.empty()) columns.push_back(table.rows.at(0).size() - 1);
       facts_.target_width = columns.size();
       for (std::size_t i = 0; i < source_->size(); ++i) {
-        const std::size_t row = row_of(rows, i, file);
+        const std::size_t row = rows.of(source_->id(i));
         for (const std::size_t column : columns)
           targets_.push_back(static_cast<float>(csv_number(table, row, column)));
       }
@@ -610,6 +606,7 @@ class Prepared final : public Dataset {
   std::vector<std::size_t> chosen_;   // source positions
   std::vector<std::int64_t> labels_;  // by source position
   std::vector<float> targets_;
+  std::vector<Characteristic> characteristics_;                  // by source position
   std::function<std::vector<float>(std::size_t record)> items_;  // labels of items, where there are any
   std::string items_text_;                                       // what they are
 };

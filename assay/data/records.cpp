@@ -206,6 +206,7 @@ class WrittenRecords final : public Dataset {
     const std::string name = facts_.description.empty() ? "records" : facts_.description;
     if (!write_) fail(Fault::usage, "{}: there is no function to write records", name);
     facts_.has_labels = !facts_.class_names.empty();
+    facts_.characteristics.clear();  // which a function does not write
     check_facts(name, facts_);
     if (facts_.description.empty()) facts_.description = summary_of(facts_, name, "function");
   }

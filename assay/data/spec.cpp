@@ -73,6 +73,10 @@ void take_option(std::string_view& items, const std::string& text, DataSpec& spe
   const std::string_view whole = items.substr(0, items.find(','));
   const std::string key(items.substr(0, std::min(items.find_first_of("=,"), items.size())));
   items.remove_prefix(key.size());
+  if (!key.empty() && !items.starts_with('=') && spec.has("meta"))
+    fail(Fault::usage,
+         "data '{}': '{}' is not of the form key=value; columns of meta= are joined by +: meta={}+{}", text,
+         whole, spec.text("meta"), whole);
   if (key.empty() || !items.starts_with('='))
     fail(Fault::usage,
          "data '{}': '{}' is not of the form key=value; a path with commas must be in double quotes, "

@@ -6,6 +6,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include "assay/data/characteristics.h"
 #include "assay/data/given.h"
 #include "assay/support/files/hash.h"
 
@@ -18,6 +19,9 @@ class View : public Dataset {
   explicit View(DatasetPtr below) : Dataset(given_data(below)->facts()), below_(std::move(below)) {}
   std::string id(std::size_t index) const override { return below_->id(index); }
   std::int64_t label(std::size_t index) const override { return below_->label(index); }
+  std::string characteristic(std::size_t which, std::size_t index) const override {
+    return below_->characteristic(which, index);
+  }
 
  protected:
   const Dataset& below() const { return *below_; }
@@ -70,6 +74,14 @@ class Joined final : public View {
   std::int64_t label(std::size_t index) const override {
     const auto [part, place] = find(index);
     return parts_[part]->label(place);
+  }
+  // Of a part without that column nothing is known.
+  std::string characteristic(std::size_t which, std::size_t index) const override {
+    const auto [part, place] = find(index);
+    const std::vector<std::string>& there = parts_[part]->characteristics();
+    const auto column = std::ranges::find(there, characteristics().at(which));
+    if (column == there.end()) return {};
+    return parts_[part]->characteristic(static_cast<std::size_t>(column - there.begin()), place);
   }
 
   Batch read(std::span<const std::size_t> indices) const override {
@@ -170,6 +182,9 @@ class Selected final : public View {
   }
   std::string id(std::size_t index) const override { return below().id(positions_.at(index)); }
   std::int64_t label(std::size_t index) const override { return below().label(positions_.at(index)); }
+  std::string characteristic(std::size_t which, std::size_t index) const override {
+    return below().characteristic(which, positions_.at(index));
+  }
   Batch read(std::span<const std::size_t> indices) const override {
     std::vector<std::size_t> places;
     for (const std::size_t i : indices) places.push_back(positions_.at(i));
@@ -238,6 +253,25 @@ class Numbered final : public View {
     return batch;
   }
   std::string hash() const override { return below().hash(); }
+};
+
+class Characterised final : public View {
+ public:
+  Characterised(DatasetPtr whole, std::vector<Characteristic> columns) : View(std::move(whole)) {
+    for (Characteristic& column : columns)
+      columns_.push_back(in_ranges(std::move(column), below().describe()));
+    check_characteristics(columns_, size(), below().describe());
+    facts_.characteristics.clear();
+    for (const Characteristic& column : columns_) facts_.characteristics.push_back(column.name);
+  }
+  std::string characteristic(std::size_t which, std::size_t index) const override {
+    return columns_.at(which).values.at(index);
+  }
+  Batch read(std::span<const std::size_t> indices) const override { return below().read(indices); }
+  std::string hash() const override { return below().hash(); }
+
+ private:
+  std::vector<Characteristic> columns_;
 };
 
 class Altered final : public View {
@@ -334,6 +368,10 @@ DatasetPtr selected(DatasetPtr whole, std::vector<std::size_t> positions) {
 
 DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels) {
   return std::make_shared<Relabelled>(std::move(whole), std::move(labels));
+}
+
+DatasetPtr characterised(DatasetPtr whole, std::vector<Characteristic> characteristics) {
+  return std::make_shared<Characterised>(std::move(whole), std::move(characteristics));
 }
 
 DatasetPtr numbered(DatasetPtr whole) { return std::make_shared<Numbered>(std::move(whole)); }

@@ -14,6 +14,7 @@
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/evaluation/parts.h"
 #include "assay/engine/shared_walk.h"
 
 namespace assay {
@@ -319,19 +320,62 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Array&
   });
 }
 
-Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
-                    Progress& progress) {
+namespace {
+
+// Decisions of some records of a batch.
+Evaluator::Answers rows_of(const Evaluator::Answers& all, const std::vector<std::size_t>& rows) {
+  Evaluator::Answers some;
+  const std::size_t width = all.errors.size() / std::max<std::size_t>(1, all.indices.size());
+  for (const std::size_t row : rows) {
+    some.indices.push_back(all.indices[row]);
+    some.finite.push_back(all.finite[row]);
+    if (!all.predicted.empty()) some.predicted.push_back(all.predicted[row]);
+    if (!all.labels.empty()) some.labels.push_back(all.labels[row]);
+    if (!all.beliefs.empty()) some.beliefs.push_back(all.beliefs[row]);
+    const auto errors = all.errors.begin() + static_cast<std::ptrdiff_t>(row * width);
+    some.errors.insert(some.errors.end(), errors, errors + static_cast<std::ptrdiff_t>(width));
+  }
+  return some;
+}
+
+void add_squared_errors(const Evaluator::Answers& answers, std::vector<double>& all) {
+  const std::size_t width = answers.errors.size() / std::max<std::size_t>(1, answers.indices.size());
+  for (std::size_t i = 0; i < answers.errors.size(); ++i) {
+    if (i % width == 0) all.push_back(0);
+    all.back() += answers.errors[i] * answers.errors[i] / static_cast<double>(width);
+  }
+}
+
+}  // namespace
+
+PartsEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset,
+                               const std::vector<std::vector<std::size_t>>& parts, const WalkOptions& options,
+                               Progress& progress) {
   const ValueId logits = session.logits();
-  Evaluator evaluator(session, *given_data(dataset));
+  const PartsOfRecords of_records(given_data(dataset)->size(), parts);
+  Evaluator whole(session, *dataset);
+  std::vector<Evaluator> evaluators(parts.size(), whole);
+  PartsEvaluation found;
   walk_together<Evaluator::Answers>(
       session, dataset, options, progress,
       [&](const Batch& batch, const Tensors& inputs) {
-        return evaluator.ask(batch, session.run(inputs, std::span(&logits, 1)).at(logits));
+        return whole.ask(batch, session.run(inputs, std::span(&logits, 1)).at(logits));
       },
-      [&](const Evaluator::Answers& answers) { evaluator.add(answers); });
-  Evaluation evaluation = evaluator.result();
-  broadcast(evaluation);
-  return evaluation;
+      [&](const Evaluator::Answers& answers) {
+        whole.add(answers);
+        add_squared_errors(answers, found.squared_errors);
+        for (const auto& [part, rows] : of_records.rows_by_part(answers.indices))
+          evaluators[part].add(rows_of(answers, rows));
+      });
+  found.whole = whole.result();
+  broadcast(found.whole);
+  for (const Evaluator& evaluator : evaluators) found.parts.push_back(evaluator.result());
+  return found;
+}
+
+Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
+                    Progress& progress) {
+  return evaluate_parts(session, dataset, {}, options, progress).whole;
 }
 
 void to_json(Json& json, const Evaluation& evaluation) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <assay/error.h>
@@ -79,21 +80,61 @@ bool selects_part(const std::string& wanted, const std::string& found) {
   return wanted == "*" ? !found.empty() : wanted == found;
 }
 
-// "a=1,b=c[d=2,e=3]" of "name[a=1,b=c[d=2,e=3]]", in parts.
-std::vector<std::string_view> options_of(std::string_view criterion) {
+// "a=1,b=c[d=2,e=3]" in parts; commas in brackets and in double quotes do not separate.
+std::vector<std::string_view> split_options(std::string_view text) {
   std::vector<std::string_view> options;
-  const std::size_t open = criterion.find('[');
-  if (open == std::string_view::npos || !criterion.ends_with(']')) return options;
-  const std::string_view inside = criterion.substr(open + 1, criterion.size() - open - 2);
   int depth = 0;
-  for (std::size_t begin = 0, i = 0; i <= inside.size(); ++i) {
-    const char c = i < inside.size() ? inside[i] : ',';
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    if (c != ',' || (depth > 0 && i < inside.size())) continue;
-    if (i > begin) options.push_back(inside.substr(begin, i - begin));
+  bool quoted = false;
+  for (std::size_t begin = 0, i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ',';
+    if (quoted && c == '\\') ++i;
+    quoted ^= c == '"';
+    depth += quoted ? 0 : c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (c != ',' || ((depth > 0 || quoted) && i < text.size())) continue;
+    if (i > begin) options.push_back(text.substr(begin, i - begin));
     begin = i + 1;
   }
   return options;
+}
+
+// Those of "name[a=1,b=2]".
+std::vector<std::string_view> options_of(std::string_view criterion) {
+  const std::size_t open = criterion.find('[');
+  if (open == std::string_view::npos || !criterion.ends_with(']')) return {};
+  return split_options(criterion.substr(open + 1, criterion.size() - open - 2));
+}
+
+std::string_view key_of(std::string_view option) { return option.substr(0, option.find('=')); }
+
+// What stands in double quotes, if anything does.
+std::string unquoted(std::string_view value) {
+  if (value.size() < 2 || !value.starts_with('"')) return std::string(value);
+  std::string inside;
+  for (std::size_t i = 1; i + 1 < value.size(); ++i) {
+    if (value[i] == '\\' && i + 2 < value.size()) ++i;
+    inside += value[i];
+  }
+  return inside;
+}
+
+// Value by characteristic of a context that is a group of records, "weather=fog,sex=f"; nothing of others.
+std::map<std::string, std::string> group_of(std::string_view context) {
+  std::map<std::string, std::string> group;
+  for (const std::string_view option : split_options(context)) {
+    const std::size_t equals = option.find('=');
+    if (equals == std::string_view::npos || equals == 0) return {};
+    group.emplace(option.substr(0, equals), unquoted(option.substr(equals + 1)));
+  }
+  return group;
+}
+
+// Contexts are named, or they are groups: weather=* selects each value, weather=*,sex=f those of pairs.
+bool selects_context(const std::string& wanted, const std::string& found) {
+  if (selects_part(wanted, found)) return true;
+  const auto group = group_of(wanted), has = group_of(found);
+  return !group.empty() && std::ranges::equal(group, has, [](const auto& one, const auto& other) {
+    return one.first == other.first && selects(one.second, other.second);
+  });
 }
 
 // Whether `found` is `wanted` with further options, those of an option's value among them: operator=gf asks
@@ -120,6 +161,31 @@ std::vector<const Measurement*> of_criterion(const std::string& wanted,
   return exact.empty() ? variants : exact;
 }
 
+bool has_option(std::string_view criterion, std::string_view key, std::span<const Measurement> measurements) {
+  return std::ranges::any_of(measurements, [&](const Measurement& m) {
+    return base_name(m.criterion) == base_name(criterion) &&
+           std::ranges::any_of(options_of(m.criterion), [&](auto option) { return key_of(option) == key; });
+  });
+}
+
+// accuracy[weather=fog]: what is no option of the criterion, but a characteristic of records, is the context.
+Gate with_group(Gate gate, std::span<const Measurement> measurements) {
+  std::set<std::string, std::less<>> characteristics;
+  for (const Measurement& m : measurements)
+    for (const auto& [name, value] : group_of(m.context)) characteristics.insert(name);
+  std::vector<std::string> options, group;
+  for (const std::string_view option : options_of(gate.criterion)) {
+    const bool is_group =
+        characteristics.contains(key_of(option)) && !has_option(gate.criterion, key_of(option), measurements);
+    (is_group ? group : options).emplace_back(option);
+  }
+  if (group.empty() || !gate.context.empty()) return gate;
+  const std::string name(base_name(gate.criterion));
+  gate.context = joined(group, ",");
+  gate.criterion = options.empty() ? name : fmt::format("{}[{}]", name, joined(options, ","));
+  return gate;
+}
+
 // Those of a layer; without one those of all layers together, and each layer where they do not add up.
 std::vector<const Measurement*> of_layer(const std::string& wanted, std::vector<const Measurement*> list) {
   if (!wanted.empty()) {
@@ -140,7 +206,7 @@ std::vector<const Measurement*> of_layer(const std::string& wanted, std::vector<
 std::vector<const Measurement*> chosen_by(const Gate& gate, std::span<const Measurement> measurements) {
   std::vector<const Measurement*> list = of_layer(gate.layer, of_criterion(gate.criterion, measurements));
   std::erase_if(list, [&](const Measurement* m) {
-    return !selects_part(gate.class_name, m->class_name) || !selects_part(gate.context, m->context);
+    return !selects_part(gate.class_name, m->class_name) || !selects_context(gate.context, m->context);
   });
   return list;
 }
@@ -187,6 +253,18 @@ void decide_written(Gate& gate, const Measurement& m, const Ratio& demand) {
   gate.reason = why;
 }
 
+// Figures of groups by the same characteristics.
+std::vector<const Measurement*> of_same_characteristics(const std::string& context,
+                                                        std::vector<const Measurement*> list) {
+  const auto wanted = group_of(context);
+  std::erase_if(list, [&](const Measurement* m) {
+    return wanted.empty() || !std::ranges::equal(
+                                 wanted, group_of(m->context), {}, [](const auto& one) { return one.first; },
+                                 [](const auto& one) { return one.first; });
+  });
+  return list;
+}
+
 // Why nothing was selected: the first selector without a match, with the names there are.
 std::string nothing_selected(const Gate& gate, std::span<const Measurement> measurements) {
   const auto names = [](const auto& list, std::string Measurement::*field) {
@@ -211,7 +289,8 @@ std::string nothing_selected(const Gate& gate, std::span<const Measurement> meas
   left = layers;
   std::erase_if(left, [&](const Measurement* m) { return !selects_part(gate.class_name, m->class_name); });
   if (left.empty()) return refusal("class", gate.class_name, layers, &Measurement::class_name);
-  return refusal("context", gate.context, left, &Measurement::context);
+  const std::vector<const Measurement*> similar = of_same_characteristics(gate.context, left);
+  return refusal("context", gate.context, similar.empty() ? left : similar, &Measurement::context);
 }
 
 bool same_place(const Measurement& a, const Measurement& b) {
@@ -222,7 +301,7 @@ bool same_place(const Measurement& a, const Measurement& b) {
 std::string place(const Measurement& m) {
   std::vector<std::string> selectors = {"layer=" + m.layer};
   if (!m.class_name.empty()) selectors.push_back("class=" + m.class_name);
-  if (!m.context.empty()) selectors.push_back("context=" + m.context);
+  if (!m.context.empty()) selectors.push_back((group_of(m.context).empty() ? "context=" : "") + m.context);
   return fmt::format("{}[{}]", m.criterion, joined(selectors, ","));
 }
 
@@ -331,7 +410,8 @@ Gate ratchet_of(const Measurement& then, std::span<const Measurement> measuremen
 
 std::string_view base_name(std::string_view criterion) { return criterion.substr(0, criterion.find('[')); }
 
-Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
+Gate evaluate(Gate written, std::span<const Measurement> measurements) {
+  Gate gate = with_group(std::move(written), measurements);
   gate.passed = false;
   const std::vector<Decided> all = worst_first(gate, measurements);
   if (all.empty()) {
@@ -347,7 +427,8 @@ Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
   return worst;
 }
 
-std::string impossible(const Gate& gate, std::span<const Measurement> measurements) {
+std::string impossible(const Gate& written, std::span<const Measurement> measurements) {
+  const Gate gate = with_group(written, measurements);
   const std::vector<const Measurement*> asked =
       of_layer(gate.layer, of_criterion(gate.criterion, measurements));
   if (asked.empty()) return nothing_selected(gate, measurements);
@@ -363,13 +444,11 @@ std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measur
          About{"the result of a measuring command", "a document that a measuring command wrote with {json}"});
   std::set<const Measurement*> chosen;
   for (const std::string& text : ratchet.only) {
-    const Gate selector = parse_gate(text + "=0");
+    const Gate selector = with_group(parse_gate(text + "=0"), then);
     auto found = of_layer(selector.layer, of_criterion(selector.criterion, then));
     std::erase_if(found, [&](const Measurement* m) {
-      const auto is_other = [](const std::string& wanted, const std::string& has) {
-        return !wanted.empty() && !selects_part(wanted, has);
-      };
-      return is_other(selector.class_name, m->class_name) || is_other(selector.context, m->context);
+      return (!selector.class_name.empty() && !selects_part(selector.class_name, m->class_name)) ||
+             (!selector.context.empty() && !selects_context(selector.context, m->context));
     });
     if (found.empty())
       fail(Fault::usage, "'{}' matches no figure of the baseline: {}", text,

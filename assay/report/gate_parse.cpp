@@ -87,15 +87,19 @@ class Parser {
     gate.criterion = gate.criterion.substr(0, gate.criterion.find('[')) + "[" + all + "]";
   }
 
-  // gf[ratio=0.01,seed=1] of mutation[operator=gf[ratio=0.01,seed=1]]
+  // gf[ratio=0.01,seed=1] of mutation[operator=gf[ratio=0.01,seed=1]], "fog, dense" with its quotes
   std::string nested() {
     std::string value;
+    bool quoted = false, escaped = false;
     for (int depth = 0; !rest_.empty(); rest_.remove_prefix(1)) {
       const char c = rest_.front();
-      if (depth == 0 && (c == ',' || c == ']')) break;
-      depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+      if (depth == 0 && !quoted && (c == ',' || c == ']')) break;
+      quoted ^= c == '"' && !escaped;
+      escaped = quoted && c == '\\' && !escaped;
+      depth += quoted ? 0 : c == '[' ? 1 : c == ']' ? -1 : 0;
       value += c;
     }
+    if (quoted) refuse("a quotation mark is missing");
     return std::string(trimmed(value));
   }
 

@@ -10,6 +10,7 @@
 #include "assay/engine/elements.h"
 #include "assay/engine/evaluation/evaluator.h"
 #include "assay/engine/evaluation/output_rows.h"
+#include "assay/engine/evaluation/parts.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
@@ -162,19 +163,9 @@ class Tally {
     for (const Seen& seen : batch.records) add(seen);
   }
 
-  ItemEvaluation result(std::uint64_t seed) {
-    result_.task = task_.describe();
-    result_.class_names = task_.class_names();
-    const std::unique_ptr<Overall> overall = task_.overall(std::move(kept_));
-    if (overall) judge_late(*overall);
-    result_.sums = groups_.total();
-    result_.figures = groups_.figures(task_, seed, overall.get(), kept_numbers_);
-    return std::move(result_);
-  }
-
- private:
   void add(const Seen& seen) {
     groups_.add(seen.sums);
+    right_of_.emplace_back(seen.sums.right, seen.sums.items);
     if (!seen.finite) {
       ++result_.non_finite;
       if (result_.non_finite_ids.size() < most_ids) result_.non_finite_ids.push_back(dataset_.id(seen.index));
@@ -185,6 +176,19 @@ class Tally {
     note_items(seen);
   }
 
+  ItemEvaluation result(std::uint64_t seed) {
+    result_.task = task_.describe();
+    result_.class_names = task_.class_names();
+    const std::unique_ptr<Overall> overall = task_.overall(std::move(kept_));
+    if (overall) judge_late(*overall);
+    result_.sums = groups_.total();
+    result_.figures = groups_.figures(task_, seed, overall.get(), kept_numbers_);
+    return std::move(result_);
+  }
+  // Complete once there is a result.
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>>& right_of() const { return right_of_; }
+
+ private:
   void note_items(const Seen& seen) {
     result_.uncounted += seen.items - seen.sums.items;
     for (const auto& [pair, count] : seen.confusions) result_.confusions[pair] += count;
@@ -199,6 +203,8 @@ class Tally {
       Seen seen = seen_of(task_, *judgement);
       seen.index = indices_[r];
       groups_.add_to(r, seen.sums);
+      right_of_[r].first += seen.sums.right;
+      right_of_[r].second += seen.sums.items;
       note_items(seen);
     }
   }
@@ -220,6 +226,8 @@ class Tally {
   GroupedSums groups_;
   std::vector<std::vector<float>> kept_;  // by record
   std::vector<std::size_t> indices_;      // of the same records in the data
+  std::vector<std::pair<std::uint64_t, std::uint64_t>>
+      right_of_;  // right items and all that count, by record
   std::size_t kept_numbers_ = 0;
   ItemEvaluation result_;
 };
@@ -244,17 +252,35 @@ void from_json(const nlohmann::json& json, SeenBatch& batch) { json.get_to(batch
 
 }  // namespace
 
-ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
-                        const WalkOptions& options, Progress& progress, std::uint64_t seed) {
+PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset, const Task& task,
+                                   const std::vector<std::vector<std::size_t>>& parts,
+                                   const WalkOptions& options, Progress& progress, std::uint64_t seed) {
   const Judge judge(session, *given_data(dataset), task);
-  Tally tally(*dataset, task);
+  const PartsOfRecords of_records(dataset->size(), parts);
+  Tally whole(*dataset, task);
+  std::vector<Tally> tallies;
+  for (std::size_t i = 0; i < parts.size(); ++i) tallies.emplace_back(*dataset, task);
   WalkOptions walked = options;
   if (judge.outputs().one_at_a_time()) walked.batch = 1;
   walk_together<SeenBatch>(
       session, dataset, walked, progress,
       [&](const Batch& batch, const Tensors& inputs) { return judge.judge(batch, inputs); },
-      [&](const SeenBatch& batch) { tally.add(batch); });
-  return tally.result(seed);
+      [&](const SeenBatch& batch) {
+        whole.add(batch);
+        std::vector<std::size_t> positions;
+        for (const Seen& seen : batch.records) positions.push_back(seen.index);
+        for (const auto& [part, rows] : of_records.rows_by_part(positions)) {
+          for (const std::size_t row : rows) tallies[part].add(batch.records[row]);
+        }
+      });
+  PartsItemEvaluation found{.whole = whole.result(seed), .parts = {}, .right_of = whole.right_of()};
+  for (Tally& tally : tallies) found.parts.push_back(tally.result(seed));
+  return found;
+}
+
+ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
+                        const WalkOptions& options, Progress& progress, std::uint64_t seed) {
+  return evaluate_parts(session, dataset, task, {}, options, progress, seed).whole;
 }
 
 std::vector<Judgement> judgements_of(const Session& session, const DatasetPtr& dataset, const Task& task,

@@ -55,6 +55,8 @@ struct DatasetFacts {
   std::string description = {};  // one line for people: "x.idx (IDX, 100 records [1, 28, 28], 10 classes)"
   std::string input_name = {};   // of the first input; empty where records have one
   std::vector<InputFacts> others = {};  // further inputs, in the order of Batch::others
+  std::vector<std::string> characteristics =
+      {};  // metadata columns: "weather", "sex" (docs/characteristics.md)
 };
 
 // A data set is its facts and read(); ids, labels and the hash have defaults that follow from them.
@@ -71,6 +73,7 @@ class Dataset {
   const std::vector<std::string>& class_names() const { return facts_.class_names; }
   std::size_t target_width() const { return facts_.target_width; }
   const std::optional<ValidRange>& valid_range() const { return facts_.valid_range; }
+  const std::vector<std::string>& characteristics() const { return facts_.characteristics; }
   const std::string& describe() const { return facts_.description; }
 
   // Reads the records at `indices`, in that order. Thread-safe. Throws Error{data} naming the record at
@@ -84,6 +87,9 @@ class Dataset {
   // once; cached, thread-safe. Sets with the same contents have the same hash wherever they come from; views
   // have another one.
   virtual std::string hash() const;
+  // What a metadata column says of a record, empty where its cell is. REQUIRES which <
+  // characteristics().size().
+  virtual std::string characteristic(std::size_t which, std::size_t index) const;
 
  protected:
   Dataset() = default;

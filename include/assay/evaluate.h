@@ -70,6 +70,17 @@ struct Evaluation {
 Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress);
 
+// Evaluations of all records and of parts of them, from one pass.
+struct PartsEvaluation {
+  Evaluation whole;
+  std::vector<Evaluation> parts;
+  std::vector<double> squared_errors;  // per record of a regression, mean over its targets
+};
+// `parts`: positions in the data set.
+PartsEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset,
+                               const std::vector<std::vector<std::size_t>>& parts, const WalkOptions& options,
+                               Progress& progress);
+
 // The accepted accuracies: at least `expected` less `below`, at most `expected` plus `above`.
 struct AccuracyBounds {
   double expected = 0, below = 0, above = 1;

@@ -15,11 +15,13 @@ namespace assay::report {
 
 // One number that a run measured.
 struct Measurement {
-  std::string criterion;            // "kmnc"
-  std::string layer = "all";        // a layer's name, or "all" for all layers together
-  std::string class_name, context;  // empty: over all classes, all contexts
-  std::string covered, coverable;   // exact decimal counts; empty for measures that are not counts
-  double value = 0;                 // covered / coverable, or the measure
+  std::string criterion;      // "kmnc"
+  std::string layer = "all";  // a layer's name, or "all" for all layers together
+  // Empty: over all classes, all contexts. A context has a name, or is a group of records by characteristics,
+  // "weather=fog,sex=f" (docs/characteristics.md).
+  std::string class_name, context;
+  std::string covered, coverable;  // exact decimal counts; empty for measures that are not counts
+  double value = 0;                // covered / coverable, or the measure
   bool higher_is_better = true;
 };
 
@@ -27,6 +29,7 @@ struct Measurement {
 std::string_view base_name(std::string_view criterion);
 
 // Reads NAME[key=value,...]=THRESHOLD with the keys layer, class and context:
+//   accuracy[weather=fog]>=0.9   accuracy[weather=*,sex=*]>=0.8     of groups of records
 //   idc=0.35   kmnc[layer=conv2]=60%   nc[layer="a,b",context=night]>=0.5   lsa<=12.5   kmnc[layer=*]=0.2
 // `*` asks for every layer (class, context) there is; if no single class or context was measured, the gate
 // fails. Without `layer` the gate is on all layers together, or on each where they do not add up; without

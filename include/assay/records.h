@@ -65,6 +65,19 @@ DatasetPtr selected(DatasetPtr whole, std::vector<std::size_t> positions);
 // Error{usage} unless there is one label, 0 to 1,000,000, per record.
 DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels);
 
+// What a metadata column says of each record.
+struct Characteristic {
+  // Also a name with how numbers become ranges: "age:0|18|65" (below 0, 0 to 18, 18 to 65, 65 and above) and
+  // "age:quartiles".
+  std::string name;
+  std::vector<std::string> values;  // one per record; empty where it is not known
+};
+
+// The same records with these metadata columns in place of any there were. Throws Error{usage} for a name
+// that gates could not write, or that is given twice, and unless there is one value per record; Error{data}
+// for more than 64 different values, and for a range of what is not a number.
+DatasetPtr characterised(DatasetPtr whole, std::vector<Characteristic> characteristics);
+
 // The same records with the number of their class as the one target, and no labels. Class names stay.
 DatasetPtr numbered(DatasetPtr whole);
 

@@ -58,6 +58,17 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
                         const WalkOptions& options, Progress& progress, std::uint64_t seed = 1);
 
+// Evaluations of all records and of parts of them, from one pass.
+struct PartsItemEvaluation {
+  ItemEvaluation whole;
+  std::vector<ItemEvaluation> parts;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> right_of;  // per record: right items, those that count
+};
+// `parts`: positions in the data set.
+PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset, const Task& task,
+                                   const std::vector<std::vector<std::size_t>>& parts,
+                                   const WalkOptions& options, Progress& progress, std::uint64_t seed = 1);
+
 // What is decided of single records. Throws as evaluate().
 std::vector<Judgement> judgements_of(const Session& session, const DatasetPtr& dataset, const Task& task,
                                      std::span<const std::size_t> records);

@@ -16,6 +16,7 @@ from ._batches import batches_of, choice_of, is_pictured, names_of, pictures, sp
 from ._tables import (
     Choice,
     Column,
+    characteristics_of,
     classes_of,
     column_of,
     is_column,
@@ -24,12 +25,14 @@ from ._tables import (
     table_of,
     taken,
     targets_of,
+    texts_of,
 )
 from .errors import UsageError
 
 __all__ = ["Data", "data"]
 
 Bounds = Union[float, Sequence[float]]
+Meta = Union[Mapping[str, Any], Sequence[str], None]
 
 
 class Data:
@@ -80,6 +83,11 @@ class Data:
         return self._records.labels()  # type: ignore[no-any-return]
 
     @property
+    def characteristics(self) -> dict[str, list[str]]:
+        """What metadata columns say of each record, by name; empty texts where that is not known."""
+        return dict(self._records.characteristics())
+
+    @property
     def hash(self) -> str:
         """Content hash of records, labels and targets, 32 hex digits. Reads everything once."""
         return str(self._records.hash())
@@ -95,6 +103,13 @@ class Data:
     def relabelled(self, labels: Iterable[int]) -> Data:
         """The same records with other labels, one class number each."""
         return Data(self._records.relabelled([_class(label) for label in labels]))
+
+    def characterised(self, meta: Mapping[str, Any]) -> Data:
+        """The same records with these characteristics, ``{name: a value for each record}``, as ``meta=`` of :func:`data`."""
+        if not isinstance(meta, Mapping):
+            raise UsageError("meta= is {name: a value for each record}; names alone are of columns of a table")
+        columns = [(str(name), _characteristic(values, str(name))) for name, values in meta.items()]
+        return Data(self._records.characterised(columns))
 
     def __copy__(self) -> Data:
         return Data(self._records)
@@ -155,6 +170,13 @@ def _class(value: Any) -> int:
     except (TypeError, ValueError, OverflowError):
         pass
     raise UsageError(f"{value!r} is not a class number; give the position of its name in class_names")
+
+
+def _characteristic(values: Any, name: str) -> list[str]:
+    if is_column(values):
+        return texts_of(column_of(values, name))
+    values = values.tolist() if isinstance(values, np.ndarray) else values
+    return texts_of(Column(name, np.array(list(values), object)))
 
 
 def _inputs(x: Any) -> dict[str, Any]:
@@ -245,6 +267,7 @@ class _Taken:
     rows: list[str] = field(default_factory=list)
     range: tuple[Bounds, Bounds] | None = None
     prepared: bool = False
+    meta: dict[str, list[str]] = field(default_factory=dict)
 
 
 def _taken(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any) -> _Taken:
@@ -255,7 +278,9 @@ def _taken(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any) -> _T
         if y is not None and choice.outputs:
             raise UsageError("the classes or targets are either a column, label= or target=, or y")
         x, column, names, rows = taken(table, choice, names)
-        return _Taken(x, column if y is None else y, names, rows)
+        return _Taken(x, column if y is None else y, names, rows, meta=characteristics_of(table, choice.meta))
+    if choice.meta:
+        raise UsageError("names in meta= are of columns of a table; of other records give {name: a value for each}")
     if is_column(x):
         x = numbers_of(column_of(x, "x"))
     if not isinstance(x, Mapping) and not is_array(x):
@@ -289,6 +314,10 @@ def _from_batches(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any
     return _Taken(x, y, names, range=(0, 1) if pictured else None, prepared=True)
 
 
+def _names_of_meta(meta: Meta) -> tuple[str, ...]:
+    return (meta,) if isinstance(meta, str) else tuple(map(str, meta or ()))
+
+
 def data(
     x: Any,
     y: Any = None,
@@ -303,6 +332,7 @@ def data(
     inputs: Sequence[str] | None = None,
     scale: float | None = None,
     layout: Layout = None,
+    meta: Meta = None,
 ) -> Data:
     """A data set.
 
@@ -334,6 +364,10 @@ def data(
         (default: all others).
     scale
         A factor for every element of the inputs, such as 1/255 for 8-bit pictures, which become float32.
+    meta
+        Characteristics of the records (docs/characteristics.md), by which results have figures of groups: columns of a
+        table by name, or ``{name: a value for each record}`` for any records, also those of a spec. A name may say how
+        numbers become ranges: ``"age:0|18|65"``, ``"age:quartiles"``. None and NaN are not known.
     layout
         ``"nhwc"``: channels are last in ``x``, as TensorFlow and Keras have them; they are looked at as channels first.
 
@@ -350,11 +384,19 @@ def data(
     if isinstance(x, Data):
         if y is not None:
             raise UsageError("the data set has its labels; relabelled() gives it others")
-        return x
-    choice = Choice(label, target, inputs)
+        return x.characterised(meta) if meta is not None else x
+    if isinstance(meta, Mapping):
+        whole = data(
+            x, y, targets=targets, ids=ids, class_names=class_names, range=range, name=name, label=label, target=target,
+            inputs=inputs, scale=scale, layout=layout,
+        )
+        return whole.characterised(meta)
+    choice = Choice(label, target, inputs, _names_of_meta(meta))
     if isinstance(x, (str, os.PathLike)) and os.fspath(x).endswith(".parquet"):
         x = read_parquet(x)
     if isinstance(x, (str, os.PathLike)):
+        if meta is not None:
+            raise UsageError("a spec names its columns itself: 'test.csv,label=y,meta=weather' (docs/data.md)")
         if y is not None or targets is not None or range is not None or scale is not None or isinstance(layout, str) or choice:
             raise UsageError("a spec says it all: 'x.npy,labels=y.npy,range=0:1,layout=nhwc' (docs/data.md)")
         return Data(_assay.open_data(os.fspath(x)))
@@ -369,7 +411,7 @@ def data(
         if targets is not None:
             raise UsageError("y are classes where targets= are given; these are floating-point numbers")
         y, targets = None, y
-    return Data(
+    records = Data(
         _assay.records_of(
             list(arrays.items()),
             y,
@@ -380,3 +422,4 @@ def data(
             name,
         )
     )
+    return records.characterised(given.meta) if given.meta else records

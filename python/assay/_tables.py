@@ -15,6 +15,7 @@ from .errors import DataError, FileError, UsageError
 __all__ = [
     "Choice",
     "Column",
+    "characteristics_of",
     "classes_of",
     "column_of",
     "inputs_of",
@@ -25,6 +26,7 @@ __all__ = [
     "table_of",
     "taken",
     "targets_of",
+    "texts_of",
 ]
 
 
@@ -35,6 +37,7 @@ class Choice:
     label: str | None = None
     target: str | Sequence[str] | None = None
     inputs: Sequence[str] | None = None
+    meta: Sequence[str] = ()  # columns that are characteristics of the records
 
     def __bool__(self) -> bool:
         return self.label is not None or self.target is not None or self.inputs is not None
@@ -48,8 +51,9 @@ class Choice:
 
     def inputs_among(self, names: Sequence[Any]) -> list[Any]:
         """The names of the inputs, all of which are there once."""
-        chosen = list(self.inputs) if self.inputs is not None else [name for name in names if name not in self.outputs]
-        for name in [*self.outputs, *chosen]:
+        others = [*self.outputs, *(one.partition(":")[0] for one in self.meta)]
+        chosen = list(self.inputs) if self.inputs is not None else [name for name in names if name not in others]
+        for name in [*others, *chosen]:
             if name not in names:
                 raise UsageError(f"the table has no column '{name}'; there are {', '.join(map(str, names))}")
             if list(names).count(name) > 1:
@@ -160,6 +164,25 @@ def taken(table: Any, choice: Choice, class_names: list[str]) -> tuple[Any, Any,
     elif choice.outputs:
         y = targets_of(column_of(table[name], str(name), row) for name in choice.outputs)
     return x, y, class_names, rows
+
+
+def characteristics_of(table: Any, meta: Sequence[str]) -> dict[str, list[str]]:
+    """Texts by characteristic of columns of a table, whose names may say how numbers become ranges ("age:0|18|65")."""
+    return {one: texts_of(column_of(table[one.partition(":")[0]], one)) for one in meta}
+
+
+def texts_of(column: Column) -> list[str]:
+    """Its values as texts, empty where they are missing."""
+    missing = column.missing if column.missing is not None else [False] * len(column.values)
+    return ["" if lacks else _text_of(value) for value, lacks in zip(column.values, missing)]
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, (float, np.floating)):
+        return "" if np.isnan(value) else repr(float(value)).removesuffix(".0")
+    return "" if value is None else str(value)
 
 
 def inputs_of(columns: Iterable[Column]) -> Any:

@@ -118,9 +118,27 @@ void bind_data(nb::module_& module) {
            [](const Records& r, std::vector<std::size_t> positions) {
              return Records{selected(r.set, std::move(positions)), r.held};
            })
-      .def("relabelled", [](const Records& r, std::vector<std::int64_t> labels) {
-        return Records{relabelled(r.set, std::move(labels)), r.held};
-      });
+      .def("relabelled",
+           [](const Records& r, std::vector<std::int64_t> labels) {
+             return Records{relabelled(r.set, std::move(labels)), r.held};
+           })
+      .def("characteristics",
+           [](const Records& r) {
+             std::vector<std::pair<std::string, std::vector<std::string>>> columns;
+             for (std::size_t c = 0; c < r.set->characteristics().size(); ++c) {
+               columns.emplace_back(r.set->characteristics()[c], std::vector<std::string>());
+               for (std::size_t i = 0; i < r.set->size(); ++i)
+                 columns.back().second.push_back(r.set->characteristic(c, i));
+             }
+             return columns;
+           })
+      .def("characterised",
+           [](const Records& r, std::vector<std::pair<std::string, std::vector<std::string>>> columns) {
+             std::vector<Characteristic> characteristics;
+             for (auto& [name, values] : columns)
+               characteristics.push_back({std::move(name), std::move(values)});
+             return Records{characterised(r.set, std::move(characteristics)), r.held};
+           });
   module.def("open_data",
              [](const std::string& spec) { return Records{unlocked([&] { return open_dataset(spec); })}; });
   module.def("records_of", &records_of, nb::arg("inputs"), nb::arg("labels").none(),

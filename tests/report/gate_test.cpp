@@ -346,5 +346,49 @@ TEST(Gate, DescribesItsOutcome) {
             "kmnc[layer=conv2]=0.7: 6 of 10 (60.00 %)");
 }
 
+Measurement of_group(std::string context, std::string covered, std::string coverable) {
+  Measurement m = counted("accuracy", "all", std::move(covered), std::move(coverable));
+  m.context = std::move(context);
+  return m;
+}
+
+std::vector<Measurement> groups_of_records() {
+  return {counted("accuracy", "all", "90", "100"),     of_group("weather=fog", "12", "20"),
+          of_group("weather=sun", "78", "80"),         of_group("sex=f", "40", "50"),
+          of_group("weather=fog,sex=f", "5", "10"),    of_group("weather=sun,sex=f", "35", "40"),
+          of_group("weather=\"fog, dense\"", "1", "2")};
+}
+
+TEST(GatesOfGroups, AreAboutTheRecordsOfOneValueOrOfAPair) {
+  const auto found = groups_of_records();
+  EXPECT_EQ(evaluate(parse_gate("accuracy>=0.9"), found).context, "");
+  EXPECT_EQ(evaluate(parse_gate("accuracy[weather=fog]>=0.6"), found).covered, "12");
+  EXPECT_TRUE(evaluate(parse_gate("accuracy[weather=fog]>=0.6"), found).passed);
+  EXPECT_FALSE(evaluate(parse_gate("accuracy[weather=fog]>=0.61"), found).passed);
+  EXPECT_EQ(evaluate(parse_gate("accuracy[sex=f, weather=fog]>=0.6"), found).covered, "5");
+  EXPECT_EQ(evaluate(parse_gate("accuracy[weather=\"fog, dense\"]>=0.5"), found).coverable, "2");
+}
+
+TEST(GatesOfGroups, StarsAskForEachValue) {
+  const auto found = groups_of_records();
+  EXPECT_EQ(evaluate(parse_gate("accuracy[weather=*]>=0.5"), found).context, "weather=\"fog, dense\"");
+  EXPECT_EQ(evaluate(parse_gate("accuracy[weather=*,sex=f]>=0.5"), found).context, "weather=fog,sex=f");
+}
+
+TEST(GatesOfGroups, SayWhichValuesThereAre) {
+  const Gate gate = evaluate(parse_gate("accuracy[weather=snow]>=0.5"), groups_of_records());
+  EXPECT_FALSE(gate.passed);
+  EXPECT_THAT(gate.reason, HasSubstr("no context 'weather=snow'"));
+  EXPECT_THAT(gate.reason, HasSubstr("weather=sun"));
+  EXPECT_THAT(gate.reason, testing::Not(HasSubstr("sex=f")));
+}
+
+TEST(GatesOfGroups, OptionsOfACriterionComeFirst) {
+  std::vector<Measurement> found = {counted("idc[m=6]", "all", "1", "2"),
+                                    counted("idc[m=6]", "all", "1", "4")};
+  found[1].context = "m=6";
+  EXPECT_EQ(evaluate(parse_gate("idc[m=6]>=0.1"), found).coverable, "2");
+}
+
 }  // namespace
 }  // namespace assay::report

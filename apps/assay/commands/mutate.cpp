@@ -103,7 +103,7 @@ class Mutate final : public Command {
 
   void refuse_contradictions() {
     question_.conditions = gates_.conditions();
-    report::check(question_.conditions, {"mutation", "killed-mutants"});
+    report::check(question_.conditions, {"mutation", "killed-mutants", "kills-per-record"});
     if (!judges()) refuse_without_effect(judging_, "unless mutants are judged");
     if (!mutants_.empty()) refuse_given(drawing_, "on mutants that are named");
     if (action_ != "export" && !question_.out.empty())

@@ -1,9 +1,12 @@
 #include "assay/answers/networks/evaluation.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <assay/error.h>
+#include <assay/groups.h>
 #include <assay/message.h>
 #include <assay/task.h>
 #include "assay/answers/task.h"
@@ -50,12 +53,26 @@ void add_pictures(report::Document& document, const Session& session, const Data
     document.notices.emplace_back("there are no pictures: the items of these records have no place in one");
 }
 
+// Figures by group and conditions on all figures.
+void add_by_group(report::Document& document, const Dataset& data, std::span<const groups::Group> groups,
+                  const std::optional<results::FigureByGroup>& figure,
+                  std::vector<report::Measurement> measured,
+                  const std::vector<report::Measurement>& of_groups, const report::Conditions& conditions) {
+  if (figure) results::add_groups(document, data, groups, std::span(&*figure, 1));
+  results::add_group_figures(document, of_groups, figure ? figure->name : "");
+  measured.insert(measured.end(), of_groups.begin(), of_groups.end());
+  report::apply(conditions, document, measured);
+}
+
 report::Document evaluate_items(const Session& session, const DatasetPtr& data, const task::Task& task,
                                 const EvaluationQuestion& question, const Setting& setting,
                                 Progress& progress) {
   report::check(question.conditions, measured_by(task));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
-  const task::ItemEvaluation evaluation = task::evaluate(session, data, task, walk, progress);
+  const std::vector<groups::Group> groups = groups::groups_of(*data);
+  const task::PartsItemEvaluation found =
+      task::evaluate_parts(session, data, task, groups::records_of(groups), walk, progress);
+  const task::ItemEvaluation& evaluation = found.whole;
   Predictions predictions;
   if (!question.predictions.empty()) predictions = predict(session, data, walk, progress, /*compared=*/false);
   ranks().leave_to_first();
@@ -63,7 +80,9 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
   report::Document document = results::document_of(evaluation, session.graph(), *data);
   results::add_warnings(document, results::influence_warnings(session, data.get()));
   if (question.pictures > 0) add_pictures(document, session, data, task, evaluation, question);
-  report::apply(question.conditions, document, results::measurements_of(evaluation));
+  add_by_group(document, *data, groups, results::by_group(found, groups),
+               results::measurements_of(evaluation), results::measurements_of(found, groups),
+               question.conditions);
   results::add_provenance(document, session.graph(), {{"data", data}});
   return document;
 }
@@ -80,18 +99,24 @@ report::Document evaluate(const Session& session, const DatasetPtr& given, const
   if (task) return evaluate_items(session, data, *task, question, setting, progress);
   report::check(question.conditions, measured_on(*data));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
+  const std::vector<groups::Group> groups = groups::groups_of(*data);
+  PartsEvaluation found;
   Predictions predictions;
-  Evaluation& evaluation = predictions.evaluation;
-  if (question.predictions.empty())
-    evaluation = assay::evaluate(session, data, walk, progress);
-  else
+  if (question.predictions.empty() || !groups.empty())
+    found = evaluate_parts(session, data, groups::records_of(groups), walk, progress);
+  if (!question.predictions.empty()) {
     predictions = predict(session, data, walk, progress);
+    found.whole = predictions.evaluation;
+  }
+  const Evaluation& evaluation = found.whole;
   check_accuracy(question.accuracy, session, data, evaluation);
   ranks().leave_to_first();
   if (!question.predictions.empty()) write_predictions(question.predictions, predictions);
   report::Document document = results::document_of(evaluation, session.graph(), *data);
   results::add_warnings(document, results::evaluation_warnings(session, *data, evaluation));
-  report::apply(question.conditions, document, results::measurements_of(evaluation, *data));
+  add_by_group(document, *data, groups, results::by_group(found, *data, groups),
+               results::measurements_of(evaluation, *data), results::measurements_of(found, *data, groups),
+               question.conditions);
   results::add_provenance(document, session.graph(), {{"data", data}});
   return document;
 }

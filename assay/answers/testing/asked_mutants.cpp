@@ -1,6 +1,11 @@
 #include "assay/answers/testing/asked_mutants.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include <assay/audit_pool.h>
 #include <assay/error.h>
+#include <assay/groups.h>
 #include "assay/data/files/records_file.h"
 #include "assay/mutation/choice.h"
 #include "assay/mutation/kept_run.h"
@@ -12,8 +17,27 @@
 namespace assay::answers {
 namespace {
 
+// What the records of a group kill together, and each of them on the mean.
+std::vector<report::Measurement> add_kills_by_group(const mutation::MutationState& state,
+                                                    const mutation::MutationScore& score, double quality,
+                                                    const DatasetPtr& test, report::Document& document) {
+  const std::vector<groups::Group> groups = groups::groups_of(*test);
+  if (groups.empty()) return {};
+  audit::Pool pool;
+  pool.classes.resize(test->size());
+  audit::add_mutants(pool, state, quality, test);
+  const std::vector<results::FigureByGroup> figures =
+      results::kills_by_group(pool.faults.front().rows, score.all.killed + score.all.survived, groups);
+  results::add_groups(document, *test, groups, figures);
+  std::vector<report::Measurement> measured;
+  for (const results::FigureByGroup& figure : figures)
+    std::ranges::move(results::measurements_of(groups, figure), std::back_inserter(measured));
+  results::add_group_figures(document, measured, "");
+  return measured;
+}
+
 void add_judgement(const mutation::MutationState& state, const mutation::RunFigures& figures,
-                   const MutationQuestion& question, report::Document& document) {
+                   const MutationQuestion& question, const DatasetPtr& test, report::Document& document) {
   const mutation::MutationScore result = mutation::score(state, question.score);
   results::append(document, results::document_of(state, result, question.score, &figures));
   if (!question.matrix.empty())
@@ -27,7 +51,10 @@ void add_judgement(const mutation::MutationState& state, const mutation::RunFigu
   }
   const std::string records = results::records_hash(state);
   report::check_baseline_records(question.conditions, records, true);
-  report::apply(question.conditions, document, results::measurements_of(state, result));
+  std::vector<report::Measurement> measured = results::measurements_of(state, result);
+  std::ranges::move(add_kills_by_group(state, result, question.score.quality, test, document),
+                    std::back_inserter(measured));
+  report::apply(question.conditions, document, measured);
   document.provenance.emplace_back("records_hash", records);
 }
 
@@ -92,7 +119,7 @@ mutation::MutationState judge_mutants(const Session& original,
   mutation::MutationState state =
       mutation::run_kept(original, planned, drawn.not_applicable, test, run_options(question, setting),
                          {question.state, setting.replace}, figures, progress);
-  add_judgement(state, figures, question, document);
+  add_judgement(state, figures, question, test, document);
   return state;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <assay/error.h>
+#include <assay/groups.h>
 #include <assay/message.h>
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
@@ -98,6 +99,12 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   for (const attack::AttackSummary& summary : summaries) fs::remove(attack::journal_of(summary.file));
   results::append(document, results::document_of(summaries, options, session.graph(), *data));
   add_task(document, decision);
+  const std::vector<groups::Group> groups = groups::groups_of(*data);
+  results::add_groups(document, *data, groups, results::by_group(summaries, options, *data, groups));
+  if (!groups.empty() && options.only_successful)
+    document.notices.emplace_back(
+        message("nothing is said by characteristic: which records an attack failed on is not stored{}",
+                About{"", "; leave out {only-successful}"}));
   for (const attack::AttackSummary& summary : summaries) {
     for (report::Picture& picture : results::draw_attacked(summary, session, *data, decision.task.get(),
                                                            question.pictures, question.folder))

@@ -4,6 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/criteria.h>
+#include <assay/groups.h>
 #include <assay/model.h>
 #include "assay/answers/task.h"
 #include "assay/audit/choices.h"
@@ -100,6 +101,8 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   report::Document document =
       results::document_of(result, pool, fmt::format("{} on {}", session.graph().name(), test->describe()));
   add_task(document, decision);
+  const std::vector<groups::Group> groups = groups::groups_of(*test);
+  results::add_groups(document, *test, groups, results::by_group(pool, groups));
   if (drawn_by_class)
     document.notices.emplace_back("no subsets are drawn by class: records with many items have none");
   results::add_warnings(document, std::move(left_out));

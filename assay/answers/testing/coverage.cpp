@@ -1,10 +1,12 @@
 #include "assay/answers/testing/coverage.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 
 #include <assay/error.h>
+#include <assay/groups.h>
 #include "assay/answers/task.h"
 #include "assay/attack/extension.h"
 #include "assay/coverage/possible.h"
@@ -43,13 +45,15 @@ class Covering {
     report::check_baseline_profile(question_.conditions, profile_->data_hash, settings_text());
     coverage::CoverageState state =
         coverage::begin_state(profile_, specs_, question_.by_class, question_.append ? question_.state : "");
-    report::check(question_.conditions, results::measurements_of(state));
+    report::check(question_.conditions, with_groups(results::measurements_of(state)));
     check_state_replaced(state);
     const coverage::Observations seen = measured(state);
     report::Document document = told(state, seen);
     if (!attacks.empty()) extend(state, attacks, document);
     report::check_baseline(question_.conditions, "", results::records_hash(state));
-    report::apply(question_.conditions, document, results::measurements_of(state));
+    std::vector<report::Measurement> measurements = results::measurements_of(state);
+    std::ranges::move(add_by_group(document), std::back_inserter(measurements));
+    report::apply(question_.conditions, document, measurements);
     add_provenance(state, document);
     return {std::move(document), profile_->settings, specs_};
   }
@@ -81,6 +85,19 @@ class Covering {
     }
   }
 
+  // Figures that there will be of groups as well.
+  std::vector<report::Measurement> with_groups(std::vector<report::Measurement> measured) const {
+    const std::vector<report::Measurement> whole = measured;
+    for (const groups::Group& group : groups::groups_of(*test_)) {
+      for (const report::Measurement& figure : whole) {
+        if (figure.layer != "all" || !figure.class_name.empty() || !figure.context.empty()) continue;
+        measured.push_back(figure);
+        measured.back().context = group.name();
+      }
+    }
+    return measured;
+  }
+
   // Checks before anything is learned: criteria and layers.
   void check_conditions_early() const {
     std::vector<std::string> names;
@@ -96,7 +113,7 @@ class Covering {
       }
     }
     report::check(question_.conditions, names);
-    report::check(question_.conditions, measured);
+    report::check(question_.conditions, with_groups(std::move(measured)));
     // Of a state that is added to, and of a part, the records are known when they are measured.
     const bool of_test = !question_.append && question_.measure.shards == 1;
     report::check_baseline(question_.conditions, session_.graph().hash(), of_test ? test_->hash() : "");
@@ -233,6 +250,23 @@ class Covering {
       document.facts.push_back({"in_training", "of them also training records",
                                 report::count_cell(seen.in_training), report::Column::Kind::count});
     return document;
+  }
+
+  // What the records of each group cover, by a pass of its own: states do not say which record covers what.
+  std::vector<report::Measurement> add_by_group(report::Document& document) const {
+    const std::vector<groups::Group> groups = groups::groups_of(*test_);
+    if (groups.empty() || question_.measure.shards > 1) return {};
+    coverage::CoverageState state(profile_, choices_of<coverage::CriterionInfo>(specs_), false);
+    const coverage::Observations seen = coverage::measure(
+        session_, state, test_, {.batch = setting_.batch, .remember_items = true}, progress_);
+    ranks().leave_to_first();
+    const std::vector<results::FigureByGroup> figures = results::covered_by_group(state, seen.items, groups);
+    results::add_groups(document, *test_, groups, figures);
+    std::vector<report::Measurement> measured;
+    for (const results::FigureByGroup& figure : figures)
+      std::ranges::move(results::measurements_of(groups, figure), std::back_inserter(measured));
+    results::add_group_figures(document, measured, "");
+    return measured;
   }
 
   void extend(const coverage::CoverageState& state, const std::vector<Spec>& attacks,

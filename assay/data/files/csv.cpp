@@ -9,6 +9,7 @@
 #include <assay/extend/data_format.h>
 #include <assay/progress.h>
 #include "assay/data/bytes.h"
+#include "assay/data/characteristics.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/text.h"
 
@@ -133,6 +134,9 @@ class CsvSource final : public Source {
       targets_.push_back(table_.column(name));
       is_output[targets_.back()] = true;
     }
+    if (!spec.has("metadata")) {
+      for (const std::string& name : column_names(spec.words("meta"))) is_output[table_.column(name)] = true;
+    }
     const std::vector<std::string> ignored = spec.words("ignore");
     for (const std::string& name : ignored) is_output[table_.column(name)] = true;
     for (std::size_t c = 0; c < is_output.size(); ++c) {
@@ -155,6 +159,13 @@ class CsvSource final : public Source {
     for (const std::size_t c : targets_) values.push_back(static_cast<float>(csv_number(table_, index, c)));
     return values;
   }
+  std::optional<std::vector<std::string>> column(const std::string& name) const override {
+    const std::size_t position = table_.column(name);
+    std::vector<std::string> values;
+    for (const auto& row : table_.rows) values.push_back(row[position]);
+    return values;
+  }
+  std::vector<std::string> columns() const override { return table_.header; }
   void read(std::size_t index, void* out) const override {
     auto* values = static_cast<float*>(out);
     for (const std::size_t c : inputs_) *values++ = static_cast<float>(csv_number(table_, index, c));
@@ -280,7 +291,8 @@ double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
 
 FormatInfo csv_format() {
   return {"csv",
-          "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN; all other columns are inputs; "
+          "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN, meta=COLUMN; all other columns "
+          "are inputs; "
           "decimal=, where commas are decimal",
           {"ignore"},
           [](const std::filesystem::path& path, std::string_view) { return is_table_name(path.string()); },

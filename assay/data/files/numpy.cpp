@@ -145,9 +145,9 @@ std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit)
   return arrays;
 }
 
-std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry) {
+std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry, bool all_texts) {
   if (!entry.header.is_text()) return parse_npy(archive.bytes(entry), archive.title(entry));
-  if (entry.name != "ids" && entry.name != "class_names") return std::nullopt;
+  if (!all_texts && entry.name != "ids" && entry.name != "class_names") return std::nullopt;
   return parse_npy_texts(archive.bytes(entry), archive.title(entry));
 }
 

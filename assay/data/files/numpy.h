@@ -21,8 +21,8 @@ std::map<std::string, Array> read_npz(const std::filesystem::path& path,
                                       std::uint64_t limit = std::uint64_t{16} << 30);
 
 // One of them: numbers, or the texts that name records (`ids`) or classes (`class_names`) as name_rows().
-// Nothing for other texts, which are ignored.
-std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry);
+// Nothing for other texts, which are ignored unless `all_texts` are taken.
+std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry, bool all_texts = false);
 
 // Names as an array of numbers, one row of bytes each, filled up with zeros; and back.
 Array name_rows(const std::vector<std::string>& names);

@@ -1,6 +1,7 @@
 // Records of NumPy's arrays. Inputs are read when they are requested; labels, targets and ids are in memory.
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
+#include "assay/data/characteristics.h"
 #include "assay/data/files/csv.h"
 #include "assay/data/files/npy_rows.h"
 #include "assay/data/files/numpy.h"
@@ -35,7 +37,9 @@ struct OtherRows {
 // What is in an archive apart from inputs and outputs.
 struct Told {
   std::optional<Array> ids = {}, class_names = {}, valid_range = {};
-  std::string passed_over = {};  // texts where outputs are looked for
+  std::string passed_over = {};                // texts where outputs are looked for
+  std::map<std::string, Array> columns = {};   // of meta=
+  std::vector<std::string> column_names = {};  // that could be
 };
 
 class NumpySource final : public Source {
@@ -45,6 +49,7 @@ class NumpySource final : public Source {
       : path_(spec.path),
         name_(std::move(name)),
         passed_over_(std::move(told.passed_over)),
+        column_names_(std::move(told.column_names)),
         inputs_(std::move(inputs)),
         others_(std::move(others)) {
     const Shape& shape = inputs_.shape();
@@ -53,6 +58,7 @@ class NumpySource final : public Source {
     if (told.ids) ids_ = names(*told.ids, "ids", size(), "record");
     if (told.class_names) class_names_ = names(*told.class_names, "class_names", std::nullopt, "class");
     if (told.valid_range) take_range(*told.valid_range);
+    for (const auto& [column, values] : told.columns) columns_.emplace(column, texts_of(column, values));
     for (const OtherRows& other : others_) require_fitting(other);
   }
 
@@ -90,6 +96,11 @@ class NumpySource final : public Source {
     const auto values = targets_.as<float>().subspan(index * width_, width_);
     return {values.begin(), values.end()};
   }
+  std::optional<std::vector<std::string>> column(const std::string& name) const override {
+    const auto found = columns_.find(name);
+    return found == columns_.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::vector<std::string> columns() const override { return column_names_; }
   void read(std::size_t index, void* out) const override { inputs_.read(index, dtype(), out); }
   std::string format() const override {
     return passed_over_.empty() ? "NumPy"
@@ -134,6 +145,25 @@ class NumpySource final : public Source {
     return names_in(rows);
   }
 
+  // Texts as names(), or one number a record; NaN is not known.
+  std::vector<std::string> texts_of(const std::string& name, const Array& values) const {
+    if (values.dtype() == DType::uint8 && values.shape().size() == 2 && values.shape()[1] > 1)
+      return names(values, name, size(), "record");
+    if (values.count() != static_cast<std::int64_t>(size()))
+      fail(Fault::data, "{}: '{}' of shape {} is not one value for each of {} records", path_, name,
+           to_string(values.shape()), size());
+    const bool floating = values.dtype() == DType::float32 || values.dtype() == DType::float64;
+    const Array numbers = values.to(floating ? DType::float64 : DType::int64);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < size(); ++i) {
+      const double real = floating ? numbers.as<double>()[i] : 0;
+      texts.push_back(!floating          ? std::to_string(numbers.as<std::int64_t>()[i])
+                      : std::isnan(real) ? std::string()
+                                         : fmt::format("{}", real));
+    }
+    return texts;
+  }
+
   // A row of least values and one of greatest.
   void take_range(const Array& range) {
     const Array ends = range.to(DType::float32);
@@ -174,6 +204,8 @@ class NumpySource final : public Source {
   }
 
   std::string path_, name_, passed_over_;
+  std::vector<std::string> column_names_;
+  std::map<std::string, std::vector<std::string>> columns_;
   NpyRows inputs_;
   std::vector<OtherRows> others_;
   Array targets_;
@@ -224,15 +256,29 @@ const NpzEntry* array_for(const NpzFile& archive, const DataSpec& spec, const st
   return nullptr;
 }
 
+// Arrays that are characteristics of the records.
+std::vector<std::string> meta_names(const DataSpec& spec) {
+  return spec.has("metadata") ? std::vector<std::string>{} : column_names(spec.words("meta"));
+}
+
+void add_columns(const NpzFile& archive, const DataSpec& spec, Told& told) {
+  for (const NpzEntry& entry : archive.entries()) told.column_names.push_back(entry.name);
+  for (const std::string& name : meta_names(spec)) {
+    if (const NpzEntry* const entry = archive.find(name))
+      told.columns.emplace(name, *npz_array(archive, *entry, /*all_texts=*/true));
+  }
+}
+
 // Where no array has a usual name: all arrays except outputs and what is told of records, as many rows each.
 // They have the names of the network's inputs.
 std::vector<OtherRows> remaining_inputs(const NpzFile& archive, const DataSpec& spec,
                                         const std::vector<std::string>& usual_y) {
   const std::string y = spec.text("y");
+  const std::vector<std::string> meta = meta_names(spec);
   std::vector<OtherRows> inputs;
   for (const NpzEntry& entry : archive.entries()) {
     const bool other = entry.header.is_text() || may_be_text(entry.name) || entry.name == "valid_range" ||
-                       entry.name == y ||
+                       entry.name == y || std::ranges::find(meta, entry.name) != meta.end() ||
                        (y.empty() && std::ranges::find(usual_y, entry.name) != usual_y.end());
     if (other) continue;
     const bool fits =
@@ -360,6 +406,7 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
             whole(are_names ? class_names : nullptr),
             whole(archive.find("valid_range")),
             {}};
+  add_columns(archive, spec, told);
   for (const std::string& name : other_y) {
     if (!outputs && told.passed_over.empty() && archive.find(name) != nullptr) told.passed_over = name;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include <assay/error.h>
+
 #include "assay/data/files/numpy.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/parse.h"
@@ -14,6 +16,14 @@ void write_records(const std::filesystem::path& path, const Dataset& data,
                    std::span<const std::size_t> positions) {
   std::map<std::string, Array> arrays = arrays_of(data.read(positions));
   add_facts(data, data.dtype(), arrays);
+  for (std::size_t c = 0; c < data.characteristics().size(); ++c) {
+    std::vector<std::string> values;
+    for (const std::size_t record : positions) values.push_back(data.characteristic(c, record));
+    const std::string& name = data.characteristics()[c];
+    if (!arrays.emplace(name, name_rows(values)).second)
+      fail(Fault::usage, "{}: the records have an array '{}' already; rename the characteristic",
+           path.string(), name);
+  }
   write_npz(path, arrays);
 }
 

@@ -5,12 +5,6 @@
 
 namespace assay::inspection {
 
-Range wilson(double share, double n, double z) {
-  const double weight = z * z / n, middle = (share + weight / 2) / (1 + weight),
-               half = z / (1 + weight) * std::sqrt(share * (1 - share) / n + weight / (4 * n));
-  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
-}
-
 Range fisher(double r, double error, double z) {
   if (std::fabs(r) >= 1) return {r, r};
   return {std::tanh(std::atanh(r) - z * error), std::tanh(std::atanh(r) + z * error)};

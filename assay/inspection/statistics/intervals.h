@@ -3,15 +3,11 @@
 // Intervals and statuses that several measures share.
 
 #include "assay/inspection/statistics/moments.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::inspection {
 
-struct Range {
-  double low, high;
-};
-
-// Of a share of n draws (Wilson 1927).
-Range wilson(double share, double n, double z);
+using Range = Interval;
 
 // tanh(atanh(r) -+ z * error); r itself where |r| = 1.
 Range fisher(double r, double error, double z);

@@ -166,6 +166,36 @@ std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, c
   return all;
 }
 
+std::optional<FigureByGroup> by_group(const PartsEvaluation& found, const Dataset& data,
+                                      std::span<const groups::Group> groups) {
+  std::vector<groups::Outcome> outcomes;
+  if (found.whole.accuracy) {
+    for (std::size_t i = 0; i < found.whole.predictions.size(); ++i)
+      outcomes.push_back({found.whole.predictions[i] == data.label(i) ? 1.0 : 0.0});
+    return by_group(
+        {.name = "accuracy", .meaning = "records whose class the network names, of all in the group"}, groups,
+        outcomes);
+  }
+  if (!found.whole.mean_squared_error) return std::nullopt;
+  for (const double error : found.squared_errors) outcomes.push_back({error});
+  return by_group(
+      {.name = "mean-squared-error",
+       .higher_is_better = false,
+       .is_share = false,
+       .counted = false,
+       .meaning = "mean over the records of the group of the squared error, over a record's targets",
+       .scale = groups::Scale::mean},
+      groups, outcomes);
+}
+
+std::vector<report::Measurement> measurements_of(const PartsEvaluation& found, const Dataset& data,
+                                                 std::span<const groups::Group> groups) {
+  std::vector<report::Measurement> all;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    std::ranges::move(in_group(measurements_of(found.parts[g], data), groups[g]), std::back_inserter(all));
+  return all;
+}
+
 report::Document document_of(const Evaluation& evaluation, const Graph& network, const Dataset& data) {
   report::Document document;
   document.facts.push_back(count_fact("records", "records", data.size()));

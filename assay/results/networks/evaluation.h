@@ -2,6 +2,8 @@
 
 // Evaluations of networks as result documents.
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include <assay/graph.h>
 #include <assay/report.h>
 #include <assay/results.h>
+#include "assay/results/groups.h"
 
 namespace assay::results {
 
@@ -20,5 +23,13 @@ void add_scores(report::Document& document, const Evaluation& evaluation, const 
 // For gates: accuracy (over all and by class), or mean-squared-error, and by target mean-squared-error,
 // mean-absolute-error and greatest-error[target=N], of which less is better.
 std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, const Dataset& data);
+
+// Right records, or squared errors, by group; nothing without labels and targets. `found`: of these groups.
+std::optional<FigureByGroup> by_group(const PartsEvaluation& found, const Dataset& data,
+                                      std::span<const groups::Group> groups);
+
+// The figures of measurements_of() of each group.
+std::vector<report::Measurement> measurements_of(const PartsEvaluation& found, const Dataset& data,
+                                                 std::span<const groups::Group> groups);
 
 }  // namespace assay::results

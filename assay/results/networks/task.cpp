@@ -131,6 +131,26 @@ std::vector<report::Measurement> measurements_of(const ItemEvaluation& evaluatio
   return all;
 }
 
+FigureByGroup by_group(const task::PartsItemEvaluation& found, std::span<const groups::Group> groups) {
+  std::vector<groups::Outcome> outcomes;
+  for (const auto& [right, items] : found.right_of)
+    outcomes.push_back({static_cast<double>(right), static_cast<double>(items)});
+  return by_group(
+      {.name = "right items",
+       .weight_title = "items",
+       .meaning = "items that are decided correctly, of all that count in the records of the group",
+       .scale = groups::Scale::mean},
+      groups, outcomes);
+}
+
+std::vector<report::Measurement> measurements_of(const task::PartsItemEvaluation& found,
+                                                 std::span<const groups::Group> groups) {
+  std::vector<report::Measurement> all;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    std::ranges::move(in_group(measurements_of(found.parts[g]), groups[g]), std::back_inserter(all));
+  return all;
+}
+
 report::Document document_of(const ItemEvaluation& evaluation, const Graph& network, const Dataset& data) {
   report::Document document;
   const std::vector<Figure> figures = overall(evaluation);

@@ -2,6 +2,7 @@
 
 // Evaluations of networks with several decisions a record, as result documents.
 
+#include <span>
 #include <vector>
 
 #include <assay/dataset.h>
@@ -9,6 +10,7 @@
 #include <assay/graph.h>
 #include <assay/report.h>
 #include <assay/task.h>
+#include "assay/results/groups.h"
 
 namespace assay::results {
 
@@ -18,5 +20,12 @@ report::Document document_of(const task::ItemEvaluation& evaluation, const Graph
 
 // One for each figure, for gates: mean-iou, iou[class=road].
 std::vector<report::Measurement> measurements_of(const task::ItemEvaluation& evaluation);
+
+// Right items of those that count, by group. `found`: of these groups.
+FigureByGroup by_group(const task::PartsItemEvaluation& found, std::span<const groups::Group> groups);
+
+// The figures of measurements_of() of each group.
+std::vector<report::Measurement> measurements_of(const task::PartsItemEvaluation& found,
+                                                 std::span<const groups::Group> groups);
 
 }  // namespace assay::results

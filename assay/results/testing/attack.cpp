@@ -146,6 +146,35 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
   return document;
 }
 
+std::vector<FigureByGroup> by_group(const std::vector<attack::AttackSummary>& summaries,
+                                    const attack::AttackOptions& options, const Dataset& data,
+                                    std::span<const groups::Group> groups) {
+  std::vector<FigureByGroup> figures;
+  if (options.only_successful) return figures;  // which others were attacked the files do not say
+  std::vector<groups::Outcome> robust(data.size(), {0, 1});
+  for (const attack::AttackSummary& summary : summaries)
+    for (const attack::AttackedRecord& record : summary.records) robust[record.original].value = 1;
+  for (const attack::AttackSummary& summary : summaries) {
+    std::vector<groups::Outcome> outcomes(data.size(), {0, 0});
+    for (const attack::AttackedRecord& record : summary.records) {
+      outcomes[record.original] = {record.success ? 1.0 : 0.0, 1};
+      if (record.success) robust[record.original].value = 0;
+    }
+    figures.push_back(by_group({.name = "success of " + summary.spec.text(),
+                                .higher_is_better = false,
+                                .sum_title = "hits",
+                                .meaning = "successes of the attack, of the attacked records of the group"},
+                               groups, outcomes));
+  }
+  if (robust_accuracy(summaries, options, data))
+    figures.push_back(
+        by_group({.name = "robust accuracy",
+                  .sum_title = "hits",
+                  .meaning = "records that are right and that no attack turned, of all of the group"},
+                 groups, robust));
+  return figures;
+}
+
 namespace {
 
 // What the network decides of the items of records; nothing without a task.

@@ -3,12 +3,14 @@
 // Attacks as result documents and pictures.
 
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include <assay/attack.h>
 #include <assay/graph.h>
 #include <assay/report.h>
 #include <assay/results.h>
+#include "assay/results/groups.h"
 
 namespace assay::results {
 
@@ -17,5 +19,11 @@ namespace assay::results {
 std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Session& session,
                                            const Dataset& data, const task::Task* task, std::size_t count,
                                            const std::filesystem::path& folder);
+
+// Success of each attack among the attacked records of a group, and the robust accuracy where there is one.
+// Nothing where only successes were stored.
+std::vector<FigureByGroup> by_group(const std::vector<attack::AttackSummary>& summaries,
+                                    const attack::AttackOptions& options, const Dataset& data,
+                                    std::span<const groups::Group> groups);
 
 }  // namespace assay::results

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "assay/results/document.h"
 #include "assay/support/text/text.h"
@@ -217,6 +218,27 @@ report::Document document_of(const audit::Audit& result, const audit::Pool& pool
     document.definitions.push_back({"subsets drawn: " + sampler.name, sampler.definition, page});
   }
   return document;
+}
+
+std::vector<FigureByGroup> by_group(const audit::Pool& pool, std::span<const groups::Group> groups) {
+  std::vector<FigureByGroup> figures;
+  const auto add = [&](const std::string& name, const std::string& meaning,
+                       const selection::CoveredRows& rows, double all) {
+    figures.push_back(united_by_group(
+        {.name = name, .sum_title = "found", .weight_title = "of all", .meaning = meaning}, groups,
+        [&](std::size_t record) { return rows.row(record); }, static_cast<std::uint64_t>(all)));
+  };
+  for (const audit::Faults& faults : pool.faults) {
+    const std::set<std::uint32_t> all(faults.rows.items.begin(), faults.rows.items.end());
+    add(faults.name, "faults that a record of the group reveals, of those that any record reveals",
+        faults.rows, static_cast<double>(all.size()));
+  }
+  for (const audit::Measured& criterion : pool.criteria) {
+    if (criterion.scores.empty() && criterion.coverable > 0)
+      add(criterion.name, "what the records of the group cover together", criterion.rows,
+          criterion.coverable);
+  }
+  return figures;
 }
 
 }  // namespace assay::results

@@ -9,6 +9,7 @@
 #include <assay/dataset.h>
 #include <assay/extend/abilities.h>
 #include "assay/coverage/criteria/idc.h"
+#include "assay/coverage/select.h"
 #include "assay/coverage/settings.h"
 #include "assay/data/files/image.h"
 #include "assay/data/summary.h"
@@ -16,6 +17,7 @@
 #include "assay/results/networks/evaluation.h"
 #include "assay/results/warnings.h"
 #include "assay/support/files/hash.h"
+#include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -679,6 +681,27 @@ report::Document document_of(const coverage::Learned& learned) {
   if (learned.non_finite > 0)
     document.warnings.push_back(dropped_records(learned.non_finite, "training", learned.non_finite_ids));
   return document;
+}
+
+std::vector<FigureByGroup> covered_by_group(const coverage::CoverageState& state,
+                                            std::vector<std::vector<std::vector<std::uint64_t>>> items,
+                                            std::span<const groups::Group> groups) {
+  std::vector<FigureByGroup> figures;
+  for (std::size_t c = 0; c < items.size(); ++c) {
+    const std::vector<coverage::Coverage> result = state.result(c);
+    const bool adds_up = result.size() == 1 || (!result.empty() && result.back().layer == "all");
+    const selection::CoveredRows rows = coverage::rows_of(std::move(items[c]));
+    if (!adds_up || result.back().coverable.empty() || rows.items.empty()) continue;
+    const auto coverable = number_of<std::uint64_t>(result.back().coverable);
+    if (!coverable) continue;  // more than items that records cover one by one could be
+    figures.push_back(united_by_group(
+        {.name = state.specs()[c].text(),
+         .sum_title = "covered",
+         .weight_title = "coverable",
+         .meaning = "what the records of the group cover together"},
+        groups, [&](std::size_t record) { return rows.row(record); }, *coverable));
+  }
+  return figures;
 }
 
 }  // namespace assay::results

@@ -2,6 +2,8 @@
 
 // Coverage as result documents.
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include <assay/gate.h>
 #include <assay/report.h>
 #include <assay/results.h>
+#include "assay/results/groups.h"
 
 namespace assay::results {
 
@@ -23,6 +26,12 @@ std::string records_text(const coverage::CoverageState& state, const Dataset& la
 
 // A row per layer and m: layer, m, clusters per neuron, covered, coverable, IDC. Empty without IDC.
 report::Table idc_table(const coverage::CoverageState& state);
+
+// What the records of each group cover together, of each criterion with items that add up. `items`: of
+// Observations, of a walk over the whole data set.
+std::vector<FigureByGroup> covered_by_group(const coverage::CoverageState& state,
+                                            std::vector<std::vector<std::vector<std::uint64_t>>> items,
+                                            std::span<const groups::Group> groups);
 
 // Of the criteria, importance, clusters and attainable items.
 std::vector<report::Definition> definitions_of(const coverage::CoverageState& state);

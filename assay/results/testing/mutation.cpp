@@ -363,6 +363,26 @@ std::vector<report::Measurement> measurements_of(const mutation::MutationState& 
   return measurements;
 }
 
+std::vector<FigureByGroup> kills_by_group(const selection::CoveredRows& kills, std::uint64_t mutants,
+                                          std::span<const groups::Group> groups) {
+  std::vector<groups::Outcome> outcomes;
+  for (std::size_t r = 0; r < kills.records(); ++r)
+    outcomes.push_back({static_cast<double>(kills.row(r).size()), static_cast<double>(mutants)});
+  return {by_group(
+              {.name = "kills-per-record",
+               .counted = false,
+               .meaning = "share of the mutants that count that a record kills, mean over the records of the "
+                          "group; one on which the original is wrong kills none",
+               .scale = groups::Scale::mean},
+              groups, outcomes),
+          united_by_group(
+              {.name = "killed-mutants",
+               .sum_title = "killed",
+               .weight_title = "mutants",
+               .meaning = "mutants that a record of the group kills, of those that count"},
+              groups, [&](std::size_t record) { return kills.row(record); }, mutants)};
+}
+
 report::Table matrix_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
   report::Table table{"kills", "Killing matrix", {{"record", "record"}, {"class", "class"}}, {}, true};
   for (std::size_t m = 0; m < score.mutants.size(); ++m) {

@@ -13,6 +13,8 @@
 #include <assay/mutation.h>
 #include <assay/report.h>
 #include <assay/results.h>
+#include <assay/selection.h>
+#include "assay/results/groups.h"
 
 namespace assay::results {
 
@@ -24,6 +26,11 @@ std::string records_hash(const mutation::MutationState& state);
 
 // How many records keep the score.
 report::Fact subset_fact(const selection::Cover& subset);
+
+// By group of records: mutants that one of its records kills, of `mutants` that count, and the share of these
+// that a record kills, on the mean. `kills`: of each record, those that it kills.
+std::vector<FigureByGroup> kills_by_group(const selection::CoveredRows& kills, std::uint64_t mutants,
+                                          std::span<const groups::Group> groups);
 
 // Where operators cannot act, and why.
 report::Table not_applicable_table(std::span<const mutation::NotApplicable> entries);

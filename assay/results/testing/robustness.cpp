@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/inspection/statistics/intervals.h"
 #include "assay/results/document.h"
 #include "assay/support/numbers/distributions.h"
 
@@ -15,9 +14,9 @@ namespace {
 
 using attack::DropCurve;
 
-inspection::Range interval_of(std::size_t right, std::size_t records) {
+Interval interval_of(std::size_t right, std::size_t records) {
   const double n = static_cast<double>(records);
-  return inspection::wilson(static_cast<double>(right) / n, n, normal_quantile(0.975));
+  return wilson(static_cast<double>(right) / n, n, normal_quantile(0.975));
 }
 
 // Digits after the point that severities were written with.

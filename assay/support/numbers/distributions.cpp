@@ -1,6 +1,8 @@
 #include "assay/support/numbers/distributions.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace assay {
@@ -51,6 +53,10 @@ double beta_fraction(double x, double a, double b) {
     if (std::fabs(change - 1) < 1e-15) break;
   }
   return value;
+}
+
+double log_choose(double n, double k) {
+  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
 }
 
 }  // namespace
@@ -118,6 +124,42 @@ double chi_squared_tail(double x, double degrees) {
   const double a = degrees / 2, half = x / 2;
   if (half <= 0) return 1;
   return half < a + 1 ? 1 - gamma_series(a, half) : gamma_fraction(a, half);
+}
+
+Interval wilson(double share, double n, double z) {
+  const double weight = z * z / n, middle = (share + weight / 2) / (1 + weight),
+               half = z / (1 + weight) * std::sqrt(share * (1 - share) / n + weight / (4 * n));
+  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+}
+
+std::vector<double> holm(std::span<const double> p) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (!std::isnan(p[i])) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return p[i]; });
+  std::vector<double> adjusted(p.size(), std::numeric_limits<double>::quiet_NaN());
+  double greatest = 0;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    greatest = std::max(greatest, p[order[rank]] * static_cast<double>(order.size() - rank));
+    adjusted[order[rank]] = std::min(1.0, greatest);
+  }
+  return adjusted;
+}
+
+double fisher_exact(double a, double m, double b, double n) {
+  const double hits = a + b, least = std::max(0.0, hits - n), most = std::min(hits, m);
+  const auto likelihood = [&](double k) {
+    return log_choose(m, k) + log_choose(n, hits - k) - log_choose(m + n, hits);
+  };
+  constexpr double rounding = 1e-7;  // of equal probabilities
+  const double observed = likelihood(a) + rounding;
+  double p = 0;
+  for (double k = least; k <= most; ++k) {
+    const double one = likelihood(k);
+    if (one <= observed) p += std::exp(one);
+  }
+  return std::min(1.0, p);
 }
 
 }  // namespace assay

@@ -58,6 +58,9 @@ class Source {
   // Whether the format itself reads labels=FILE when FILE is not a table.
   virtual bool takes_labels() const { return false; }
   virtual std::vector<float> target(std::size_t) const { return {}; }
+  // What the format itself says of each record under a name of meta=, and the names there are.
+  virtual std::optional<std::vector<std::string>> column(const std::string&) const { return std::nullopt; }
+  virtual std::vector<std::string> columns() const { return {}; }
   // Writes the record's elements: float for float32, std::int64_t for int64. Thread-safe. Throws Error{data}.
   virtual void read(std::size_t index, void* out) const = 0;
   // Records with several inputs: the name of the first, and the others, which are delivered as they are.

@@ -3,6 +3,7 @@ import type { Document } from "../model/document";
 import { Apfd } from "./apfd";
 import { Attacks } from "./attacks";
 import { Orders, Verdicts } from "./audit";
+import { Characteristics } from "./characteristics";
 import { Contexts } from "./contexts";
 import { Criteria } from "./criteria";
 import { Exploration } from "./exploration";
@@ -68,6 +69,13 @@ export const views: readonly View[] = [
     when: (document) => !isRetraining(document) && !isRobustness(document),
   },
   {
+    id: "characteristics",
+    title: "By characteristic",
+    tables: ["by_characteristic", "by_pair", "by_group"],
+    Component: Characteristics,
+    when: (document) => usable(document, "by_characteristic"),
+  },
+  {
     id: "relevance",
     title: "Which neurons decide",
     tables: ["neurons", "layers"],
@@ -113,6 +121,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   mutants: ["operator"],
   attacks: ["attack", "success"],
   severities: ["curve", "severity", "accuracy"],
+  by_characteristic: ["group", "value"],
   networks: ["network", "after"],
   retraining: ["set", "condition", "mean"],
   verdicts: ["criterion", "faults", "verdict", "tau"],

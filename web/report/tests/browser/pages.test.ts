@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   attacked,
   audited,
+  characterised,
   dropped,
   explored,
   hostile,
@@ -78,6 +79,7 @@ describe.each([1440, 390])("at %i pixels", (width) => {
       ["mutants", mutants()],
       ["attacks", attacked()],
       ["drops", dropped()],
+      ["characteristics", characterised()],
       ["exploration", explored()],
       ["retraining", retrained()],
     ] as const) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { figuresByGroup } from "../../src/model/characteristics";
 import { criteria } from "../../src/model/criteria";
 import { area, asShares, courses, curves } from "../../src/model/curves";
 import { parse } from "../../src/model/document";
@@ -11,7 +12,7 @@ import { rankings } from "../../src/model/records";
 import { intervals } from "../../src/model/retraining";
 import { filtered, sorted } from "../../src/model/rows";
 import { step } from "../../src/model/scale";
-import { dropped, lenet } from "../fixtures/documents";
+import { characterised, dropped, lenet } from "../fixtures/documents";
 
 const read = (value: unknown) => {
   const document = parse(JSON.stringify({ documents: [value] }))[0];
@@ -31,6 +32,19 @@ describe("intervals of retraining", () => {
   });
   it("of errors stay as they are", () => {
     expect(drawn({ mean: 3, low: 1, high: 5 }, false)).toEqual([[1, 3, 5]]);
+  });
+});
+
+describe("figures by characteristic", () => {
+  const table = read(characterised()).tables.get("by_characteristic");
+  it("have their intervals, and a colour where they differ from all others", () => {
+    const items = table === undefined ? [] : (figuresByGroup(table)[0]?.items ?? []);
+    expect(items.map(({ name, low }) => [name, low])).toEqual([
+      ["weather=fog", 0.3866],
+      ["sex=f", 0.762],
+      ["weather=sun", 0.9134],
+    ]);
+    expect(items.map(({ colour }) => colour)).toEqual(["var(--accent)", "var(--quiet)", "var(--accent)"]);
   });
 });
 

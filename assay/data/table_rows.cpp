@@ -1,0 +1,22 @@
+#include "assay/data/table_rows.h"
+
+#include <assay/error.h>
+
+namespace assay {
+
+TableRows::TableRows(const CsvTable& table, const std::string& id, std::string data)
+    : table_(table), data_(std::move(data)) {
+  const std::size_t column = id.empty() ? 0 : table.column(id);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const std::string& name = table.rows[r][column];
+    if (!rows_.add(name, r)) fail(Fault::data, "{}: two rows for '{}'", table.path, name);
+  }
+}
+
+std::size_t TableRows::of(const std::string& record) const {
+  const auto row = rows_.find(record);
+  if (!row) fail(Fault::data, "{}: no row for record '{}' of {}", table_.path, record, data_);
+  return *row;
+}
+
+}  // namespace assay

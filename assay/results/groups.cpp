@@ -1,0 +1,264 @@
+#include "assay/results/groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+
+#include "assay/results/document.h"
+
+namespace assay::results {
+namespace {
+
+using groups::Group;
+using groups::GroupFigure;
+
+constexpr double significant = 0.05;
+
+std::string value_of(const FigureByGroup& by, double value) {
+  return by.is_share ? report::percent(value) : fmt::format("{:.4g}", value);
+}
+
+// Positions of the groups of so many characteristics, the worst first; those without a figure last.
+std::vector<std::size_t> worst_first(std::span<const Group> all, const FigureByGroup& by, std::size_t of) {
+  std::vector<std::size_t> order;
+  for (std::size_t g = 0; g < all.size(); ++g)
+    if (all[g].is.size() == of) order.push_back(g);
+  const auto badness = [&](std::size_t g) {
+    const GroupFigure& figure = by.figures[g];
+    if (!figure.value) return std::numeric_limits<double>::infinity();
+    return by.higher_is_better ? *figure.value : -*figure.value;
+  };
+  std::ranges::stable_sort(order, {}, badness);
+  return order;
+}
+
+bool is_worse(const FigureByGroup& by, const GroupFigure& figure) {
+  if (!figure.value || !figure.rest || !figure.adjusted || *figure.adjusted >= significant) return false;
+  return by.higher_is_better ? *figure.value < *figure.rest : *figure.value > *figure.rest;
+}
+
+std::string with_interval(const FigureByGroup& by, const GroupFigure& figure) {
+  std::string text = value_of(by, *figure.value);
+  if (figure.interval)
+    text += fmt::format(" ({} to {})", value_of(by, figure.interval->first),
+                        value_of(by, figure.interval->second));
+  return text;
+}
+
+// Which columns the figures need.
+struct Columns {
+  bool figure = false, sum = false, weight = false, compared = false;
+};
+
+Columns columns_of(std::span<const FigureByGroup> figures) {
+  const auto any = [&](auto has) { return std::ranges::any_of(figures, has); };
+  return {.figure = figures.size() > 1,
+          .sum = any([](const FigureByGroup& by) { return by.counted; }),
+          .weight = any([](const FigureByGroup& by) { return !by.weight_title.empty(); }),
+          .compared = any([](const FigureByGroup& by) { return by.compared; })};
+}
+
+report::Table empty_table(std::span<const FigureByGroup> figures, std::size_t of) {
+  const FigureByGroup& by = figures.front();
+  const Columns has = columns_of(figures);
+  const Kind kind = by.is_share ? Kind::percent : Kind::number;
+  const int decimals = by.is_share ? 2 : 4;
+  report::Table table{of == 1 ? "by_characteristic" : "by_pair",
+                      fmt::format("{} by {}, the worst first", has.figure ? "Figures" : by.name,
+                                  of == 1 ? "characteristic" : "pairs of characteristics"),
+                      {},
+                      {}};
+  if (has.figure) table.columns.push_back({"figure", "figure"});
+  table.columns.push_back({"group", "group"});
+  table.columns.push_back({"records", "records", Kind::count});
+  if (has.sum) table.columns.push_back({"sum", by.sum_title, Kind::count});
+  if (has.weight) table.columns.push_back({"of", by.weight_title, Kind::count});
+  table.columns.push_back({"value", has.figure ? "value" : by.name, kind, decimals});
+  if (has.compared) {
+    table.columns.push_back({"low", "from", kind, decimals});
+    table.columns.push_back({"high", "to", kind, decimals});
+    table.columns.push_back({"rest", "all others", kind, decimals});
+    table.columns.push_back({"p", "p (Holm)", Kind::number, 4});
+  }
+  table.detail = of > 1;
+  return table;
+}
+
+std::vector<report::Cell> row_of(const Group& group, const FigureByGroup& by, const GroupFigure& figure,
+                                 const Columns& has) {
+  const auto count = [&](double value) {
+    return by.counted ? report::count_cell(static_cast<std::uint64_t>(value)) : report::Cell();
+  };
+  std::vector<report::Cell> row;
+  if (has.figure) row.emplace_back(by.name);
+  row.emplace_back(group.name());
+  row.push_back(report::count_cell(figure.records));
+  if (has.sum) row.push_back(count(figure.sum));
+  if (has.weight) row.push_back(count(figure.weight));
+  row.push_back(optional_cell(figure.value));
+  if (!has.compared) return row;
+  row.push_back(figure.interval ? report::Cell(figure.interval->first) : report::Cell());
+  row.push_back(figure.interval ? report::Cell(figure.interval->second) : report::Cell());
+  row.push_back(optional_cell(figure.rest));
+  row.push_back(optional_cell(figure.adjusted));
+  return row;
+}
+
+report::Table groups_table(std::span<const Group> all, std::span<const FigureByGroup> figures,
+                           std::size_t of) {
+  report::Table table = empty_table(figures, of);
+  const Columns has = columns_of(figures);
+  for (const FigureByGroup& by : figures) {
+    for (const std::size_t g : worst_first(all, by, of))
+      table.rows.push_back(row_of(all[g], by, by.figures[g], has));
+  }
+  return table;
+}
+
+// The worst group, as a fact, and those that are worse than all others, as notices.
+void tell_worst(report::Document& document, std::span<const Group> all, const FigureByGroup& by,
+                std::size_t of) {
+  const std::vector<std::size_t> order = worst_first(all, by, of);
+  if (!by.compared || order.empty() || !by.figures[order[0]].value) return;
+  // Of several figures the first one's.
+  const std::string fact = of == 1 ? "worst_group" : "worst_pair";
+  if (std::ranges::find(document.facts, fact, &report::Fact::id) == document.facts.end())
+    document.facts.push_back(
+        {fact, of == 1 ? "worst group" : "worst pair",
+         fmt::format("{}: {} {}", all[order[0]].name(), by.name, with_interval(by, by.figures[order[0]]))});
+  constexpr std::size_t most = 5;
+  std::size_t told = 0;
+  for (const std::size_t g : order) {
+    const GroupFigure& figure = by.figures[g];
+    if (!is_worse(by, figure) || told++ == most) continue;
+    document.notices.push_back(fmt::format("{}: {} {}, all others {} (p {:.2g})", all[g].name(), by.name,
+                                           with_interval(by, figure), value_of(by, *figure.rest),
+                                           *figure.adjusted));
+  }
+}
+
+// Characteristics of which little can be said.
+void tell_gaps(report::Document& document, const Dataset& data, std::span<const Group> all) {
+  for (const std::string& name : groups::constant_characteristics(data))
+    document.warnings.push_back(
+        {"one-value",
+         fmt::format("characteristic '{}' has one value in all {} records, so there are no groups to "
+                     "compare",
+                     name, data.size()),
+         "records that were cut while ordered by it, or another column is meant in meta="});
+  for (const Group& group : all) {
+    if (group.is.size() == 1 && group.is[0].second == groups::missing)
+      document.notices.push_back(fmt::format("'{}' is not known of {} of {} records: the group {}",
+                                             group.is[0].first, group.records.size(), data.size(),
+                                             group.name()));
+  }
+}
+
+report::Definition definition_of(const FigureByGroup& by) {
+  const std::string term = by.name + " by characteristic", page = "docs/characteristics.md";
+  if (!by.compared)
+    return {term, by.meaning + "; it grows with the records, so groups of other sizes are not compared",
+            page};
+  const bool share = by.scale == groups::Scale::share;
+  return {
+      term,
+      fmt::format("{}. The interval (95 %) is {}; all others are the records outside of the group; p: how "
+                  "likely so great a difference is by chance, by {}, two-sided, adjusted by Holm over the "
+                  "groups of a table",
+                  by.meaning, share ? "Wilson's" : "Student's t over records",
+                  share ? "Fisher's exact test" : "Welch's t test"),
+      (share ? "Wilson 1927; Fisher 1922" : "Welch 1947") + std::string("; Holm 1979; ") + page};
+}
+
+}  // namespace
+
+FigureByGroup by_group(FigureByGroup figure, std::span<const Group> groups,
+                       std::span<const groups::Outcome> outcomes) {
+  figure.figures = groups::compared(groups, outcomes, figure.scale);
+  return figure;
+}
+
+FigureByGroup united_by_group(FigureByGroup figure, std::span<const Group> groups,
+                              const std::function<std::span<const std::uint32_t>(std::size_t record)>& items,
+                              std::uint64_t coverable) {
+  figure.compared = false;
+  for (const Group& group : groups) {
+    std::unordered_set<std::uint32_t> covered;
+    for (const std::size_t record : group.records) {
+      const std::span<const std::uint32_t> more = items(record);
+      covered.insert(more.begin(), more.end());
+    }
+    GroupFigure united{.records = group.records.size(),
+                       .sum = static_cast<double>(covered.size()),
+                       .weight = static_cast<double>(coverable)};
+    if (coverable > 0) united.value = united.sum / united.weight;
+    figure.figures.push_back(std::move(united));
+  }
+  return figure;
+}
+
+void add_groups(report::Document& document, const Dataset& data, std::span<const Group> groups,
+                std::span<const FigureByGroup> figures) {
+  tell_gaps(document, data, groups);
+  if (groups.empty() || figures.empty()) return;
+  for (const std::size_t of : {1, 2}) {
+    report::Table table = groups_table(groups, figures, of);
+    if (table.rows.empty()) continue;
+    document.tables.push_back(std::move(table));
+    for (const FigureByGroup& by : figures) tell_worst(document, groups, by, of);
+  }
+  for (const FigureByGroup& by : figures) document.definitions.push_back(definition_of(by));
+}
+
+std::vector<report::Measurement> measurements_of(std::span<const Group> groups, const FigureByGroup& figure) {
+  std::vector<report::Measurement> all;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const GroupFigure& of_group = figure.figures[g];
+    if (!of_group.value) continue;
+    report::Measurement m;
+    m.criterion = figure.name;
+    m.context = groups[g].name();
+    m.value = *of_group.value;
+    m.higher_is_better = figure.higher_is_better;
+    if (figure.counted) {
+      m.covered = std::to_string(static_cast<std::uint64_t>(of_group.sum));
+      m.coverable = std::to_string(static_cast<std::uint64_t>(of_group.weight));
+    }
+    all.push_back(std::move(m));
+  }
+  return all;
+}
+
+std::vector<report::Measurement> in_group(std::vector<report::Measurement> figures, const Group& group) {
+  std::erase_if(figures, [&](const report::Measurement& m) {
+    return !m.class_name.empty() && (group.is.size() > 1 || m.coverable == "0");
+  });
+  for (report::Measurement& m : figures) m.context = group.name();
+  return figures;
+}
+
+void add_group_figures(report::Document& document, std::span<const report::Measurement> figures,
+                       const std::string& shown) {
+  if (figures.empty()) return;
+  report::Table rows = report::criteria_table(figures);
+  const auto table = std::ranges::find(document.tables, "criteria", &report::Table::id);
+  if (table == document.tables.end())
+    document.tables.push_back(rows);
+  else
+    std::ranges::copy(rows.rows, std::back_inserter(table->rows));
+  report::Table others{"by_group",
+                       "Other figures by characteristic",
+                       {{"group", "group"}, {"figure", "figure"}, {"value", "value", Kind::number, 4}},
+                       {}};
+  others.detail = true;
+  for (const report::Measurement& m : figures) {
+    if (m.criterion != shown && m.class_name.empty() && std::isfinite(m.value))
+      others.rows.push_back({m.context, m.criterion, m.value});
+  }
+  if (!others.rows.empty()) document.tables.push_back(std::move(others));
+}
+
+}  // namespace assay::results
