@@ -223,6 +223,30 @@ class Result:
     def save_json(self, path: str | os.PathLike[str]) -> None:
         _write(path, self.to_json())
 
+    def figures(self) -> dict[str, float]:
+        """Facts that are numbers, and criteria by name: ``nc`` over all layers, ``nc/conv2`` of one."""
+        named: dict[str, Any] = dict(self.facts)
+        for row in self._criteria():
+            if row.get("class") is None and row.get("context") is None:
+                name = row["criterion"] if row["layer"] == "all" else f"{row['criterion']}/{row['layer']}"
+                named.setdefault(name, row.get("measure") if row["coverage"] is None else row["coverage"])
+        numbers = {name: value for name, value in named.items() if isinstance(value, (int, float)) and not isinstance(value, bool)}
+        return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
+
+    def log(self, to: Any, *, step: int | None = None, files: bool = True) -> Result:
+        """Keeps the result in trackers: figures as metrics, and the report, the result document and tables as files
+        (none with ``files=False``). ``to``: ``"mlflow"``, ``"wandb"``, ``"tensorboard"``, ``"aim"``, ``"dvclive"``, an
+        object of theirs (a run, a SummaryWriter, a Live), or a list of these. ``step``: an epoch, say. Gives the result
+        itself; a tracker that is not there is an AssayWarning."""
+        from . import trackers
+
+        chosen = to if isinstance(to, (list, tuple)) else [to]
+        for one in chosen:
+            trackers.tracker_of(one)  # before any is written to
+        for one in chosen:
+            trackers.log(self, one, step=step, files=files)
+        return self
+
     def __copy__(self) -> Result:
         other = Result(self._answer)
         other.__dict__.update(self.__dict__)
