@@ -42,8 +42,9 @@ def test_examples_run(example, tmp_path):
 
 @pytest.mark.parametrize("notebook", sorted((PYTHON / "notebooks").glob("*.py")), ids=lambda p: p.stem)
 def test_notebooks_run(notebook, tmp_path):
-    if "import torch" in notebook.read_text():
-        pytest.importorskip("torch")
+    for package in ("torch", "matplotlib"):
+        if f"import {package}" in notebook.read_text():
+            pytest.importorskip(package)
     assert "# %% [markdown]" in notebook.read_text()
     run(notebook, tmp_path)
     assert [p.suffix for p in tmp_path.iterdir()] == [".html"]
@@ -281,14 +282,6 @@ def test_tables_as_data_frames(model, arrays):
     pandas = pytest.importorskip("pandas")
     frame = assay.cover(model, "digits:50", arrays, criterion="nc").to_pandas("criteria")
     assert isinstance(frame, pandas.DataFrame) and set(frame["criterion"]) == {"nc"}
-
-
-def test_plots(model, arrays):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    axes = assay.cover(model, "digits:50", arrays, criterion="nc").plot("criteria")
-    assert axes.patches and axes.get_title()
-    assert assay.importance(model, arrays).plot().patches
 
 
 def test_the_plugin_of_pytest(inside, tmp_path):
