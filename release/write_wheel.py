@@ -34,9 +34,9 @@ def entry_points(metadata: StandardMetadata) -> str:
 def files_of(project: pathlib.Path, module: pathlib.Path, program: pathlib.Path, share: pathlib.Path, data: str):
     """Names in the wheel with the files that they are."""
     package = project / "python" / "assay"
-    for source in package.iterdir():
+    for source in package.rglob("*"):
         if source.suffix in {".py", ".pyi"} or source.name == "py.typed":
-            yield f"assay/{source.name}", source
+            yield f"assay/{source.relative_to(package)}", source
     yield f"assay/{module.name}", module
     yield f"{data}/scripts/assay", program
     for source in share.rglob("*"):

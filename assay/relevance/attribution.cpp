@@ -1,6 +1,7 @@
 #include <assay/relevance.h>
 
 #include <assay/array_math.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -22,6 +23,16 @@ AttributionInfo info_of(const Composite& composite) {
           }};
 }
 
+// As other tools call them.
+void add_short_names(std::vector<AttributionInfo>& all) {
+  for (const auto& [name, meant] : {std::pair("lrp", "epsilon"), std::pair("ig", "integrated-gradients")}) {
+    AttributionInfo info = *std::ranges::find(all, meant, &AttributionInfo::name);
+    info.summary = fmt::format("the same as {}", meant);
+    info.name = name;
+    all.push_back(std::move(info));
+  }
+}
+
 std::vector<AttributionInfo> built_in() {
   std::vector<AttributionInfo> all;
   for (const Composite& composite : composites()) all.push_back(info_of(composite));
@@ -31,6 +42,10 @@ std::vector<AttributionInfo> built_in() {
                  "Sundararajan et al., ICML 2017", make_integrated_gradients, false});
   all.push_back(
       {"gradient-x-input", "gradient times value", "Shrikumar et al., 2016", make_gradient_x_input, false});
+  all.push_back({"saliency", "absolute gradient", "Simonyan et al., ICLR 2014", make_saliency, false});
+  all.push_back({"grad-cam", "a channel's value times its mean gradient", "Selvaraju et al., ICCV 2017",
+                 make_grad_cam, false});
+  add_short_names(all);
   return all;
 }
 

@@ -1,5 +1,5 @@
-// Gradient x input, and integrated gradients (Sundararajan et al., ICML 2017): both by the engine's
-// gradients.
+// Gradient x input, saliency, Grad-CAM and integrated gradients (Sundararajan et al., ICML 2017): by the
+// engine's gradients.
 
 #include <assay/array_math.h>
 #include <fmt/format.h>
@@ -49,10 +49,17 @@ Array baseline_like(const Array& input, const AttributionOptions& options) {
   return record.to(input.dtype()).reshape(shape).unsqueeze(0).expand(input.shape()).contiguous();
 }
 
-class GradientXInput final : public Attribution {
+// What is made of a value and the gradient there.
+class OfGradient final : public Attribution {
  public:
-  GradientXInput(const Session& session, const AttributionOptions& options)
-      : session_(session), start_(session, options.outputs) {}
+  using Formula = Array (*)(const Array& gradient, const Array& value);
+
+  OfGradient(const Session& session, const AttributionOptions& options, std::string description,
+             Formula formula)
+      : session_(session),
+        start_(session, options.outputs),
+        description_(std::move(description)),
+        formula_(formula) {}
 
   Relevance attribute(const Tensors& given, const Target& target,
                       std::span<const ValueId> wanted) const override {
@@ -60,16 +67,27 @@ class GradientXInput final : public Attribution {
     const Tensors values = session_.run(inputs, with(wanted, start_.value()));
     Relevance result{.values = explained_gradients(session_, start_, inputs, target, wanted),
                      .start = explained_values(start_, values.at(start_.value()), target)};
-    for (auto& [id, gradient] : result.values) gradient = gradient * values.at(id);
+    for (auto& [id, gradient] : result.values) gradient = formula_(gradient, values.at(id));
     return result;
   }
   std::vector<ValueId> reads(std::span<const ValueId>) const override { return {start_.value()}; }
-  std::string describe() const override { return "gradient x input"; }
+  std::string describe() const override { return description_; }
 
  private:
   const Session& session_;
   Start start_;
+  std::string description_;
+  Formula formula_;
 };
+
+// Selvaraju et al., ICCV 2017: a channel's value at each position times the channel's mean gradient. Their
+// map is the sum over the channels, floored at zero.
+Array channel_mean_times_value(const Array& gradient, const Array& value) {
+  Shape positions;
+  for (std::size_t axis = 2; axis < gradient.shape().size(); ++axis)
+    positions.push_back(static_cast<std::int64_t>(axis));
+  return (positions.empty() ? gradient : gradient.mean(positions, true)) * value;
+}
 
 // Along the straight line from the baseline to the record, in steps of equal length: the gradient at the
 // middle of a step times the change of the value over the step. For inner values that is their conductance.
@@ -155,7 +173,17 @@ Tensors gradients_of(const Session& session, const Tensors& given, const Target&
 
 std::unique_ptr<Attribution> make_gradient_x_input(const Session& session,
                                                    const AttributionOptions& options) {
-  return std::make_unique<GradientXInput>(session, options);
+  return std::make_unique<OfGradient>(
+      session, options, "gradient x input",
+      [](const Array& gradient, const Array& value) -> Array { return gradient * value; });
+}
+std::unique_ptr<Attribution> make_saliency(const Session& session, const AttributionOptions& options) {
+  return std::make_unique<OfGradient>(
+      session, options, "absolute gradient",
+      [](const Array& gradient, const Array&) -> Array { return gradient.abs(); });
+}
+std::unique_ptr<Attribution> make_grad_cam(const Session& session, const AttributionOptions& options) {
+  return std::make_unique<OfGradient>(session, options, "Grad-CAM, by channel", channel_mean_times_value);
 }
 std::unique_ptr<Attribution> make_integrated_gradients(const Session& session,
                                                        const AttributionOptions& options) {

@@ -9,6 +9,8 @@
 namespace assay::relevance {
 
 std::unique_ptr<Attribution> make_gradient_x_input(const Session& session, const AttributionOptions& options);
+std::unique_ptr<Attribution> make_saliency(const Session& session, const AttributionOptions& options);
+std::unique_ptr<Attribution> make_grad_cam(const Session& session, const AttributionOptions& options);
 std::unique_ptr<Attribution> make_integrated_gradients(const Session& session,
                                                        const AttributionOptions& options);
 std::unique_ptr<Attribution> make_deeplift(const Session& session, const AttributionOptions& options);

@@ -267,7 +267,7 @@ class _Files:
                     class_names=None if source is None or found.get("y") is None else source.class_names,
                     name=name,
                 )
-        return {"arrays": arrays, "data": sets}
+        return {"arrays": arrays, "data": sets, "source": source}
 
     def keep_for(self, result: Result) -> None:
         """Pictures of the report lie there, so it stays as long as the result."""

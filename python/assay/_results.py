@@ -27,6 +27,10 @@ class Table:
         self.name = name
         self.title = str(entry["title"])
         self.columns: list[str] = [column["id"] for column in entry["columns"]]
+        #: By column: "text", "count", "number", "fraction" or "percent"; and its heading.
+        self.kinds: dict[str, str] = {column["id"]: column["kind"] for column in entry["columns"]}
+        self.titles: dict[str, str] = {column["id"]: column["title"] for column in entry["columns"]}
+        self.detail = bool(entry.get("detail", False))
         self.rows: list[dict[str, Any]] = list(entry["rows"])
 
     def __len__(self) -> int:
@@ -68,6 +72,8 @@ class Result:
         self.arrays: Mapping[str, Any] = {}
         #: Data sets of what was made, by the same names.
         self.data: dict[str, Data] = {}
+        #: The records that those of ``data`` were made of, for ``plot("pairs")``.
+        self.source: Data | None = None
         #: The network that was trained, pruned or exported.
         self.model: Any = None
         #: Retrained networks by kind of addition.
@@ -223,6 +229,30 @@ class Result:
     def save_json(self, path: str | os.PathLike[str]) -> None:
         _write(path, self.to_json())
 
+    def figures(self) -> dict[str, float]:
+        """Facts that are numbers, and criteria by name: ``nc`` over all layers, ``nc/conv2`` of one."""
+        named: dict[str, Any] = dict(self.facts)
+        for row in self._criteria():
+            if row.get("class") is None and row.get("context") is None:
+                name = row["criterion"] if row["layer"] == "all" else f"{row['criterion']}/{row['layer']}"
+                named.setdefault(name, row.get("measure") if row["coverage"] is None else row["coverage"])
+        numbers = {name: value for name, value in named.items() if isinstance(value, (int, float)) and not isinstance(value, bool)}
+        return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
+
+    def log(self, to: Any, *, step: int | None = None, files: bool = True) -> Result:
+        """Keeps the result in trackers: figures as metrics, and the report, the result document and tables as files
+        (none with ``files=False``). ``to``: ``"mlflow"``, ``"wandb"``, ``"tensorboard"``, ``"aim"``, ``"dvclive"``, an
+        object of theirs (a run, a SummaryWriter, a Live), or a list of these. ``step``: an epoch, say. Gives the result
+        itself; a tracker that is not there is an AssayWarning."""
+        from . import trackers
+
+        chosen = to if isinstance(to, (list, tuple)) else [to]
+        for one in chosen:
+            trackers.tracker_of(one)  # before any is written to
+        for one in chosen:
+            trackers.log(self, one, step=step, files=files)
+        return self
+
     def __copy__(self) -> Result:
         other = Result(self._answer)
         other.__dict__.update(self.__dict__)
@@ -242,40 +272,14 @@ class Result:
     def __repr__(self) -> str:
         return f"<assay.Result {self.command}: {self.headline}>"
 
-    def plot(self, table: str | None = None, *, ax: Any = None, top: int = 30) -> Any:
-        """Bars of a table's figures with matplotlib: its last fraction or number by its first text column. Returns the
-        axes."""
-        import matplotlib.pyplot as pyplot
+    def plot(self, table: str | None = None, *, ax: Any = None, dpi: float | None = None, **options: Any) -> Any:
+        """A table with matplotlib, as it is best read: lines along records, severities and epochs, histograms
+        (``row=``), confusions as a matrix, a reliability diagram, otherwise bars (``top=`` of them, of ``column=``).
+        ``"pairs"`` of attack() and explore() shows ``top=`` records with what was made of them (``of=`` an attack).
+        Without a name, the table that shows most. Draws on ``ax``, or on a new figure; returns the axes."""
+        from . import plots
 
-        name = table or self._plottable()
-        entry = self.document["tables"].get(name)
-        if entry is None:
-            self.table(name)
-        kinds = {column["id"]: column["kind"] for column in entry["columns"]}
-        numbers = [c for c, kind in kinds.items() if kind in ("fraction", "percent", "number")]
-        numbers = numbers or [c for c, kind in kinds.items() if kind == "count"]
-        if not numbers:
-            raise UsageError(f"table {name} has no figures to draw")
-        value = "coverage" if "coverage" in numbers else numbers[0]
-        texts = [c for c, kind in kinds.items() if kind == "text" and c != "note"][:2]
-        rows = [row for row in entry["rows"] if isinstance(row[value], (int, float))][:top]
-        if not rows:
-            raise UsageError(f"table {name} has no rows to draw")
-        if ax is None:
-            ax = pyplot.subplots(figsize=(8, 0.3 * len(rows) + 1.5))[1]
-        labels = [" ".join(str(row[c]) for c in texts) if texts else str(i) for i, row in enumerate(rows)]
-        ax.barh(range(len(rows)), [row[value] for row in rows])
-        ax.set_yticks(range(len(rows)), labels)
-        ax.invert_yaxis()
-        ax.set_xlabel(next(c["title"] for c in entry["columns"] if c["id"] == value))
-        ax.set_title(entry["title"])
-        return ax
-
-    def _plottable(self) -> str:
-        for name, entry in self.document["tables"].items():
-            if any(c["kind"] in ("fraction", "percent", "number") for c in entry["columns"]) and entry["rows"]:
-                return str(name)
-        raise UsageError("the result has no table with figures to draw")
+        return plots.draw(self, table, ax, dpi, options)
 
 
 def read_result(path: str | os.PathLike[str]) -> Result:

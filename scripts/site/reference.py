@@ -197,6 +197,14 @@ _python_titles = {
     "errors": "Errors",
 }
 
+#: Modules that users import by name.
+_modules = {
+    "callbacks": "Callbacks",
+    "trackers": "Trackers",
+    "pytest_plugin": "The pytest plug-in",
+    "ci": "Continuous integration",
+}
+
 
 def _python_pages(project: pathlib.Path) -> Iterator[tuple[str, str]]:
     package = project / "python" / "assay"
@@ -207,11 +215,18 @@ def _python_pages(project: pathlib.Path) -> Iterator[tuple[str, str]]:
     for module, shown in _imported(stubs, package).items():
         title = _python_titles.get(module, module)
         yield f"python/{title.lower().replace(' ', '-')}.md", f"# {title}\n\n" + "\n".join(shown)
-    for module, title in (("callbacks", "Callbacks"), ("pytest_plugin", "The pytest plug-in"), ("ci", "Continuous integration")):
-        tree = ast.parse((package / f"{module}.py").read_text())
-        definitions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_")]
+    for module, title in _modules.items():
+        first, *rest = [ast.parse(path.read_text()) for path in _sources(package, module)]
+        nodes = [node for tree in (first, *rest) for node in tree.body]
+        definitions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_")]
         public = [_shown(node) for node in definitions if ast.get_docstring(node)]
-        yield f"python/{module.replace('_', '-')}.md", f"# {title}\n\n`assay.{module}`\n\n{_doc(ast.get_docstring(tree))}\n" + "\n".join(public)
+        yield f"python/{module.replace('_', '-')}.md", f"# {title}\n\n`assay.{module}`\n\n{_doc(ast.get_docstring(first))}\n" + "\n".join(public)
+
+
+def _sources(package: pathlib.Path, module: str) -> list[pathlib.Path]:
+    """Of a module that is one file or a folder of some; the first says what it is about."""
+    folder = package / module
+    return sorted(folder.glob("_*.py")) if folder.is_dir() else [package / f"{module}.py"]
 
 
 # C++.

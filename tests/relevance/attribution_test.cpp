@@ -194,6 +194,28 @@ TEST(Lrp, WithoutBiasesLrp0IsGradientTimesInput) {
   EXPECT_GT(lrp.abs().sum().item<float>(), 0.1);
 }
 
+TEST(Attributions, SaliencyAndGradCamAreTheirFormulasOfTheGradient) {
+  const Graph graph = lenet_like();
+  const Session session(graph, {.threads = 1});
+  const ValueId x = graph.inputs()[0];
+  const Array input = records({3, 1, 12, 12});
+  const Array gradient = gradients_of(session, {{x, input}}, {}, std::span(&x, 1)).at(x);
+  EXPECT_LT(difference(explain(session, "saliency", input, {x}).values.at(x), gradient.abs()), 1e-6);
+  const Array cam = explain(session, "grad-cam", input, {x}).values.at(x);
+  for (int i = 0; i < 3; ++i) EXPECT_LT(difference(cam[i], input[i] * gradient[i].mean()), 1e-6);
+}
+
+TEST(Attributions, HaveTheNamesOfOtherTools) {
+  const Graph graph = lenet_like();
+  const Session session(graph, {.threads = 1});
+  const ValueId x = graph.inputs()[0];
+  for (const auto& [name, meant] : {std::pair("lrp", "epsilon"), std::pair("ig", "integrated-gradients")}) {
+    const Array input = records({2, 1, 12, 12});
+    EXPECT_TRUE(array::equal(explain(session, name, input, {x}).values.at(x),
+                             explain(session, meant, input, {x}).values.at(x)));
+  }
+}
+
 TEST(Lrp, MaxPoolSharesEquallyAmongTiesWithAnyStrideAndPadding) {
   Net net("pool");
   ValueId x = net.input({-1, 1, 3, 3});

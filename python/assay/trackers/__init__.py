@@ -1,0 +1,87 @@
+"""Where results are kept beside the figures of trainings: ``result.log(to="mlflow")``. Each tracker is a file of this
+folder and a line of ``catalogue``."""
+
+from __future__ import annotations
+
+import difflib
+import pathlib
+import tempfile
+import warnings
+from typing import Any
+
+from .._progress import AssayWarning
+from ..errors import UsageError
+from . import aim, dvclive, mlflow, tensorboard, wandb
+from ._entry import Entry, Tracker, objects_of, plain
+
+__all__ = ["Entry", "Tracker", "catalogue", "log", "objects_of", "tracker_of"]
+
+#: By name. A program may add its own.
+catalogue: dict[str, Tracker] = {
+    tracker.name: tracker
+    for tracker in (mlflow.tracker, wandb.tracker, tensorboard.tracker, aim.tracker, dvclive.tracker)
+}
+
+
+def tracker_of(to: Any) -> tuple[Tracker, Any]:
+    """The tracker that ``to`` names, or whose object it is, with that object (None for a name)."""
+    if isinstance(to, Tracker):
+        return to, None
+    if isinstance(to, str):
+        if to in catalogue:
+            return catalogue[to], None
+        near = difflib.get_close_matches(to, catalogue, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise UsageError(f"to: no tracker '{to}'{hint}; there are {', '.join(catalogue)}")
+    for tracker in catalogue.values():
+        if tracker.takes(to):
+            return tracker, to
+    raise UsageError(
+        f"to: a {type(to).__name__} is not an object of a tracker; give one of {', '.join(catalogue)}, "
+        "or what they log to: " + ", ".join(tracker.objects for tracker in catalogue.values())
+    )
+
+
+def log(result: Any, to: Any, *, step: int | None = None, files: bool = True) -> bool:
+    """Whether it was logged. If a tracker is not there, that is a warning: the result matters more."""
+    tracker, run = tracker_of(to)
+    try:
+        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+            if files:
+                _write(result, pathlib.Path(folder))
+            tracker.log(_entry_of(result, step, pathlib.Path(folder) if files else None), run)
+    except ImportError as error:
+        _warn(f"{tracker.name}: {error.name or tracker.package} is not installed; `pip install {tracker.package}`")
+        return False
+    except Exception as error:  # whatever a client of a tracker raises
+        why = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        _warn(f"{tracker.name}: the result of {result.command} was not logged: {why}; {tracker.remedy}")
+        return False
+    return True
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(f"{sentence}. The result is kept; log it again with result.log()", AssayWarning, stacklevel=4)
+
+
+def _entry_of(result: Any, step: int | None, folder: pathlib.Path | None) -> Entry:
+    command = result.command
+    texts = {f"{command}/{name}": str(value) for name, value in result.facts.items() if isinstance(value, str)}
+    for name in ("model_hash", "test_hash", "data_hash", "train_hash", "options", "seed", "assay"):
+        if name in result.provenance:
+            texts[f"{command}/{name}"] = str(result.provenance[name])
+    texts[f"{command}/headline"] = result.headline
+    if result.gates:
+        texts[f"{command}/gates"] = "passed" if result.passed else "failed"
+    metrics = {plain(f"{command}/{name}"): value for name, value in result.figures().items()}
+    return Entry(command, metrics, texts, result.render("markdown"), step, folder)
+
+
+def _write(result: Any, folder: pathlib.Path) -> None:
+    """The page, the result document, and each table as CSV."""
+    result.save_html(folder / "report.html")
+    result.save_json(folder / "result.json")
+    for name, text in result.render_files("csv").items():
+        path = folder / "tables" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")

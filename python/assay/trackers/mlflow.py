@@ -1,0 +1,54 @@
+"""MLflow: into the active run, or one of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+import urllib.parse
+from typing import Any
+
+from ._entry import Entry, Tracker, objects_of
+
+__all__ = ["tracker"]
+
+# What a server takes at once.
+_metrics, _tags, _tag_length = 1000, 100, 5000
+
+
+def _require_server(uri: str) -> None:
+    """Its client asks for minutes before it gives up."""
+    parts = urllib.parse.urlsplit(uri)
+    if parts.scheme not in ("http", "https"):
+        return
+    try:
+        socket.create_connection((parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)), 3).close()
+    except OSError as error:
+        raise ConnectionError(f"the server at {uri} does not answer ({error})") from error
+
+
+def _log(entry: Entry, run: Any) -> None:
+    import mlflow
+    from mlflow.entities import Metric, RunTag
+
+    _require_server(mlflow.get_tracking_uri())
+    run = run or mlflow.active_run()
+    with contextlib.nullcontext(run) if run else mlflow.start_run(run_name=f"assay {entry.command}") as started:
+        client, run_id, now = mlflow.MlflowClient(), started.info.run_id, int(time.time() * 1000)
+        metrics = [Metric(name, value, now, entry.step or 0) for name, value in entry.metrics.items()]
+        for begin in range(0, len(metrics), _metrics):
+            client.log_batch(run_id, metrics=metrics[begin : begin + _metrics])
+        tags = [RunTag(name, text[:_tag_length]) for name, text in entry.texts.items()]
+        client.log_batch(run_id, tags=tags[:_tags])
+        if entry.folder is not None:
+            client.log_artifacts(run_id, str(entry.folder), entry.place)
+
+
+tracker = Tracker(
+    name="mlflow",
+    package="mlflow",
+    objects="a run of MLflow",
+    remedy="start the server, or name another with mlflow.set_tracking_uri()",
+    takes=objects_of("mlflow.Run"),
+    log=_log,
+)

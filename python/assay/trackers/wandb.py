@@ -1,0 +1,48 @@
+"""Weights & Biases: into the run that `wandb.init` began, or one of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._entry import Entry, Tracker, objects_of
+
+__all__ = ["tracker"]
+
+
+def _into(run: Any, entry: Entry) -> None:
+    import wandb
+
+    figures: dict[str, Any] = dict(entry.metrics)
+    if entry.step is not None:
+        # The run's own steps may be batches, and only ever grow.
+        run.define_metric(f"{entry.command}/*", step_metric=f"{entry.command}/step")
+        figures[f"{entry.command}/step"] = entry.step
+    if entry.folder is not None:
+        page = entry.folder / "report.html"
+        figures[f"{entry.command}/report"] = wandb.Html(page.read_text(encoding="utf-8"), inject=False)
+        files = wandb.Artifact(f"assay-{entry.command}-{run.id}", "assay")
+        files.add_dir(str(entry.folder))
+        run.log_artifact(files)
+    run.log(figures)
+    run.summary.update(dict(entry.texts))
+
+
+def _log(entry: Entry, run: Any) -> None:
+    import wandb
+
+    run = run or wandb.run
+    if run is not None:
+        _into(run, entry)
+        return
+    with wandb.init(project="assay", job_type=entry.command) as own:
+        _into(own, entry)
+
+
+tracker = Tracker(
+    name="wandb",
+    package="wandb",
+    objects="a run of Weights & Biases",
+    remedy="`wandb login`, or WANDB_MODE=offline keeps it in a folder that `wandb sync` sends",
+    takes=objects_of("wandb.Run"),
+    log=_log,
+)

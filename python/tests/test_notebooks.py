@@ -1,0 +1,61 @@
+"""Notebooks run in a kernel of Jupyter; what they show is small, and progress is seen."""
+
+import pathlib
+import re
+import warnings
+
+import pytest
+
+NOTEBOOKS = pathlib.Path(__file__).parents[1] / "notebooks"
+
+
+@pytest.fixture(scope="module")
+def run_cells():
+    """Runs cells in one kernel and gives their outputs by cell."""
+    nbformat = pytest.importorskip("nbformat", reason="SKIPPED: nbformat is not installed (PyPI)")
+    nbclient = pytest.importorskip("nbclient", reason="SKIPPED: nbclient is not installed (PyPI)")
+    pytest.importorskip("ipykernel", reason="SKIPPED: ipykernel is not installed (PyPI)")
+
+    def run(cells, folder):
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the packages that run it
+            nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
+        return [cell.outputs for cell in notebook.cells]
+
+    return run
+
+
+def code_of(notebook):
+    cells = re.split(r"^# %%", notebook.read_text(), flags=re.MULTILINE)[1:]
+    return [cell.strip() for cell in cells if "[markdown]" not in cell.partition("\n")[0]]
+
+
+def shown(outputs, kind):
+    return [output.data[kind] for output in outputs if kind in output.get("data", {})]
+
+
+def test_results_in_a_notebook(run_cells, tmp_path):
+    for name in ("matplotlib", "tqdm"):
+        pytest.importorskip(name, reason=f"SKIPPED: {name} is not installed (PyPI)")
+    outputs = run_cells(code_of(NOTEBOOKS / "results_in_a_notebook.py"), tmp_path)
+    pages = [page for cell in outputs for page in shown(cell, "text/html") if "assay-result" in page]
+    assert len(pages) == 1 and len(pages[0].encode()) <= 60_000 and "<script" not in pages[0]
+    assert sum(len(shown(cell, "image/png")) for cell in outputs) == 3
+    assert [path.name for path in tmp_path.iterdir()] == ["coverage.html"]
+    written = " ".join(output.get("text", "") for cell in outputs for output in cell)
+    assert "Traceback" not in written
+
+
+PROGRESS = """
+import assay
+network = assay.train("digits:40", architecture="lenet1", epochs=1, progress={}).model
+"""
+
+
+def test_progress_is_seen_in_a_notebook(run_cells, tmp_path):
+    pytest.importorskip("tqdm", reason="SKIPPED: tqdm is not installed (PyPI)")
+    silent, seen = run_cells([PROGRESS.format("None"), PROGRESS.format("True")], tmp_path)
+    assert silent == []
+    # A bar of ipywidgets if they are installed, and otherwise of text.
+    assert shown(seen, "application/vnd.jupyter.widget-view+json") or any("%" in o.get("text", "") for o in seen)
