@@ -65,7 +65,7 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
     fail(Fault::usage, "data '{}': flatten={} is neither 0 nor 1", text, spec.text("flatten"));
   if (spec.has("categories") && !spec.has("boxes"))
     fail(Fault::usage, "data '{}': categories= is about boxes, but no boxes are given; add boxes=", text);
-  if (format.name == "csv") return;
+  if (format.name == "csv" || format.name == "jsonl") return;
   const bool labels = is_table_name(spec.text("labels")) || is_table_name(spec.text("texts")),
              targets = spec.has("targets");
   for (const auto& [key, used] :

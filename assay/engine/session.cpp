@@ -62,13 +62,16 @@ const SessionOptions& Session::options() const { return state_->options; }
 
 Tensors Session::bind(const Batch& batch) const {
   std::vector<NamedShape> given{{batch.input_name, record_of(batch.inputs)}};
-  for (const NamedArray& other : batch.others) given.push_back({other.name, record_of(other.values)});
+  std::vector<const Array*> values{&batch.inputs};
+  for (const NamedArray& other : batch.others) {
+    if (goes_without(graph(), other.name)) continue;
+    given.push_back({other.name, record_of(other.values)});
+    values.push_back(&other.values);
+  }
   const std::vector<ValueId> ids = matching_inputs(graph(), given);
   Tensors bound;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const Array& values = i == 0 ? batch.inputs : batch.others[i - 1].values;
-    bound.emplace(ids[i], bind_records(graph(), ids[i], state_->shapes, values));
-  }
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    bound.emplace(ids[i], bind_records(graph(), ids[i], state_->shapes, *values[i]));
   return bound;
 }
 
@@ -81,7 +84,9 @@ Tensors Session::bind(const Array& inputs) const {
 
 ValueId Session::first_input(const DatasetFacts& facts) const {
   std::vector<NamedShape> given{{facts.input_name, facts.record_shape}};
-  for (const InputFacts& other : facts.others) given.push_back({other.name, other.record_shape});
+  for (const InputFacts& other : facts.others) {
+    if (!goes_without(graph(), other.name)) given.push_back({other.name, other.record_shape});
+  }
   return matching_inputs(graph(), given)[0];
 }
 
