@@ -102,7 +102,7 @@ class TokenizedSource final : public Source {
             {"token_type_ids", shape(), DType::int64},
             {"position_ids", shape(), DType::int64}};
   }
-  void read_other(std::size_t index, std::size_t which, void* out) const override {
+  void read_other(std::size_t which, std::size_t index, void* out) const override {
     if (which == 0)
       copy(rows_.attention, index, out);
     else if (which == 1)

@@ -41,6 +41,13 @@ std::optional<std::size_t> reduced_axis(const Layer& layer, Reduction reduction)
   return known && reduction != Reduction::every_position ? std::optional(axis) : std::nullopt;
 }
 
+// Whether the network does without this input of texts. Tokens come with a mask, types and positions, and
+// exporters leave out the inputs that a network does not read.
+bool goes_without(const Graph& graph, const std::string& input) {
+  if (input != "attention_mask" && input != "token_type_ids" && input != "position_ids") return false;
+  return std::ranges::none_of(graph.inputs(), [&](ValueId id) { return graph.value(id).name == input; });
+}
+
 }  // namespace
 
 void set_record_shapes(SessionOptions& options, const DatasetFacts& facts) {

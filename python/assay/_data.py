@@ -25,6 +25,7 @@ from ._tables import (
     taken,
     targets_of,
 )
+from ._tokenizer import TokenizerLike, inputs_of_texts
 from .errors import UsageError
 
 __all__ = ["Data", "data"]
@@ -303,6 +304,7 @@ def data(
     inputs: Sequence[str] | None = None,
     scale: float | None = None,
     layout: Layout = None,
+    tokenizer: TokenizerLike | None = None,
 ) -> Data:
     """A data set.
 
@@ -337,6 +339,10 @@ def data(
     layout
         ``"nhwc"``: channels are last in ``x``, as TensorFlow and Keras have them; they are looked at as channels first.
 
+    tokenizer
+        ``x`` is a list of texts, and this makes tokens of them: a ``tokenizer.json`` or its folder, an
+        :class:`assay.Tokenizer`, a tokenizer of ``transformers``, or a function of a list of texts (docs/text.md).
+
     Raises
     ------
     UsageError
@@ -351,6 +357,8 @@ def data(
         if y is not None:
             raise UsageError("the data set has its labels; relabelled() gives it others")
         return x
+    if tokenizer is not None:
+        x = inputs_of_texts(x, tokenizer)
     choice = Choice(label, target, inputs)
     if isinstance(x, (str, os.PathLike)) and os.fspath(x).endswith(".parquet"):
         x = read_parquet(x)

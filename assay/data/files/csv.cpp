@@ -9,6 +9,7 @@
 #include <assay/extend/data_format.h>
 #include <assay/progress.h>
 #include "assay/data/bytes.h"
+#include "assay/data/files/table.h"
 #include "assay/data/tokenized.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/text.h"

@@ -4,7 +4,6 @@
 // recognised too.
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +11,6 @@
 namespace assay {
 
 struct DataSpec;
-class Source;
 
 struct CsvTable {
   std::vector<std::string> header;             // empty when the first row is data
@@ -31,12 +29,6 @@ char decimal_of(const DataSpec& spec);
 // row is a header when none of its fields is a number. Where commas are decimal, fields lie between
 // semicolons or tabs.
 CsvTable read_csv(const std::filesystem::path& path, char decimal = '.');
-
-// Records of a table: label=, target=, ignore=, and text= with tokenizer= name columns. Throws Error{usage}
-// and Error{data}.
-std::unique_ptr<Source> table_source(CsvTable table, const DataSpec& spec);
-// The options of the spec that are about tables.
-std::vector<std::string> options_of_tables();
 
 // Whether the name ends as tables do: .csv or .tsv, gzipped or not.
 bool is_table_name(std::string_view name);

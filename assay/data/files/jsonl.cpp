@@ -6,7 +6,7 @@
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
-#include "assay/data/files/csv.h"
+#include "assay/data/files/table.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/parse.h"
 

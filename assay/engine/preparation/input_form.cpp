@@ -192,11 +192,6 @@ Shape record_of(const Array& records) {
   return {records.shape().begin() + 1, records.shape().end()};
 }
 
-bool goes_without(const Graph& graph, const std::string& input) {
-  if (input != "attention_mask" && input != "token_type_ids" && input != "position_ids") return false;
-  return std::ranges::none_of(graph.inputs(), [&](ValueId id) { return graph.value(id).name == input; });
-}
-
 std::vector<ValueId> matching_inputs(const Graph& graph, const std::vector<NamedShape>& given) {
   const auto inputs = graph.inputs();
   if (given.size() != inputs.size()) fail_matching(graph, given);

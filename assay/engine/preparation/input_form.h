@@ -54,8 +54,4 @@ Shape record_of(const Array& records);  // without the first axis
 // matched by name. Throws Error{mismatch} naming what is missing or too many.
 std::vector<ValueId> matching_inputs(const Graph& graph, const std::vector<NamedShape>& given);
 
-// Whether the network does without this input of texts. Tokens come with a mask, types and positions, and
-// exporters leave out the inputs that a network does not read.
-bool goes_without(const Graph& graph, const std::string& input);
-
 }  // namespace assay
