@@ -186,8 +186,8 @@ def test_texts_of_a_table_are_evaluated(onnx, tmp_path, tokenizer_file, inputs):
     np.testing.assert_array_equal(batch["position_ids"][0], [0, 1, 2, 3, 4, 5, 5, 5])
     np.testing.assert_array_equal(records.labels, labels)
     net = assay.load(model)
-    assert assay.evaluate(net, spec).metrics["accuracy"] == pytest.approx(0.8)
-    np.testing.assert_allclose(net.predict(records), logits(ids, (ids > 0).astype(np.int64), 0 * ids), rtol=1e-4, atol=1e-4)
+    assert assay.evaluate(net, spec).accuracy == pytest.approx(0.8)
+    np.testing.assert_allclose(net(records), logits(ids, (ids > 0).astype(np.int64), 0 * ids), rtol=1e-4, atol=1e-4)
 
 
 def test_texts_from_lines_and_json_lines(tmp_path, tokenizer_file):

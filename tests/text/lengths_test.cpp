@@ -7,7 +7,7 @@ using ::testing::ElementsAre;
 
 const std::string letters =
     R"({"type": "BPE", "vocab": {"a": 0, "b": 1, "c": 2, "d": 3, "[PAD]": 4, "[CLS]": 5, "[SEP]": 6}, "merges": []})";
-const std::string added =
+const std::string special_tokens =
     R"("added_tokens": [{"id": 4, "content": "[PAD]", "special": true, "normalized": false},
     {"id": 5, "content": "[CLS]", "special": true, "normalized": false},
     {"id": 6, "content": "[SEP]", "special": true, "normalized": false}])";
@@ -15,7 +15,7 @@ const std::string around =
     R"("post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 6], "cls": ["[CLS]", 5]})";
 
 TEST(Lengths, CutAndFillUpWithSpecialTokensKept) {
-  const Tokenizer bert = tokenizer_of(letters, {added, around});
+  const Tokenizer bert = tokenizer_of(letters, {special_tokens, around});
   EXPECT_THAT(bert.encode("abcd", {.length = 4}).ids, ElementsAre(5, 0, 1, 6));
   const Encoding filled = bert.encode("a", {.length = 5});
   EXPECT_THAT(filled.ids, ElementsAre(5, 0, 6, 4, 4));
