@@ -52,7 +52,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # What cmake/AssayDependencies.cmake asks for; a test compares with scripts/packages.sh.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, g++, pkg-config, libonnx-dev, \
 libprotobuf-dev, libhdf5-dev, libzip-dev, libarchive-dev, zlib1g-dev, libpng-dev, libjpeg-dev, libcli11-dev, \
-libsqlite3-dev, libre2-dev, libhwy-dev, libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
+libsqlite3-dev, libre2-dev, libpcre2-dev, libutf8proc-dev, libhwy-dev, libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
 
 if(TARGET assay_python)
   # An extension is for one minor version of Python.

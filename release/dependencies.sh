@@ -91,6 +91,10 @@ build_re2() {
   printf 'Name: re2\nDescription: regular expressions\nVersion: 9\nCflags: -I%s/include\nLibs: -L%s/lib -lre2\n' "$prefix" "$prefix" \
     >"$prefix/lib/pkgconfig/re2.pc"
 }
+build_pcre2() {
+  with_cmake pcre2 pcre2 -DPCRE2_BUILD_TESTS=OFF -DPCRE2_BUILD_PCRE2GREP=OFF -DPCRE2_SUPPORT_UNICODE=ON -DBUILD_STATIC_LIBS=ON
+}
+build_utf8proc() { with_cmake utf8proc utf8proc; }
 build_hdf5() {
   # Its summary of a build would tell the day and the folders of the building machine.
   cp "$sources/hdf5/src/H5build_settings.off.c.in" "$sources/hdf5/src/H5build_settings.cmake.c.in"
@@ -143,7 +147,7 @@ recipe_of() { { echo "$CFLAGS $SOURCE_DATE_EPOCH"; declare -f with_cmake with_co
 mkdir -p "$prefix/include" "$prefix/lib"
 allocator=
 [[ $tools != *-musl ]] || allocator=jemalloc
-for name in fmt highway zlib bzip2 xz zstd png jpeg archive zip sqlite re2 hdf5 protobuf onnx headers $allocator; do
+for name in fmt highway zlib bzip2 xz zstd png jpeg archive zip sqlite re2 pcre2 utf8proc hdf5 protobuf onnx headers $allocator; do
   log=$work/$name.log
   case $name in
     zlib | zstd | png | jpeg | highway | jemalloc) optimised 3 ;;

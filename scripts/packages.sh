@@ -4,7 +4,7 @@ compiler_packages=(g++ cmake ninja-build pkg-config)
 library_packages=(
   libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
   libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
-  libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
+  libsqlite3-dev libre2-dev libpcre2-dev libutf8proc-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
 )
 # Further needs of scripts/release.sh.
 release_packages=(dpkg-dev make perl python3-venv python3-six tcl unicode-data xz-utils zip)

@@ -13,6 +13,7 @@ namespace assay {
   X(cifar)               \
   X(images)              \
   X(csv)                 \
+  X(jsonl)               \
   X(text)
 
 #define DECLARE(name) FormatInfo name##_format();

@@ -69,7 +69,7 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
   if (spec.has("metadata") && !spec.has("meta"))
     fail(Fault::usage, "data '{}': which columns of metadata= are characteristics? add meta=COLUMN+COLUMN",
          text);
-  if (format.name == "csv") return;
+  if (format.name == "csv" || format.name == "jsonl") return;
   const bool labels = is_table_name(spec.text("labels")) || is_table_name(spec.text("texts")),
              targets = spec.has("targets"), metadata = spec.has("metadata");
   for (const auto& [key, used] :

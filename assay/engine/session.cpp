@@ -41,6 +41,13 @@ std::optional<std::size_t> reduced_axis(const Layer& layer, Reduction reduction)
   return known && reduction != Reduction::every_position ? std::optional(axis) : std::nullopt;
 }
 
+// Whether the network does without this input of texts. Tokens come with a mask, types and positions, and
+// exporters leave out the inputs that a network does not read.
+bool goes_without(const Graph& graph, const std::string& input) {
+  if (input != "attention_mask" && input != "token_type_ids" && input != "position_ids") return false;
+  return std::ranges::none_of(graph.inputs(), [&](ValueId id) { return graph.value(id).name == input; });
+}
+
 }  // namespace
 
 void set_record_shapes(SessionOptions& options, const DatasetFacts& facts) {
@@ -62,13 +69,16 @@ const SessionOptions& Session::options() const { return state_->options; }
 
 Tensors Session::bind(const Batch& batch) const {
   std::vector<NamedShape> given{{batch.input_name, record_of(batch.inputs)}};
-  for (const NamedArray& other : batch.others) given.push_back({other.name, record_of(other.values)});
+  std::vector<const Array*> values{&batch.inputs};
+  for (const NamedArray& other : batch.others) {
+    if (goes_without(graph(), other.name)) continue;
+    given.push_back({other.name, record_of(other.values)});
+    values.push_back(&other.values);
+  }
   const std::vector<ValueId> ids = matching_inputs(graph(), given);
   Tensors bound;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const Array& values = i == 0 ? batch.inputs : batch.others[i - 1].values;
-    bound.emplace(ids[i], bind_records(graph(), ids[i], state_->shapes, values));
-  }
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    bound.emplace(ids[i], bind_records(graph(), ids[i], state_->shapes, *values[i]));
   return bound;
 }
 
@@ -81,7 +91,9 @@ Tensors Session::bind(const Array& inputs) const {
 
 ValueId Session::first_input(const DatasetFacts& facts) const {
   std::vector<NamedShape> given{{facts.input_name, facts.record_shape}};
-  for (const InputFacts& other : facts.others) given.push_back({other.name, other.record_shape});
+  for (const InputFacts& other : facts.others) {
+    if (!goes_without(graph(), other.name)) given.push_back({other.name, other.record_shape});
+  }
   return matching_inputs(graph(), given)[0];
 }
 

@@ -30,6 +30,7 @@ from ._data import Data, data
 from ._model import Layer, Model, load
 from ._progress import AssayWarning
 from ._results import Result, Table, read_result, save_report
+from ._tokenizer import Encoding, Tokenizer
 from .errors import (
     AssayError,
     DataError,
@@ -56,6 +57,7 @@ _here = [
     "AssayWarning",
     "Data",
     "DataError",
+    "Encoding",
     "FileError",
     "GateFailed",
     "InternalError",
@@ -66,6 +68,7 @@ _here = [
     "ResourcesError",
     "Result",
     "Table",
+    "Tokenizer",
     "UnsupportedError",
     "UsageError",
     "data",

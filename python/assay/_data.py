@@ -27,6 +27,7 @@ from ._tables import (
     targets_of,
     texts_of,
 )
+from ._tokenizer import TokenizerLike, inputs_of_texts
 from .errors import UsageError
 
 __all__ = ["Data", "data"]
@@ -333,6 +334,7 @@ def data(
     scale: float | None = None,
     layout: Layout = None,
     meta: Meta = None,
+    tokenizer: TokenizerLike | None = None,
 ) -> Data:
     """A data set.
 
@@ -371,6 +373,10 @@ def data(
     layout
         ``"nhwc"``: channels are last in ``x``, as TensorFlow and Keras have them; they are looked at as channels first.
 
+    tokenizer
+        ``x`` is a list of texts, and this makes tokens of them: a ``tokenizer.json`` or its folder, an
+        :class:`assay.Tokenizer`, a tokenizer of ``transformers``, or a function of a list of texts (docs/text.md).
+
     Raises
     ------
     UsageError
@@ -388,9 +394,11 @@ def data(
     if isinstance(meta, Mapping):
         whole = data(
             x, y, targets=targets, ids=ids, class_names=class_names, range=range, name=name, label=label, target=target,
-            inputs=inputs, scale=scale, layout=layout,
+            inputs=inputs, scale=scale, layout=layout, tokenizer=tokenizer,
         )
         return whole.characterised(meta)
+    if tokenizer is not None:
+        x = inputs_of_texts(x, tokenizer)
     choice = Choice(label, target, inputs, _names_of_meta(meta))
     if isinstance(x, (str, os.PathLike)) and os.fspath(x).endswith(".parquet"):
         x = read_parquet(x)

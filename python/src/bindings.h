@@ -126,7 +126,7 @@ nb::object numpy_of(std::vector<T> values) {
   return numpy_around(kept->data(), dtype_of<T>(), {static_cast<std::int64_t>(kept->size())}, owner, true);
 }
 
-// --- data.cpp, network.cpp, question.cpp, own_analyses.cpp, own_searches.cpp
+// --- data.cpp, network.cpp, question.cpp, own_analyses.cpp, own_searches.cpp, tokenizer.cpp
 
 // A data set, and the arrays that it holds rather than copies.
 struct Records {
@@ -140,6 +140,7 @@ const Graph& graph_of(const nb::handle& network);
 void bind_data(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_question(nb::module_& module);
+void bind_tokenizer(nb::module_& module);
 void bind_own_analyses(nb::module_& module);
 void bind_own_searches(nb::module_& module);
 

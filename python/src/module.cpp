@@ -22,6 +22,7 @@ NB_MODULE(_assay, module) {
   assay::python::bind_data(module);
   assay::python::bind_network(module);
   assay::python::bind_question(module);
+  assay::python::bind_tokenizer(module);
   assay::python::bind_own_analyses(module);
   assay::python::bind_own_searches(module);
   nanobind::module_::import_("atexit").attr("register")(nanobind::cpp_function(before_python_ends));

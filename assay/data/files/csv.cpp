@@ -10,6 +10,8 @@
 #include <assay/progress.h>
 #include "assay/data/bytes.h"
 #include "assay/data/characteristics.h"
+#include "assay/data/files/table.h"
+#include "assay/data/tokenized.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/text.h"
 
@@ -123,7 +125,7 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
 
 class CsvSource final : public Source {
  public:
-  explicit CsvSource(const DataSpec& spec) : table_(read_csv(spec.path, decimal_of(spec))) {
+  CsvSource(CsvTable table, const DataSpec& spec) : table_(std::move(table)) {
     std::vector<bool> is_output(table_.rows[0].size(), false);
     if (spec.has("label")) {
       label_ = table_.column(spec.text("label"));
@@ -139,9 +141,11 @@ class CsvSource final : public Source {
     }
     const std::vector<std::string> ignored = spec.words("ignore");
     for (const std::string& name : ignored) is_output[table_.column(name)] = true;
-    for (std::size_t c = 0; c < is_output.size(); ++c) {
+    // Of texts nothing else is an input.
+    for (std::size_t c = 0; c < is_output.size() && !spec.has("tokenizer"); ++c) {
       if (!is_output[c]) inputs_.push_back(c);
     }
+    if (spec.has("tokenizer")) return;
     if (inputs_.empty()) fail(Fault::data, "{}: no column is left for the inputs", spec.path);
   }
 
@@ -221,6 +225,14 @@ class CsvSource final : public Source {
   bool numeric_ = false;
 };
 
+// The texts of the columns of text=A, or of text=A+B.
+std::vector<RecordText> texts_of_columns(const CsvTable& table, const std::vector<std::size_t>& columns) {
+  std::vector<RecordText> texts;
+  for (const auto& row : table.rows)
+    texts.push_back({row[columns[0]], columns.size() > 1 ? row[columns[1]] : std::string()});
+  return texts;
+}
+
 }  // namespace
 
 std::size_t CsvTable::column(const std::string& name) const {
@@ -289,14 +301,43 @@ double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
   return value;
 }
 
+std::unique_ptr<Source> table_source(CsvTable table, const DataSpec& spec) {
+  if (!spec.has("tokenizer")) {
+    for (const char* const option : {"text", "length"}) {
+      if (spec.has(option))
+        fail(Fault::usage, "data '{}': {}= is about texts; say tokenizer= as well, a tokenizer.json",
+             spec.path, option);
+    }
+    return std::make_unique<CsvSource>(std::move(table), spec);
+  }
+  std::vector<std::size_t> columns;
+  for (const std::string& name : spec.words("text")) columns.push_back(table.column(name));
+  if (columns.empty() || columns.size() > 2)
+    fail(Fault::usage,
+         "data '{}': say text=COLUMN, the column of the texts, or text=COLUMN+COLUMN, which are compared",
+         spec.path);
+  if (spec.has("ignore"))
+    fail(Fault::usage,
+         "data '{}': with tokenizer= nothing but the texts is an input; leave out ignore=", spec.path);
+  const auto texts = texts_of_columns(table, columns);
+  return tokenized(std::make_unique<CsvSource>(std::move(table), spec), texts, columns.size() == 2, spec);
+}
+
+std::vector<std::string> options_of_tables() {
+  std::vector<std::string> all{"ignore", "text"};
+  all.insert(all.end(), options_of_tokens.begin(), options_of_tokens.end());
+  return all;
+}
+
 FormatInfo csv_format() {
-  return {"csv",
-          "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN, meta=COLUMN; all other columns "
-          "are inputs; "
-          "decimal=, where commas are decimal",
-          {"ignore"},
-          [](const std::filesystem::path& path, std::string_view) { return is_table_name(path.string()); },
-          [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CsvSource>(spec); }};
+  return {
+      "csv",
+      "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN, meta=COLUMN; all other columns "
+      "are inputs; decimal=, where commas are decimal; text=COLUMN and tokenizer=FILE: the inputs are its "
+      "tokens",
+      options_of_tables(),
+      [](const std::filesystem::path& path, std::string_view) { return is_table_name(path.string()); },
+      [](const DataSpec& spec) { return table_source(read_csv(spec.path, decimal_of(spec)), spec); }};
 }
 
 }  // namespace assay

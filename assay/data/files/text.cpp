@@ -6,6 +6,7 @@
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
+#include "assay/data/files/table.h"
 #include "assay/support/memory.h"
 
 namespace assay {
@@ -117,15 +118,42 @@ class TextSource final : public Source {
   std::size_t length_ = 1;
 };
 
+// A line is a text, and what stands after its last tab its class.
+std::unique_ptr<Source> tokenized_lines(const DataSpec& spec) {
+  for (const char* const option : {"vocab", "unknown", "padding"}) {
+    if (spec.has(option))
+      fail(Fault::usage, "data '{}': tokenizer= says all of the tokens; leave out {}=", spec.path, option);
+  }
+  CsvTable table;
+  table.path = spec.path;
+  std::size_t labelled = 0;
+  for (std::string line : lines_of(read_maybe_gzipped(spec.path), spec.path)) {
+    const std::size_t tab = line.rfind('\t');
+    labelled += tab != std::string::npos;
+    table.rows.push_back({line.substr(0, tab), tab == std::string::npos ? "" : line.substr(tab + 1)});
+  }
+  if (table.rows.empty()) fail(Fault::data, "{}: there are no lines", spec.path);
+  if (labelled > 0 && labelled < table.rows.size())
+    fail(Fault::data, "{}: {} of {} lines have a label after a tab; all or none must", spec.path, labelled,
+         table.rows.size());
+  DataSpec columns = spec;
+  columns.options["text"] = "0";
+  if (labelled > 0) columns.options["label"] = "1";
+  return table_source(std::move(table), columns);
+}
+
 }  // namespace
 
 FormatInfo text_format() {
   return {"text",
           "one record a line as character codes, or words by vocab=FILE; length=N cuts and pads; label after "
-          "a tab",
-          {"vocab", "length", "unknown", "padding"},
+          "a tab; tokens by tokenizer=FILE",
+          {"vocab", "length", "unknown", "padding", "tokenizer"},
           [](const std::filesystem::path& path, std::string_view) { return path.extension() == ".txt"; },
-          [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<TextSource>(spec); }};
+          [](const DataSpec& spec) -> std::unique_ptr<Source> {
+            if (spec.has("tokenizer")) return tokenized_lines(spec);
+            return std::make_unique<TextSource>(spec);
+          }};
 }
 
 }  // namespace assay

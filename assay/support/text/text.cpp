@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+
+#include "assay/support/text/base64.h"
 
 namespace assay {
 namespace {
@@ -23,6 +26,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+std::array<std::int8_t, 256> digits_of_base64() {
+  std::array<std::int8_t, 256> digits;
+  digits.fill(-1);
+  std::int8_t next = 0;
+  for (const char c : std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
+    digits[static_cast<unsigned char>(c)] = next++;
+  return digits;
 }
 
 }  // namespace
@@ -60,6 +72,25 @@ std::string base64(std::string_view bytes) {
       text += i + j > bytes.size() ? '=' : letters[group >> (18 - 6 * j) & 63];
   }
   return text;
+}
+
+std::optional<std::string> bytes_of_base64(std::string_view text) {
+  static const std::array<std::int8_t, 256> digits = digits_of_base64();
+  const std::size_t letters = std::min(text.find('='), text.size());
+  std::string bytes;
+  bytes.reserve(letters * 3 / 4);
+  std::uint32_t group = 0;
+  int bits = 0;
+  for (std::size_t i = 0; i < letters; ++i) {
+    const std::int8_t digit = digits[static_cast<unsigned char>(text[i])];
+    if (digit < 0) return std::nullopt;
+    group = group << 6 | static_cast<std::uint32_t>(digit);
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes += static_cast<char>(group >> bits & 255U);
+  }
+  return bytes;
 }
 
 }  // namespace assay

@@ -1,0 +1,51 @@
+#include "assay/text/byte_letters.h"
+
+#include <array>
+
+namespace assay::text {
+namespace {
+
+bool is_seen(unsigned byte) {
+  return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+}
+
+std::array<char32_t, 256> make_letters() {
+  std::array<char32_t, 256> letters{};
+  char32_t next = 0x100;
+  for (unsigned byte = 0; byte < 256; ++byte) letters[byte] = is_seen(byte) ? byte : next++;
+  return letters;
+}
+
+const std::array<char32_t, 256>& letters_of_bytes() {
+  static const std::array<char32_t, 256> letters = make_letters();
+  return letters;
+}
+
+}  // namespace
+
+char32_t letter_of_byte(unsigned char byte) { return letters_of_bytes()[byte]; }
+
+std::optional<unsigned char> byte_of_letter(char32_t letter) {
+  if (letter < 256) {
+    if (!is_seen(static_cast<unsigned>(letter))) return std::nullopt;
+    return static_cast<unsigned char>(letter);
+  }
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if (letters_of_bytes()[byte] == letter) return static_cast<unsigned char>(byte);
+  }
+  return std::nullopt;
+}
+
+void put_byte_letters(AlignedText& text) {
+  std::vector<Change> changes;
+  const std::string& bytes = text.text();
+  changes.reserve(bytes.size());
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool continues = (byte & 0xC0) == 0x80;
+    changes.push_back({letter_of_byte(byte), continues ? 1 : 0});
+  }
+  text.transform(changes);
+}
+
+}  // namespace assay::text

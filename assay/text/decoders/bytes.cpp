@@ -1,0 +1,110 @@
+// Tokens that stand for bytes, as text again.
+
+#include "assay/support/text/characters.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/visible.h"
+#include "assay/text/byte_letters.h"
+#include "assay/text/decoders/catalogue.h"
+
+namespace assay::text {
+namespace {
+
+// Nothing where a letter stands for no byte.
+std::optional<std::string> bytes_of_letters(const std::string& token) {
+  std::string bytes;
+  for (const Change& letter : unchanged(token)) {
+    const auto byte = byte_of_letter(letter.code);
+    if (!byte) return std::nullopt;
+    bytes += static_cast<char>(*byte);
+  }
+  return bytes;
+}
+
+// Bytes of a character that is cut short or damaged, from its beginning: one replacement stands for them.
+std::size_t damaged_length(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const unsigned char first = at(0);
+  const std::size_t wanted = first >= 0xF0 && first <= 0xF4  ? 4
+                             : first >= 0xE0 && first < 0xF0 ? 3
+                             : first >= 0xC2 && first < 0xE0 ? 2
+                                                             : 1;
+  std::size_t length = 1;
+  for (; length < wanted && length < bytes.size(); ++length) {
+    unsigned char least = 0x80, most = 0xBF;
+    if (length == 1 && first == 0xE0) least = 0xA0;
+    if (length == 1 && first == 0xED) most = 0x9F;
+    if (length == 1 && first == 0xF0) least = 0x90;
+    if (length == 1 && first == 0xF4) most = 0x8F;
+    if (at(length) < least || at(length) > most) break;
+  }
+  return length;
+}
+
+std::string with_replacements(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    text += length > 0 ? bytes.substr(0, length) : replacement_character;
+    bytes.remove_prefix(length > 0 ? length : damaged_length(bytes));
+  }
+  return text;
+}
+
+class ByteLevelDecoder final : public Decoder {
+ public:
+  explicit ByteLevelDecoder(const Settings&) {}
+  std::vector<std::string> decode(std::vector<std::string> tokens) const override {
+    std::string bytes;
+    for (const std::string& token : tokens) bytes += bytes_of_letters(token).value_or(token);
+    return {with_replacements(bytes)};
+  }
+};
+
+// <0xC3> <0xA9>
+class ByteFallbackDecoder final : public Decoder {
+ public:
+  explicit ByteFallbackDecoder(const Settings&) {}
+  std::vector<std::string> decode(std::vector<std::string> tokens) const override {
+    std::vector<std::string> all;
+    std::string bytes;
+    const auto end_bytes = [&] {
+      if (bytes.empty()) return;
+      if (character_codes(bytes))
+        all.push_back(bytes);
+      else
+        all.insert(all.end(), bytes.size(), std::string(replacement_character));
+      bytes.clear();
+    };
+    for (std::string& token : tokens) {
+      if (const auto byte = byte_of(token)) {
+        bytes += static_cast<char>(*byte);
+        continue;
+      }
+      end_bytes();
+      all.push_back(std::move(token));
+    }
+    end_bytes();
+    return all;
+  }
+
+ private:
+  static std::optional<unsigned char> byte_of(const std::string& token) {
+    if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
+    unsigned char byte = 0;
+    const char* const begin = token.data() + 3;
+    const auto [end, error] = std::from_chars(begin, begin + 2, byte, 16);
+    if (error != std::errc() || end != begin + 2) return std::nullopt;
+    return byte;
+  }
+};
+
+}  // namespace
+
+PartInfo<Decoder> byte_level_decoder() {
+  return part_info<Decoder, ByteLevelDecoder>("ByteLevel", "letters for bytes as text");
+}
+PartInfo<Decoder> byte_fallback_decoder() {
+  return part_info<Decoder, ByteFallbackDecoder>("ByteFallback", "tokens of bytes as text");
+}
+
+}  // namespace assay::text

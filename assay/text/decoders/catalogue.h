@@ -1,0 +1,20 @@
+#pragma once
+
+// All decoders; their catalogue is in catalogue.cpp.
+
+#include "assay/text/parts.h"
+
+namespace assay::text {
+
+PartInfo<Decoder> bpe_decoder();
+PartInfo<Decoder> byte_fallback_decoder();
+PartInfo<Decoder> byte_level_decoder();
+PartInfo<Decoder> ctc_decoder();
+PartInfo<Decoder> decoder_sequence();
+PartInfo<Decoder> fuse_decoder();
+PartInfo<Decoder> metaspace_decoder();
+PartInfo<Decoder> replace_decoder();
+PartInfo<Decoder> strip_decoder();
+PartInfo<Decoder> word_piece_decoder();
+
+}  // namespace assay::text

@@ -1,0 +1,223 @@
+// Byte-pair encoding (Sennrich et al. 2016): pairs merge in the order in which they were learned.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <queue>
+
+#include "assay/text/models/catalogue.h"
+#include "assay/text/models/vocabulary_model.h"
+
+namespace assay::text {
+namespace {
+
+constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+// Tokens of a word as a list, in which neighbours merge.
+struct Symbol {
+  std::uint32_t id = 0;
+  std::size_t before = nowhere, after = nowhere;
+  std::size_t bytes = 0;  // 0: merged into the one before
+};
+
+struct PairMerge {
+  std::uint32_t rank = 0, id = 0;  // of the token that a pair becomes
+};
+
+std::uint64_t pair_key(std::uint32_t first, std::uint32_t second) {
+  return static_cast<std::uint64_t>(first) << 32 | second;
+}
+using Merges = std::unordered_map<std::uint64_t, PairMerge>;
+
+// The first merge comes first, and of equal ones the one to the left.
+struct QueuedMerge {
+  PairMerge merge;
+  std::size_t at = 0;
+  bool operator>(const QueuedMerge& other) const {
+    return std::pair(merge.rank, at) > std::pair(other.merge.rank, other.at);
+  }
+};
+
+class WordMerger {
+ public:
+  WordMerger(std::vector<Symbol>& symbols, const Merges& merges) : symbols_(symbols), merges_(merges) {}
+
+  void run() {
+    for (std::size_t i = 0; i + 1 < symbols_.size(); ++i) queue(i);
+    while (!queue_.empty()) {
+      const QueuedMerge next = queue_.top();
+      queue_.pop();
+      if (holds(next)) merge(next);
+    }
+  }
+
+ private:
+  const PairMerge* find(std::size_t at) const {
+    const Symbol& symbol = symbols_[at];
+    if (symbol.after == nowhere) return nullptr;
+    const auto it = merges_.find(pair_key(symbol.id, symbols_[symbol.after].id));
+    return it == merges_.end() ? nullptr : &it->second;
+  }
+  void queue(std::size_t at) {
+    if (const PairMerge* const merge = find(at)) queue_.push({*merge, at});
+  }
+  // Merges since then may have changed the pair.
+  bool holds(const QueuedMerge& queued) const {
+    if (symbols_[queued.at].bytes == 0) return false;
+    const PairMerge* const merge = find(queued.at);
+    return merge && merge->id == queued.merge.id;
+  }
+  void merge(const QueuedMerge& queued) {
+    Symbol& left = symbols_[queued.at];
+    Symbol& right = symbols_[left.after];
+    left.id = queued.merge.id;
+    left.bytes += right.bytes;
+    left.after = right.after;
+    right.bytes = 0;
+    if (left.after != nowhere) symbols_[left.after].before = queued.at;
+    if (left.before != nowhere) queue(left.before);
+    queue(queued.at);
+  }
+
+  std::vector<Symbol>& symbols_;
+  const Merges& merges_;
+  std::priority_queue<QueuedMerge, std::vector<QueuedMerge>, std::greater<>> queue_;
+};
+
+class BpeModel final : public VocabularyModel {
+ public:
+  explicit BpeModel(const Settings& settings)
+      : VocabularyModel(settings, settings.text("unk_token", "")),
+        has_unknown_(settings.has("unk_token")),
+        prefix_(settings.text("continuing_subword_prefix", "")),
+        suffix_(settings.text("end_of_word_suffix", "")),
+        fuse_(settings.flag("fuse_unk", false)),
+        by_bytes_(settings.flag("byte_fallback", false)),
+        whole_first_(settings.flag("ignore_merges", false)) {
+    refuse_dropout(settings);
+    words_ = Vocabulary(settings);
+    read_merges(settings);
+  }
+
+  std::vector<Token> tokenize(const std::string& piece) const override {
+    if (whole_first_) {
+      if (const std::uint32_t* const id = words_.find(piece)) return {{*id, piece, {0, piece.size()}}};
+    }
+    std::vector<Symbol> symbols = symbols_of(piece);
+    WordMerger(symbols, merges_).run();
+    std::vector<Token> tokens;
+    std::size_t at = 0;
+    for (const Symbol& symbol : symbols) {
+      if (symbol.bytes == 0) continue;
+      tokens.push_back({symbol.id, *words_.token(symbol.id), {at, at + symbol.bytes}});
+      at += symbol.bytes;
+    }
+    return tokens;
+  }
+
+ private:
+  static void refuse_dropout(const Settings& settings) {
+    if (!settings.has("dropout") || settings.value().at("dropout") == 0) return;
+    fail(Fault::unsupported,
+         "{}: 'dropout' makes other tokens of the same text each time; set it to null, as for use after "
+         "training",
+         settings.where());
+  }
+
+  void read_merges(const Settings& settings) {
+    const auto it = settings.value().find("merges");
+    if (it == settings.value().end() || !it->is_array()) settings.refuse("'merges' is not a list");
+    std::uint32_t rank = 0;
+    for (const nlohmann::json& item : *it) {
+      // A comment of old files.
+      if (item.is_string() && item.get_ref<const std::string&>().starts_with("#version")) continue;
+      add_merge(merged_pair(item, rank, settings), rank, settings);
+      ++rank;
+    }
+  }
+
+  // ["a", "b"], or "a b" in older files.
+  static std::pair<std::string, std::string> merged_pair(const nlohmann::json& item, std::uint32_t rank,
+                                                         const Settings& settings) {
+    if (item.is_array() && item.size() == 2 && item[0].is_string() && item[1].is_string())
+      return {item[0].get<std::string>(), item[1].get<std::string>()};
+    const std::string text = item.is_string() ? item.get<std::string>() : "";
+    const std::size_t blank = text.find(' ');
+    if (blank == std::string::npos || text.find(' ', blank + 1) != std::string::npos)
+      settings.refuse("merge {} is not a pair of tokens", rank);
+    return {text.substr(0, blank), text.substr(blank + 1)};
+  }
+
+  void add_merge(const std::pair<std::string, std::string>& pair, std::uint32_t rank,
+                 const Settings& settings) {
+    const auto& [first, second] = pair;
+    if (second.size() < prefix_.size())
+      settings.refuse("the second token of merge {} is shorter than 'continuing_subword_prefix'", rank);
+    const auto id_of = [&](const std::string& token) {
+      if (const std::uint32_t* const id = words_.find(token)) return *id;
+      settings.refuse("merge {} ('{}' and '{}') needs '{}', which is not in the vocabulary", rank, first,
+                      second, token);
+    };
+    const std::uint32_t merged = id_of(first + second.substr(prefix_.size()));
+    merges_.insert_or_assign(pair_key(id_of(first), id_of(second)), PairMerge{rank, merged});
+  }
+
+  static void append(std::vector<Symbol>& symbols, std::uint32_t id, std::size_t bytes) {
+    Symbol symbol{.id = id, .bytes = bytes};
+    if (!symbols.empty()) {
+      symbol.before = symbols.size() - 1;
+      symbols.back().after = symbols.size();
+    }
+    symbols.push_back(symbol);
+  }
+
+  // A token a character, or a byte where the vocabulary lacks the character.
+  std::vector<Symbol> symbols_of(const std::string& piece) const {
+    std::vector<Symbol> symbols;
+    std::optional<std::size_t> unknown;  // bytes of unknown characters that are not a token yet
+    const auto end_unknown = [&] {
+      if (unknown) append(symbols, unknown_id(piece), *unknown);
+      unknown.reset();
+    };
+    for (std::size_t at = 0; at < piece.size();) {
+      const std::size_t bytes = character_at(piece, at).length;
+      std::string token = piece.substr(at, bytes);
+      if (at > 0) token.insert(0, prefix_);
+      at += bytes;
+      if (at == piece.size()) token += suffix_;
+      if (const std::uint32_t* const id = words_.find(token)) {
+        end_unknown();
+        append(symbols, *id, bytes);
+      } else if (!(by_bytes_ && append_bytes(symbols, token)) && has_unknown_) {
+        if (!fuse_) end_unknown();
+        unknown = unknown.value_or(0) + bytes;
+        unknown_id(piece);
+      }
+    }
+    end_unknown();
+    return symbols;
+  }
+
+  bool append_bytes(std::vector<Symbol>& symbols, const std::string& token) const {
+    std::vector<std::uint32_t> ids;
+    for (const char c : token) {
+      const std::uint32_t* const id = words_.find(fmt::format("<0x{:02X}>", static_cast<unsigned char>(c)));
+      if (!id) return false;
+      ids.push_back(*id);
+    }
+    for (const std::uint32_t id : ids) append(symbols, id, 1);
+    return true;
+  }
+
+  bool has_unknown_;
+  std::string prefix_, suffix_;
+  bool fuse_, by_bytes_, whole_first_;
+  Merges merges_;
+};
+
+}  // namespace
+
+PartInfo<TokenModel> bpe_model() {
+  return part_info<TokenModel, BpeModel>("BPE", "pairs that merge in order");
+}
+
+}  // namespace assay::text
