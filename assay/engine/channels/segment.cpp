@@ -14,7 +14,7 @@ namespace assay::channels {
 namespace {
 
 // Records at a time: as many as keep the largest value of the segment within a share of the second-level
-// cache; several, so that weights are not read again for each.
+// cache; several even of large ones, so that weights are not read again for each, while memory is small.
 std::int64_t choose_rows(const SegmentRequest& request) {
   std::int64_t largest = 1;
   for (const int n : request.nodes) {
@@ -22,8 +22,9 @@ std::int64_t choose_rows(const SegmentRequest& request) {
       if (id != no_value) largest = std::max(largest, element_count(request.shape_of(id)));
     }
   }
-  constexpr std::int64_t cache = 1 << 18;  // floats: 1 MiB
-  return std::clamp<std::int64_t>(cache / largest, 4, 64);
+  constexpr std::int64_t cache = 1 << 18, memory = 1 << 22;  // floats: 1 and 16 MiB
+  const std::int64_t least = std::clamp<std::int64_t>(memory / largest, 1, 4);
+  return std::clamp<std::int64_t>(cache / largest, least, 64);
 }
 
 class ChannelsSegment : public Segment {
