@@ -4,6 +4,7 @@
 """
 
 import importlib.metadata
+import os
 import pathlib
 import time
 
@@ -14,9 +15,13 @@ import assay
 
 HEAD = """# Beside other tools
 
-Figures of Assay beside those of packages that do the same, on one processor. `tests/peers` makes them and writes this
-page; each row is a test that fails if the figures part. Ratios above 1 mean that Assay is faster. They are of small
-networks, PyTorch with one thread, and for orientation.
+Figures of Assay beside those of packages that do the same. `tests/peers` makes them and writes this page; each row is a
+test that fails if the figures part. Attacks are judged by ONNX Runtime; a search at random (`Square`) may miss three
+records that the other one found.
+
+Ratios of time above 1 mean that Assay is faster. They are only for orientation: small networks, Assay with a thread for
+each of {} cores and PyTorch with one, a single run on a machine that does other work, and for attacks the call of
+Assay also stores, reads back and judges what it made.
 
 {}
 
@@ -45,7 +50,7 @@ def pytest_sessionfinish(session, exitstatus):
     tools = list(dict.fromkeys(tool for tool, *_ in rows))
     versions = ", ".join(f"{tool} {importlib.metadata.version(tool)}" for tool in [*tools, "torch"])
     lines = [f"| {tool} | {what} | {agreement} | {ratio} |" for tool, what, agreement, ratio in rows]
-    pathlib.Path(path).write_text(HEAD.format(f"Versions: {versions}.", "\n".join(lines)))
+    pathlib.Path(path).write_text(HEAD.format(os.cpu_count(), f"Versions: {versions}.", "\n".join(lines)))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import UsageError
 
-__all__ = ["Kind", "MakeAxes", "axes_of", "numbers_of"]
+__all__ = ["Kind", "MakeAxes", "axes_of", "is_share", "numbers_of"]
 
 #: Gives the axes; width and height in inches for those that are new.
 MakeAxes = Callable[[float, float], Any]
