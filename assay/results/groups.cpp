@@ -157,6 +157,24 @@ void tell_gaps(report::Document& document, const Dataset& data, std::span<const 
   }
 }
 
+// Under the columns of the table, which gets those that it lacks: some leave out columns that are empty.
+void append_rows(report::Table& table, const report::Table& more) {
+  const auto column = [&](const std::string& id) {
+    return std::ranges::find(table.columns, id, &report::Column::id);
+  };
+  for (const report::Column& one : more.columns) {
+    if (column(one.id) != table.columns.end()) continue;
+    table.columns.push_back(one);
+    for (std::vector<report::Cell>& row : table.rows) row.emplace_back();
+  }
+  for (const std::vector<report::Cell>& row : more.rows) {
+    std::vector<report::Cell> cells(table.columns.size());
+    for (std::size_t c = 0; c < row.size(); ++c)
+      cells[static_cast<std::size_t>(column(more.columns[c].id) - table.columns.begin())] = row[c];
+    table.rows.push_back(std::move(cells));
+  }
+}
+
 report::Definition definition_of(const FigureByGroup& by) {
   const std::string term = by.name + " by characteristic", page = "docs/characteristics.md";
   if (!by.compared)
@@ -178,6 +196,10 @@ report::Definition definition_of(const FigureByGroup& by) {
 FigureByGroup by_group(FigureByGroup figure, std::span<const Group> groups,
                        std::span<const groups::Outcome> outcomes) {
   figure.figures = groups::compared(groups, outcomes, figure.scale);
+  for (GroupFigure& one : figure.figures) {  // Student's interval does not know where shares end
+    if (figure.is_share && one.interval)
+      one.interval = {std::max(one.interval->first, 0.0), std::min(one.interval->second, 1.0)};
+  }
   return figure;
 }
 
@@ -248,7 +270,7 @@ void add_group_figures(report::Document& document, std::span<const report::Measu
   if (table == document.tables.end())
     document.tables.push_back(rows);
   else
-    std::ranges::copy(rows.rows, std::back_inserter(table->rows));
+    append_rows(*table, rows);
   report::Table others{"by_group",
                        "Other figures by characteristic",
                        {{"group", "group"}, {"figure", "figure"}, {"value", "value", Kind::number, 4}},

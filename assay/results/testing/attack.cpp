@@ -154,13 +154,17 @@ std::vector<FigureByGroup> by_group(const std::vector<attack::AttackSummary>& su
   std::vector<groups::Outcome> robust(data.size(), {0, 1});
   for (const attack::AttackSummary& summary : summaries)
     for (const attack::AttackedRecord& record : summary.records) robust[record.original].value = 1;
-  for (const attack::AttackSummary& summary : summaries) {
+  std::vector<Spec> specs;
+  for (const attack::AttackSummary& summary : summaries) specs.push_back(summary.spec);
+  const std::vector<std::string> names = attack::names_of(specs);
+  for (std::size_t a = 0; a < summaries.size(); ++a) {
+    const attack::AttackSummary& summary = summaries[a];
     std::vector<groups::Outcome> outcomes(data.size(), {0, 0});
     for (const attack::AttackedRecord& record : summary.records) {
       outcomes[record.original] = {record.success ? 1.0 : 0.0, 1};
       if (record.success) robust[record.original].value = 0;
     }
-    figures.push_back(by_group({.name = "success of " + summary.spec.text(),
+    figures.push_back(by_group({.name = "success of " + names[a],
                                 .higher_is_better = false,
                                 .sum_title = "hits",
                                 .meaning = "successes of the attack, of the attacked records of the group"},
