@@ -27,6 +27,11 @@ const nlohmann::json& Settings::at(const std::string& key) const {
   return value_.at(key);
 }
 
+// "t.json: model.vocab"
+std::string Settings::place_of(const std::string& key) const {
+  return where_ + (depth_ == 0 ? ": " : ".") + key;
+}
+
 bool Settings::has(const std::string& key) const {
   const auto it = value_.find(key);
   return it != value_.end() && !it->is_null();
@@ -64,16 +69,14 @@ char32_t Settings::character(const std::string& key) const {
   return codes->front();
 }
 
-Settings Settings::part(const std::string& key) const {
-  return {at(key), fmt::format("{}.{}", where_, key), depth_ + 1};
-}
+Settings Settings::part(const std::string& key) const { return {at(key), place_of(key), depth_ + 1}; }
 
 std::vector<Settings> Settings::parts(const std::string& key) const {
   const nlohmann::json& value = at(key);
   if (!value.is_array()) refuse("'{}' is not a list", key);
   std::vector<Settings> all;
   for (const nlohmann::json& item : value)
-    all.emplace_back(item, fmt::format("{}.{}[{}]", where_, key, all.size()), depth_ + 1);
+    all.emplace_back(item, fmt::format("{}[{}]", place_of(key), all.size()), depth_ + 1);
   return all;
 }
 

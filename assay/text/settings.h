@@ -47,6 +47,7 @@ class Settings {
 
  private:
   const nlohmann::json& at(const std::string& key) const;
+  std::string place_of(const std::string& key) const;
 
   const nlohmann::json& value_;
   std::string where_;

@@ -26,6 +26,8 @@ from ._results import Result as Result
 from ._results import Table as Table
 from ._results import read_result as read_result
 from ._results import save_report as save_report
+from ._tokenizer import Encoding as Encoding
+from ._tokenizer import Tokenizer as Tokenizer
 from .errors import AssayError as AssayError
 from .errors import DataError as DataError
 from .errors import FileError as FileError

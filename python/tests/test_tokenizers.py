@@ -53,7 +53,8 @@ TEXTS = ["a good film", "bad films", "is a very very good film", "", "unheard"]
 @pytest.fixture
 def tokenizer_file(tmp_path):
     """WordPiece as BERT has it, written by hand."""
-    special = [{"id": i, "content": WORDS[i], "special": True, "normalized": False} for i in range(4)]
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    special = [{"id": i, "content": WORDS[i], **flags} for i in range(4)]
     parts = {
         "version": "1.0",
         "added_tokens": special,
