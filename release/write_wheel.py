@@ -52,7 +52,9 @@ def write(project: pathlib.Path, module: pathlib.Path, program: pathlib.Path, sh
     path = folder / f"{base}-{tag}.whl"
     python, abi, platform = tag.split("-")
     with WheelFile(path, "w") as wheel:
-        for name, source in sorted(files_of(project, module, program, share, f"{base}.data")):
+        # The module after what says that it is only half there, where an installation ends because the disk is full.
+        files = files_of(project, module, program, share, f"{base}.data")
+        for name, source in sorted(files, key=lambda file: (file[1] == module, file[0])):
             wheel.write(source, name)
         wheel.writestr(f"{about}/METADATA", bytes(metadata.as_rfc822()))
         wheel.writestr(f"{about}/WHEEL", f"Wheel-Version: 1.0\nGenerator: assay\nRoot-Is-Purelib: false\nTag: {python}-{abi}-{platform}\n")

@@ -14,15 +14,16 @@ from __future__ import annotations
 import os as _os
 import sys as _sys
 
+from . import _loading
+
 # The module's libraries find each other before those of the same name that another framework has in the process.
 _flags = _sys.getdlopenflags()
 _sys.setdlopenflags(_flags | getattr(_os, "RTLD_DEEPBIND", 0))
 try:
+    _loading.refuse_half_a_module()
     from . import _assay
 except ImportError as _error:
-    from ._loading import what_to_do as _what_to_do
-
-    raise ImportError(_what_to_do(_error), name=_error.name, path=_error.path) from _error
+    raise ImportError(_loading.what_to_do(_error), name=_error.name, path=_error.path) from _error
 finally:
     _sys.setdlopenflags(_flags)
 

@@ -97,6 +97,17 @@ def test_a_module_that_the_system_does_not_load_is_a_sentence(tmp_path):
     assert "its module cannot be loaded: " in said and said.endswith("take the static program or build from source (docs/installing.md)")
 
 
+@pytest.mark.parametrize("part", [0, 0.000001, 0.001, 0.5, 0.99])
+def test_a_module_that_is_half_there_is_a_sentence(tmp_path, part):
+    """As pip leaves it where a disk is full; the loader would end the process with a bus error."""
+    package, _ = installed_wheel(tmp_path)
+    (module,) = package.glob("_assay*.so")
+    content = module.read_bytes()
+    module.unlink()  # it may be a link
+    module.write_bytes(content[: int(len(content) * part)])
+    assert said_by_import(package).endswith(f"{module} is only half there, as after an installation on a full disk; install the wheel again")
+
+
 def test_a_python_that_is_too_old_is_named(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
     assert "is too old; install Python 3.11 or newer" in _loading.what_to_do(ImportError())
