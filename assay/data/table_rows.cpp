@@ -1,5 +1,7 @@
 #include "assay/data/table_rows.h"
 
+#include <fmt/format.h>
+
 #include <assay/error.h>
 
 namespace assay {
@@ -9,7 +11,10 @@ TableRows::TableRows(const CsvTable& table, const std::string& id, std::string d
   const std::size_t column = id.empty() ? 0 : table.column(id);
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     const std::string& name = table.rows[r][column];
-    if (!rows_.add(name, r)) fail(Fault::data, "{}: two rows for '{}'", table.path, name);
+    if (!rows_.add(name, r))
+      fail(Fault::data, "{}: two rows for '{}'; rows are named by {}", table.path, name,
+           id.empty() ? "the first column; say id=COLUMN where another one names records"
+                      : fmt::format("column '{}'", id));
   }
 }
 

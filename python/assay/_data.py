@@ -105,7 +105,7 @@ class Data:
         """The same records with other labels, one class number each."""
         return Data(self._records.relabelled([_class(label) for label in labels]))
 
-    def characterised(self, meta: Mapping[str, Any]) -> Data:
+    def characterised(self, meta: Mapping[str, Any] | Sequence[str]) -> Data:
         """The same records with these characteristics, ``{name: a value for each record}``, as ``meta=`` of :func:`data`."""
         if not isinstance(meta, Mapping):
             raise UsageError("meta= is {name: a value for each record}; names alone are of columns of a table")

@@ -173,7 +173,7 @@ def characteristics_of(table: Any, meta: Sequence[str]) -> dict[str, list[str]]:
 
 def texts_of(column: Column) -> list[str]:
     """Its values as texts, empty where they are missing."""
-    missing = column.missing if column.missing is not None else [False] * len(column.values)
+    missing: Any = column.missing if column.missing is not None else [False] * len(column.values)
     return ["" if lacks else _text_of(value) for value, lacks in zip(column.values, missing)]
 
 

@@ -60,11 +60,11 @@ class Tokenizer:
 
     def id(self, token: str) -> int | None:
         """The number of a token."""
-        return self._tokenizer.id(token)  # type: ignore[no-any-return]
+        return self._tokenizer.id(token)
 
     def token(self, id: int) -> str | None:
         """The token of a number."""
-        return self._tokenizer.token(int(id))  # type: ignore[no-any-return]
+        return self._tokenizer.token(int(id))
 
     def __len__(self) -> int:
         return int(self._tokenizer.size)

@@ -136,7 +136,7 @@ def test_sources_have_columns(tmp_path, program):
 def test_what_is_no_characteristic_is_refused(tmp_path, monkeypatch, spec, fault):
     (tmp_path / "t.csv").write_text("a,b,y,weather\n1,2,0,fog\n3,4,1,sun\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(assay.Error, match=fault.replace("+", r"\+")):
+    with pytest.raises(assay.AssayError, match=fault.replace("+", r"\+")):
         assay.data(spec)
 
 

@@ -351,7 +351,7 @@ TEST_F(Names, OfStepsAndFlagsInAPackOfOthers) {
   EXPECT_NE(verified({{"name", "../escaped"}, {"file", file}, {"command", evaluate}}).code, 0);
   EXPECT_NE(verified({{"name", "a"}, {"file", "../escaped"}, {"command", evaluate}}).code, 0);
   // Whatever option of theirs takes a file or folder is an input, or refused.
-  const std::set<std::string> inputs{"--model", "--profile", "--no-worse-than"};
+  const std::set<std::string> inputs{"--domain", "--model", "--profile", "--no-worse-than"};
   for (const char* command : {"model", "data", "evaluate", "importance", "cover", "mutate", "select"}) {
     Json typed = {command, "--model=net.onnx"};
     for (const std::string& flag : flags_of_places(assay(std::string(command) + " --help-all").out)) {
