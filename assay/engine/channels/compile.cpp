@@ -4,24 +4,6 @@
 #include "assay/engine/lanes/operators.h"
 
 namespace assay::channels {
-namespace {
-
-class Arrange : public Operation {
- public:
-  Arrange(Value from, Value to) : from_(std::move(from)), to_(std::move(to)) {}
-  void run(const Memory& memory, std::int64_t records) const override {
-    const float* const source = memory.at(from_);
-    float* const target = memory.at(to_);
-    for (std::int64_t r = 0; r < records; ++r)
-      arrange(from_, source + r * from_.record, to_, target + r * to_.record);
-  }
-
- private:
-  Value from_, to_;
-};
-
-}  // namespace
-
 Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows)
     : request_(request), graph_(*request.graph) {
   program_.rows = rows;
@@ -126,7 +108,7 @@ Value Compiler::temporary(const Shape& shape, const Shape& strides) {
 Value Compiler::as(const Value& value, const Shape& strides) {
   if (lies_as(value, strides)) return value;
   Value arranged = temporary(value.shape, strides);
-  add(std::make_unique<Arrange>(value, arranged));
+  add(arrangement(value, arranged));
   return arranged;
 }
 

@@ -52,18 +52,6 @@ bool is_view(const lanes::Route& route, const Shape& in, const Shape& out) {
   return true;
 }
 
-class Copy : public Operation {
- public:
-  Copy(Value from, Value to) : from_(std::move(from)), to_(std::move(to)) {}
-  void run(const Memory& memory, std::int64_t records) const override {
-    for (std::int64_t r = 0; r < records; ++r)
-      arrange(from_, memory.at(from_) + r * from_.record, to_, memory.at(to_) + r * to_.record);
-  }
-
- private:
-  Value from_, to_;
-};
-
 std::size_t axis_of_concat(const Node& node, std::size_t rank) {
   const std::int64_t axis = node.integer("axis", 1);
   return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
@@ -136,7 +124,7 @@ void compile_concat(Compiler& compiler, const Node& node) {
     Value to = result;
     to.shape = part.shape;
     to.offset += begin * result.strides[axis];
-    compiler.add(std::make_unique<Copy>(part, to));
+    compiler.add(arrangement(part, to));
     begin += part.shape[axis];
   }
   compiler.define(node.outputs[0], result);

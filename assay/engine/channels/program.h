@@ -74,7 +74,9 @@ struct Program {
 
 Program compile(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
 
-// Copies a record from one place to another.
+// Copies a record from one place to another, where it may lie otherwise.
 void arrange(const Value& from, const float* source, const Value& to, float* target);
+// The same for the records of a run.
+std::unique_ptr<Operation> arrangement(Value from, Value to);
 
 }  // namespace assay::channels

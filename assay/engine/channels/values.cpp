@@ -51,7 +51,25 @@ void each_place(const Axes& axes, std::size_t first_skipped, std::size_t second_
   }
 }
 
+class Arrangement : public Operation {
+ public:
+  Arrangement(Value from, Value to) : from_(std::move(from)), to_(std::move(to)) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const float* const source = memory.at(from_);
+    float* const target = memory.at(to_);
+    for (std::int64_t r = 0; r < records; ++r)
+      arrange(from_, source + r * from_.record, to_, target + r * to_.record);
+  }
+
+ private:
+  Value from_, to_;
+};
+
 }  // namespace
+
+std::unique_ptr<Operation> arrangement(Value from, Value to) {
+  return std::make_unique<Arrangement>(std::move(from), std::move(to));
+}
 
 Shape plain_strides(const Shape& shape) {
   Shape strides(shape.size(), 1);
