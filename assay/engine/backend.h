@@ -100,6 +100,8 @@ class Backend {
   // Whether Segment::gradients() is implemented, and whether NaN and infinities always travel.
   virtual bool differentiates() const = 0;
   virtual bool keeps_nan() const = 0;
+  // Whether gradients carry relevance where a request wants it (Redistribution).
+  virtual bool redistributes() const { return differentiates(); }
   // Of a recurrent node: the greatest length of its sequences. REQUIRES supports().
   virtual std::int64_t most_steps(const Graph&, const Node&) const {
     return std::numeric_limits<std::int64_t>::max();

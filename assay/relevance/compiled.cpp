@@ -103,7 +103,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
     }
   }
   for (const Backend* backend : backends()) {
-    if (!backend->differentiates() || (engine != "auto" && engine != backend->name())) continue;
+    if (!backend->redistributes() || (engine != "auto" && engine != backend->name())) continue;
     double bytes = 0;
     const bool supported = std::ranges::all_of(request.nodes, [&](int n) {
       const Node& node = graph.node(n);

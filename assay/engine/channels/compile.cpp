@@ -4,8 +4,12 @@
 #include "assay/engine/lanes/operators.h"
 
 namespace assay::channels {
-Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows)
-    : request_(request), graph_(*request.graph) {
+Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> inputs,
+                   std::span<const ValueId> wanted, std::int64_t rows)
+    : request_(request),
+      graph_(*request.graph),
+      by_(wanted.begin(), wanted.end()),
+      carries_(wanted.begin(), wanted.end()) {
   program_.rows = rows;
   program_.outputs.resize(request.keep.size());
   program_.taps.resize(request.taps.size());
@@ -14,6 +18,10 @@ Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> input
     const Shape all = shape(inputs[i]);
     values_[inputs[i]] = {Value::Kind::input, static_cast<int>(i), 0, element_count(all), all,
                           plain_strides(all)};
+  }
+  for (std::size_t i = 0; i < request.nodes.size() && !by_.empty(); ++i) {
+    if (std::ranges::any_of(node(i).inputs, [this](ValueId id) { return carries_.contains(id); }))
+      carries_.insert(node(i).outputs.begin(), node(i).outputs.end());
   }
 }
 
@@ -60,6 +68,8 @@ ValueId Compiler::absorb_function(ValueId id, Finish& finish) {
   const bool alone = reader != nullptr && supports_unary(graph_, *reader, request_.shape_of);
   if (!alone) reader = gate_of(id);
   if (reader == nullptr) return id;
+  // On the way back there is only the result.
+  if (carries_gradient(id) && !(alone && is_told_by_result(*lanes::function_of(graph_, *reader)))) return id;
   finish = {.function = lanes::function_of(graph_, *reader), .gates = !alone};
   fuse(*reader);
   if (alone) return reader->outputs[0];
@@ -68,12 +78,12 @@ ValueId Compiler::absorb_function(ValueId id, Finish& finish) {
   return product.outputs[0];
 }
 
-ValueId Compiler::absorb_sum(ValueId id, const Shape& strides, std::optional<Value>& added) {
+ValueId Compiler::absorb_sum(ValueId id, const Shape& strides, std::optional<Added>& added) {
   const Node* const reader = sole_reader(id);
   if (reader == nullptr || reader->op != "Add" || reader->inputs[0] == reader->inputs[1]) return id;
   const ValueId other = reader->inputs[reader->inputs[0] == id ? 1 : 0];
   if (!values_.contains(other) || shape(other) != shape(id)) return id;
-  added = as(value(other), strides);
+  added = {other, as(value(other), strides)};
   fuse(*reader);
   return reader->outputs[0];
 }
@@ -128,7 +138,9 @@ void Compiler::produced(ValueId id) {
     program_.taps[t] = {program_.operations.size(), readable, request_.taps[t]};
   }
   for (std::size_t o = 0; o < request_.keep.size(); ++o) {
-    if (request_.keep[o] == id) program_.outputs[o] = {program_.operations.size(), value(id)};
+    if (request_.keep[o] != id) continue;
+    program_.outputs[o] = {program_.operations.size(), value(id)};
+    if (!by_.empty()) hold(value(id));  // an objective reads all of them together
   }
 }
 
@@ -158,18 +170,24 @@ Program Compiler::compile() {
   }
   for (std::size_t i = 0; i < request_.nodes.size(); ++i) {
     if (!fused_.contains(request_.nodes[i])) compile_node(*this, node(i));
-    // A temporary that became a value lives on as that.
-    for (const int buffer : temporaries_) {
-      if (owners_[buffer] == 0) free_.insert(buffer);
-    }
-    temporaries_.clear();
+    free_temporaries();
     release_read_last_by(i, last_reader);
   }
+  if (!by_.empty()) go_back(by_);
   return std::move(program_);
 }
 
-Program compile(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows) {
-  return Compiler(request, inputs, rows).compile();
+// A temporary that became a value lives on as that.
+void Compiler::free_temporaries() {
+  for (const int buffer : temporaries_) {
+    if (owners_[buffer] == 0) free_.insert(buffer);
+  }
+  temporaries_.clear();
+}
+
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs,
+                std::span<const ValueId> wanted, std::int64_t rows) {
+  return Compiler(request, inputs, wanted, rows).compile();
 }
 
 }  // namespace assay::channels

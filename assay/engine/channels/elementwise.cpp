@@ -26,6 +26,48 @@ class Function : public Operation {
   lanes::UnaryFunction function_;
 };
 
+// Both lie as the gradient does, without gaps.
+class FunctionGradient : public Operation {
+ public:
+  FunctionGradient(Value operand, Value result, Value gradient, Value to, const lanes::UnaryFunction& function)
+      : operand_(std::move(operand)),
+        result_(std::move(result)),
+        gradient_(std::move(gradient)),
+        to_(std::move(to)),
+        function_(function) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    gradients(function_, records * to_.count(), memory.at(operand_), memory.at(result_), memory.at(gradient_),
+              memory.at(to_));
+  }
+
+ private:
+  Value operand_, result_, gradient_, to_;
+  lanes::UnaryFunction function_;
+};
+
+// The gradient goes to the greater operand, or the less one; equal operands share. All lie plainly.
+class ChoiceGradient : public Operation {
+ public:
+  ChoiceGradient(Value operand, Value other, Value gradient, Value to, bool greater)
+      : operand_(std::move(operand)),
+        other_(std::move(other)),
+        gradient_(std::move(gradient)),
+        to_(std::move(to)),
+        greater_(greater) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const float *const x = memory.at(operand_), *const y = memory.at(other_), *const g = memory.at(gradient_);
+    float* const to = memory.at(to_);
+    for (std::int64_t i = 0, count = records * to_.count(); i < count; ++i) {
+      const bool takes = greater_ ? x[i] > y[i] : x[i] < y[i];
+      to[i] = x[i] == y[i] ? 0.5F * g[i] : takes ? g[i] : 0;
+    }
+  }
+
+ private:
+  Value operand_, other_, gradient_, to_;
+  bool greater_;
+};
+
 // One side of a pair: a value, or a constant.
 struct Side {
   std::optional<Value> value;
@@ -193,7 +235,101 @@ void add_pair(Compiler& compiler, lanes::Binary kind, const Operands& operands, 
   compiler.add(std::make_unique<Pair>(std::move(left), std::move(right), result, std::move(loop), finish));
 }
 
+Operand operand_of(const Value& value) { return {nullptr, &value}; }
+
+// Of two operands; the result lies as the first one does, if that leaves no gaps.
+Value paired(Compiler& compiler, lanes::Binary kind, const Operands& operands, const Shape& shape) {
+  const Value result = compiler.temporary(shape, strides_of(shape, operands));
+  add_pair(compiler, kind, operands, result, {});
+  return result;
+}
+
+Value negated(Compiler& compiler, const Value& value) {
+  const Array minus = Array::of<float>({}, std::vector{-1.0F});
+  return paired(compiler, lanes::Binary::multiply, {operand_of(value), {&minus, nullptr}}, value.shape);
+}
+
+// The operand with all elements of the result, plainly.
+Value spread(Compiler& compiler, const Operand& operand, const Shape& shape) {
+  const Value result = compiler.temporary(shape, plain_strides(shape));
+  const Array one = Array::of<float>({}, std::vector{1.0F});
+  add_pair(compiler, lanes::Binary::multiply, {operand, {&one, nullptr}}, result, {});
+  return result;
+}
+
+// What an operand, the first one or the second, gets of the gradient.
+Value part_of_gradient(Compiler& compiler, lanes::Binary kind, std::size_t which, const Operands& operands,
+                       const Value& result, const Value& gradient) {
+  using lanes::Binary;
+  const Operand given = operand_of(gradient);
+  const Shape& shape = gradient.shape;
+  switch (kind) {
+    case Binary::add:
+      return gradient;
+    case Binary::subtract:
+      return which == 0 ? gradient : negated(compiler, gradient);
+    case Binary::multiply:
+      return paired(compiler, kind, {given, operands[1 - which]}, shape);
+    case Binary::divide: {
+      const Value part = paired(compiler, kind, {given, operands[1]}, shape);
+      if (which == 0) return part;
+      return negated(compiler, paired(compiler, Binary::multiply, {operand_of(part), operand_of(result)}, shape));
+    }
+    case Binary::maximum:
+    case Binary::minimum: {
+      const Value own = spread(compiler, operands[which], shape),
+                  other = spread(compiler, operands[1 - which], shape),
+                  plain = compiler.as(gradient, plain_strides(shape)),
+                  part = compiler.temporary(shape, plain.strides);
+      compiler.add(std::make_unique<ChoiceGradient>(own, other, plain, part, kind == Binary::maximum));
+      return part;
+    }
+  }
+  return gradient;
+}
+
 }  // namespace
+
+Value through_function(Compiler& compiler, const lanes::UnaryFunction& function, const Value& operand,
+                       const Value& result, const Value& gradient) {
+  const Value given = compiler.as(gradient, result.strides),
+              passed = compiler.temporary(result.shape, result.strides);
+  compiler.add(std::make_unique<FunctionGradient>(operand, result, given, passed, function));
+  return passed;
+}
+
+bool is_told_by_result(const lanes::UnaryFunction& function) {
+  using lanes::Unary;
+  switch (function.kind) {
+    case Unary::exponential:
+    case Unary::hard_sigmoid:
+    case Unary::reciprocal:
+    case Unary::rectify:
+    case Unary::sigmoid:
+    case Unary::square_root:
+    case Unary::tanh:
+      return true;
+    case Unary::leaky:
+      return function.alpha >= 0;
+    default:
+      return false;
+  }
+}
+
+void gradients(const lanes::UnaryFunction& function, std::int64_t count, const float* operand,
+               const float* result, const float* gradient, float* to) {
+  constexpr std::int64_t together = 512;
+  alignas(64) float x[together] = {}, y[together] = {}, g[together] = {};
+  for (std::int64_t i = 0; i < count; i += together) {
+    const std::int64_t some = std::min(together, count - i);
+    const auto bytes = static_cast<std::size_t>(some) * sizeof(float);
+    std::memcpy(x, operand + i, bytes);
+    std::memcpy(y, result + i, bytes);
+    std::memcpy(g, gradient + i, bytes);
+    lanes::gradients(function, (some + lanes::width - 1) / lanes::width, x, y, g, false, g);
+    std::memcpy(to + i, g, bytes);
+  }
+}
 
 void apply_in_place(const Finish& finish, std::int64_t count, float* numbers) {
   if (!finish.function) return;
@@ -220,8 +356,13 @@ void compile_unary(Compiler& compiler, const Node& node) {
   const Value& given = compiler.value(node.inputs[0]);
   const Value operand = is_dense(given) ? given : compiler.plainly(node.inputs[0]);
   const Value result = compiler.fresh(operand.shape, operand.strides);
-  compiler.add(std::make_unique<Function>(operand, result, *lanes::function_of(compiler.graph(), node)));
+  const lanes::UnaryFunction function = *lanes::function_of(compiler.graph(), node);
+  compiler.add(std::make_unique<Function>(operand, result, function));
   compiler.define(node.outputs[0], result);
+  const Value& kept = is_told_by_result(function) ? result : operand;
+  compiler.on_way_back(node.outputs[0], {kept, result}, [=, &compiler, in = node.inputs[0]](const Value& g) {
+    compiler.contribute(in, through_function(compiler, function, kept, result, g));
+  });
 }
 
 bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -241,20 +382,38 @@ bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_
 }
 
 void compile_binary(Compiler& compiler, const Node& node) {
-  Operands operands;
+  const std::vector<ValueId> inputs = node.inputs;
+  std::vector<Value> values(2);
+  std::vector<const Array*> constants(2);
   for (std::size_t i = 0; i < 2; ++i) {
-    const ValueId id = node.inputs[i];
-    if (compiler.graph().is_constant(id))
-      operands[i].constant = &compiler.graph().constant(id);
+    if (compiler.graph().is_constant(inputs[i]))
+      constants[i] = &compiler.graph().constant(inputs[i]);
     else
-      operands[i].value = &compiler.value(id);
+      values[i] = compiler.value(inputs[i]);
   }
+  const auto operands_of = [constants](const std::vector<Value>& given) {
+    return Operands{{{constants[0], &given[0]}, {constants[1], &given[1]}}};
+  };
   const Shape shape = compiler.shape(node.outputs[0]);
-  const Value result = compiler.fresh(shape, strides_of(shape, operands));
+  const Value result = compiler.fresh(shape, strides_of(shape, operands_of(values)));
   Finish finish;
   const ValueId id = compiler.absorb_function(node.outputs[0], finish);
-  add_pair(compiler, *lanes::pair_of(node), operands, result, finish);
+  const lanes::Binary kind = *lanes::pair_of(node);
+  add_pair(compiler, kind, operands_of(values), result, finish);
   compiler.define(id, result);
+  std::vector<Value> kept;
+  const bool sum = kind == lanes::Binary::add || kind == lanes::Binary::subtract;
+  for (std::size_t i = 0; i < 2 && !sum; ++i) {
+    if (constants[i] == nullptr) kept.push_back(values[i]);
+  }
+  if (finish.function || kind == lanes::Binary::divide) kept.push_back(result);
+  compiler.on_way_back(id, kept, [=, &compiler](const Value& given) {
+    const Value g = finish.function ? through_function(compiler, *finish.function, result, result, given) : given;
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (compiler.carries_gradient(inputs[i]))
+        compiler.contribute(inputs[i], part_of_gradient(compiler, kind, i, operands_of(values), result, g));
+    }
+  });
 }
 
 bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -279,6 +438,13 @@ void compile_normalisation(Compiler& compiler, const Node& node) {
   add_pair(compiler, lanes::Binary::multiply, product, scaled, {});
   add_pair(compiler, lanes::Binary::add, {{{&shift, nullptr}, {nullptr, &scaled}}}, result, finish);
   compiler.define(id, result);
+  std::vector<Value> kept;
+  if (finish.function) kept.push_back(result);
+  compiler.on_way_back(id, kept, [=, &compiler, in = node.inputs[0]](const Value& given) {
+    const Value g = finish.function ? through_function(compiler, *finish.function, result, result, given) : given;
+    compiler.contribute(
+        in, paired(compiler, lanes::Binary::multiply, {operand_of(g), {&scale, nullptr}}, g.shape));
+  });
 }
 
 }  // namespace assay::channels

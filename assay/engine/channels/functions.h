@@ -17,4 +17,10 @@ struct Finish {
 // Of `count` numbers of a buffer, aligned as buffers are. Rounds up to whole vectors.
 void apply_in_place(const Finish& finish, std::int64_t count, float* numbers);
 
+// Whether the derivative follows from the function's value.
+bool is_told_by_result(const lanes::UnaryFunction& function);
+// to = gradient times the derivative, of `count` numbers that may lie anywhere.
+void gradients(const lanes::UnaryFunction& function, std::int64_t count, const float* operand,
+               const float* result, const float* gradient, float* to);
+
 }  // namespace assay::channels

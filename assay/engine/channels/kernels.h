@@ -55,6 +55,9 @@ struct PoolMap {
   std::int64_t channels = 0;
 };
 void pool(const PoolMap& map, std::int64_t rows, const float* operand, float* result);
+// Adds to `gradient_in`. The first of equal maxima takes all; sums do not read operand and result.
+void pool_gradients(const PoolMap& map, std::int64_t rows, const float* operand, const float* result,
+                    const float* gradient, float* gradient_in);
 
 // Two operands of `outer` rows of `inner` numbers. Steps from row to row and, 0 or 1, from number to number.
 struct PairMap {
@@ -69,6 +72,11 @@ void softmax(std::int64_t rows, std::int64_t count, bool logarithm, const float*
 // Mean 0 and variance 1 each, times `scale` and plus `shift`, which have `count` numbers.
 void normalise(std::int64_t rows, std::int64_t count, float epsilon, const float* operand, const float* scale,
                const float* shift, float* result);
+// What the gradients of the results say of the operand.
+void softmax_gradients(std::int64_t rows, std::int64_t count, bool logarithm, const float* result,
+                       const float* gradient, float* gradient_in);
+void normalise_gradients(std::int64_t rows, std::int64_t count, float epsilon, const float* operand,
+                         const float* scale, const float* gradient, float* gradient_in);
 
 // to[c * rows + r] = from[r * step + c]: turns [rows][columns], whose rows are `step` floats apart.
 void turn(std::int64_t rows, std::int64_t columns, std::int64_t step, const float* from, std::int64_t to_step,

@@ -160,6 +160,34 @@ HWY_INLINE void map_row(Size count, const float* from, float* to, const Function
           HWY_ATTR { store_first(function(load_first(from + i, live)), to + i, live); });
 }
 
+template <typename Function>
+HWY_INLINE void map_pair(Size count, const float* left, const float* right, float* to,
+                         const Function& function) {
+  const Lanes d;
+  each_vector(
+      count,
+      [&](Size i)
+          HWY_ATTR { hn::StoreU(function(hn::LoadU(d, left + i), hn::LoadU(d, right + i)), d, to + i); },
+      [&](Size i, std::size_t live) HWY_ATTR {
+        store_first(function(load_first(left + i, live), load_first(right + i, live)), to + i, live);
+      });
+}
+
+// The sum of function(x, y) over a pair of rows; function(x, 0) is 0.
+template <typename Function>
+HWY_INLINE float sum_of_pair(Size count, const float* left, const float* right, const Function& function) {
+  const Lanes d;
+  Vector sums = hn::Zero(d);
+  each_vector(
+      count,
+      [&](Size i)
+          HWY_ATTR { sums = hn::Add(sums, function(hn::LoadU(d, left + i), hn::LoadU(d, right + i))); },
+      [&](Size i, std::size_t live) HWY_ATTR {
+        sums = hn::Add(sums, function(load_first(left + i, live), load_first(right + i, live)));
+      });
+  return total(sums);
+}
+
 void softmax_row(Size count, bool logarithm, const float* from, float* to) {
   const Lanes d;
   const Vector greatest = hn::Set(d, greatest_of(count, from));
@@ -251,6 +279,81 @@ void normalise_entry(Size rows, Size count, float epsilon, const float* operand,
     normalise_row(count, epsilon, operand + r * count, scale, shift, result + r * count);
 }
 
+// Of one vector of channels of one window: what reaches the places that it covers.
+HWY_INLINE void spread_vector(const PoolMap& map, std::size_t row, Size channel, std::size_t live,
+                              const float* operand, Vector result, Vector gradient, float* to) {
+  const Lanes d;
+  const auto begin = static_cast<std::size_t>(map.begins[row]),
+             end = static_cast<std::size_t>(map.begins[row + 1]);
+  if (map.kind == Pool::sum) gradient = hn::Mul(gradient, hn::Set(d, map.factors[row]));
+  for (std::size_t i = begin; i < end; ++i) {
+    const Size at = map.offsets[i] + channel;
+    Vector part = gradient;
+    if (map.kind == Pool::greatest) {
+      const auto takes = hn::Eq(load_first(operand + at, live), result);
+      part = hn::IfThenElseZero(takes, gradient);
+      gradient = hn::IfThenZeroElse(takes, gradient);
+    }
+    store_first(hn::Add(load_first(to + at, live), part), to + at, live);
+  }
+}
+void pool_gradients_entry(const PoolMap& map, Size rows, const float* operand, const float* result,
+                          const float* gradient, float* to) {
+  for (Size r = 0; r < rows; ++r) {
+    const auto part = [&](Size c, std::size_t live) HWY_ATTR {
+      const Size at = r * map.channels + c;
+      const Vector made = map.kind == Pool::sum ? hn::Zero(Lanes()) : load_first(result + at, live);
+      spread_vector(map, static_cast<std::size_t>(r), c, live, operand, made,
+                    load_first(gradient + at, live), to);
+    };
+    each_vector(
+        map.channels, [&](Size c) HWY_ATTR { part(c, static_cast<std::size_t>(lanes())); }, part);
+  }
+}
+
+void softmax_gradients_entry(Size rows, Size count, bool logarithm, const float* result,
+                             const float* gradient, float* to) {
+  const Lanes d;
+  for (Size r = 0; r < rows; ++r, result += count, gradient += count, to += count) {
+    if (logarithm) {
+      const Vector sum = hn::Set(d, sum_of(count, gradient, [](Vector g) HWY_ATTR { return g; }));
+      map_pair(count, result, gradient, to,
+               [&](Vector y, Vector g) HWY_ATTR { return hn::NegMulAdd(vf::exponential(y), sum, g); });
+    } else {
+      map_pair(count, result, gradient, to, [](Vector y, Vector g) HWY_ATTR { return hn::Mul(y, g); });
+      const Vector sum = hn::Set(d, sum_of(count, to, [](Vector g) HWY_ATTR { return g; }));
+      map_pair(count, result, gradient, to,
+               [&](Vector y, Vector g) HWY_ATTR { return hn::Mul(y, hn::Sub(g, sum)); });
+    }
+  }
+}
+
+// With n the normalised operand and s the scaled gradient: (s - mean s - n mean(s n)) / deviation.
+void normalise_gradients_entry(Size rows, Size count, float epsilon, const float* operand, const float* scale,
+                               const float* gradient, float* to) {
+  const Lanes d;
+  const float share = 1 / static_cast<float>(count);
+  for (Size r = 0; r < rows; ++r, operand += count, gradient += count, to += count) {
+    const float mean = share * sum_of(count, operand, [](Vector x) HWY_ATTR { return x; });
+    const Vector middle = hn::Set(d, mean);
+    const float squares = sum_of(count, operand, [&](Vector x) HWY_ATTR {
+      const Vector off = hn::Sub(x, middle);
+      return hn::Mul(off, off);
+    });
+    const float factor = 1 / std::sqrt(share * squares + epsilon);
+    const Vector by = hn::Set(d, factor);
+    const auto normal = [&](Vector x) HWY_ATTR { return hn::Mul(hn::Sub(x, middle), by); };
+    map_pair(count, scale, gradient, to, [](Vector s, Vector g) HWY_ATTR { return hn::Mul(s, g); });
+    const float sum = share * sum_of(count, to, [](Vector s) HWY_ATTR { return s; });
+    const float along =
+        share * sum_of_pair(count, operand, to, [&](Vector x, Vector s) HWY_ATTR { return hn::Mul(s, normal(x)); });
+    const Vector mean_of = hn::Set(d, sum), along_of = hn::Set(d, along);
+    map_pair(count, operand, to, to, [&](Vector x, Vector s) HWY_ATTR {
+      return hn::Mul(by, hn::NegMulAdd(normal(x), along_of, hn::Sub(s, mean_of)));
+    });
+  }
+}
+
 }  // namespace assay::channels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -262,6 +365,9 @@ HWY_EXPORT(pool_entry);
 HWY_EXPORT(pair_entry);
 HWY_EXPORT(softmax_entry);
 HWY_EXPORT(normalise_entry);
+HWY_EXPORT(pool_gradients_entry);
+HWY_EXPORT(softmax_gradients_entry);
+HWY_EXPORT(normalise_gradients_entry);
 
 void convolve(const WindowMap& map, std::int64_t rows, const float* operand, const float* weights,
               const float* bias, float* result) {
@@ -270,6 +376,22 @@ void convolve(const WindowMap& map, std::int64_t rows, const float* operand, con
 
 void pool(const PoolMap& map, std::int64_t rows, const float* operand, float* result) {
   HWY_DYNAMIC_DISPATCH(pool_entry)(map, rows, operand, result);
+}
+
+void pool_gradients(const PoolMap& map, std::int64_t rows, const float* operand, const float* result,
+                    const float* gradient, float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(pool_gradients_entry)(map, rows, operand, result, gradient, gradient_in);
+}
+
+void softmax_gradients(std::int64_t rows, std::int64_t count, bool logarithm, const float* result,
+                       const float* gradient, float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(softmax_gradients_entry)(rows, count, logarithm, result, gradient, gradient_in);
+}
+
+void normalise_gradients(std::int64_t rows, std::int64_t count, float epsilon, const float* operand,
+                         const float* scale, const float* gradient, float* gradient_in) {
+  HWY_DYNAMIC_DISPATCH(normalise_gradients_entry)
+  (rows, count, epsilon, operand, scale, gradient, gradient_in);
 }
 
 void apply(const PairMap& map, const float* left, const float* right, float* result) {

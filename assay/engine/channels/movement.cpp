@@ -40,6 +40,44 @@ std::optional<Shape> strides_as(const Value& value, const Shape& shape) {
   return strides;
 }
 
+// The same elements in another shape, copied where they have to be.
+Value seen_as(Compiler& compiler, const Value& value, const Shape& shape) {
+  std::optional<Shape> strides = strides_as(value, shape);
+  Value seen = strides ? value : compiler.as(value, plain_strides(value.shape));
+  seen.strides = strides ? *strides : plain_strides(shape);
+  seen.shape = shape;
+  return seen;
+}
+
+// What a route, which is a view, shows of a value. Axis 0 of a route is that of the batch, which stays.
+Value seen_through(const lanes::Route& route, const Value& whole, const Shape& shape) {
+  Value seen = whole;
+  seen.shape = shape;
+  seen.strides.assign(shape.size(), 1);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const lanes::Course& course = route.courses[d + 1];
+    seen.strides[d] = course.step * whole.strides[course.axis - 1];
+    seen.offset += course.start * whole.strides[course.axis - 1];
+  }
+  if (route.fixed) seen.offset += route.fixed->start * whole.strides[route.fixed->axis - 1];
+  return seen;
+}
+
+// The way back through a route that shows every element once: how the operand lies in the result; nothing if
+// it shows a part.
+std::optional<Value> seen_backwards(const lanes::Route& route, const Value& part, const Shape& shape) {
+  if (element_count(shape) != part.count()) return std::nullopt;
+  Value seen = part;
+  seen.shape = shape;
+  seen.strides.assign(shape.size(), 1);
+  for (std::size_t d = 0; d < part.shape.size(); ++d) {
+    const lanes::Course& course = route.courses[d + 1];
+    seen.strides[course.axis - 1] = course.step * part.strides[d];
+    seen.offset -= course.start * course.step * part.strides[d];
+  }
+  return seen;
+}
+
 // Places outside of the operand, or that follow no step, are not views.
 bool is_view(const lanes::Route& route, const Shape& in, const Shape& out) {
   for (std::size_t d = 0; d < out.size(); ++d) {
@@ -65,16 +103,11 @@ bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of
 }
 
 void compile_view(Compiler& compiler, const Node& node) {
-  Value seen = compiler.value(node.inputs[0]);
-  const Shape shape = compiler.shape(node.outputs[0]);
-  std::optional<Shape> strides = strides_as(seen, shape);
-  if (!strides) {
-    seen = compiler.plainly(node.inputs[0]);
-    strides = plain_strides(shape);
-  }
-  seen.shape = shape;
-  seen.strides = *strides;
+  const Value seen = seen_as(compiler, compiler.value(node.inputs[0]), compiler.shape(node.outputs[0]));
   compiler.define(node.outputs[0], seen);
+  compiler.on_way_back(node.outputs[0], {}, [&compiler, in = node.inputs[0]](const Value& gradient) {
+    compiler.contribute(in, seen_as(compiler, gradient, compiler.shape(in)));
+  });
 }
 
 bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -91,18 +124,15 @@ void compile_movement(Compiler& compiler, const Node& node) {
   const ShapeOf shape_of = [&](ValueId id) -> const Shape& { return compiler.whole_shape(id); };
   const std::vector<lanes::Route> routes = lanes::routes_of(compiler.graph(), node, shape_of);
   for (std::size_t o = 0; o < routes.size(); ++o) {
-    const Value& given = compiler.value(node.inputs[0]);
-    Value seen = given;
-    seen.shape = compiler.shape(node.outputs[o]);
-    seen.strides.assign(seen.shape.size(), 1);
-    // Axis 0 of a route is that of the batch, which stays.
-    for (std::size_t d = 0; d < seen.shape.size(); ++d) {
-      const lanes::Course& course = routes[o].courses[d + 1];
-      seen.strides[d] = course.step * given.strides[course.axis - 1];
-      seen.offset += course.start * given.strides[course.axis - 1];
-    }
-    if (routes[o].fixed) seen.offset += routes[o].fixed->start * given.strides[routes[o].fixed->axis - 1];
-    compiler.define(node.outputs[o], seen);
+    const Shape shape = compiler.shape(node.outputs[o]);
+    compiler.define(node.outputs[o], seen_through(routes[o], compiler.value(node.inputs[0]), shape));
+    compiler.on_way_back(
+        node.outputs[o], {}, [&compiler, shape, route = routes[o], in = node.inputs[0]](const Value& gradient) {
+          if (const auto turned = seen_backwards(route, gradient, compiler.shape(in)))
+            return compiler.contribute(in, *turned);
+          const Value whole = compiler.gradient_to_add_to(in);
+          compiler.add(accumulation(gradient, seen_through(route, whole, shape)));
+        });
   }
 }
 
@@ -128,6 +158,14 @@ void compile_concat(Compiler& compiler, const Node& node) {
     begin += part.shape[axis];
   }
   compiler.define(node.outputs[0], result);
+  compiler.on_way_back(node.outputs[0], {}, [&compiler, axis, inputs = node.inputs](const Value& gradient) {
+    Value part = gradient;
+    for (const ValueId id : inputs) {
+      part.shape = compiler.shape(id);
+      compiler.contribute(id, part);
+      part.offset += part.shape[axis] * part.strides[axis];
+    }
+  });
 }
 
 }  // namespace assay::channels

@@ -19,6 +19,41 @@ class Softmax : public Operation {
   bool logarithm_;
 };
 
+class SoftmaxGradient : public Operation {
+ public:
+  SoftmaxGradient(Value result, Value gradient, Value to, bool logarithm)
+      : result_(std::move(result)), gradient_(std::move(gradient)), to_(std::move(to)), logarithm_(logarithm) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const std::int64_t count = result_.shape.back();
+    softmax_gradients(records * result_.count() / count, count, logarithm_, memory.at(result_),
+                      memory.at(gradient_), memory.at(to_));
+  }
+
+ private:
+  Value result_, gradient_, to_;
+  bool logarithm_;
+};
+
+class NormalisationGradient : public Operation {
+ public:
+  NormalisationGradient(Value operand, Value gradient, Value to, float epsilon, std::vector<float> scale)
+      : operand_(std::move(operand)),
+        gradient_(std::move(gradient)),
+        to_(std::move(to)),
+        epsilon_(epsilon),
+        scale_(std::move(scale)) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const auto count = static_cast<std::int64_t>(scale_.size());
+    normalise_gradients(records * to_.count() / count, count, epsilon_, memory.at(operand_), scale_.data(),
+                        memory.at(gradient_), memory.at(to_));
+  }
+
+ private:
+  Value operand_, gradient_, to_;
+  float epsilon_;
+  std::vector<float> scale_;
+};
+
 class Normalisation : public Operation {
  public:
   Normalisation(Value operand, Value result, float epsilon, std::vector<float> scale,
@@ -56,8 +91,15 @@ bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape
 void compile_softmax(Compiler& compiler, const Node& node) {
   const Value operand = compiler.plainly(node.inputs[0]);
   const Value result = compiler.fresh(operand.shape, operand.strides);
-  compiler.add(std::make_unique<Softmax>(operand, result, node.op == "LogSoftmax"));
+  const bool logarithm = node.op == "LogSoftmax";
+  compiler.add(std::make_unique<Softmax>(operand, result, logarithm));
   compiler.define(node.outputs[0], result);
+  compiler.on_way_back(node.outputs[0], {result}, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
+    const Value given = compiler.as(gradient, result.strides),
+                part = compiler.temporary(result.shape, result.strides);
+    compiler.add(std::make_unique<SoftmaxGradient>(result, given, part, logarithm));
+    compiler.contribute(in, part);
+  });
 }
 
 bool supports_layer_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -77,9 +119,15 @@ void compile_layer_normalisation(Compiler& compiler, const Node& node) {
   if (node.inputs.size() > 2 && node.inputs[2] != no_value) shift = floats(graph.constant(node.inputs[2]));
   const Value operand = compiler.plainly(node.inputs[0]);
   const Value result = compiler.fresh(operand.shape, plain_strides(operand.shape));
-  compiler.add(std::make_unique<Normalisation>(operand, result, node.real("epsilon", 1e-5F), std::move(scale),
-                                               std::move(shift)));
+  const float epsilon = node.real("epsilon", 1e-5F);
+  compiler.add(std::make_unique<Normalisation>(operand, result, epsilon, scale, std::move(shift)));
   compiler.define(node.outputs[0], result);
+  compiler.on_way_back(node.outputs[0], {operand}, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
+    const Value given = compiler.as(gradient, operand.strides),
+                part = compiler.temporary(operand.shape, operand.strides);
+    compiler.add(std::make_unique<NormalisationGradient>(operand, given, part, epsilon, scale));
+    compiler.contribute(in, part);
+  });
 }
 
 }  // namespace assay::channels

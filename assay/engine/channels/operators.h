@@ -3,6 +3,7 @@
 // How single operators become operations. Adding one: a supports_* and a compile_* function in the file of
 // its family, here, and a line in the table of operators.cpp.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,10 +15,17 @@
 
 namespace assay::channels {
 
+// A value that is added to a result.
+struct Added {
+  ValueId id = no_value;
+  Value value;
+};
+
 // State while a segment is being compiled: where each value is, and which buffers are free.
 class Compiler {
  public:
-  Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
+  Compiler(const SegmentRequest& request, std::span<const ValueId> inputs, std::span<const ValueId> wanted,
+           std::int64_t rows);
   Program compile();
 
   const Graph& graph() const { return graph_; }
@@ -32,7 +40,7 @@ class Compiler {
   // that is computed then.
   ValueId absorb_function(ValueId id, Finish& finish);
   // Takes over the sum of the value with another one that is there. Returns the value that is computed then.
-  ValueId absorb_sum(ValueId id, const Shape& strides, std::optional<Value>& added);
+  ValueId absorb_sum(ValueId id, const Shape& strides, std::optional<Added>& added);
 
   const Value& value(ValueId id) const { return values_.at(id); }
   // The value as its elements are to lie, arranged where needed.
@@ -45,6 +53,19 @@ class Compiler {
   void add(std::unique_ptr<Operation> operation) { program_.operations.push_back(std::move(operation)); }
   void define(ValueId id, Value value);
 
+  // Adds what brings the gradient of `result`, once it is complete, to the operands: a step that contributes
+  // to theirs. `kept` is what it reads. Nothing where no gradient is wanted.
+  using Step = std::function<void(const Value& gradient)>;
+  void on_way_back(ValueId result, const std::vector<Value>& kept, Step step);
+  // Whether the gradient of the value is needed on the way back.
+  bool carries_gradient(ValueId id) const { return carries_.contains(id); }
+  // Adds to the gradient of the value; where it has been broadcast, `part` is summed.
+  void contribute(ValueId id, const Value& part);
+  // The gradient so far, for an operation that adds it to its result, which is contributed then.
+  std::optional<Value> take_gradient(ValueId id, const Shape& strides);
+  // The gradient so far, zeros at first, to be added to.
+  Value gradient_to_add_to(ValueId id);
+
  private:
   const Node* sole_reader(ValueId id) const;
   const Node* gate_of(ValueId id) const;
@@ -52,6 +73,12 @@ class Compiler {
   void produced(ValueId id);
   bool wanted(ValueId id) const;
   void release(int buffer);
+  void hold(const Value& value);
+  bool is_held_once(const Value& value) { return owners_[value.index] == 1; }
+  void set_gradient(ValueId id, const Value& value);
+  void drop_gradient(ValueId id);
+  void free_temporaries();
+  void go_back(std::span<const ValueId> wanted);
   void release_read_last_by(std::size_t node, const std::map<ValueId, std::size_t>& last_reader);
   const Node& node(std::size_t i) const { return graph_.node(request_.nodes[i]); }
 
@@ -62,7 +89,20 @@ class Compiler {
   std::map<ValueId, Value> values_;
   std::map<int, int> owners_;  // values that lie in a buffer
   std::vector<int> temporaries_;
+
+  std::vector<ValueId> by_;    // inputs whose gradients are wanted
+  std::set<ValueId> carries_;  // them, and what is computed from them
+  struct StepOf {
+    ValueId result = no_value;
+    Step run;
+  };
+  std::vector<StepOf> steps_;
+  std::map<ValueId, Value> gradients_;
 };
+
+// The gradient of the operand of a function, from that of its result.
+Value through_function(Compiler& compiler, const lanes::UnaryFunction& function, const Value& operand,
+                       const Value& result, const Value& gradient);
 
 bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_convolution(Compiler& compiler, const Node& node);

@@ -24,6 +24,29 @@ class PoolOperation : public Operation {
   PoolMap map_;
 };
 
+// `to` is cleared before.
+class PoolGradient : public Operation {
+ public:
+  PoolGradient(Value operand, Value result, Value gradient, Value to, PoolMap map)
+      : operand_(std::move(operand)),
+        result_(std::move(result)),
+        gradient_(std::move(gradient)),
+        to_(std::move(to)),
+        map_(std::move(map)) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const std::int64_t rows = gradient_.count() / map_.channels;
+    for (std::int64_t r = 0; r < records; ++r) {
+      pool_gradients(map_, rows, memory.at(operand_) + r * operand_.record,
+                     memory.at(result_) + r * result_.record, memory.at(gradient_) + r * gradient_.record,
+                     memory.at(to_) + r * to_.record);
+    }
+  }
+
+ private:
+  Value operand_, result_, gradient_, to_;
+  PoolMap map_;
+};
+
 bool averages(const Node& node) { return node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
 
 // Positions of one axis that a window covers, and how many of its taps lie in the picture or the padding that
@@ -109,8 +132,18 @@ void compile_pooling(Compiler& compiler, const Node& node) {
   const Value operand = compiler.channels_last(node.inputs[0]);
   const Shape shape = compiler.shape(node.outputs[0]);
   const Value result = compiler.fresh(shape, channels_last_strides(shape));
-  compiler.add(std::make_unique<PoolOperation>(operand, result, map_of(node, window, operand, shape)));
+  const PoolMap map = map_of(node, window, operand, shape);
+  compiler.add(std::make_unique<PoolOperation>(operand, result, map));
   compiler.define(node.outputs[0], result);
+  std::vector<Value> kept;
+  if (map.kind == Pool::greatest) kept = {operand, result};
+  compiler.on_way_back(node.outputs[0], kept, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
+    const Value given = compiler.as(gradient, result.strides),
+                part = compiler.temporary(operand.shape, operand.strides);
+    compiler.add(clearing(part));
+    compiler.add(std::make_unique<PoolGradient>(operand, result, given, part, map));
+    compiler.contribute(in, part);
+  });
 }
 
 }  // namespace assay::channels

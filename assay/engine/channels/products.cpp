@@ -39,6 +39,26 @@ class Product : public Operation {
   Value left_, right_, result_;
 };
 
+Value turned(Value matrices) {
+  const std::size_t rank = matrices.shape.size();
+  std::swap(matrices.shape[rank - 2], matrices.shape[rank - 1]);
+  std::swap(matrices.strides[rank - 2], matrices.strides[rank - 1]);
+  return matrices;
+}
+
+// The gradient of an operand is a product as well.
+void bring_back(Compiler& compiler, ValueId operand, const Value& left, const Value& right) {
+  if (!compiler.carries_gradient(operand)) return;
+  const std::size_t rank = left.shape.size();
+  Shape shape(rank);
+  for (std::size_t d = 0; d + 2 < rank; ++d) shape[d] = std::max(left.shape[d], right.shape[d]);
+  shape[rank - 2] = left.shape[rank - 2];
+  shape[rank - 1] = right.shape[rank - 1];
+  const Value part = compiler.temporary(shape, plain_strides(shape));
+  compiler.add(std::make_unique<Product>(left, right, part));
+  compiler.contribute(operand, part);
+}
+
 }  // namespace
 
 bool supports_product(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -55,6 +75,11 @@ void compile_product(Compiler& compiler, const Node& node) {
   const Value result = compiler.fresh(shape, plain_strides(shape));
   compiler.add(std::make_unique<Product>(left, right, result));
   compiler.define(node.outputs[0], result);
+  compiler.on_way_back(node.outputs[0], {left, right},
+                       [=, &compiler, inputs = node.inputs](const Value& gradient) {
+                         bring_back(compiler, inputs[0], gradient, turned(right));
+                         bring_back(compiler, inputs[1], turned(left), gradient);
+                       });
 }
 
 }  // namespace assay::channels

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "assay/engine/backend.h"
@@ -69,14 +70,28 @@ struct Program {
   std::vector<std::unique_ptr<Operation>> operations;
   std::vector<std::int64_t> buffers;  // floats of each
   std::vector<Output> outputs;        // as of the segment
-  std::vector<Tapped> taps;           // as of the segment
+  std::vector<Tapped> taps;           // as of the segment; none where the program differentiates
+
+  // Of programs that differentiate: operations from here on go backward, from the gradients of the outputs,
+  // which lie plainly, to those of the inputs that were wanted, where any reaches them. They may run again for
+  // other gradients of the outputs.
+  std::size_t backward = 0;
+  bool reads_values = false;  // on the way back: otherwise nothing has to go forward before
+  std::vector<Value> seeds;   // as of the outputs
+  std::vector<std::optional<Value>> gradients;
 };
 
-Program compile(const SegmentRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
+// `wanted`: inputs whose gradients are requested; none: forward only.
+Program compile(const SegmentRequest& request, std::span<const ValueId> inputs,
+                std::span<const ValueId> wanted, std::int64_t rows);
 
 // Copies a record from one place to another, where it may lie otherwise.
 void arrange(const Value& from, const float* source, const Value& to, float* target);
 // The same for the records of a run.
 std::unique_ptr<Operation> arrangement(Value from, Value to);
+// The same, added to what is there. Elements that lie at one place of the target, with a step of 0, are summed.
+std::unique_ptr<Operation> accumulation(Value from, Value to);
+// Zeros, in a buffer without gaps.
+std::unique_ptr<Operation> clearing(Value value);
 
 }  // namespace assay::channels

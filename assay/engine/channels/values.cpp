@@ -20,8 +20,11 @@ Axes axes_of(const Value& from, const Value& to) {
   std::vector<std::size_t> order(from.shape.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::erase_if(order, [&](std::size_t axis) { return from.shape[axis] == 1; });
-  std::ranges::stable_sort(order,
-                           [&](std::size_t a, std::size_t b) { return to.strides[a] > to.strides[b]; });
+  // What is summed lies at one place of the target.
+  const auto width_of = [&](std::size_t axis) {
+    return to.strides[axis] == 0 ? from.strides[axis] : to.strides[axis];
+  };
+  std::ranges::stable_sort(order, std::ranges::greater(), width_of);
   Axes axes;
   for (const std::size_t axis : order) {
     const std::int64_t size = from.shape[axis], step = from.strides[axis], step_to = to.strides[axis];
@@ -51,25 +54,61 @@ void each_place(const Axes& axes, std::size_t first_skipped, std::size_t second_
   }
 }
 
-class Arrangement : public Operation {
+void add(const Value& from, const float* source, const Value& to, float* target) {
+  const Axes axes = axes_of(from, to);
+  const std::size_t rank = axes.sizes.size();
+  if (rank == 0) {
+    *target += *source;
+    return;
+  }
+  const std::size_t last = rank - 1;
+  const std::int64_t count = axes.sizes[last], step = axes.from[last], step_to = axes.to[last];
+  each_place(axes, last, last, source, target, 0, [&](const float* x, float* y) {
+    if (step == 1 && step_to == 1)
+      return apply({.kind = lanes::Binary::add, .inner = count}, y, x, y);
+    for (std::int64_t i = 0; i < count; ++i) y[i * step_to] += x[i * step];
+  });
+}
+
+using Movement = void (*)(const Value&, const float*, const Value&, float*);
+
+class MovedRecords : public Operation {
  public:
-  Arrangement(Value from, Value to) : from_(std::move(from)), to_(std::move(to)) {}
+  MovedRecords(Movement move, Value from, Value to) : move_(move), from_(std::move(from)), to_(std::move(to)) {}
   void run(const Memory& memory, std::int64_t records) const override {
     const float* const source = memory.at(from_);
     float* const target = memory.at(to_);
     for (std::int64_t r = 0; r < records; ++r)
-      arrange(from_, source + r * from_.record, to_, target + r * to_.record);
+      move_(from_, source + r * from_.record, to_, target + r * to_.record);
   }
 
  private:
+  Movement move_;
   Value from_, to_;
+};
+
+class Clearing : public Operation {
+ public:
+  explicit Clearing(Value value) : value_(std::move(value)) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    std::memset(memory.at(value_), 0, static_cast<std::size_t>(records * value_.count()) * sizeof(float));
+  }
+
+ private:
+  Value value_;
 };
 
 }  // namespace
 
 std::unique_ptr<Operation> arrangement(Value from, Value to) {
-  return std::make_unique<Arrangement>(std::move(from), std::move(to));
+  return std::make_unique<MovedRecords>(arrange, std::move(from), std::move(to));
 }
+
+std::unique_ptr<Operation> accumulation(Value from, Value to) {
+  return std::make_unique<MovedRecords>(add, std::move(from), std::move(to));
+}
+
+std::unique_ptr<Operation> clearing(Value value) { return std::make_unique<Clearing>(std::move(value)); }
 
 Shape plain_strides(const Shape& shape) {
   Shape strides(shape.size(), 1);

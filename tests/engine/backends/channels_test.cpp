@@ -46,6 +46,41 @@ TEST(Channels, DepthwiseConvolutionsAgree) {
   }
 }
 
+// On the way back positions a stride apart are met by different taps, some by none; few channels are met by all
+// taps at once.
+TEST(Channels, StridesAndDilationsAgree) {
+  for (const auto& [channels, groups] : {std::pair{3, 1}, {12, 1}, {12, 3}, {12, 12}}) {
+    for (const std::int64_t stride : {1, 2, 3}) {
+      for (const std::int64_t size : {1, 2, 3}) {
+        for (const std::int64_t dilation : {1, 2}) {
+          Network net(channels_backend(), {channels, 11, 8}, 3);
+          const Ints pads = size == 1 ? Ints{0, 0, 0, 0} : Ints{1, 0, 0, 1};
+          const ValueId conv = net.add("Conv", {net.input, net.constant({24, channels / groups, size, size})},
+                                       {{"group", std::int64_t{groups}},
+                                        {"pads", pads},
+                                        {"strides", Ints{stride, 1}},
+                                        {"dilations", Ints{dilation, dilation}}});
+          net.expect_agreement({net.add("Relu", {conv})});
+        }
+      }
+    }
+  }
+}
+
+// What several values say of one is added up, of parts, of broadcasts, and of what others look at as well.
+TEST(Channels, GradientsOfSharedValuesAddUp) {
+  Network net(channels_backend(), {6, 5, 4}, 5);
+  const ValueId conv = net.add("Conv", {net.input, net.constant({6, 6, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}});
+  const ValueId mean = net.add("GlobalAveragePool", {conv});
+  const ValueId centred = net.add("Sub", {conv, mean});
+  const ValueId parts = net.add("Slice", {conv, net.integers({1}), net.integers({4}), net.integers({1})});
+  const ValueId last = net.add("Transpose", {conv}, {{"perm", Ints{0, 2, 3, 1}}});
+  const ValueId twice = net.add("Add", {conv, conv}), sum = net.add("Add", {twice, net.input});
+  const ValueId share = net.add("Div", {mean, net.add("Exp", {centred})});
+  net.expect_agreement({centred, parts, last, sum, share, net.add("Min", {centred, mean}),
+                        net.add("Conv", {sum, net.constant({3, 6, 1, 1})})});
+}
+
 // A gate for every channel, as squeeze and excitation has it.
 TEST(Channels, GatesOfChannelsAgree) {
   Network net(channels_backend(), {24, 6, 7}, 4);
