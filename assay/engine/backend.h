@@ -91,6 +91,8 @@ class Backend {
   // Expected nanoseconds of one thread per record, from shapes and instruction set alone. REQUIRES
   // supports().
   virtual double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const = 0;
+  // So many records together cost as much as fewer of them.
+  virtual std::int64_t records_together() const { return 1; }
   // Bytes that a thread keeps for the node's results where gradients go back through it.
   virtual double kept_bytes(const Node& node, const ShapeOf& shape_of) const = 0;
   // Whether the constant that the node reads as this input can be learned. REQUIRES supports().

@@ -30,9 +30,10 @@ bool drops(const Graph& graph, const Node& node);
 std::vector<float> floats(const Array& array);
 bool is_float_constant(const Graph& graph, const Node& node, std::size_t input);
 
-// The [units, inputs] weights and the bias of a Gemm or MatMul with constant right side. False when the bias
-// is not one number a unit.
-bool dense_parameters(const Graph& graph, const Node& node, std::vector<float>& weights,
+// Whether the bias of a Gemm or MatMul with constant right side is one number a unit, or missing.
+bool has_bias_of_units(const Graph& graph, const Node& node);
+// The [units, inputs] weights and the bias. REQUIRES has_bias_of_units().
+void dense_parameters(const Graph& graph, const Node& node, std::vector<float>& weights,
                       std::vector<float>& bias);
 
 // Scale and shift per channel of a batch normalisation with constant statistics.

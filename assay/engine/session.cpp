@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -39,6 +40,19 @@ std::optional<std::size_t> reduced_axis(const Layer& layer, Reduction reduction)
   const auto axis = static_cast<std::size_t>(layer.neuron_axes[0]);
   const bool known = axis == 1 || axis == layer.shape.size();
   return known && reduction != Reduction::every_position ? std::optional(axis) : std::nullopt;
+}
+
+// The best of several runs, in nanoseconds.
+double least_time(const std::function<void()>& work) {
+  constexpr int runs = 5;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < runs; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+    least = std::min(least, took.count());
+  }
+  return least;
 }
 
 // Whether the network does without this input of texts. Tokens come with a mask, types and positions, and
@@ -220,30 +234,31 @@ const std::vector<std::string>& Session::notices() const { return state_->notice
 
 std::vector<PlannedSegment> Session::plan(bool measure) const {
   const State& s = *state_;
-  const auto timed = [&](const Tensors& given) {
-    constexpr int runs = 5;
-    double least = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < runs; ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      run(given, s.graph.outputs());
-      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-      least = std::min(least, took.count());
-    }
-    return least / static_cast<double>(preferred_batch());
-  };
   const array::Recording unrecorded(false);
-  const std::size_t records = measure ? preferred_batch() : 2;
-  const Tensors given = tiny_batch(s.graph, s.shapes, static_cast<std::int64_t>(records));
   const FastPath::Request request{.wanted = s.graph.outputs()};
-  const FastPath* const fast = s.fast(given, request);
-  std::vector<int> every_node(s.graph.nodes().size());
-  std::iota(every_node.begin(), every_node.end(), 0);
-  std::vector<PlannedSegment> planned;
-  if (fast != nullptr) {
-    planned = fast->explain(given, request, measure);
-    for (PlannedSegment& segment : planned) segment.nodes = fast->nodes_in(s.graph, segment.nodes);
-  } else {
-    planned = {{.engine = "reference", .nodes = every_node, .measured = measure ? timed(given) : 0}};
+  const auto planned_for = [&](std::int64_t records, bool measured) {
+    const Tensors given = tiny_batch(s.graph, s.shapes, records);
+    if (const FastPath* const fast = s.fast(given, request)) {
+      std::vector<PlannedSegment> planned = fast->explain(given, request, measured);
+      for (PlannedSegment& segment : planned) segment.nodes = fast->nodes_in(s.graph, segment.nodes);
+      return planned;
+    }
+    std::vector<int> every_node(s.graph.nodes().size());
+    std::iota(every_node.begin(), every_node.end(), 0);
+    const auto all = [&] { run(given, s.graph.outputs()); };
+    return std::vector<PlannedSegment>{
+        {.engine = "reference",
+         .nodes = std::move(every_node),
+         .measured = measured ? least_time(all) / static_cast<double>(records) : 0}};
+  };
+  std::vector<PlannedSegment> planned = planned_for(2, false);
+  if (measure) {
+    // As many records as take a part of a second.
+    constexpr double most = 3e8;
+    double expected = 1;
+    for (const PlannedSegment& segment : planned) expected += segment.nanoseconds;
+    const double records = std::clamp(most / expected, 1.0, static_cast<double>(preferred_batch()));
+    planned = planned_for(static_cast<std::int64_t>(records), true);
   }
   std::vector<bool> counted(s.graph.nodes().size());
   for (PlannedSegment& segment : planned) {

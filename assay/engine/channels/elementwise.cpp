@@ -29,7 +29,8 @@ class Function : public Operation {
 // Both lie as the gradient does, without gaps.
 class FunctionGradient : public Operation {
  public:
-  FunctionGradient(Value operand, Value result, Value gradient, Value to, const lanes::UnaryFunction& function)
+  FunctionGradient(Value operand, Value result, Value gradient, Value to,
+                   const lanes::UnaryFunction& function)
       : operand_(std::move(operand)),
         result_(std::move(result)),
         gradient_(std::move(gradient)),
@@ -273,7 +274,8 @@ Value part_of_gradient(Compiler& compiler, lanes::Binary kind, std::size_t which
     case Binary::divide: {
       const Value part = paired(compiler, kind, {given, operands[1]}, shape);
       if (which == 0) return part;
-      return negated(compiler, paired(compiler, Binary::multiply, {operand_of(part), operand_of(result)}, shape));
+      return negated(compiler,
+                     paired(compiler, Binary::multiply, {operand_of(part), operand_of(result)}, shape));
     }
     case Binary::maximum:
     case Binary::minimum: {
@@ -408,7 +410,8 @@ void compile_binary(Compiler& compiler, const Node& node) {
   }
   if (finish.function || kind == lanes::Binary::divide) kept.push_back(result);
   compiler.on_way_back(id, kept, [=, &compiler](const Value& given) {
-    const Value g = finish.function ? through_function(compiler, *finish.function, result, result, given) : given;
+    const Value g =
+        finish.function ? through_function(compiler, *finish.function, result, result, given) : given;
     for (std::size_t i = 0; i < 2; ++i) {
       if (compiler.carries_gradient(inputs[i]))
         compiler.contribute(inputs[i], part_of_gradient(compiler, kind, i, operands_of(values), result, g));
@@ -441,7 +444,8 @@ void compile_normalisation(Compiler& compiler, const Node& node) {
   std::vector<Value> kept;
   if (finish.function) kept.push_back(result);
   compiler.on_way_back(id, kept, [=, &compiler, in = node.inputs[0]](const Value& given) {
-    const Value g = finish.function ? through_function(compiler, *finish.function, result, result, given) : given;
+    const Value g =
+        finish.function ? through_function(compiler, *finish.function, result, result, given) : given;
     compiler.contribute(
         in, paired(compiler, lanes::Binary::multiply, {operand_of(g), {&scale, nullptr}}, g.shape));
   });

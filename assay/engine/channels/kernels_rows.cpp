@@ -303,8 +303,8 @@ void pool_gradients_entry(const PoolMap& map, Size rows, const float* operand, c
     const auto part = [&](Size c, std::size_t live) HWY_ATTR {
       const Size at = r * map.channels + c;
       const Vector made = map.kind == Pool::sum ? hn::Zero(Lanes()) : load_first(result + at, live);
-      spread_vector(map, static_cast<std::size_t>(r), c, live, operand, made,
-                    load_first(gradient + at, live), to);
+      spread_vector(map, static_cast<std::size_t>(r), c, live, operand, made, load_first(gradient + at, live),
+                    to);
     };
     each_vector(
         map.channels, [&](Size c) HWY_ATTR { part(c, static_cast<std::size_t>(lanes())); }, part);
@@ -345,8 +345,9 @@ void normalise_gradients_entry(Size rows, Size count, float epsilon, const float
     const auto normal = [&](Vector x) HWY_ATTR { return hn::Mul(hn::Sub(x, middle), by); };
     map_pair(count, scale, gradient, to, [](Vector s, Vector g) HWY_ATTR { return hn::Mul(s, g); });
     const float sum = share * sum_of(count, to, [](Vector s) HWY_ATTR { return s; });
-    const float along =
-        share * sum_of_pair(count, operand, to, [&](Vector x, Vector s) HWY_ATTR { return hn::Mul(s, normal(x)); });
+    const float along = share * sum_of_pair(count, operand, to, [&](Vector x, Vector s) HWY_ATTR {
+                          return hn::Mul(s, normal(x));
+                        });
     const Vector mean_of = hn::Set(d, sum), along_of = hn::Set(d, along);
     map_pair(count, operand, to, to, [&](Vector x, Vector s) HWY_ATTR {
       return hn::Mul(by, hn::NegMulAdd(normal(x), along_of, hn::Sub(s, mean_of)));

@@ -166,9 +166,8 @@ std::vector<std::int32_t> rows_of(const Value& operand, const Ints& steps, const
 Windows windows_of(const Value& operand, const SlidingWindow& window, const Shape& result,
                    std::int64_t records) {
   Windows found{rows_of(operand, window.strides, {result.begin() + 1, result.end()}, records), {}};
-  each_of(window.kernel, [&](const Ints& place) {
-    found.taps.push_back(offset_of(place, window.dilations, operand));
-  });
+  each_of(window.kernel,
+          [&](const Ints& place) { found.taps.push_back(offset_of(place, window.dilations, operand)); });
   return found;
 }
 
@@ -559,8 +558,7 @@ bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_o
     const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != no_value;
     if (has_bias && !is_float_constant(graph, node, 2)) return false;
   }
-  std::vector<float> weights, bias;
-  return dense_parameters(graph, node, weights, bias);
+  return has_bias_of_units(graph, node);
 }
 
 void compile_dense(Compiler& compiler, const Node& node) {

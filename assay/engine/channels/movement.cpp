@@ -90,12 +90,55 @@ bool is_view(const lanes::Route& route, const Shape& in, const Shape& out) {
   return true;
 }
 
+// A constant that is the same for all records.
+class Repetition : public Operation {
+ public:
+  Repetition(std::vector<float> record, Value result)
+      : record_(std::move(record)), result_(std::move(result)) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    for (std::int64_t r = 0; r < records; ++r)
+      std::ranges::copy(record_, memory.at(result_) + r * result_.record);
+  }
+
+ private:
+  std::vector<float> record_;
+  Value result_;
+};
+
 std::size_t axis_of_concat(const Node& node, std::size_t rank) {
   const std::int64_t axis = node.integer("axis", 1);
   return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }
 
 }  // namespace
+
+// The batch axis is that of the constant, of size 1, or in front of it.
+bool supports_repetition(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (!is_float_constant(graph, node, 0)) return false;
+  const Shape &data = graph.constant(node.inputs[0]).shape(), &all = shape_of(node.outputs[0]);
+  if (data.size() > all.size() || (data.size() == all.size() && data[0] != 1)) return false;
+  for (std::size_t d = 0; d < data.size(); ++d) {
+    const std::int64_t size = all[d + all.size() - data.size()];
+    if (data[d] != 1 && data[d] != size) return false;
+  }
+  return true;
+}
+
+void compile_repetition(Compiler& compiler, const Node& node) {
+  const Array& data = compiler.graph().constant(node.inputs[0]);
+  const Shape shape = compiler.shape(node.outputs[0]);
+  Shape axes = data.shape();
+  if (axes.size() > shape.size()) axes.erase(axes.begin());
+  const Shape steps = plain_strides(axes);
+  Value from{.shape = shape, .strides = Shape(shape.size(), 0)};
+  for (std::size_t d = 0; d < axes.size(); ++d)
+    from.strides[d + shape.size() - axes.size()] = axes[d] == 1 ? 0 : steps[d];
+  const Value result = compiler.fresh(shape, plain_strides(shape));
+  std::vector<float> record(static_cast<std::size_t>(result.count()));
+  arrange(from, floats(data).data(), result, record.data());
+  compiler.add(std::make_unique<Repetition>(std::move(record), result));
+  compiler.define(node.outputs[0], result);
+}
 
 bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   return !graph.is_constant(node.inputs[0]) && !drops(graph, node) &&
@@ -126,13 +169,13 @@ void compile_movement(Compiler& compiler, const Node& node) {
   for (std::size_t o = 0; o < routes.size(); ++o) {
     const Shape shape = compiler.shape(node.outputs[o]);
     compiler.define(node.outputs[o], seen_through(routes[o], compiler.value(node.inputs[0]), shape));
-    compiler.on_way_back(
-        node.outputs[o], {}, [&compiler, shape, route = routes[o], in = node.inputs[0]](const Value& gradient) {
-          if (const auto turned = seen_backwards(route, gradient, compiler.shape(in)))
-            return compiler.contribute(in, *turned);
-          const Value whole = compiler.gradient_to_add_to(in);
-          compiler.add(accumulation(gradient, seen_through(route, whole, shape)));
-        });
+    compiler.on_way_back(node.outputs[o], {},
+                         [&compiler, shape, route = routes[o], in = node.inputs[0]](const Value& gradient) {
+                           if (const auto turned = seen_backwards(route, gradient, compiler.shape(in)))
+                             return compiler.contribute(in, *turned);
+                           const Value whole = compiler.gradient_to_add_to(in);
+                           compiler.add(accumulation(gradient, seen_through(route, whole, shape)));
+                         });
   }
 }
 

@@ -22,7 +22,10 @@ class Softmax : public Operation {
 class SoftmaxGradient : public Operation {
  public:
   SoftmaxGradient(Value result, Value gradient, Value to, bool logarithm)
-      : result_(std::move(result)), gradient_(std::move(gradient)), to_(std::move(to)), logarithm_(logarithm) {}
+      : result_(std::move(result)),
+        gradient_(std::move(gradient)),
+        to_(std::move(to)),
+        logarithm_(logarithm) {}
   void run(const Memory& memory, std::int64_t records) const override {
     const std::int64_t count = result_.shape.back();
     softmax_gradients(records * result_.count() / count, count, logarithm_, memory.at(result_),
@@ -122,12 +125,13 @@ void compile_layer_normalisation(Compiler& compiler, const Node& node) {
   const float epsilon = node.real("epsilon", 1e-5F);
   compiler.add(std::make_unique<Normalisation>(operand, result, epsilon, scale, std::move(shift)));
   compiler.define(node.outputs[0], result);
-  compiler.on_way_back(node.outputs[0], {operand}, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
-    const Value given = compiler.as(gradient, operand.strides),
-                part = compiler.temporary(operand.shape, operand.strides);
-    compiler.add(std::make_unique<NormalisationGradient>(operand, given, part, epsilon, scale));
-    compiler.contribute(in, part);
-  });
+  compiler.on_way_back(
+      node.outputs[0], {operand}, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
+        const Value given = compiler.as(gradient, operand.strides),
+                    part = compiler.temporary(operand.shape, operand.strides);
+        compiler.add(std::make_unique<NormalisationGradient>(operand, given, part, epsilon, scale));
+        compiler.contribute(in, part);
+      });
 }
 
 }  // namespace assay::channels

@@ -28,6 +28,7 @@ constexpr Operator operators[] = {
     {"Elu", supports_unary, compile_unary},
     {"Erf", supports_unary, compile_unary},
     {"Exp", supports_unary, compile_unary},
+    {"Expand", supports_repetition, compile_repetition},
     {"Flatten", supports_view, compile_view},
     {"Gather", supports_movement, compile_movement},
     {"Gelu", supports_unary, compile_unary},
@@ -84,7 +85,7 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     return shape.size() >= 2 && shape[0] == 1 && element_count(shape) <= most_elements &&
            std::ranges::all_of(shape, [](std::int64_t d) { return d > 0; });
   };
-  const bool view = found->supports == supports_view;
+  const bool view = found->supports == supports_view || found->supports == supports_repetition;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const ValueId id = node.inputs[i];
     // The target shape of a view is not read: shapes are known.

@@ -122,6 +122,8 @@ bool supports_layer_normalisation(const Graph& graph, const Node& node, const Sh
 void compile_layer_normalisation(Compiler& compiler, const Node& node);
 bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_softmax(Compiler& compiler, const Node& node);
+bool supports_repetition(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_repetition(Compiler& compiler, const Node& node);
 bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_view(Compiler& compiler, const Node& node);
 bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shape_of);

@@ -73,8 +73,8 @@ struct Program {
   std::vector<Tapped> taps;           // as of the segment; none where the program differentiates
 
   // Of programs that differentiate: operations from here on go backward, from the gradients of the outputs,
-  // which lie plainly, to those of the inputs that were wanted, where any reaches them. They may run again for
-  // other gradients of the outputs.
+  // which lie plainly, to those of the inputs that were wanted, where any reaches them. They may run again
+  // for other gradients of the outputs.
   std::size_t backward = 0;
   bool reads_values = false;  // on the way back: otherwise nothing has to go forward before
   std::vector<Value> seeds;   // as of the outputs
@@ -89,7 +89,8 @@ Program compile(const SegmentRequest& request, std::span<const ValueId> inputs,
 void arrange(const Value& from, const float* source, const Value& to, float* target);
 // The same for the records of a run.
 std::unique_ptr<Operation> arrangement(Value from, Value to);
-// The same, added to what is there. Elements that lie at one place of the target, with a step of 0, are summed.
+// The same, added to what is there. Elements that lie at one place of the target, with a step of 0, are
+// summed.
 std::unique_ptr<Operation> accumulation(Value from, Value to);
 // Zeros, in a buffer without gaps.
 std::unique_ptr<Operation> clearing(Value value);

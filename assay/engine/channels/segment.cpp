@@ -137,7 +137,8 @@ class ChannelsSegment : public Segment {
           asked(static_cast<std::size_t>(records * row));
       for (std::size_t o = 0; o < reading.begins.size(); ++o) {
         if (reading.begins[o] >= 0)
-          read(memory, way.program.outputs[o].value, records, reading.all, elements.data() + reading.begins[o]);
+          read(memory, way.program.outputs[o].value, records, reading.all,
+               elements.data() + reading.begins[o]);
       }
       for (std::int64_t r = 0; r < records; ++r) {
         const float* const own = elements.data() + r * reading.all;
@@ -262,14 +263,15 @@ class ChannelsSegment : public Segment {
       std::fill_n(memory.at(seed), records * size, 0.0F);
   }
 
-  // Goes back once for each number: start(memory, first, records) goes forward, if that is needed, and returns
-  // what puts the gradients of the outputs for a number.
+  // Goes back once for each number: start(memory, first, records) goes forward, if that is needed, and
+  // returns what puts the gradients of the outputs for a number.
   template <typename Start>
   void go_back(const Differentiated& way, const Tensors& given, std::span<const ValueId> wanted,
                const std::vector<std::vector<Array>>& results, const Start& start) const {
     std::vector<Array> held;
     std::vector<float*> inputs;
-    for (const ValueId id : inputs_) inputs.push_back(held.emplace_back(given.at(id).contiguous()).elements<float>());
+    for (const ValueId id : inputs_)
+      inputs.push_back(held.emplace_back(given.at(id).contiguous()).elements<float>());
     const Program& program = way.program;
     each_chunk(program, way.memories, inputs, held.at(0).size(0),
                [&](const Memory& memory, std::int64_t first, std::int64_t records) {

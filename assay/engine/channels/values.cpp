@@ -64,8 +64,7 @@ void add(const Value& from, const float* source, const Value& to, float* target)
   const std::size_t last = rank - 1;
   const std::int64_t count = axes.sizes[last], step = axes.from[last], step_to = axes.to[last];
   each_place(axes, last, last, source, target, 0, [&](const float* x, float* y) {
-    if (step == 1 && step_to == 1)
-      return apply({.kind = lanes::Binary::add, .inner = count}, y, x, y);
+    if (step == 1 && step_to == 1) return apply({.kind = lanes::Binary::add, .inner = count}, y, x, y);
     for (std::int64_t i = 0; i < count; ++i) y[i * step_to] += x[i * step];
   });
 }
@@ -74,7 +73,8 @@ using Movement = void (*)(const Value&, const float*, const Value&, float*);
 
 class MovedRecords : public Operation {
  public:
-  MovedRecords(Movement move, Value from, Value to) : move_(move), from_(std::move(from)), to_(std::move(to)) {}
+  MovedRecords(Movement move, Value from, Value to)
+      : move_(move), from_(std::move(from)), to_(std::move(to)) {}
   void run(const Memory& memory, std::int64_t records) const override {
     const float* const source = memory.at(from_);
     float* const target = memory.at(to_);

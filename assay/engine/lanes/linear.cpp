@@ -521,8 +521,7 @@ bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_o
     const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != no_value;
     if (has_bias && !is_float_constant(graph, node, 2)) return false;
   }
-  std::vector<float> weights, bias;
-  return dense_parameters(graph, node, weights, bias);
+  return has_bias_of_units(graph, node);
 }
 
 void compile_dense(Compiler& compiler, const Node& node) {

@@ -437,6 +437,7 @@ class LanesBackend : public Backend {
   double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
     return is_recurrent(node.op) ? recurrence_cost(graph, node) : lanes::cost(graph, node, shape_of);
   }
+  std::int64_t records_together() const override { return width; }
   double kept_bytes(const Node& node, const ShapeOf& shape_of) const override {
     double elements = 0;
     for (const ValueId id : node.outputs) {

@@ -3,11 +3,10 @@
 #include <assay/array_math.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
 
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/differentiable.h"
@@ -28,8 +27,6 @@ std::size_t plans_to_keep(const Constants& constants) {
   return static_cast<std::size_t>(std::clamp(room / bytes, least, most));
 }
 
-bool contains(std::span<const ValueId> ids, ValueId id) { return std::ranges::find(ids, id) != ids.end(); }
-
 // Maxima of some back ends drop a NaN that has to be reported, so batches that hold one go to the kernels.
 bool all_finite(const Tensors& given) {
   return std::ranges::all_of(given, [](const auto& entry) {
@@ -37,38 +34,19 @@ bool all_finite(const Tensors& given) {
   });
 }
 
-// What a record takes with the kernels, in nanoseconds, from the elements that a node reads and writes and
-// the products it sums: rough, since only few nodes have the choice.
-double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
-  double elements = 0;
-  for (const ValueId id : node.inputs) {
-    if (id != no_value && !graph.is_constant(id))
-      elements += static_cast<double>(element_count(shape_of(id)));
+std::vector<ValueInfo> for_all_values(std::vector<ValueInfo> infos, const Graph& graph) {
+  infos.resize(graph.values().size());
+  return infos;
+}
+
+std::vector<Shape> shapes_of_batches(const std::vector<ValueInfo>& infos) {
+  std::vector<Shape> shapes;
+  for (const ValueInfo& info : infos) {
+    const bool plain =
+        info.batch_axis == 0 && info.batch_multiple == 1 && info.single && !info.shaped_by_content;
+    shapes.push_back(plain ? info.shape : Shape());
   }
-  double products = 0;
-  if ((is_convolution(node.op) || is_dense(node.op)) && node.inputs.size() > 1 &&
-      graph.is_constant(node.inputs[1])) {
-    const Array& weights = graph.constant(node.inputs[1]);
-    const Shape& out = shape_of(node.outputs[0]);
-    if (element_count(out) > 0 && out.size() > 1) {
-      const std::int64_t units = is_dense(node.op) ? out.back() : out[1];
-      products = static_cast<double>(weights.count() / units * element_count(out));
-    }
-  }
-  if (node.op == "MatMul" && !graph.is_constant(node.inputs[1]) && !shape_of(node.inputs[0]).empty()) {
-    products =
-        static_cast<double>(element_count(shape_of(node.outputs[0])) * shape_of(node.inputs[0]).back());
-  }
-  constexpr double per_element = 1, per_product = 1.0 / 25, call = 20;
-  if (is_recurrent(node.op)) {  // of one step, with its many small operations
-    constexpr double step = 200;
-    for (const std::size_t i : {1, 2}) {
-      if (graph.is_constant(node.inputs[i]))
-        products += static_cast<double>(graph.constant(node.inputs[i]).count());
-    }
-    return step + per_product * products;
-  }
-  return call + per_element * elements + per_product * products;
+  return shapes;
 }
 
 }  // namespace
@@ -87,18 +65,13 @@ FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<V
 FastPath::FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::string engine)
     : graph_(std::move(graph)),
       constants_(graph_, std::uint64_t{1} << 62),
-      infos_(std::move(infos)),
+      infos_(for_all_values(std::move(infos), graph_)),
+      shapes_(shapes_of_batches(infos_)),
       shape_of_([this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; }),
       threads_(threads),
       engine_(std::move(engine)),
-      most_plans_(plans_to_keep(constants_)) {
-  infos_.resize(graph_.values().size());
-  for (const ValueInfo& info : infos_) {
-    const bool plain =
-        info.batch_axis == 0 && info.batch_multiple == 1 && info.single && !info.shaped_by_content;
-    shapes_.push_back(plain ? info.shape : Shape());
-  }
-}
+      most_plans_(plans_to_keep(constants_)),
+      planner_(graph_, infos_, shape_of_, threads_, engine_) {}
 
 std::unique_ptr<const FastPath> FastPath::as_batch_major() const {
   std::optional<BatchMajor> other = make_batch_major(graph_, infos_);
@@ -187,157 +160,7 @@ bool FastPath::is_here(const Tensors& given, const Request& request) const {
          (plan_for(given, request).keeps_nan || all_finite(given));
 }
 
-// Whether what gradients make a back end keep for all nodes it can run stays small compared with the
-// machine's memory.
-bool FastPath::fits(const Plan& plan, const Backend& backend, const Request& request) const {
-  constexpr double most_bytes = 1e9;  // of all threads
-  double bytes = 0, learned = 0;
-  for (const ValueId id : request.learned) learned += static_cast<double>(graph_.constant(id).count());
-  for (const int n : plan.nodes) {
-    if (backend.supports(graph_, node(n), shape_of_)) bytes += backend.kept_bytes(node(n), shape_of_);
-  }
-  return bytes * threads_ + backend.learned_bytes(learned) <= most_bytes;
-}
-
-// Nanoseconds of a record; without a back end, with the kernels.
-double FastPath::cost(const Backend* backend, const Node& node) const {
-  const double once =
-      backend == nullptr ? kernel_cost(graph_, node, shape_of_) : backend->cost(graph_, node, shape_of_);
-  return is_recurrent(node.op) ? once * static_cast<double>(steps_of(node)) : once;
-}
-
-// Of a recurrent node, as probed.
-std::int64_t FastPath::steps_of(const Node& node) const {
-  const Shape& input = infos_[static_cast<std::size_t>(node.inputs[0])].shape;
-  return input.size() == 3 ? input[node.integer("layout", 0) != 0 ? 1 : 0] : 1;
-}
-
-// Whether the back end can run the node as this request wants it.
-bool FastPath::takes(const Backend& backend, const Node& node, const Request& request) const {
-  if (!backend.supports(graph_, node, shape_of_)) return false;
-  if (is_recurrent(node.op) && steps_of(node) > backend.most_steps(graph_, node)) return false;
-  const auto tapped = [&](ValueId id) {
-    return std::ranges::find(request.tapped, id, &ReducedValue::value) != request.tapped.end();
-  };
-  if (backend.stands_alone(node) && std::ranges::any_of(node.outputs, tapped)) return false;
-  if (request.training == nullptr) return true;
-  if (has_trait(node.op, Trait::in_training)) return false;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    if (contains(request.learned, node.inputs[i]) && !backend.learns(graph_, node, i)) return false;
-  }
-  return true;
-}
-
-// The back end of every step: the cheapest way through all, where a change of back end costs the layout's
-// change. nullptr stands for the kernels.
-std::vector<const Backend*> FastPath::choose(const Plan& plan, const Request& request) const {
-  std::vector<const Backend*> all{nullptr};
-  for (const Backend* backend : backends()) {
-    if (engine_ != "auto" && engine_ != backend->name()) continue;
-    if (!request.differentiable || (backend->differentiates() && fits(plan, *backend, request)))
-      all.push_back(backend);
-  }
-  constexpr double never = 1e30, change_per_element = 0.5, change = 30;
-  const std::size_t steps = plan.nodes.size(), choices = all.size();
-  std::vector<double> best(choices, 0);
-  std::vector<std::vector<std::size_t>> before(steps, std::vector<std::size_t>(choices));
-  for (std::size_t step = 0; step < steps; ++step) {
-    const Node& at = node(plan.nodes[step]);
-    double border = change;
-    for (const ValueId id : at.inputs) {
-      if (id != no_value && !graph_.is_constant(id))
-        border += change_per_element * static_cast<double>(element_count(shape_of_(id)));
-    }
-    std::vector<double> next(choices, never);
-    for (std::size_t c = 0; c < choices; ++c) {
-      double own = cost(nullptr, at);
-      if (all[c] != nullptr) own = takes(*all[c], at, request) ? cost(all[c], at) : never;
-      // With a back end named, kernels are for what it cannot do.
-      if (all[c] == nullptr && engine_ != "auto" && choices > 1 && takes(*all[1], at, request)) own = never;
-      for (std::size_t from = 0; from < choices; ++from) {
-        const double sum = best[from] + own + (from == c ? 0 : border);
-        if (sum < next[c]) {
-          next[c] = sum;
-          before[step][c] = from;
-        }
-      }
-    }
-    best = std::move(next);
-  }
-  std::vector<const Backend*> chosen(steps);
-  auto at = static_cast<std::size_t>(std::ranges::min_element(best) - best.begin());
-  for (std::size_t step = steps; step-- > 0; at = before[step][at]) chosen[step] = all[at];
-  return chosen;
-}
-
-FastPath::Part FastPath::make_part(const Plan& plan, std::size_t begin, std::size_t end,
-                                   const Backend& backend, const Request& request) const {
-  const std::span nodes(plan.nodes.data() + begin, end - begin);
-  const std::span later(plan.nodes.data() + end, plan.nodes.size() - end);
-  SegmentRequest asked_for{.graph = &graph_,
-                           .nodes = {nodes.begin(), nodes.end()},
-                           .shape_of = shape_of_,
-                           .keep = {},
-                           .taps = {},
-                           .threads = threads_};
-  std::vector<ValueId> whole;
-  std::unordered_set<ValueId> asked(request.wanted.begin(), request.wanted.end());
-  asked.insert(request.visited.begin(), request.visited.end());
-  std::unordered_multimap<ValueId, ReducedValue> tapped;
-  for (const ReducedValue& tap : request.tapped) tapped.emplace(tap.value, tap);
-  for (const int n : nodes) {
-    for (const ValueId id : node(n).inputs) {
-      if (contains(request.learned, id) && !contains(asked_for.learned, id)) asked_for.learned.push_back(id);
-    }
-    for (const ValueId id : node(n).outputs) {
-      if (id == no_value) continue;
-      const bool read_later = std::ranges::any_of(
-          graph_.consumers(id), [&](int reader) { return std::ranges::binary_search(later, reader); });
-      if (read_later || asked.contains(id)) asked_for.keep.push_back(id);
-      const auto [first, last] = tapped.equal_range(id);
-      const bool reduced = first != last && (first->second.axis == 1 || backend.reduces_last_axis());
-      for (auto at = first; reduced && at != last; ++at) asked_for.taps.push_back(at->second);
-      if (first == last || reduced) continue;
-      whole.push_back(id);
-      if (!contains(asked_for.keep, id)) asked_for.keep.push_back(id);
-    }
-  }
-  std::vector<ReducedValue> taps = asked_for.taps;
-  return {begin, end, &backend, std::move(taps), std::move(whole), backend.compile(std::move(asked_for))};
-}
-
-FastPath::FastPlan FastPath::make_plan_for(const Tensors& given, const Request& request) const {
-  std::vector<bool> available(graph_.values().size());
-  for (std::size_t i = 0; i < available.size(); ++i) available[i] = constants_.values()[i].defined();
-  for (const auto& [id, tensor] : given) available[static_cast<std::size_t>(id)] = true;
-  std::vector<ValueId> visited(request.visited.begin(), request.visited.end());
-  for (const ReducedValue& tap : request.tapped) visited.push_back(tap.value);
-  FastPlan fast{make_plan(graph_, available, request.wanted, visited), {}};
-  const std::vector<const Backend*> chosen = choose(fast.plan, request);
-  // Values that on_value may replace have to leave a part before others read them.
-  const auto cut_after = [&](std::size_t step) {
-    return request.differentiable &&
-           std::ranges::any_of(node(fast.plan.nodes[step]).outputs,
-                               [&](ValueId id) { return contains(request.visited, id); });
-  };
-  for (std::size_t begin = 0; begin < chosen.size();) {
-    std::size_t end = begin + 1;
-    const auto alone = [&](std::size_t step) {
-      return chosen[step] != nullptr && chosen[step]->stands_alone(node(fast.plan.nodes[step]));
-    };
-    while (end < chosen.size() && chosen[end] == chosen[begin] && !cut_after(end - 1) && !alone(begin) &&
-           !alone(end))
-      ++end;
-    if (chosen[begin] != nullptr) {
-      fast.parts.push_back(make_part(fast.plan, begin, end, *chosen[begin], request));
-      fast.keeps_nan &= chosen[begin]->keeps_nan();
-    }
-    begin = end;
-  }
-  return fast;
-}
-
-const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request& request) const {
+const CompiledPlan& FastPath::plan_for(const Tensors& given, const Request& request) const {
   Key key(5);
   for (const auto& [id, tensor] : given) key[0].push_back(id);
   key[1].assign(request.wanted.begin(), request.wanted.end());
@@ -347,14 +170,32 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
     key[3].push_back(tap.value);
     key[3].push_back(2 * static_cast<ValueId>(tap.reduction) + (tap.whole ? 1 : 0));
   }
+  const std::int64_t records = records_of(given);
   const auto known = plans_.find(key);
-  if (known != plans_.end()) return *known->second;
-  auto made = std::make_unique<const FastPlan>(make_plan_for(given, request));
+  if (known != plans_.end() && (known->second.records >= records || !planner_.is_large()))
+    return known->second.plan;
+  if (known != plans_.end()) plans_.erase(known);
+  std::vector<bool> available(graph_.values().size());
+  for (std::size_t i = 0; i < available.size(); ++i) available[i] = constants_.values()[i].defined();
+  for (const auto& [id, tensor] : given) available[static_cast<std::size_t>(id)] = true;
   if (plans_.size() >= most_plans_) plans_.clear();
-  return *plans_.emplace(std::move(key), std::move(made)).first->second;
+  return plans_.emplace(std::move(key), Known{records, planner_.plan(std::move(available), request, records)})
+      .first->second.plan;
 }
 
-void FastPath::run_part(const Part& part, std::vector<Array>& values, const Request& request) const {
+// How many run together, about: a power of 2, at most what every back end has enough of.
+std::int64_t FastPath::records_of(const Tensors& given) const {
+  const auto most = static_cast<std::uint64_t>(16 * std::max(threads_, 1));
+  std::uint64_t records = 1;
+  for (const auto& [id, tensor] : given) {
+    const int axis = infos_[static_cast<std::size_t>(id)].batch_axis;
+    if (axis >= 0 && axis < tensor.rank())
+      records = std::max(records, static_cast<std::uint64_t>(tensor.size(axis)));
+  }
+  return static_cast<std::int64_t>(std::min(std::bit_ceil(records), most));
+}
+
+void FastPath::run_part(const CompiledPart& part, std::vector<Array>& values, const Request& request) const {
   Tensors inputs, outputs;
   for (const ValueId id : part.segment->inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
   if (request.differentiable) {
@@ -417,7 +258,7 @@ Tensors FastPath::run(const Tensors& given, const Request& request) const {
 std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const Request& request,
                                                    const RecordObjective& objective,
                                                    std::span<const ValueId> wanted) const {
-  const FastPlan& fast = plan_for(given, request);
+  const CompiledPlan& fast = plan_for(given, request);
   if (fast.parts.size() != 1 || fast.parts[0].end - fast.parts[0].begin != fast.plan.nodes.size())
     return std::nullopt;
   const Segment& segment = *fast.parts[0].segment;
@@ -434,7 +275,7 @@ std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const R
   return segment.gradients(inputs, objective, wanted);
 }
 
-Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Request& request,
+Tensors FastPath::execute(const CompiledPlan& fast, const Tensors& given, const Request& request,
                           const std::function<void(std::size_t)>& after_step) const {
   std::vector<Array> values(graph_.values().size());
   for (const auto& [id, tensor] : given) values[static_cast<std::size_t>(id)] = tensor;
@@ -464,7 +305,7 @@ Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Requ
 std::vector<PlannedSegment> FastPath::explain(const Tensors& given, const Request& request,
                                               bool measure) const {
   const Translated here = translated(request);
-  const FastPlan& fast = plan_for(given, here.request);
+  const CompiledPlan& fast = plan_for(given, here.request);
   std::vector<PlannedSegment> planned;
   auto next = fast.parts.begin();
   for (std::size_t step = 0; step < fast.plan.nodes.size(); ++step) {
@@ -474,7 +315,8 @@ std::vector<PlannedSegment> FastPath::explain(const Tensors& given, const Reques
     if (planned.empty() || planned.back().engine != name || (inside && next->begin == step))
       planned.push_back({.engine = name, .nodes = {}});
     planned.back().nodes.push_back(fast.plan.nodes[step]);
-    if (inside) planned.back().nanoseconds += cost(next->backend, node(fast.plan.nodes[step]));
+    const Backend* const backend = inside ? next->backend : nullptr;
+    planned.back().nanoseconds += planner_.cost(backend, node(fast.plan.nodes[step]), records_of(given));
   }
   constexpr int runs = 5;
   for (int i = 0; measure && i < runs; ++i) {

@@ -12,31 +12,21 @@
 #include <vector>
 
 #include <assay/session.h>
-#include "assay/engine/backend.h"
-#include "assay/engine/execute.h"
 #include "assay/engine/preparation/batch_major.h"
-#include "assay/engine/shape_inference.h"
+#include "assay/engine/preparation/planner.h"
 
 namespace assay {
 
 class FastPath {
  public:
-  // The request of one run. `visited` values are passed to on_value, which may replace the array; `tapped`
-  // ones, reduced to [n, channels], to on_matrix. `differentiable`: autograd will go back through the run.
-  struct Request {
-    std::span<const ValueId> wanted, visited = {};
-    std::span<const ReducedValue> tapped = {};
-    OnValue on_value = {};
-    std::function<void(const ReducedValue&, const Array&)> on_matrix = {};
-    bool differentiable = false;
-    // For training: constants among what is given, and how kernels behave.
-    std::span<const ValueId> learned = {};
-    KernelContext* training = nullptr;
-  };
+  using Request = RunRequest;
 
   // `engine`: the name of the only back end to use, or "auto".
   FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads,
            std::string engine);
+
+  FastPath(const FastPath&) = delete;
+  FastPath& operator=(const FastPath&) = delete;
 
   // The same with the batch axis first wherever that is possible; nullptr if it has no advantage. It takes
   // requests that neither train nor go back through values that have another form there.
@@ -67,19 +57,6 @@ class FastPath {
   std::vector<int> nodes_in(const Graph& session, std::span<const int> nodes) const;
 
  private:
-  // Steps [begin, end) of a plan, compiled.
-  struct Part {
-    std::size_t begin = 0, end = 0;
-    const Backend* backend = nullptr;
-    std::vector<ReducedValue> taps;
-    std::vector<ValueId> whole;  // tapped, but not reduced by the back end
-    std::shared_ptr<const Segment> segment;
-  };
-  struct FastPlan {
-    Plan plan;
-    std::vector<Part> parts;  // in order
-    bool keeps_nan = true;
-  };
   using Key = std::vector<std::vector<ValueId>>;
 
   FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::string engine);
@@ -94,19 +71,12 @@ class FastPath {
   bool can_translate(const Tensors& given, const Request& request) const;
   bool is_here(const Tensors& given, const Request& request) const;
 
-  const FastPlan& plan_for(const Tensors& given, const Request& request) const;
+  std::int64_t records_of(const Tensors& given) const;
+  const CompiledPlan& plan_for(const Tensors& given, const Request& request) const;
   // Calls after_step(number of steps done) after every part and every node outside of parts.
-  Tensors execute(const FastPlan& fast, const Tensors& given, const Request& request,
+  Tensors execute(const CompiledPlan& fast, const Tensors& given, const Request& request,
                   const std::function<void(std::size_t)>& after_step) const;
-  FastPlan make_plan_for(const Tensors& given, const Request& request) const;
-  bool fits(const Plan& plan, const Backend& backend, const Request& request) const;
-  double cost(const Backend* backend, const Node& node) const;
-  std::int64_t steps_of(const Node& node) const;
-  bool takes(const Backend& backend, const Node& node, const Request& request) const;
-  std::vector<const Backend*> choose(const Plan& plan, const Request& request) const;
-  Part make_part(const Plan& plan, std::size_t begin, std::size_t end, const Backend& backend,
-                 const Request& request) const;
-  void run_part(const Part& part, std::vector<Array>& values, const Request& request) const;
+  void run_part(const CompiledPart& part, std::vector<Array>& values, const Request& request) const;
   bool as_expected(ValueId id, const Array& tensor) const;
   const Node& node(int n) const { return graph_.node(n); }
 
@@ -122,7 +92,13 @@ class FastPath {
   int threads_;
   std::string engine_;
   std::size_t most_plans_;
-  mutable std::map<Key, std::unique_ptr<const FastPlan>> plans_;
+  Planner planner_;
+  // Each is for about as many records as have run together so far.
+  struct Known {
+    std::int64_t records = 0;
+    CompiledPlan plan;
+  };
+  mutable std::map<Key, Known> plans_;
 };
 
 }  // namespace assay

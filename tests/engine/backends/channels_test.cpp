@@ -46,8 +46,8 @@ TEST(Channels, DepthwiseConvolutionsAgree) {
   }
 }
 
-// On the way back positions a stride apart are met by different taps, some by none; few channels are met by all
-// taps at once.
+// On the way back positions a stride apart are met by different taps, some by none; few channels are met by
+// all taps at once.
 TEST(Channels, StridesAndDilationsAgree) {
   for (const auto& [channels, groups] : {std::pair{3, 1}, {12, 1}, {12, 3}, {12, 12}}) {
     for (const std::int64_t stride : {1, 2, 3}) {
