@@ -335,18 +335,9 @@ void gradients(const lanes::UnaryFunction& function, std::int64_t count, const f
 
 void apply_in_place(const Finish& finish, std::int64_t count, float* numbers) {
   if (!finish.function) return;
-  const auto function = [&](std::int64_t some, float* at) {
-    lanes::apply(*finish.function, (some + lanes::width - 1) / lanes::width, at, at);
-  };
-  if (!finish.gates) return function(count, numbers);
-  constexpr std::int64_t together = 1024;
-  alignas(64) float gates[together];
-  for (std::int64_t i = 0; i < count; i += together) {
-    const std::int64_t some = std::min(together, count - i);
-    std::memcpy(gates, numbers + i, static_cast<std::size_t>(some) * sizeof(float));
-    function(some, gates);
-    apply({.kind = lanes::Binary::multiply, .inner = some}, numbers + i, gates, numbers + i);
-  }
+  const auto apply =
+      finish.gates ? lanes::apply_gate : static_cast<decltype(&lanes::apply_gate)>(lanes::apply);
+  apply(*finish.function, (count + lanes::width - 1) / lanes::width, numbers, numbers);
 }
 
 bool supports_unary(const Graph& graph, const Node& node, const ShapeOf& shape_of) {

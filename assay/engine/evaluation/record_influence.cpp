@@ -37,6 +37,14 @@ bool rounds(const Graph& graph) {
   return has_operator(graph, all);
 }
 
+// Whether back ends run all of it: what they compile passes through for each record by itself.
+bool run_apart(const Session& session) {
+  const std::vector<PlannedSegment> plan = session.plan();
+  return !plan.empty() && std::ranges::none_of(plan, [](const PlannedSegment& segment) {
+    return segment.engine == "reference";
+  });
+}
+
 class Comparison {
  public:
   Comparison(const Session& session, const Tensors& given) : session_(session), given_(given) {
@@ -141,6 +149,7 @@ class Comparison {
 std::optional<RecordInfluence> find_record_influence(const Session& session, const Tensors& given) {
   if (draws_numbers(session.graph()) || records_stay_apart(session)) return std::nullopt;
   try {
+    if (run_apart(session)) return std::nullopt;
     return Comparison(session, given).find();
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;

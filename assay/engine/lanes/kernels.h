@@ -170,6 +170,8 @@ struct UnaryFunction {
   float alpha = 0, beta = 0;
 };
 void apply(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result);
+// The operand times the function.
+void apply_gate(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result);
 // gradient_in = (or +=) gradient_out * derivative.
 void gradients(const UnaryFunction& function, std::int64_t elements, const float* operand,
                const float* result, const float* gradient_out, bool add, float* gradient_in);

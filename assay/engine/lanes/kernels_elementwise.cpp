@@ -219,12 +219,48 @@ HWY_INLINE Side side(const float* values, const std::vector<std::int32_t>& at, b
   return {values, at.empty() ? nullptr : at.data(), constant};
 }
 
+HWY_INLINE Vec value_or_gate(const UnaryFunction& function, bool gates, Vec x) {
+  const Vec y = value_of(function, x);
+  return gates ? hn::Mul(x, y) : y;
+}
+
+// With the kind known to the compiler, the function's constants stay in registers, and two vectors overlap.
+template <Unary kind>
+void values_of_kind(const UnaryFunction& function, bool gates, std::int64_t elements, const float* operand,
+                    float* result) {
+  const Lanes16 d;
+  const UnaryFunction known{kind, function.alpha, function.beta};
+  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t count = elements * width;
+  std::int64_t i = 0;
+  for (; i + 2 * step <= count; i += 2 * step) {
+    const Vec first = value_or_gate(known, gates, hn::Load(d, operand + i)),
+              second = value_or_gate(known, gates, hn::Load(d, operand + i + step));
+    hn::Store(first, d, result + i);
+    hn::Store(second, d, result + i + step);
+  }
+  if (i < count) hn::Store(value_or_gate(known, gates, hn::Load(d, operand + i)), d, result + i);
+}
+
 }  // namespace
 
-void unary_entry(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result) {
+void unary_entry(const UnaryFunction& function, bool gates, std::int64_t elements, const float* operand,
+                 float* result) {
+  switch (function.kind) {
+    case Unary::gelu:
+      return values_of_kind<Unary::gelu>(function, gates, elements, operand, result);
+    case Unary::rectify:
+      return values_of_kind<Unary::rectify>(function, gates, elements, operand, result);
+    case Unary::sigmoid:
+      return values_of_kind<Unary::sigmoid>(function, gates, elements, operand, result);
+    case Unary::tanh:
+      return values_of_kind<Unary::tanh>(function, gates, elements, operand, result);
+    default:
+      break;
+  }
   const Lanes16 d;
   each_vector(elements, [&](std::int64_t i) HWY_ATTR {
-    hn::Store(value_of(function, hn::Load(d, operand + i)), d, result + i);
+    hn::Store(value_or_gate(function, gates, hn::Load(d, operand + i)), d, result + i);
   });
 }
 
@@ -381,7 +417,10 @@ HWY_EXPORT(softmax_entry);
 HWY_EXPORT(softmax_gradients_entry);
 
 void apply(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result) {
-  HWY_DYNAMIC_DISPATCH(unary_entry)(function, elements, operand, result);
+  HWY_DYNAMIC_DISPATCH(unary_entry)(function, false, elements, operand, result);
+}
+void apply_gate(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result) {
+  HWY_DYNAMIC_DISPATCH(unary_entry)(function, true, elements, operand, result);
 }
 void gradients(const UnaryFunction& function, std::int64_t elements, const float* operand,
                const float* result, const float* gradient_out, bool add, float* gradient_in) {

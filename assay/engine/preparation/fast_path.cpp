@@ -316,7 +316,10 @@ std::vector<PlannedSegment> FastPath::explain(const Tensors& given, const Reques
       planned.push_back({.engine = name, .nodes = {}});
     planned.back().nodes.push_back(fast.plan.nodes[step]);
     const Backend* const backend = inside ? next->backend : nullptr;
-    planned.back().nanoseconds += planner_.cost(backend, node(fast.plan.nodes[step]), records_of(given));
+    const Node& at = node(fast.plan.nodes[step]);
+    if (planned.size() > 1 && planned.back().nodes.size() == 1 && planned[planned.size() - 2].engine != name)
+      planned.back().nanoseconds += planner_.cost_of_change(at);
+    planned.back().nanoseconds += planner_.cost(backend, at, records_of(given));
   }
   constexpr int runs = 5;
   for (int i = 0; measure && i < runs; ++i) {

@@ -18,7 +18,7 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
     if (id != no_value && !graph.is_constant(id))
       elements += static_cast<double>(element_count(shape_of(id)));
   }
-  double products = 0;
+  double products = 0, memory = 0;
   if ((is_convolution(node.op) || is_dense(node.op)) && node.inputs.size() > 1 &&
       graph.is_constant(node.inputs[1])) {
     const Array& weights = graph.constant(node.inputs[1]);
@@ -26,6 +26,10 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
     if (element_count(out) > 0 && out.size() > 1) {
       const std::int64_t units = is_dense(node.op) ? out.back() : out[1];
       products = static_cast<double>(weights.count() / units * element_count(out));
+      // Weights that leave the second-level cache are read again for every few records.
+      constexpr std::int64_t most_cached = 256'000;
+      constexpr double from_memory = 0.05;
+      if (weights.count() > most_cached) memory = from_memory * static_cast<double>(weights.count());
     }
   }
   if (node.op == "MatMul" && !graph.is_constant(node.inputs[1]) && !shape_of(node.inputs[0]).empty()) {
@@ -41,7 +45,7 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
     }
     return step + per_product * products;
   }
-  return call + per_element * elements + per_product * products;
+  return call + memory + per_element * elements + per_product * products;
 }
 
 }  // namespace
@@ -49,7 +53,7 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
 Planner::Planner(const Graph& graph, const std::vector<ValueInfo>& infos, const ShapeOf& shape_of,
                  int threads, std::string engine)
     : graph_(graph), infos_(infos), shape_of_(shape_of), threads_(threads), engine_(std::move(engine)) {
-  constexpr double large = 20e6;  // nanoseconds of a record with the kernels
+  constexpr double large = 5e6;  // nanoseconds of a record with the kernels
   double all = 0;
   for (const Node& node : graph.nodes()) all += kernel_cost(graph, node, shape_of);
   is_large_ = all > large;

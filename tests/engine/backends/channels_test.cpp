@@ -213,6 +213,71 @@ TEST(Channels, AttentionOfOneProductIsOneSegment) {
   EXPECT_TRUE(array::allclose(found(fast), found(reference), 1e-5, 1e-5));
 }
 
+// A picture through convolutions of the given width, then a dense layer of as many units.
+Graph mixed_network(std::int64_t side, std::int64_t channels) {
+  GraphBuilder build("net");
+  Rng rng(7);
+  const auto constant = [&](const Shape& shape) {
+    std::vector<float> numbers(static_cast<std::size_t>(element_count(shape)));
+    for (float& v : numbers) v = static_cast<float>(rng.normal() * 0.1);
+    return build.constant("", Array::of<float>(shape, numbers));
+  };
+  const std::map<std::string, Attribute> same{{"pads", Ints{1, 1, 1, 1}}};
+  ValueId at = build.input("x", DType::float32, {-1, 3, side, side});
+  at = build.add("Conv", "first", {at, constant({channels, 3, 3, 3})}, same);
+  at = build.add("Sigmoid", "gate", {at});
+  at = build.add("Conv", "second", {at, constant({channels, channels, 3, 3})}, same);
+  at = build.add("Mod", "rest", {at, build.constant("", Array::of<float>({}, std::vector{2.0F}))},
+                 {{"fmod", std::int64_t{1}}});
+  at = build.add("Flatten", "flat", {build.add("GlobalAveragePool", "mean", {at})});
+  build.output(build.add("Gemm", "dense", {at, constant({channels, channels})}));
+  return build.build();
+}
+
+// What is planned costs no more than any engine alone, changes of engine included.
+TEST(Planner, NoEngineAloneIsPlannedToBeQuicker) {
+  for (const auto& [side, channels] : {std::pair{6, 2}, {12, 20}, {40, 96}, {120, 64}}) {
+    const auto planned = [&, side = side, channels = channels](const std::string& engine) {
+      double nanoseconds = 0;
+      for (const PlannedSegment& segment :
+           Session(mixed_network(side, channels), {.threads = 2, .engine = engine}).plan())
+        nanoseconds += segment.nanoseconds;
+      return nanoseconds;
+    };
+    const double chosen = planned("auto");
+    EXPECT_GT(chosen, 0);
+    for (const std::string engine : {"lanes", "channels"})
+      EXPECT_LE(chosen, planned(engine) * 1.0001) << engine;
+  }
+}
+
+// The class token of a vision transformer: a constant, repeated by arithmetic of shapes.
+TEST(Planner, ARepeatedConstantIsPartOfTheSegment) {
+  GraphBuilder build("net");
+  const auto numbers = [&](const Ints& all) {
+    return build.constant("", Array::of<std::int64_t>({static_cast<std::int64_t>(all.size())}, all));
+  };
+  const ValueId x = build.input("x", DType::float32, {-1, 5, 8});
+  const ValueId records =
+      build.add("Gather", "records", {build.add("Shape", "sizes", {x}), numbers({0})}, along(0));
+  const ValueId sizes = build.add("Concat", "target", {records, numbers({1, 8})}, along(0));
+  const ValueId token = build.constant("", Array::of<float>({1, 1, 8}, std::vector<float>(8, 0.25F)));
+  const ValueId tokens =
+      build.add("Concat", "tokens", {build.add("Expand", "token", {token, sizes}), x}, along(1));
+  build.output(build.add("Softmax", "shares", {tokens}, along(-1)));
+  const Graph graph = build.build();
+  const Session fast(graph, {.engine = "channels"}), reference(graph, {.engine = "reference"});
+  EXPECT_EQ(fast.plan().size(), 1U);
+  for (const std::int64_t count : {1, 7}) {
+    const Array given = array::rand({count, 5, 8});
+    const auto found = [&](const Session& session) {
+      const ValueId output = session.graph().outputs()[0];
+      return session.run({{session.graph().inputs()[0], given}}, std::span(&output, 1)).at(output);
+    };
+    EXPECT_TRUE(array::allclose(found(fast), found(reference), 1e-6, 1e-6));
+  }
+}
+
 TEST(Channels, NanTravels) {
   GraphBuilder build("net");
   const ValueId x = build.input("x", DType::float32, {-1, 3, 4, 4});
