@@ -32,7 +32,7 @@ QUESTIONS
 asked() {
   local documents=$1 name arguments words
   shift
-  "$@" --version | head -1
+  "$@" --version | sed -n 1p || return 1
   "$@" demo --records 500 --epochs 1 --out demo --quiet >/dev/null
   while read -r name arguments; do
     read -ra words <<<"$arguments"
