@@ -15,7 +15,7 @@ recipe=$(cat "$lock" sources.sh | sha256sum)
 listed() { printf '%s %s %s main\n' deb-src "$site" "$suite" deb "$site" "$suite"; }
 apt-get indextargets --format '$(SITE) $(ORIGIN) $(LABEL)' 'Created-By: Packages' | sort -u | while read -r site origin label; do
   case "$origin $label" in
-    "Debian Debian") for suite in bookworm bookworm-updates trixie; do listed; done ;;
+    "Debian Debian") for suite in bookworm bookworm-updates trixie forky; do listed; done ;;
     "Debian Debian-Security") for suite in bookworm-security trixie-security; do listed; done ;;
   esac
 done >"$folder/sources.list"

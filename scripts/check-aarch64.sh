@@ -10,19 +10,11 @@ source=$(realpath "$(dirname "$0")/..")
 folder=$(realpath "$1") roots=/var/tmp/assay-aarch64
 [ "${2:-}" != --roots ] || roots=$(realpath -m "$3")
 [ "$(id -u)" -eq 0 ] || { echo "SKIPPED: not root" >&2; exit 0; }
-for tool in debootstrap qemu-aarch64-static; do
-  command -v "$tool" >/dev/null || { echo "SKIPPED: no $tool" >&2; exit 0; }
-done
+command -v debootstrap >/dev/null || { echo "SKIPPED: no debootstrap" >&2; exit 0; }
+. "$source/scripts/emulation.sh"
 mkdir -p "$roots"
 
-# The kernel hands programs of aarch64 to qemu, in every root.
-formats=/proc/sys/fs/binfmt_misc
-[ -e $formats/register ] || mount -t binfmt_misc none $formats
-if [ ! -e $formats/qemu-aarch64 ]; then
-  zeros='\x00\x00\x00\x00\x00\x00\x00\x00' ones='\xff\xff\xff\xff\xff\xff\xff\xff'
-  printf '%s' ":qemu-aarch64:M::\\x7fELF\\x02\\x01\\x01\\x00$zeros\\x02\\x00\\xb7\\x00:${ones/%\\xff/\\x00}$ones\\xfe\\xff\\xff\\xff:$(command -v qemu-aarch64-static):F" \
-    >$formats/register
-fi
+emulate_aarch64 || exit 0
 
 # asked PYTHON WHEEL FOLDER: documents of a wheel's answers, in a fresh environment with the interpreter's NumPy
 asked='

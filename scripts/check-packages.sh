@@ -27,7 +27,7 @@ has assay usr/share/bash-completion/completions/assay
 has assay-doc usr/share/doc/assay-doc/docs/first-steps.md
 has assay-doc usr/share/doc/assay-doc/studies/run-all.sh
 if ls "$work"/debs/assay-mpi_*.deb >/dev/null 2>&1; then
-  has assay-mpi 'usr/lib/.*/assay/libassay_mpi.so'
+  has assay-mpi 'usr/lib/(.*/)?assay/libassay_mpi.so'
   needs assay-mpi libopenmpi
 fi
 has libassay-dev 'usr/include/assay/.*\.h'

@@ -7,5 +7,4 @@ scripts/build.sh
 echo "== testing"
 ctest --preset release
 scripts/check-style.sh
-# Findings are shown and do not fail: sources that have not changed since the checks exist may still have some.
-scripts/check-tidy.sh --changed || echo "== tidy: findings, see above"
+scripts/check-tidy.sh --changed # of the lines that changed: a finding there fails
