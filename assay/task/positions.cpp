@@ -276,6 +276,12 @@ Marks PositionsTask::marks(const Items& items) const {
   return {.cells = items.classes, .rows = sides[0], .columns = sides[1]};
 }
 
+Positions PositionsTask::positions(const Items& items) const {
+  Positions where{.grid = layout_.grid, .cells = std::vector<std::int64_t>(items.classes.size())};
+  std::iota(where.cells.begin(), where.cells.end(), std::int64_t{0});
+  return where;
+}
+
 std::optional<std::int64_t> ignored_label(const SpecOptions& options) {
   const std::string& text = options.text("ignore");
   if (text.empty() || text == "none") return std::nullopt;
