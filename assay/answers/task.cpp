@@ -62,6 +62,10 @@ Decided decided(const std::string& spec, const Session& session, const DatasetPt
                 const DeclaredAccuracy& accuracy, Need need) {
   Decided found{.data = task::prepared_for(spec, data), .task = nullptr};
   found.task = task::task_of(session, found.data, spec);
+  if (found.task && found.task->needs_all_records() && data->has_labels() && data->class_count() < 2)
+    fail(Fault::data,
+         "all records of {} are of one class, and task '{}' compares classes; give records of several",
+         data->describe(), found.task->describe());
   if (found.task && need == Need::scores) {
     found.task = task::settled(session, found.data, found.task, silence());
     require_decision(session, *found.task);

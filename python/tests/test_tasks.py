@@ -782,3 +782,102 @@ def test_records_are_as_surprising_as_their_items(onnx):
         order.append(row) if row not in order else None
     found = [int(row["record"]) for row in chosen.table("chosen")]
     assert len(found) > 5 and found == order[: len(found)]
+
+
+def test_masks_of_another_size_are_refused(onnx):
+    """Four rows of eight classes would be as many positions as half of the mask has."""
+    identity = network(onnx, "Identity", (4, 8, 8))
+    x, y = np.zeros((12, 4, 8, 8), np.float32), np.zeros((12, 8, 8), np.int64)
+    assert assay.evaluate(identity, (x, y)).facts["task"].startswith("pixels: 4 classes along axis 1")
+    with pytest.raises(assay.errors.MismatchError, match="not a row of scores for each of 32 targets"):
+        assay.evaluate(identity, (x, y[:, :4]), task="pixels")
+    assert "8 classes along axis 3" in assay.evaluate(identity, (x, y[:, :4]), task="pixels[axis=3]").facts["task"]
+
+
+def test_embeddings_of_one_class_are_refused(onnx):
+    x = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
+    with pytest.raises(assay.errors.DataError, match="one class"):
+        assay.evaluate(network(onnx, "Identity", (4,)), (x, np.zeros(12, np.int64)), task="embedding")
+
+
+@pytest.mark.parametrize("command", ["importance", "cover", "mutate", "attack", "select", "train", "explore"])
+def test_any_number_of_boxes_a_picture_is_taken_by_every_command(onnx, tmp_path, command):
+    """Boxes from two convolutions; suppression inside leaves another number of each record."""
+    model, x, labels = convolved_boxes(onnx)
+    net = assay.load(model, decision="boxes+labels+scores")
+    data = assay.data(x, labels, range=(0, 1))
+    options = {"task": "boxes[format=torchvision,names=a+b,first=0]"}
+    if command == "importance":
+        assert assay.importance(net, data, **options).table("neurons")[0]["relevance"] != 0
+    elif command == "cover":
+        assay.cover(net, train=data, test=data, criterion=["idc[m=2]", "kmnc"], force=True, **options)
+    elif command == "mutate":
+        assert assay.mutate(net, data, count=2, quality=1, **options).facts["judged"] > 0
+    elif command == "attack":
+        row = assay.attack(net, data, attack="pgd[eps=0.3]", margin=0, out=str(tmp_path), **options).table("attacks")[0]
+        assert row["successes"] > 0
+    elif command == "select":
+        assay.select(net, data, by="deepgini", **options)
+    elif command == "train":
+        assay.train(net, data, out=str(tmp_path / "net.onnx"), initialiser="keep", epochs=1, **options)
+        assert [o.name for o in onnx.load(str(tmp_path / "net.onnx")).graph.output] == ["boxes", "labels", "scores"]
+    else:
+        assay.explore([net], data, mutant="gf[sigma=1]@score", constraint="none", iterations=3, out=str(tmp_path), **options)
+
+
+def convolved_boxes(onnx):
+    """A network of one picture at a time: 16 boxes of fixed place, with scores of one convolution above 0.5 left."""
+    make, types = onnx.helper, onnx.TensorProto
+    rng = np.random.default_rng(3)
+    middles = np.stack(np.meshgrid(np.arange(4), np.arange(4)), -1).reshape(16, 2) * 8 + 4.0
+    corners = np.concatenate([middles - 3, middles + 3], 1).astype(np.float32)
+
+    def constant(name, values, kind):
+        return onnx.numpy_helper.from_array(np.asarray(values, kind), name)
+
+    constants = [
+        constant("w1", rng.normal(size=(6, 1, 8, 8)) / 4, np.float32),
+        constant("w2", rng.normal(size=(1, 6, 1, 1)), np.float32),
+        constant("corners", corners, np.float32),
+        constant("flat", [16], np.int64),
+        constant("half", 0.5, np.float32),
+        constant("zeros", np.zeros(16), np.int64),
+    ]
+    nodes = [
+        make.make_node("Conv", ["x", "w1"], ["a"], name="features", strides=[8, 8]),
+        make.make_node("Relu", ["a"], ["b"]),
+        make.make_node("Conv", ["b", "w2"], ["z"], name="score"),
+        make.make_node("Sigmoid", ["z"], ["p"]),
+        make.make_node("Reshape", ["p", "flat"], ["all"]),
+        make.make_node("Greater", ["all", "half"], ["sure"]),
+        make.make_node("NonZero", ["sure"], ["there"]),
+        make.make_node("Flatten", ["there"], ["rows"], axis=0),
+        make.make_node("Squeeze", ["rows"], ["kept"]),
+        make.make_node("Reshape", ["rows", "minus"], ["kept_rows"]),
+        make.make_node("Gather", ["corners", "kept_rows"], ["boxes"]),
+        make.make_node("Gather", ["all", "kept_rows"], ["scores"]),
+        make.make_node("Gather", ["zeros", "kept_rows"], ["labels"]),
+    ]
+    del nodes[8]
+    constants.append(constant("minus", [-1], np.int64))
+    graph = make.make_graph(
+        nodes,
+        "boxes",
+        [make.make_tensor_value_info("x", types.FLOAT, [1, 1, 32, 32])],
+        [
+            make.make_tensor_value_info("boxes", types.FLOAT, ["k", 4]),
+            make.make_tensor_value_info("labels", types.INT64, ["k"]),
+            make.make_tensor_value_info("scores", types.FLOAT, ["k"]),
+        ],
+        constants,
+    )
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8)
+    x = rng.random((12, 1, 32, 32)).astype(np.float32)
+    windows = x.reshape(12, 4, 8, 4, 8).transpose(0, 1, 3, 2, 4).reshape(12, 16, 64)
+    w1, w2 = (onnx.numpy_helper.to_array(c) for c in constants[:2])
+    logits = np.maximum(windows @ w1.reshape(6, 64).T, 0) @ w2.reshape(6)
+    labels = np.full((12, 16, 5), -1, np.float32)
+    for r in range(12):
+        for i, box in enumerate(np.flatnonzero(logits[r] > 0)):
+            labels[r, i] = [0, *corners[box]]
+    return model.SerializeToString(), x, labels
