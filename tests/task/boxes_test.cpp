@@ -3,13 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include <algorithm>
-
 #include <cmath>
+#include <functional>
 #include <limits>
 
+#include <assay/extend/random.h>
 #include "assay/task/detection.h"
 #include "assay/task/ranking.h"
 #include "tests/task/made.h"
