@@ -22,7 +22,8 @@ struct FigureName {
 
 FigureName figure_named(const std::string& text, const task::Task& task) {
   const Spec spec = parse_spec("figure", text);
-  const SpecOptions options("figure", spec, {{"class", "", "class of items; empty: the figure of all"}});
+  const std::vector<SpecOption> declared{SpecOption{"class", "", "class of items; empty: the figure of all"}};
+  const SpecOptions options("figure", spec, declared);
   const std::string& of = options.text("class");
   return {spec.name, of.empty() ? std::nullopt : std::optional(task::class_of(task, of))};
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include <assay/error.h>
+#include <assay/model.h>
 
 namespace assay {
 namespace {

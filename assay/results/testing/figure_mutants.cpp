@@ -51,8 +51,8 @@ report::Table table_of_mutants(const mutation::FigureKilling& killing) {
                       false};
   for (const mutation::FigureOutcome& one : killing.mutants)
     table.rows.push_back({one.mutant.id, one.mutant.op, one.mutant.layer,
-                          static_cast<std::int64_t>(one.mutant.seed), one.killed ? "killed" : "survived",
-                          optional_cell(one.value),
+                          static_cast<std::int64_t>(one.mutant.seed),
+                          std::string(one.killed ? "killed" : "survived"), optional_cell(one.value),
                           std::isfinite(one.worse) ? report::Cell(one.worse) : report::Cell()});
   return table;
 }
