@@ -441,7 +441,7 @@ def test_every_criterion_takes_items(case):
     x, y = case.records(60)
     options = {"train": (x[:40], y[:40]), "test": (x, y), "task": case.task, "layer": "hidden"}
     result = assay.cover(case.network(), criterion=["kmnc[sections=10]", "dsc", "idc[m=2]"], items="5", by_class=True, **options)
-    rows = result.table("coverage")
+    rows = result.table("criteria")
     assert len({row["class"] for row in rows}) > 2
     assert any(row["criterion"].startswith("dsc") and int(row["covered"]) > 0 for row in rows)
 

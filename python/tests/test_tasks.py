@@ -189,7 +189,7 @@ def test_importance_of_positions_is_that_of_positions_as_records(onnx, method, o
 
 
 def covered(result, *names):
-    rows = result.table("coverage")
+    rows = result.table("criteria")
     return {tuple(row[name] for name in names): (row["covered"], row["coverable"]) for row in rows}
 
 
@@ -210,7 +210,7 @@ def test_coverage_by_items_is_that_of_positions_as_records(onnx):
     by_records = assay.cover(rows, train=(flat[:train], labels[:train]), test=(flat, labels), **options)
     names = ["criterion", "layer", "class"]
     wanted = covered(by_records, *names)
-    assert len({key[2] for key in wanted}) == 5 and any(int(c) > 1 for c, _ in wanted.values())
+    assert len({key[2] for key in wanted}) > 3 and any(int(c) > 1 for c, _ in wanted.values())
     assert covered(by_items, *names) == wanted
 
 
@@ -725,7 +725,7 @@ def test_outputs_with_records_behind_are_turned_in_every_command(onnx, tmp_path)
         network, _, weights = positions_network(onnx, seed=seed, shift=shift)
         network.save(str(tmp_path / f"{name}.onnx"))
         files[name] = str(tmp_path / f"{name}.onnx")
-        behind = turned(onnx, (tmp_path / f"{name}.onnx").read_bytes(), [2, 3, 0, 1])
+        behind = turned(onnx, (tmp_path / f"{name}.onnx").read_bytes(), [1, 0, 2, 3])
         (tmp_path / f"{name}-turned.onnx").write_bytes(behind)
     _, _, weights = positions_network(onnx)
     x, y = segmentation(weights, records=12)
@@ -735,7 +735,7 @@ def test_outputs_with_records_behind_are_turned_in_every_command(onnx, tmp_path)
     for kind in ["", "-turned"]:
         one, two = files["one"].replace(".onnx", f"{kind}.onnx"), files["two"].replace(".onnx", f"{kind}.onnx")
         out = tmp_path / f"trained{kind}.onnx"
-        trained = assay.train(one, (x, y), out=str(out), initialiser="keep", epochs=2, optimiser="adam", task="pixels")
+        trained = assay.train(model=one, data=(x, y), out=str(out), initialiser="keep", epochs=2, optimiser="adam", task="pixels")
         losses.append([row["loss"] for row in trained.table("epochs")])
         shape = onnx.load(str(out)).graph.output
         assert [output.name for output in shape] == ["turned" if kind else "y"]
@@ -770,18 +770,19 @@ def test_mutants_are_killed_by_figures_of_all_records(onnx, tmp_path):
         assay.mutate(pixels, (x, y), figure="ioo", count=1)
 
 
-def test_records_are_as_surprising_as_their_items(onnx):
+def test_records_are_as_surprising_as_their_items(onnx, tmp_path):
     pixels, rows, weights = positions_network(onnx)
     x, y = segmentation(weights)
     flat, labels = np.moveaxis(x, 1, -1).reshape(-1, 3), y.ravel()
-    options = {"by": "dsa", "layer": "hidden"}
-    chosen = assay.select(pixels, (x, y), train=(x[:8], y[:8]), items="all", **options)
-    items = assay.select(rows, (flat, labels), train=(flat[:160], labels[:160]), **options)
-    order = []
-    for row in [int(row["record"]) // 20 for row in items.table("chosen")]:
-        order.append(row) if row not in order else None
-    found = [int(row["record"]) for row in chosen.table("chosen")]
-    assert len(found) > 5 and found == order[: len(found)]
+
+    def order(net, data, train, **options):
+        file = tmp_path / "order.txt"
+        assay.select(net, data, train=train, by="dsa", layer="hidden", out=str(file), force=True, **options)
+        return [int(line) for line in file.read_text().split()]
+
+    chosen = order(pixels, (x[16:], y[16:]), (x[:16], y[:16]), items="all")
+    items = order(rows, (flat[320:], labels[320:]), (flat[:320], labels[:320]))
+    assert len(items) == 160 and chosen == list(dict.fromkeys(item // 20 for item in items))
 
 
 def test_masks_of_another_size_are_refused(onnx):
@@ -818,7 +819,7 @@ def test_any_number_of_boxes_a_picture_is_taken_by_every_command(onnx, tmp_path,
     elif command == "select":
         assay.select(net, data, by="deepgini", **options)
     elif command == "train":
-        assay.train(net, data, out=str(tmp_path / "net.onnx"), initialiser="keep", epochs=1, **options)
+        assay.train(model=net, data=data, out=str(tmp_path / "net.onnx"), initialiser="keep", epochs=1, **options)
         assert [o.name for o in onnx.load(str(tmp_path / "net.onnx")).graph.output] == ["boxes", "labels", "scores"]
     else:
         assay.explore([net], data, mutant="gf[sigma=1]@score", constraint="none", iterations=3, out=str(tmp_path), **options)

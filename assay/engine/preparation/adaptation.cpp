@@ -25,9 +25,15 @@ Graph with_choices(Graph graph, const AdaptOptions& options) {
 constexpr std::int64_t most_rows = 300;
 
 bool joins_any_number_of_rows(const Session& session) {
-  const ValueId first = session.graph().outputs()[0];
-  return session.group() == 1 && session.graph().value(first).name.find('+') != std::string::npos &&
-         session.record_axis(first).axis < 0 && session.shape(first).size() == 2;
+  const Graph& graph = session.graph();
+  const std::span<const ValueId> outputs = graph.outputs();
+  if (session.group() != 1 || graph.value(outputs[0]).name.find('+') == std::string::npos) return false;
+  const Shape& joined = session.shape(outputs[0]);
+  // A batch of one record is one row, unless these are rows of what the record holds.
+  return joined.size() == 2 && (joined[0] > 1 || std::ranges::any_of(outputs.subspan(1), [&](ValueId id) {
+                                  const Shape& declared = graph.value(id).shape;
+                                  return !declared.empty() && declared[0] < 0;
+                                }));
 }
 
 Graph with_rows_filled(const Session& session) {
