@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 
+#include <assay/coverage.h>
 #include <assay/report.h>
 #include <assay/task.h>
 #include "assay/answers/accuracy.h"
+#include "assay/answers/setting.h"
 
 namespace assay::answers {
 
@@ -29,6 +31,17 @@ enum class Need { judgement, scores };
 // for an accuracy that is declared of items.
 Decided decided(const std::string& spec, const Session& session, const DatasetPtr& data,
                 const DeclaredAccuracy& accuracy, Need need = Need::scores);
+
+// Items in place of records: so many of each, or "all"; nothing for an empty text. Throws Error{usage} for
+// another text, and where records have no items.
+std::optional<coverage::ItemChoice> chosen_items(const std::string& text, const Decided& decided,
+                                                 const Setting& setting);
+
+// The layers that are asked for. Where none is and a task reads several numbers of an item, of which not all
+// say what is decided (corners of boxes): the penultimate layer of those that the first records show to have
+// relevance, with a notice; else none.
+std::vector<std::string> layers_for(const std::vector<std::string>& asked, const Session& session,
+                                    const Decided& decided, Progress& progress);
 
 // Throws Error{usage} for a share of items that is not in [0, 1).
 void require_share(const std::optional<double>& margin, const Decided& decided);

@@ -39,6 +39,7 @@ JournalKey key_of(const Session& session, const CoverageState& state, const Data
       .add("batch size", batch_for(session, test.size(), options))
       .add("number of points of growth", options.growth_points)
       .add("memory of records", options.remember_records ? "yes" : "no")
+      .add("choice of items", options.items ? options.items->text() : "none")
       .add("state to add to", state.parts().empty() ? "none" : hash_hex(to_bytes(state.save())));
 }
 
@@ -86,6 +87,19 @@ Json found_in(Journal& journal, const JournalKey& key) {
   return found;
 }
 
+void require_items_fit(const Profile& profile, const MeasureOptions& options) {
+  const auto learned = profile.settings.find("items");
+  const std::string of = learned == profile.settings.end() ? "" : learned->second.at(0),
+                    here = options.items ? options.items->text() : "";
+  if (of == here) return;
+  const auto told = [](const std::string& items) {
+    return items.empty() ? std::string("records") : items + " items of each record";
+  };
+  fail(Fault::mismatch, "the profile was learned from {}, and {} are to be measured by it; {}", told(of),
+       told(here),
+       About{"choose the same items", of.empty() ? "leave out {items}" : "give {items=" + of + "}"});
+}
+
 }  // namespace
 
 double RecordFacts::doubt(const std::string& name) const {
@@ -105,6 +119,7 @@ Observations measure(const Session& session, CoverageState& state, DatasetPtr te
   // Facts of records are by their classes; outputs for each position name none.
   options.remember_records = asked.remember_records && class_count(session) > 0;
   require_profile_fits(state.profile(), session.graph().hash(), session.graph().name());
+  require_items_fit(state.profile(), options);
   if (options.shards == 0 || options.shard == 0 || options.shard > options.shards) {
     fail(Fault::usage, "there is no shard {} of {}; shards count from 1", options.shard, options.shards);
   }

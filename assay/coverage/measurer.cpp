@@ -164,9 +164,12 @@ Measurer::Measurer(const Session& session, CoverageState& state, DatasetPtr test
       threads_(session.options().threads > 0 ? static_cast<std::size_t>(session.options().threads)
                                              : available_threads()),
       observer_(session, state.profile(),
-                std::ranges::any_of(state.choices(), [&](const CriterionChoice& choice) {
-                  return make_criterion(state.profile(), choice)->wants_extremes();
-                })) {
+                std::ranges::any_of(state.choices(),
+                                    [&](const CriterionChoice& choice) {
+                                      return make_criterion(state.profile(), choice)->wants_extremes();
+                                    }),
+                options.items.has_value()) {
+  if (options.items) items_.emplace(session, observer_.layers(), *options.items, state.profile().reduction);
   classifies_ = test_->target_width() == 0;
   if (options.remember_items) prepare_items();
   prepare_histograms();
@@ -268,7 +271,10 @@ std::vector<InputNote> Measurer::observe(const Batch& batch, const Tensors& give
   const ActivationBatch whole = seen.batch(batch.indices, batch.labels);
   if (options_.remember_records && classifies_)
     remember(batch, seen.predicted, seen.outputs.at(session_.logits()));
-  hand_out(whole, usable);
+  if (items_)
+    hand_out_items(batch, seen, usable);
+  else
+    hand_out(whole, usable);
   count_records(whole, usable);
   if (growth_step_ > 0 &&
       part_.walked.size() / growth_step_ != (part_.walked.size() - batch.indices.size()) / growth_step_)
@@ -329,6 +335,13 @@ void Measurer::hand_out(const ActivationBatch& whole, const std::vector<bool>& u
     give(state_.criteria(part_, only_class), selection.batch());
     add_to_histograms(selection.batch());
   }
+}
+
+void Measurer::hand_out_items(const Batch& batch, const Observer::Seen& seen,
+                              const std::vector<bool>& usable) {
+  const ItemRows rows = items_->rows(batch, seen.outputs.at(session_.logits()),
+                                     {seen.layers, seen.least, seen.greatest}, usable, *test_);
+  if (!rows.indices.empty()) hand_out(rows.batch(), std::vector<bool>(rows.indices.size(), true));
 }
 
 void Measurer::give(std::vector<std::unique_ptr<Criterion>>& criteria, const ActivationBatch& batch) {

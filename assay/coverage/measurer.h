@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/coverage/inputs_seen.h"
+#include "assay/coverage/item_view.h"
 #include "assay/coverage/observer.h"
 #include "assay/support/files/journal.h"
 
@@ -89,6 +90,7 @@ class Measurer {
   void hand_out(const ActivationBatch& whole, const std::vector<bool>& usable);
   void give(std::vector<std::unique_ptr<Criterion>>& criteria, const ActivationBatch& batch);
   void count_records(const ActivationBatch& whole, const std::vector<bool>& usable);
+  void hand_out_items(const Batch& batch, const Observer::Seen& seen, const std::vector<bool>& usable);
   void remember(const Batch& batch, const std::vector<std::int64_t>& predicted, const Array& logits);
   void prepare_items();
   void prepare_histograms();
@@ -102,6 +104,7 @@ class Measurer {
   CoveragePart& part_;
   std::size_t threads_;
   Observer observer_;
+  std::optional<ItemView> items_;  // nothing: records
   bool classifies_ = true;
   std::chrono::steady_clock::time_point last_written_;
   std::size_t growth_step_ = 0;

@@ -74,6 +74,7 @@ PossibleCriteria possible_criteria(const Session& session, const DatasetPtr& tra
     CoverageState state(std::move(profile), options.criteria, false);
     MeasureOptions measuring;
     measuring.batch = options.batch;
+    measuring.items = options.items;
     measure(session, state, some, measuring, silence());
     for (std::size_t c = 0; c < wanted.size(); ++c) state.result(c);
   });

@@ -100,7 +100,10 @@ void require_settings(const Profile& profile, const Settings& asked, const SaidS
     if (wanted != learned)
       fail(Fault::mismatch,
            "{} {} contradicts {} {}, which was learned with {}; leave the {} out, or learn again {}", called,
-           wanted, About{"profile", "{profile}"}, file.string(), learned.empty() ? "all" : learned,
+           wanted, About{"profile", "{profile}"}, file.string(),
+           !learned.empty()  ? learned
+           : name == "items" ? "records"
+                             : "all",
            About{"setting", "flag"}, anew);
   }
 }

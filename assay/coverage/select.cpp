@@ -179,9 +179,12 @@ Selection select_records(const Session& session, std::shared_ptr<const Profile> 
                       criterion ? std::vector<CriterionChoice>{*criterion} : std::vector<CriterionChoice>{},
                       false);
   if (selects_by_coverage(options.by)) required<Itemised>(*state.total(0), options.criterion.text());
-  Observations seen = measure(
-      session, state, test,
-      {.batch = options.batch, .remember_records = true, .remember_items = criterion.has_value()}, progress);
+  Observations seen = measure(session, state, test,
+                              {.batch = options.batch,
+                               .remember_records = true,
+                               .remember_items = criterion.has_value(),
+                               .items = options.items},
+                              progress);
   ranks().leave_to_first();
   const std::uint64_t known =
       options.beyond ? take_out(seen.items.at(0),

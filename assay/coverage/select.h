@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/coverage.h>
 #include <assay/coverage_state.h>
 #include <assay/dataset.h>
 #include <assay/extend/spec.h>
@@ -33,6 +34,7 @@ struct SelectOptions {
   std::shared_ptr<const CoverageState> beyond = {};
   // Of records with many items: doubt is the mean over the items that count.
   std::shared_ptr<const task::Task> task = {};
+  std::optional<ItemChoice> items = {};  // looked at in place of records, as the profile was learned
 };
 
 // minimise: the fewest that keep all coverage; budget: `size` records that cover most; additional: all, by

@@ -70,6 +70,7 @@ Settings settings_of(const Session& session, const LearnOptions& options) {
                     {"reduction", {reduction_name(options.reduction)}}};
   if (options.reached)
     settings["reached"] = {options.reached->describe(), "content " + options.reached->hash()};
+  if (options.items) settings["items"] = {options.items->text()};
   if (!units.empty()) settings["units"] = std::move(units);
   return settings;
 }

@@ -165,7 +165,7 @@ constexpr OperatorTraits table[] = {
     {"Mul", arithmetic, broadcasts | affine | bilinear},
     {"Neg", function, per_element | affine | linear},
     {"NegativeLogLikelihoodLoss", other},
-    {"NonMaxSuppression", other},
+    {"NonMaxSuppression", index, cuts_relevance},
     {"NonZero", index, cuts_relevance},
     {"Not", truth, per_element | cuts_relevance},
     {"OneHot", generator, cuts_relevance},

@@ -16,6 +16,7 @@
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
 #include "assay/mutation/replay/replay.h"
+#include "assay/mutation/state_json.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/ranks/shared_journal.h"
@@ -89,7 +90,7 @@ class Runner {
     const ValueId decision = session_.logits();
     RecordKeys keys;
     const bool labelled = classifies() && dataset_->has_labels();
-    state_.class_names = dataset_->class_names();
+    state_.class_names = options_.task ? options_.task->class_names() : dataset_->class_names();
     walk(session_, dataset_, {.batch = options_.batch, .stage = "running the original"}, progress,
          [&](const Batch& batch, const Tensors& given) {
            const Array decisions = session_.run(given, std::span(&decision, 1)).at(decision);
@@ -108,7 +109,8 @@ class Runner {
              figures_.unlabelled += classifies() && !labelled;
              const bool judged = verdicts[r].finite && right;
              const std::size_t known_as = state_.add(
-                 MutationRecord{keys.next(batch, r), dataset_->id(batch.indices[r]), expected, judged});
+                 MutationRecord{keys.next(batch, r), dataset_->id(batch.indices[r]), expected, judged,
+                                judged ? classes_of(items, r) : std::vector<std::int64_t>()});
              if (judged) places_.push_back({batch.indices[r], known_as, expected});
            }
          });
@@ -128,6 +130,15 @@ class Runner {
                          : task::RightItems();
   }
 
+  // Of the right items of a record; none where a record is one decision.
+  std::vector<std::int64_t> classes_of(const task::RightItems& items, std::size_t r) const {
+    std::set<std::int64_t> classes;
+    for (std::size_t i = 0; options_.task && i < items[r].classes.size(); ++i)
+      classes.insert(task::counted_class(*options_.task, items[r], i));
+    classes.erase(no_class);
+    return {classes.begin(), classes.end()};
+  }
+
   // Results for the same mutants and records of the same network.
   void reuse(const MutationState& earlier) {
     if (earlier.model_hash() != state_.model_hash() || earlier.margin() != state_.margin() ||
@@ -142,7 +153,8 @@ class Runner {
     for (const MutationRecord& record : known.records()) {
       const auto same = here.find(record.key);
       keep_records.push_back(same != here.end() && same->second->expected == record.expected &&
-                             same->second->judged == record.judged);
+                             same->second->judged == record.judged &&
+                             same->second->item_classes == record.item_classes);
     }
     for (const MutantOutcome& mutant : known.mutants()) keep_mutants.push_back(wanted.contains(mutant.key()));
     known.keep_records(keep_records);
@@ -167,7 +179,8 @@ class Runner {
         .add("network", state_.model_hash())
         .add("set of records", records.hex())
         .add("margin", state_.margin() ? fmt::to_string(*state_.margin()) : "none")
-        .add("task", state_.task());
+        .add("task", state_.task())
+        .add("table of classes", options_.task ? "of items" : "of records");
   }
 
   void open_journal(Progress& progress) {
@@ -207,6 +220,11 @@ class Runner {
       if (killed[r]) mutant.killed.set(r);
       if (broken[r]) mutant.non_finite.set(r);
     }
+    for (const auto& [of_class, bits_of] : killed_of(cell, size)) {
+      for (std::size_t r = 0; r < size; ++r) {
+        if (bits_of[r]) mutant.killed_of[of_class].set(r);
+      }
+    }
     mutant.change = std::max(mutant.change, cell.at("change").get<double>());
     mutant.decisiveness = std::max(mutant.decisiveness, cell.at("decisiveness").get<double>());
     for (const Json& miss : cell.at("nearest")) {
@@ -225,6 +243,7 @@ class Runner {
             {"non_finite", to_binary(found.non_finite.words())},
             {"change", found.change},
             {"decisiveness", found.decisiveness},
+            {"killed_of", killed_of_to_json(found)},
             {"nearest", std::move(nearest)}};
   }
 
@@ -390,6 +409,9 @@ class Runner {
       const Judge::Verdict& verdict = verdicts[r];
       const bool killed = verdict.killed && !untouched(r);
       found.known.set(record);
+      if (!untouched(r)) {
+        for (const std::int64_t c : verdict.classes) found.killed_of[c].set(record);
+      }
       figures.untouched += untouched(r);
       if (killed) {
         ++kills;

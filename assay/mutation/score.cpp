@@ -9,20 +9,41 @@
 namespace assay::mutation {
 namespace {
 
+constexpr std::size_t most_item_classes = 1000;  // of which there are figures
+
+bool of_items(const MutationState& state) { return !state.task().empty(); }
+
+// That have figures of their own.
+std::size_t classes_with_figures(const MutationState& state) {
+  if (!of_items(state)) return state.classes();
+  return state.class_names.size() > most_item_classes ? 0 : state.class_names.size();
+}
+
+void count_killed_items(const MutationState& state, const MutantOutcome& mutant, MutantScore& result) {
+  for (const auto& [of_class, killed] : mutant.killed_of) {
+    const auto c = static_cast<std::size_t>(of_class);
+    if (c >= result.by_class.size()) continue;
+    for (std::size_t r = 0; r < state.records().size(); ++r)
+      result.by_class[c] += state.records()[r].judged && killed[r];
+  }
+}
+
 MutantScore judge(const MutationState& state, const MutantOutcome& mutant, std::size_t judged,
                   const ScoreOptions& options) {
   MutantScore result;
-  result.by_class.assign(state.classes(), 0);
+  result.by_class.assign(classes_with_figures(state), 0);
   for (std::size_t r = 0; r < state.records().size(); ++r) {
     const MutationRecord& record = state.records()[r];
     if (!record.judged || !mutant.known[r]) continue;
     ++result.ran;
     if (!mutant.killed[r]) continue;
     ++result.killers;
-    ++result.by_class[static_cast<std::size_t>(record.expected)];
+    if (!of_items(state)) ++result.by_class[static_cast<std::size_t>(record.expected)];
   }
-  result.killed_classes =
-      static_cast<std::size_t>(std::ranges::count_if(result.by_class, [](std::size_t n) { return n > 0; }));
+  result.killed_classes = of_items(state) ? (result.killers > 0 ? 1 : 0)
+                                          : static_cast<std::size_t>(std::ranges::count_if(
+                                                result.by_class, [](std::size_t n) { return n > 0; }));
+  if (of_items(state)) count_killed_items(state, mutant, result);
   result.error_rate =
       result.ran == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(result.ran);
   const double least = judged == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(judged);
@@ -102,10 +123,14 @@ std::vector<GroupScore> grouped(const MutationState& state, const MutationScore&
 }
 
 std::vector<ClassScore> by_class(const MutationState& state, const MutationScore& result) {
-  std::vector<ClassScore> classes(state.classes());
+  std::vector<ClassScore> classes(classes_with_figures(state));
   for (std::size_t c = 0; c < classes.size(); ++c) classes[c].number = static_cast<std::int64_t>(c);
   for (const MutationRecord& record : state.records()) {
-    if (record.judged) ++classes[static_cast<std::size_t>(record.expected)].records;
+    if (!record.judged) continue;
+    if (!of_items(state)) ++classes[static_cast<std::size_t>(record.expected)].records;
+    for (const std::int64_t c : record.item_classes) {
+      if (static_cast<std::size_t>(c) < classes.size()) ++classes[static_cast<std::size_t>(c)].records;
+    }
   }
   std::size_t counted = 0;
   std::vector<double> errors(classes.size());
@@ -119,7 +144,7 @@ std::vector<ClassScore> by_class(const MutationState& state, const MutationScore
     }
   }
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    classes[c].coverable = counted * classes.size();
+    classes[c].coverable = counted * state.classes();
     if (counted == 0 || classes[c].records == 0) continue;
     classes[c].score = static_cast<double>(classes[c].killed) / static_cast<double>(classes[c].coverable);
     classes[c].error_rate = errors[c] / static_cast<double>(counted);

@@ -73,7 +73,8 @@ std::size_t MutationState::add(const MutationRecord& record) {
     records_.push_back(record);
   } else {
     MutationRecord& known = records_[at->second];
-    if (known.expected != record.expected || known.judged != record.judged) {
+    if (known.expected != record.expected || known.judged != record.judged ||
+        known.item_classes != record.item_classes) {
       fail(Fault::mismatch,
            "record '{}' is known with another label (as '{}'); results for other labels cannot be put "
            "together",
@@ -103,6 +104,7 @@ void MutationState::reorder(const std::vector<std::size_t>& order) {
     mutant.known = rearranged(mutant.known, order);
     mutant.killed = rearranged(mutant.killed, order);
     mutant.non_finite = rearranged(mutant.non_finite, order);
+    for (auto& [of_class, killed] : mutant.killed_of) killed = rearranged(killed, order);
     std::vector<NearMiss> nearest;
     std::swap(nearest, mutant.nearest);
     for (const NearMiss& miss : nearest) {
@@ -159,6 +161,7 @@ void MutationState::merge(const MutationState& other) {
   for (const MutantOutcome& theirs : other.mutants_) {
     MutantOutcome fresh = theirs;
     fresh.known = fresh.killed = fresh.non_finite = {};
+    fresh.killed_of.clear();
     fresh.nearest.clear();
     fresh.change = fresh.decisiveness = 0;
     MutantOutcome& mine = mutants_[add(fresh)];
@@ -168,6 +171,9 @@ void MutationState::merge(const MutationState& other) {
         mine.known.set(place[r]);
         if (theirs.killed[r]) mine.killed.set(place[r]);
         if (theirs.non_finite[r]) mine.non_finite.set(place[r]);
+        for (const auto& [of_class, killed] : theirs.killed_of) {
+          if (killed[r]) mine.killed_of[of_class].set(place[r]);
+        }
       } else if (mine.killed[place[r]] != theirs.killed[r]) {
         fail(Fault::mismatch,
              "mutant {}: one result says that record '{}' kills it, another that it does not; one of the "

@@ -4,6 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/mutation_state.h>
+#include "assay/mutation/state_json.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/format_version.h"
@@ -17,8 +18,10 @@ constexpr int state_version = 1;
 constexpr std::size_t most_classes = std::size_t{1} << 20;  // every table by class has a row for each
 
 Json record_to_json(const MutationRecord& record) {
-  return {record.key.content[0], record.key.content[1], record.key.repetition, record.id,
-          record.expected,       record.judged};
+  Json json{record.key.content[0], record.key.content[1], record.key.repetition, record.id,
+            record.expected,       record.judged};
+  if (!record.item_classes.empty()) json.push_back(to_binary(record.item_classes));
+  return json;
 }
 
 MutationRecord record_from(const Json& json) {
@@ -26,7 +29,8 @@ MutationRecord record_from(const Json& json) {
       {{json.at(0).get<std::uint64_t>(), json.at(1).get<std::uint64_t>()}, json.at(2).get<std::uint32_t>()},
       json.at(3).get<std::string>(),
       json.at(4).get<std::int64_t>(),
-      json.at(5).get<bool>()};
+      json.at(5).get<bool>(),
+      json.size() > 6 ? from_binary<std::int64_t>(json.at(6)) : std::vector<std::int64_t>()};
 }
 
 Json mutant_to_json(const MutantOutcome& mutant) {
@@ -46,6 +50,7 @@ Json mutant_to_json(const MutantOutcome& mutant) {
             {"change", mutant.change},
             {"decisiveness", mutant.decisiveness},
             {"nearest", std::move(nearest)}};
+  if (!mutant.killed_of.empty()) json["killed_of"] = killed_of_to_json(mutant);
   if (mutant.killable) json["killable"] = *mutant.killable;
   return json;
 }
@@ -70,6 +75,7 @@ MutantOutcome mutant_from(const Json& json, std::size_t records) {
     if ((mutant.killed[r] && !mutant.known[r]) || (mutant.non_finite[r] && !mutant.killed[r]))
       throw std::runtime_error("it contains kills by records that were not run");
   }
+  mutant.killed_of = killed_of(json, records);
   mutant.change = json.at("change").get<double>();
   mutant.decisiveness = json.at("decisiveness").get<double>();
   if (json.contains("killable")) mutant.killable = json.at("killable").get<bool>();
@@ -82,6 +88,20 @@ MutantOutcome mutant_from(const Json& json, std::size_t records) {
 }
 
 }  // namespace
+
+Json killed_of_to_json(const MutantOutcome& mutant) {
+  Json json = Json::array();
+  for (const auto& [of_class, bits] : mutant.killed_of) json.push_back({of_class, to_binary(bits.words())});
+  return json;
+}
+
+std::map<std::int64_t, Bits> killed_of(const Json& json, std::size_t records) {
+  std::map<std::int64_t, Bits> found;
+  if (!json.contains("killed_of")) return found;
+  for (const Json& entry : json.at("killed_of"))
+    found[entry.at(0).get<std::int64_t>()] = Bits::from(from_binary<std::uint64_t>(entry.at(1)), records);
+  return found;
+}
 
 void MutationState::write(const std::filesystem::path& path) const {
   MutationState sorted = *this;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
+
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay::task {
 
@@ -19,15 +22,81 @@ double overlap(const Box& a, const Box& b) {
   return shared > 0 ? shared / (a.area() + b.area() - shared) : 0;
 }
 
-std::vector<Detection> suppressed(std::vector<Detection> detections, double threshold, std::size_t most) {
-  std::ranges::stable_sort(detections, std::greater<>(), &Detection::score);
+namespace {
+
+// Sides of boxes, one after the other, for vectors.
+struct Sides {
+  const double *left, *top, *right, *bottom, *area;
+  std::size_t count;
+};
+
+ASSAY_VECTORISED bool any_beyond(const Sides& others, const Box& box, double area, double threshold) {
+  int any = 0;
+  for (std::size_t i = 0; i < others.count; ++i) {
+    const double width = std::min(others.right[i], box.right) - std::max(others.left[i], box.left),
+                 height = std::min(others.bottom[i], box.bottom) - std::max(others.top[i], box.top),
+                 shared = std::max(width, 0.0) * std::max(height, 0.0);
+    any |= shared > threshold * (others.area[i] + area - shared) ? 1 : 0;
+  }
+  return any != 0;
+}
+
+class SidesOfBoxes {
+ public:
+  void add(const Box& box) {
+    left_.push_back(box.left);
+    top_.push_back(box.top);
+    right_.push_back(box.right);
+    bottom_.push_back(box.bottom);
+    area_.push_back(box.area());
+  }
+
+  // Whether one of them may overlap this one by more than the threshold: true a little below it, too.
+  bool may_hide(const Box& box, double threshold) const {
+    constexpr double nearly = 1 - 1e-9;
+    return any_beyond({left_.data(), top_.data(), right_.data(), bottom_.data(), area_.data(), left_.size()},
+                      box, box.area(), threshold * nearly);
+  }
+
+ private:
+  std::vector<double> left_, top_, right_, bottom_, area_;
+};
+
+// Numbers of detections by falling score, equal ones in their order; as many as are asked for cost no more
+// than that.
+class ByScore {
+ public:
+  explicit ByScore(std::span<const Detection> detections) {
+    for (std::size_t d = 0; d < detections.size(); ++d)
+      waiting_.emplace_back(detections[d].score, -static_cast<std::int64_t>(d));
+    std::ranges::make_heap(waiting_);
+  }
+  bool empty() const { return waiting_.empty(); }
+  std::size_t next() {
+    std::ranges::pop_heap(waiting_);
+    const std::int64_t number = -waiting_.back().second;
+    waiting_.pop_back();
+    return static_cast<std::size_t>(number);
+  }
+
+ private:
+  std::vector<std::pair<float, std::int64_t>> waiting_;
+};
+
+}  // namespace
+
+std::vector<Detection> suppressed(std::span<const Detection> detections, double threshold, std::size_t most) {
   std::vector<Detection> kept;
-  for (const Detection& one : detections) {
-    if (kept.size() == most) break;
-    const bool hidden = threshold < 1 && std::ranges::any_of(kept, [&](const Detection& other) {
+  SidesOfBoxes sides;
+  for (ByScore order(detections); !order.empty() && kept.size() < most;) {
+    const Detection& one = detections[order.next()];
+    const bool hidden = threshold < 1 && sides.may_hide(one.box, threshold) &&
+                        std::ranges::any_of(kept, [&](const Detection& other) {
                           return overlap(one.box, other.box) > threshold;
                         });
-    if (!hidden) kept.push_back(one);
+    if (hidden) continue;
+    kept.push_back(one);
+    if (threshold < 1) sides.add(one.box);
   }
   return kept;
 }

@@ -31,7 +31,7 @@ struct WantedBox {
 
 // Non-maximum suppression of detections of one class: by falling score, without those that overlap one that
 // is kept by more than `threshold`, at most `most`. A threshold of 1 keeps all. O(detections * most).
-std::vector<Detection> suppressed(std::vector<Detection> detections, double threshold, std::size_t most);
+std::vector<Detection> suppressed(std::span<const Detection> detections, double threshold, std::size_t most);
 
 // Detections by falling score, each with the wanted box that it overlaps most and no earlier one has, by at
 // least the threshold, as COCO's evaluation does. An ignored region overlaps by the share of the detection

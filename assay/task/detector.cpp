@@ -368,13 +368,18 @@ std::vector<std::pair<std::span<const float>, std::size_t>> Detector::parts_of_r
     const JudgedRecord& record) const {
   std::vector<std::pair<std::span<const float>, std::size_t>> parts;
   if (record.others.empty() && widths_.size() > 1) {
-    const std::size_t all = std::accumulate(sizes_.begin(), sizes_.end(), std::size_t{0});
-    if (!record.output.empty() && record.output.size() != all)
+    const std::size_t all = std::accumulate(sizes_.begin(), sizes_.end(), std::size_t{0}),
+                      of_box = std::accumulate(widths_.begin(), widths_.end(), std::size_t{0}),
+                      boxes = record.output.size() / of_box;
+    const bool any_number = !form_.columns && record.output.size() % of_box == 0;
+    if (!record.output.empty() && record.output.size() != all && !any_number)
       fail(Fault::unsupported,
            "boxes are read from the outputs {} with {} numbers together, and there are {}",
            fmt::join(outputs_, " and "), all, record.output.size());
     std::size_t begin = 0;
-    for (const std::size_t size : sizes_) {
+    for (std::size_t o = 0; o < widths_.size(); ++o) {
+      const std::size_t size =
+          record.output.empty() || record.output.size() == all ? sizes_[o] : boxes * widths_[o];
       parts.emplace_back(record.output.first(record.output.empty() ? 0 : begin + size), begin);
       begin += size;
     }
@@ -449,14 +454,33 @@ std::vector<Detector::Score> Detector::scores_of(const Views& views, std::size_t
   return all;
 }
 
-std::vector<std::vector<Detection>> Detector::read(const JudgedRecord& record, std::size_t count) const {
-  const Views views = views_of(record);
-  std::vector<std::vector<Detection>> found(count);
+// Scores that depend on no other one, in the order in which they lie in memory.
+void Detector::collect_columns(const Views& views, std::vector<std::vector<Detection>>& found) const {
+  const PartView &scores = scores_in(views), &boxes = views.parts.at(BoxPart::box);
+  std::vector<float> objectness(views.boxes);
+  for (std::size_t b = 0; b < views.boxes; ++b) objectness[b] = objectness_of(views, b);
+  const auto look_at = [&](std::size_t b, std::size_t k) {
+    const auto of_class = static_cast<std::int64_t>(k);
+    const float score = objectness[b] * probability_of(form_.scores, scores.at(b, column_of(of_class)));
+    if (!(score >= least_)) return;
+    const Box box = box_of(boxes, b);
+    if (std::isfinite(box.left + box.top + box.right + box.bottom))
+      found[k].push_back({box, of_class, score, b});
+  };
+  const std::size_t outer = form_.columns ? *classes_ : views.boxes,
+                    inner = form_.columns ? views.boxes : *classes_;
+  for (std::size_t i = 0; i < outer; ++i) {
+    for (std::size_t j = 0; j < inner; ++j) look_at(form_.columns ? j : i, form_.columns ? i : j);
+  }
+}
+
+void Detector::collect_boxes(const Views& views, std::vector<std::vector<Detection>>& found) const {
   for (std::size_t b = 0; b < views.boxes; ++b) {
     const Box box = box_of(views.parts.at(BoxPart::box), b);
     if (!std::isfinite(box.left + box.top + box.right + box.bottom)) continue;
     for (const auto& [of_class, score] : scores_of(views, b)) {
       if (!(score >= least_)) continue;
+      const std::size_t count = found.size();
       if (of_class < 0 || of_class >= static_cast<std::int64_t>(count))
         fail(Fault::mismatch,
              "the network names class {} (number {} of its output), and there are {} classes; give first=, "
@@ -466,7 +490,16 @@ std::vector<std::vector<Detection>> Detector::read(const JudgedRecord& record, s
       found[static_cast<std::size_t>(of_class)].push_back({box, of_class, score, b});
     }
   }
-  for (std::vector<Detection>& one : found) one = suppressed(std::move(one), form_.suppression, most_);
+}
+
+std::vector<std::vector<Detection>> Detector::read(const JudgedRecord& record, std::size_t count) const {
+  const Views views = views_of(record);
+  std::vector<std::vector<Detection>> found(count);
+  if (classes_ && form_.all_labels && form_.scores != ScoreKind::softmax && count >= *classes_)
+    collect_columns(views, found);
+  else
+    collect_boxes(views, found);
+  for (std::vector<Detection>& one : found) one = suppressed(one, form_.suppression, most_);
   return found;
 }
 

@@ -115,6 +115,9 @@ class Detector {
       const JudgedRecord& record) const;
   Box box_of(const PartView& view, std::size_t box) const;
   std::vector<Score> scores_of(const Views& views, std::size_t box) const;
+  // Detections that are sure enough, by class, before any is suppressed.
+  void collect_columns(const Views& views, std::vector<std::vector<Detection>>& found) const;
+  void collect_boxes(const Views& views, std::vector<std::vector<Detection>>& found) const;
   // Which box and which of its scores a number of the output is.
   std::pair<std::size_t, std::size_t> box_and_column(const PartView& scores, std::int64_t number) const;
   std::size_t column_of(std::int64_t of_class) const;

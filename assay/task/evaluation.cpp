@@ -15,6 +15,7 @@
 #include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
 #include "assay/task/counts.h"
+#include "assay/task/figures.h"
 #include "assay/task/intervals.h"
 #include "assay/task/standing.h"
 
@@ -281,6 +282,28 @@ PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dat
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,
                         const WalkOptions& options, Progress& progress, std::uint64_t seed) {
   return evaluate_parts(session, dataset, task, {}, options, progress, seed).whole;
+}
+
+std::vector<Figure> figures_of(const Session& session, const DatasetPtr& dataset, const Task& task,
+                               std::size_t batch, Progress& progress) {
+  const Judge judge(session, *given_data(dataset), task);
+  std::vector<Sums> sums;
+  std::vector<std::vector<float>> kept;
+  walk(session, dataset, {.batch = judge.outputs().one_at_a_time() ? 1 : batch, .stage = "evaluating items"},
+       progress, [&](const Batch& read, const Tensors& inputs) {
+         for (Seen& seen : judge.judge(read, inputs).records) {
+           sums.push_back(std::move(seen.sums));
+           kept.push_back(std::move(seen.kept));
+         }
+       });
+  const std::unique_ptr<Overall> overall = task.overall(std::move(kept));
+  Sums all;
+  for (std::size_t r = 0; r < sums.size(); ++r) {
+    all += sums[r];
+    if (const auto late = overall ? overall->judgement(r) : std::nullopt) all += late->sums;
+  }
+  const std::vector<std::uint32_t> once(sums.size(), 1);
+  return overall ? overall->figures(all, once) : task.figures(all);
 }
 
 std::vector<Judgement> judgements_of(const Session& session, const DatasetPtr& dataset, const Task& task,

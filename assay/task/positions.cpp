@@ -148,9 +148,18 @@ std::vector<std::int64_t> decided_positions(const PositionLayout& layout, std::s
   return decided;
 }
 
-}  // namespace
+// Whether the axis is a side of the picture that the network is given, and another one holds the classes: a
+// mask of another size might have as many positions as the rest.
+bool is_side_of_input(const TaskSubject& subject, std::size_t at) {
+  const std::span<const std::int64_t> output(subject.output), input(subject.input);
+  if (output.size() < 3 || output.size() != input.size()) return false;
+  const std::size_t last = output.size() - 1;
+  const bool channels_first = std::ranges::equal(output.subspan(1), input.subspan(1)),
+             channels_last = std::ranges::equal(output.first(last), input.first(last));
+  return channels_first != channels_last && at != (channels_first ? 0 : last);
+}
 
-std::optional<PositionLayout> layout_along(const TaskSubject& subject, int axis) {
+std::optional<PositionLayout> layout_with_classes_along(const TaskSubject& subject, int axis) {
   const auto rank = static_cast<int>(subject.output.size());
   const int at = axis < 0 ? rank + axis : axis - 1;
   if (rank < 2 || at < 0 || at >= rank) return std::nullopt;
@@ -169,13 +178,21 @@ std::optional<PositionLayout> layout_along(const TaskSubject& subject, int axis)
   return layout;
 }
 
+}  // namespace
+
+std::optional<PositionLayout> layout_along(const TaskSubject& subject, int axis) {
+  std::optional<PositionLayout> layout = layout_with_classes_along(subject, axis);
+  if (layout && is_side_of_input(subject, static_cast<std::size_t>(layout->axis - 1))) layout.reset();
+  return layout;
+}
+
 PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
                          const std::vector<int>& candidates) {
-  std::vector<int> axes = candidates;
-  if (!options.text("axis").empty()) axes = {static_cast<int>(options.number("axis"))};
+  const bool given = !options.text("axis").empty();
+  const std::vector<int> axes = given ? std::vector{static_cast<int>(options.number("axis"))} : candidates;
   std::optional<PositionLayout> found;
   for (const int axis : axes) {
-    const auto layout = layout_along(subject, axis);
+    const auto layout = given ? layout_with_classes_along(subject, axis) : layout_along(subject, axis);
     if (!layout || (found && found->axis == layout->axis)) continue;
     if (found)
       fail(
@@ -274,6 +291,12 @@ Marks PositionsTask::marks(const Items& items) const {
   std::erase(sides, 1);
   if (sides.size() != 2) return {};
   return {.cells = items.classes, .rows = sides[0], .columns = sides[1]};
+}
+
+Positions PositionsTask::positions(const Items& items) const {
+  Positions where{.grid = layout_.grid, .cells = std::vector<std::int64_t>(items.classes.size())};
+  std::iota(where.cells.begin(), where.cells.end(), std::int64_t{0});
+  return where;
 }
 
 std::optional<std::int64_t> ignored_label(const SpecOptions& options) {

@@ -57,6 +57,7 @@ class PositionsTask : public Task {
                      std::span<float> gradients) const override;
   ItemRows rows(const Array& outputs, const Array& targets) const override;
   Marks marks(const Items& items) const override;
+  Positions positions(const Items& items) const override;
 
  protected:
   // `ignored`: the label of positions that do not count.

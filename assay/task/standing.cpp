@@ -78,6 +78,9 @@ Judgement judged_record(const Task& task, const JudgedRecord& record, const Data
 }
 
 RightItems right_items(const Task& task, const Array& outputs, const Batch& batch, const Dataset& dataset) {
+  if (batch.targets.count() == 0)
+    fail(Fault::data, "{} has no labels of items, which task '{}' needs", dataset.describe(),
+         task.describe());
   const std::vector<float> scores = floats_of(outputs), labels = floats_of(batch.targets);
   const std::size_t records = batch.indices.size(), out = scores.size() / records,
                     wanted = labels.size() / records;
@@ -138,12 +141,15 @@ ItemScores item_scores(const Task& task, std::span<const float> output, const It
   return scores;
 }
 
+std::int64_t counted_class(const Task& task, const Items& items, std::size_t item) {
+  const std::int64_t own = items.classes[item];
+  if (!task.items_are_labels()) return own < 0 ? no_class : own;
+  return own == 1 ? static_cast<std::int64_t>(item) : no_class;
+}
+
 void keep_class(const Task& task, std::int64_t only, Items& items) {
   for (std::size_t i = 0; i < items.classes.size(); ++i) {
-    std::int64_t& here = items.classes[i];
-    const bool kept =
-        task.items_are_labels() ? static_cast<std::int64_t>(i) == only && here == 1 : here == only;
-    if (!kept) here = no_class;
+    if (counted_class(task, items, i) != only) items.classes[i] = no_class;
   }
 }
 

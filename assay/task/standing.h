@@ -50,6 +50,10 @@ ItemScores item_scores(const Task& task, std::span<const float> output, const It
 // Leaves the items of a class: of labels, the one of this number where it is there.
 void keep_class(const Task& task, std::int64_t only, Items& items);
 
+// The class that an item is counted under: its own; of labels, the number of the label where it is there.
+// no_class for an item that does not count, and a label that is not there.
+std::int64_t counted_class(const Task& task, const Items& items, std::size_t item);
+
 // Whether any item counts.
 bool any_counts(const Items& items);
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,21 @@
 #include <assay/progress.h>
 #include <assay/relevance.h>
 
+namespace assay::task {
+class Task;
+}
+
 namespace assay::coverage {
+
+// Items as what criteria see, in place of records: pixels, tokens, boxes, labels that are there. An item has
+// the class that the network decides. In layers that keep positions its activations are those at its
+// position, in the others those of its record.
+struct ItemChoice {
+  std::shared_ptr<const task::Task> task;
+  std::size_t most = 0;    // of each record, drawn at random; 0: all
+  std::uint64_t seed = 1;  // of the draws
+  std::string text() const { return most == 0 ? "all" : std::to_string(most); }
+};
 
 struct LearnOptions {
   std::vector<CriterionChoice> criteria;  // what the profile is for
@@ -35,6 +51,7 @@ struct LearnOptions {
   Reduction reduction = Reduction::mean;
   // Further records, such as what a search has found, whose combinations count as reachable for aidc.
   DatasetPtr reached;
+  std::optional<ItemChoice> items;  // nothing: records
   std::size_t batch = 0;
 };
 
@@ -57,9 +74,10 @@ struct MeasureOptions {
   std::filesystem::path journal =
       {};  // the state so far is noted here now and then, and continued from; empty: never
   double journal_seconds = 10;
-  std::size_t growth_points = 0;  // so many times on the way, coverage is noted
-  bool remember_records = false;  // RecordFacts are kept, where the network classifies
-  bool remember_items = false;    // ids of covered items are kept per record, for choosing tests
+  std::size_t growth_points = 0;         // so many times on the way, coverage is noted
+  bool remember_records = false;         // RecordFacts are kept, where the network classifies
+  bool remember_items = false;           // ids of covered items are kept per record, for choosing tests
+  std::optional<ItemChoice> items = {};  // as the profile was learned
 };
 
 // Facts of one record.
@@ -90,9 +108,10 @@ struct Observations {
 };
 
 // Walks the records that the state has not seen yet and adds them. Throws Error{mismatch} when the network is
-// not the profile's, or for the journal of another call. After an interruption the journal holds a state from
-// which the same call, with the same state to begin with, continues to the same result. The journal remains:
-// the caller removes it (Journal::remove) once the state is safe.
+// not the profile's, where it was learned from items and these are records or the reverse, or for the journal
+// of another call. After an interruption the journal holds a state from which the same call, with the same
+// state to begin with, continues to the same result. The journal remains: the caller removes it
+// (Journal::remove) once the state is safe.
 Observations measure(const Session& session, CoverageState& state, DatasetPtr test,
                      const MeasureOptions& options, Progress& progress);
 

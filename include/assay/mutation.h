@@ -89,7 +89,7 @@ std::string to_string(MutantStatus status);
 struct MutantScore {
   MutantStatus status = MutantStatus::incomplete;
   std::size_t ran = 0, killers = 0;   // records of T' that ran, and that killed
-  std::vector<std::size_t> by_class;  // killing records per class
+  std::vector<std::size_t> by_class;  // killing records per class; of items, those that kill in the class
   std::size_t killed_classes = 0;
   double error_rate = 0;  // killers / ran
   bool looks_equivalent = false, trivial = false, unstable = false;
@@ -108,12 +108,13 @@ struct GroupScore {
       high;  // 95 % interval of the score: bootstrap over mutants; nothing with fewer than two
 };
 
-// For the test inputs of one class.
+// For the test inputs of one class, or with items of it.
 struct ClassScore {
   std::int64_t number = 0;
   std::size_t records = 0;  // of T'
   std::uint64_t killed = 0,
-                coverable = 0;  // mutants killed by this class; mutants x classes, so that the parts add up
+                coverable = 0;  // mutants killed by this class; mutants x classes, so that the parts add up;
+                                // of items, mutants
   std::optional<double> score, error_rate;
 };
 

@@ -29,6 +29,8 @@ struct MutationRecord {
   std::int64_t expected =
       0;                // the class that the original gives, which is the record's label; 0 for regression
   bool judged = false;  // whether it belongs to T': the original is right about it, and finite
+  // Of tasks of items: the classes of those that the original decides correctly, ascending.
+  std::vector<std::int64_t> item_classes = {};
 };
 
 // One bit a record.
@@ -63,7 +65,10 @@ struct MutantOutcome {
   std::string summary, changes;  // in words; the first few changes, one by one
   Bits known, killed;            // per record of the state; only judged records count
   Bits non_finite;               // those it answers with a NaN or infinity, which kills
-  double change = 0;             // largest change of a decision value
+  // Of tasks of items, by class: the records of which it decides more than the share of the right items of
+  // the class differently.
+  std::map<std::int64_t, Bits> killed_of = {};
+  double change = 0;  // largest change of a decision value
   double decisiveness =
       0;  // of its surest kill: distance beyond the other answer over the size of the values
   std::vector<NearMiss>
@@ -99,7 +104,7 @@ class MutationState {
   const std::vector<MutantOutcome>& mutants() const { return mutants_; }
   MutantOutcome& mutant(std::size_t i) { return mutants_[i]; }
   std::size_t judged() const;  // records in T'
-  // Class names; numbers where there are none.
+  // Class names, of items where records have many; numbers where there are none.
   std::vector<std::string> class_names;
   // Operators that do not apply, with layer and reason.
   struct NotApplicable {

@@ -432,3 +432,21 @@ def test_goals_of_attacks_are_checked(onnx, tmp_path):
         assay.attack(
             text.network(), assay.data(x, y, range=(-1, 1)), task=text.task, attack="fgsm", appear="a", out=str(tmp_path / "b")
         )
+
+
+def test_every_criterion_takes_items(case):
+    """Labels of classes become those of items in training records as well."""
+    if isinstance(case, Numbers):
+        pytest.skip("numbers have no classes")
+    x, y = case.records(60)
+    options = {"train": (x[:40], y[:40]), "test": (x, y), "task": case.task, "layer": "hidden"}
+    result = assay.cover(case.network(), criterion=["kmnc[sections=10]", "dsc", "idc[m=2]"], items="5", by_class=True, **options)
+    rows = result.table("criteria")
+    assert len({row["class"] for row in rows}) > 2
+    assert any(row["criterion"].startswith("dsc") and int(row["covered"]) > 0 for row in rows)
+
+
+def test_selection_learns_from_items_of_training_records(case):
+    x, y = case.records(60)
+    chosen = assay.select(case.network(), (x, y), train=(x, y), task=case.task, by="minimise", criterion="idc[m=2]")
+    assert 0 < len(chosen.table("chosen")) <= 4

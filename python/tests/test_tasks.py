@@ -188,6 +188,89 @@ def test_importance_of_positions_is_that_of_positions_as_records(onnx, method, o
     assert [row["relevance"] for row in of_pixels] == pytest.approx([row["relevance"] for row in of_rows], rel=1e-4)
 
 
+def covered(result, *names):
+    rows = result.table("criteria")
+    return {tuple(row[name] for name in names): (row["covered"], row["coverable"]) for row in rows}
+
+
+def test_coverage_by_items_is_that_of_positions_as_records(onnx):
+    """Every criterion by each class, and surprise compared with training items of the same class."""
+    pixels, rows, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    y[:, :, 0] = 255  # does not count
+    counts = (y != 255).ravel()
+    flat, labels = np.moveaxis(x, 1, -1).reshape(-1, 3)[counts], y.ravel()[counts]
+    train = 8 * 4 * 4  # items of the first eight records
+    options = {
+        "criterion": ["kmnc[sections=10]", "nbc", "tknc[k=1]", "dsc[buckets=50]", "lsc[upper=50,buckets=50]", "idc[m=2]"],
+        "layer": "hidden",
+        "by_class": True,
+    }
+    by_items = assay.cover(pixels, train=(x[:8], y[:8]), test=(x, y), items="all", **options)
+    by_records = assay.cover(rows, train=(flat[:train], labels[:train]), test=(flat, labels), **options)
+    names = ["criterion", "layer", "class"]
+    wanted = covered(by_records, *names)
+    assert len({key[2] for key in wanted}) > 3 and any(int(c) > 1 for c, _ in wanted.values())
+    assert covered(by_items, *names) == wanted
+
+
+def test_items_are_drawn_by_the_seed(onnx, tmp_path):
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    options = {"train": (x[:12], y[:12]), "criterion": "kmnc[sections=50]", "force": True}
+    one, again, other, whole = (
+        covered(assay.cover(pixels, test=(x, y), items=items, seed=seed, **options), "layer")
+        for items, seed in [("3", 1), ("3", 1), ("3", 2), ("all", 1)]
+    )
+    assert one == again != other
+    assert all(int(one[key][0]) < int(whole[key][0]) for key in one)
+
+
+def test_profiles_of_items_and_of_records_differ(onnx, tmp_path):
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    for items, name in [("4", "items.profile"), (None, "records.profile")]:
+        chosen = {} if items is None else {"items": items}
+        assay.cover(pixels, train=(x, y), test=(x, y), criterion="kmnc", profile=str(tmp_path / name), **chosen)
+    read = {"test": (x, y), "criterion": "kmnc"}
+    assay.cover(pixels, profile=str(tmp_path / "items.profile"), items="4", **read)
+    with pytest.raises(assay.errors.MismatchError, match="learned from 4 items of each record"):
+        assay.cover(pixels, profile=str(tmp_path / "items.profile"), **read)
+    with pytest.raises(assay.errors.MismatchError, match="records"):
+        assay.cover(pixels, profile=str(tmp_path / "records.profile"), items="4", **read)
+
+
+def test_classes_of_records_with_items_are_asked_for(onnx):
+    pixels, rows, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    options = {"train": (x, y), "test": (x, y), "force": True}
+    with pytest.raises(assay.errors.UsageError, match="look at the items"):
+        assay.cover(pixels, criterion="nc", by_class=True, **options)
+    with pytest.raises(assay.errors.MismatchError, match="dsc compares classes"):
+        assay.cover(pixels, criterion="dsc", **options)
+    flat = np.moveaxis(x, 1, -1).reshape(-1, 3)
+    with pytest.raises(assay.errors.UsageError, match="one decision each"):
+        assay.cover(rows, train=(flat, y.ravel()), test=(flat, y.ravel()), criterion="nc", items="all", force=True)
+
+
+def test_mutants_are_scored_by_class_of_items(onnx, tmp_path):
+    """As those of the network that has positions as records."""
+    pixels, rows, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    flat, labels = np.moveaxis(x, 1, -1).reshape(-1, 3), y.ravel()
+    options = {"operator": ["gf[sigma=0.3]", "ns", "neb"], "count": 4, "quality": 1, "seed": 3}
+    mutants = [f"{row['operator']}@{row['layer']}#{row['seed']}" for row in assay.mutate(rows, (flat, labels), **options).table("mutants")]
+    found = {}
+    for name, net, data in [("items", pixels, (x, y)), ("records", rows, (flat, labels))]:
+        state = tmp_path / name
+        result = assay.mutate(net, data, mutant=mutants, quality=1, state=str(state))
+        found[name] = {row["class"]: (row["killed"], row["score"]) for row in result.table("mutation_classes")}
+        again = assay.mutate(net, data, mutant=mutants, quality=1, state=str(state))
+        assert again.table("mutation_classes") == result.table("mutation_classes")
+        assert again.facts["ran"] == 0
+    assert found["items"] == found["records"] and len(found["items"]) == 4
+
+
 @pytest.mark.parametrize("margin", [None, 0.25])
 def test_mutants_are_killed_by_changed_items(onnx, tmp_path, margin):
     pixels, _, weights = positions_network(onnx)
@@ -624,3 +707,174 @@ def test_numbers_are_right_within_a_tolerance(onnx, metrics):
     assert by_class(result, "mean-absolute-error") == pytest.approx(list(away.mean(0)))
     plain = assay.evaluate(network(onnx, "Identity", (2,)), (x, y), task="regression")
     assert "mean squared error" in plain.headline
+
+
+def turned(onnx, network, order):
+    """The same network, whose output has its axes in another order."""
+    model = onnx.load_from_string(network)
+    output = model.graph.output[0].name
+    model.graph.node.append(onnx.helper.make_node("Transpose", [output], ["turned"], perm=order))
+    del model.graph.output[:]
+    model.graph.output.append(onnx.helper.make_tensor_value_info("turned", onnx.TensorProto.FLOAT, None))
+    return model.SerializeToString()
+
+
+def test_outputs_with_records_behind_are_turned_in_every_command(onnx, tmp_path):
+    files = {}
+    for name, seed, shift in [("one", 0, 0), ("two", 0, 0.35)]:
+        network, _, weights = positions_network(onnx, seed=seed, shift=shift)
+        network.save(str(tmp_path / f"{name}.onnx"))
+        files[name] = str(tmp_path / f"{name}.onnx")
+        behind = turned(onnx, (tmp_path / f"{name}.onnx").read_bytes(), [1, 0, 2, 3])
+        (tmp_path / f"{name}-turned.onnx").write_bytes(behind)
+    _, _, weights = positions_network(onnx)
+    x, y = segmentation(weights, records=12)
+    data = assay.data(x, y, range=(-1, 1))
+    search = {"margin": 0.12, "storage": "float", "constraint": "none", "step": 0.1, "lambda2": 0, "plausibility": "none"}
+    losses, findings = [], []
+    for kind in ["", "-turned"]:
+        one, two = files["one"].replace(".onnx", f"{kind}.onnx"), files["two"].replace(".onnx", f"{kind}.onnx")
+        out = tmp_path / f"trained{kind}.onnx"
+        trained = assay.train(model=one, data=(x, y), out=str(out), initialiser="keep", epochs=2, optimiser="adam", task="pixels")
+        losses.append([row["loss"] for row in trained.table("epochs")])
+        shape = onnx.load(str(out)).graph.output
+        assert [output.name for output in shape] == ["turned" if kind else "y"]
+        assay.explore([one, two], data, out=str(tmp_path / f"found{kind}"), task="pixels", **search)
+        findings.append(np.load(tmp_path / f"found{kind}" / "findings.npz")["x"])
+        assay.inspect(one, (x, y), hypotheses="items[ignore=255]", behaviour="gradient")
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    assert len(findings[0]) > 0 and findings[0] == pytest.approx(findings[1], abs=1e-5)
+
+
+def test_mutants_are_killed_by_figures_of_all_records(onnx, tmp_path):
+    """Of the mutants that are written, NumPy computes what the figure is."""
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+
+    def iou(weights, of):
+        decided = scores_of(weights, x).argmax(1)
+        return ((decided == of) & (y == of)).sum() / ((decided == of) | (y == of)).sum()
+
+    result = assay.mutate(pixels, (x, y), figure="iou[class=2]", margin=0.05, operator="gf[sigma=0.3]", count=6, seed=3)
+    assert result.facts["original"] == pytest.approx(iou(weights, 2), abs=1e-6)
+    rows = list(result.table("mutants"))
+    for row in rows:
+        file = tmp_path / f"{row['mutant']}.onnx"
+        assay.mutate(pixels, action="export", mutant=f"{row['operator']}@{row['layer']}#{row['seed']}", out=str(file))
+        changed = [onnx.numpy_helper.to_array(w).squeeze() for w in onnx.load(str(file)).graph.initializer]
+        assert row["figure"] == pytest.approx(iou(changed, 2), abs=1e-6)
+        assert row["worse"] == pytest.approx(iou(weights, 2) - iou(changed, 2), abs=1e-6)
+        assert (row["status"] == "killed") == (row["worse"] > 0.05)
+    assert {row["status"] for row in rows} == {"killed", "survived"}
+    with pytest.raises(assay.errors.UsageError, match="iou.* is not a figure .* mean-iou"):
+        assay.mutate(pixels, (x, y), figure="ioo", count=1)
+
+
+def test_records_are_as_surprising_as_their_items(onnx, tmp_path):
+    pixels, rows, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    flat, labels = np.moveaxis(x, 1, -1).reshape(-1, 3), y.ravel()
+
+    def order(net, data, train, **options):
+        file = tmp_path / "order.txt"
+        assay.select(net, data, train=train, by="dsa", layer="hidden", out=str(file), force=True, **options)
+        return [int(line) for line in file.read_text().split()]
+
+    chosen = order(pixels, (x[16:], y[16:]), (x[:16], y[:16]), items="all")
+    items = order(rows, (flat[320:], labels[320:]), (flat[:320], labels[:320]))
+    assert len(items) == 160 and chosen == list(dict.fromkeys(item // 20 for item in items))
+
+
+def test_masks_of_another_size_are_refused(onnx):
+    """Scores [4, 4, 5] also are five classes at as many positions as the mask has."""
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    with pytest.raises(assay.errors.MismatchError, match="not a row of scores for each of 16 targets"):
+        assay.evaluate(pixels, (x, y[:, :, :4]), task="pixels")
+    assert "5 classes along axis 3" in assay.evaluate(pixels, (x, y[:, :, :4]), task="pixels[axis=3]").facts["task"]
+
+
+def test_embeddings_of_one_class_are_refused(onnx):
+    x = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
+    with pytest.raises(assay.errors.DataError, match="one class"):
+        assay.evaluate(network(onnx, "Identity", (4,)), (x, np.zeros(12, np.int64)), task="embedding")
+
+
+@pytest.mark.parametrize("command", ["importance", "cover", "mutate", "attack", "select", "train", "explore"])
+def test_any_number_of_boxes_a_picture_is_taken_by_every_command(onnx, tmp_path, command):
+    """Boxes from two convolutions; suppression inside leaves another number of each record."""
+    model, x, labels = convolved_boxes(onnx)
+    net = assay.load(model, decision="boxes+labels+scores")
+    data = assay.data(x, labels, range=(0, 1))
+    options = {"task": "boxes[format=torchvision,names=a+b,first=0]"}
+    if command == "importance":
+        assert assay.importance(net, data, **options).table("neurons")[0]["relevance"] != 0
+    elif command == "cover":
+        assay.cover(net, train=data, test=data, criterion=["idc[m=2]", "kmnc"], force=True, **options)
+    elif command == "mutate":
+        assert assay.mutate(net, data, count=2, quality=1, **options).facts["judged"] > 0
+    elif command == "attack":
+        row = assay.attack(net, data, attack="pgd[eps=0.3]", margin=0, out=str(tmp_path), **options).table("attacks")[0]
+        assert row["successes"] > 0
+    elif command == "select":
+        assay.select(net, data, by="deepgini", **options)
+    elif command == "train":
+        assay.train(model=net, data=data, out=str(tmp_path / "net.onnx"), initialiser="keep", epochs=1, **options)
+        assert [o.name for o in onnx.load(str(tmp_path / "net.onnx")).graph.output] == ["boxes", "labels", "scores"]
+    else:
+        assay.explore([net], data, mutant="gf[sigma=1]@score", constraint="none", iterations=3, out=str(tmp_path), **options)
+
+
+def convolved_boxes(onnx):
+    """A network of one picture at a time: 16 boxes of fixed place, with scores of one convolution above 0.5 left."""
+    make, types = onnx.helper, onnx.TensorProto
+    rng = np.random.default_rng(3)
+    middles = np.stack(np.meshgrid(np.arange(4), np.arange(4)), -1).reshape(16, 2) * 8 + 4.0
+    corners = np.concatenate([middles - 3, middles + 3], 1).astype(np.float32)
+
+    def constant(name, values, kind):
+        return onnx.numpy_helper.from_array(np.asarray(values, kind), name)
+
+    constants = [
+        constant("w1", rng.normal(size=(6, 1, 8, 8)) / 4, np.float32),
+        constant("w2", rng.normal(size=(1, 6, 1, 1)), np.float32),
+        constant("corners", corners, np.float32),
+        constant("flat", [16], np.int64),
+        constant("half", 0.5, np.float32),
+        constant("zeros", np.zeros(16), np.int64),
+        constant("minus", [-1], np.int64),
+    ]
+    nodes = [
+        make.make_node("Conv", ["x", "w1"], ["a"], name="features", strides=[8, 8]),
+        make.make_node("Relu", ["a"], ["b"]),
+        make.make_node("Conv", ["b", "w2"], ["z"], name="score"),
+        make.make_node("Sigmoid", ["z"], ["p"]),
+        make.make_node("Reshape", ["p", "flat"], ["all"]),
+        make.make_node("Greater", ["all", "half"], ["sure"]),
+        make.make_node("NonZero", ["sure"], ["there"]),
+        make.make_node("Reshape", ["there", "minus"], ["kept_rows"]),
+        make.make_node("Gather", ["corners", "kept_rows"], ["boxes"]),
+        make.make_node("Gather", ["all", "kept_rows"], ["scores"]),
+        make.make_node("Gather", ["zeros", "kept_rows"], ["labels"]),
+    ]
+    graph = make.make_graph(
+        nodes,
+        "boxes",
+        [make.make_tensor_value_info("x", types.FLOAT, [1, 1, 32, 32])],
+        [
+            make.make_tensor_value_info("boxes", types.FLOAT, ["k", 4]),
+            make.make_tensor_value_info("labels", types.INT64, ["k"]),
+            make.make_tensor_value_info("scores", types.FLOAT, ["k"]),
+        ],
+        constants,
+    )
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8)
+    x = rng.random((12, 1, 32, 32)).astype(np.float32)
+    windows = x.reshape(12, 4, 8, 4, 8).transpose(0, 1, 3, 2, 4).reshape(12, 16, 64)
+    w1, w2 = (onnx.numpy_helper.to_array(c) for c in constants[:2])
+    logits = np.maximum(windows @ w1.reshape(6, 64).T, 0) @ w2.reshape(6)
+    labels = np.full((12, 16, 5), -1, np.float32)
+    for r in range(12):
+        for i, box in enumerate(np.flatnonzero(logits[r] > 0)):
+            labels[r, i] = [0, *corners[box]]
+    return model.SerializeToString(), x, labels

@@ -184,10 +184,10 @@ TEST_F(Configuration, EveryFlagOfCoverMeansTheSameInTheFile) {
     declared.insert((*it)[1]);
   // A plug-in is a file that has to be compiled; tests of plug-ins load one from assay.toml, which cannot
   // trust itself. --carry-over is
-  // for profiles of other networks, --fix for sizes that are left open, --straight-through for networks with
-  // steps.
+  // for profiles of other networks, --fix for sizes that are left open, --items for networks that decide
+  // about many items, --straight-through for networks with steps.
   for (const char* elsewhere :
-       {"carry-over", "config", "fix", "help", "help-all", "plugin", "straight-through", "trust"})
+       {"carry-over", "config", "fix", "help", "help-all", "items", "plugin", "straight-through", "trust"})
     declared.erase(elsewhere);
   ASSERT_FALSE(declared.empty()) << help;
   for (const std::string& name : declared)

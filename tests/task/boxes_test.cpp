@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
+#include <assay/extend/random.h>
 #include "assay/task/detection.h"
 #include "assay/task/ranking.h"
 #include "tests/task/made.h"
@@ -37,6 +40,34 @@ TEST(Suppression, HidesLowerOnesThatOverlapMore) {
   EXPECT_THAT(scores(0.5, 9), ElementsAre(0.9F, 0.7F));  // by more than the threshold
   EXPECT_THAT(scores(0.9, 9), ElementsAre(0.9F, 0.7F, 0.5F));
   EXPECT_THAT(scores(1, 2), ElementsAre(0.9F, 0.7F));
+}
+
+TEST(Suppression, IsThatOfComparingAllPairs) {
+  Rng random(7);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Detection> all;
+    for (std::size_t d = 0; d < 80; ++d) {
+      const double left = random.uniform(0, 20), top = random.uniform(0, 20);
+      // Of few different scores, so that equal ones occur.
+      all.push_back({{left, top, left + random.uniform(-1, 15), top + random.uniform(-1, 15)},
+                     0,
+                     static_cast<float>(random.below(20)),
+                     d});
+    }
+    std::vector<Detection> ordered = all;
+    std::ranges::stable_sort(ordered, std::greater<>(), &Detection::score);
+    std::vector<std::size_t> wanted, found;
+    std::vector<Detection> kept;
+    for (const Detection& one : ordered) {
+      const bool hidden = std::ranges::any_of(
+          kept, [&](const Detection& other) { return overlap(one.box, other.box) > 0.3; });
+      if (hidden || kept.size() == 30) continue;
+      kept.push_back(one);
+      wanted.push_back(one.source);
+    }
+    for (const Detection& one : suppressed(all, 0.3, 30)) found.push_back(one.source);
+    EXPECT_EQ(found, wanted);
+  }
 }
 
 TEST(Matching, TakesTheBestThatIsFree) {

@@ -38,6 +38,21 @@ TEST(Leads, AreOfTheClassOverTheStrongestOther) {
   EXPECT_EQ(task->decide(two_pixels).classes, (std::vector<std::int64_t>{1, 0}));
 }
 
+TEST(Positions, AreThoseOfTheOutputAndTheMiddlesOfBoxes) {
+  const auto pixels = made("pixels", {.output = {3, 2, 4}, .targets = 8});
+  const Positions all = pixels->positions({std::vector<std::int64_t>(8, 1)});
+  EXPECT_EQ(all.grid, (std::vector<std::int64_t>{2, 4}));
+  EXPECT_EQ(all.cells, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  const auto boxes = made(
+      "boxes",
+      {.output = {6, 9}, .targets = 10, .input = {3, 10, 20}, .outputs = {{.name = "y", .shape = {6, 9}}}});
+  // A box from 2 to 8 and 4 to 6; one beyond the picture; one that is missed, of class 2.
+  const Positions middles = boxes->positions({{0, 1, 2}, {2, 4, 8, 6, 30, 30, 40, 40, 0, 0, 2, 2}});
+  EXPECT_EQ(middles.grid, (std::vector<std::int64_t>{10, 20}));
+  EXPECT_EQ(middles.cells, (std::vector<std::int64_t>{5 * 20 + 5, 9 * 20 + 19, no_class}));
+  EXPECT_TRUE(made("labels", {.output = {2}, .targets = 2})->positions({{1, 0}}).grid.empty());
+}
+
 TEST(Leads, OfEqualScoresTheFirstClassHolds) {
   const auto task = made("pixels", {.output = {3, 1}, .targets = 1});
   const std::vector<float> equal{2, 2, 1};

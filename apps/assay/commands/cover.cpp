@@ -62,7 +62,11 @@ class Cover final : public Command {
     flags.add("--reduction", reduction_,
               "activation of a channel: mean or max of its positions, or every-position for one neuron each",
               CLI::IsMember({"mean", "max", "every-position"}));
-    flags.add("--by-class", question_.by_class, "keep criteria apart by the class that the network names");
+    flags.add("--items N", question_.items,
+              "look at items (pixels, tokens, boxes, labels) in place of records: N of each, drawn at "
+              "random, or all");
+    flags.add("--by-class", question_.by_class,
+              "keep criteria apart by the class that the network names; of items with --items");
     flags.add("--context NAME", question_.measure.context,
               "label of this test set in the state (night, supplier-B)");
     shard_.declare(flags);
@@ -95,14 +99,14 @@ class Cover final : public Command {
              [this] { return answers::outputs_of(question_.attacks, question_.made, "--made-dir"); }})};
     check_.declare(flags);
     gates_.declare(flags);
-    learning_ =
-        flags.named({"--units", "--layer", "--count-layer", "--share", "--cap", "--method", "--absolute",
-                     "--normalised", "--min-k", "--max-k", "--drop-zeros", "--round", "--reduction"});
+    learning_ = flags.named({"--units", "--layer", "--count-layer", "--share", "--cap", "--method",
+                             "--absolute", "--normalised", "--min-k", "--max-k", "--drop-zeros", "--round",
+                             "--reduction", "--items"});
     of_subjects_ = flags.named({"--layer"});
     of_layers_ = flags.named({"--count-layer"});
     of_share_ = flags.named({"--share", "--cap"});
-    of_clusters_ = flags.named({"--method", "--task", "--absolute", "--normalised", "--clusterer", "--min-k",
-                                "--max-k", "--drop-zeros", "--round"});
+    of_clusters_ = flags.named({"--method", "--absolute", "--normalised", "--clusterer", "--min-k", "--max-k",
+                                "--drop-zeros", "--round"});
   }
 
   // A profile on the command line that is there is read, even if a file names training records.
@@ -144,7 +148,7 @@ class Cover final : public Command {
 
   // Options about a file or an extension that was not requested, and options that no criterion uses.
   void refuse_idle(const Settings& settings) const {
-    if (!learns())
+    if (!learns() && question_.items.empty())
       refuse_without_effect({task_}, of_flags("without --train: the profile says what importance is of"));
     if (question_.state.empty())
       refuse_without_effect(of_state_, of_flags("without --state: no journal is kept"));
@@ -174,6 +178,8 @@ class Cover final : public Command {
     if (!heeded.share) refuse_without_effect(of_share_, on + "it is for -m auto");
     if (!heeded.clusters)
       refuse_without_effect(of_clusters_, on + "it is for important neurons and clusters");
+    if (!heeded.clusters && question_.items.empty())
+      refuse_without_effect({task_}, of_flags("{}it is for important neurons and for items (--items)", on));
     if (!heeded.combinations) refuse_without_effect({reached_.option()}, on + "it is for aidc");
   }
 

@@ -56,6 +56,10 @@ class Mutate final : public Command {
               "regression: a mutant is killed where its output differs by more than this; for records with "
               "many items: where it decides more than this share of them differently (default for these: 0)",
               CLI::NonNegativeNumber);
+    edits_.push_back(
+        flags.add("--figure NAME", question_.figure,
+                  "a mutant is killed where this figure of all records, such as mean-iou or "
+                  "f1[class=person], is worse by more than --margin; for records with many items"));
     edits_.push_back(add_task(flags, question_.task));
     flags.naming(Concept::state)
         .add_output("--state FILE", question_.state,
@@ -75,8 +79,11 @@ class Mutate final : public Command {
     source_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
-    judging_ = flags.named({"--task", "--matrix", "--killing-subset", "--fail-under", "--no-worse-than",
-                            "--quality", "--margin", "--state", "--keep", "--naive", "--expect-accuracy"});
+    judging_ =
+        flags.named({"--task", "--figure", "--matrix", "--killing-subset", "--fail-under", "--no-worse-than",
+                     "--quality", "--margin", "--state", "--keep", "--naive", "--expect-accuracy"});
+    of_records_ = flags.named(
+        {"--quality", "--state", "--matrix", "--killing-subset", "--keep", "--naive", "--expect-accuracy"});
     drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
   }
 
@@ -101,7 +108,13 @@ class Mutate final : public Command {
  private:
   bool judges() const { return question_.action == Action::judge; }
 
+  void refuse_of_records() const {
+    if (!question_.figure.empty())
+      refuse_given(of_records_, "with --figure: a mutant is judged by all records together");
+  }
+
   void refuse_contradictions() {
+    refuse_of_records();
     question_.conditions = gates_.conditions();
     report::check(question_.conditions, {"mutation", "killed-mutants", "kills-per-record"});
     if (!judges()) refuse_without_effect(judging_, "unless mutants are judged");
@@ -158,6 +171,7 @@ class Mutate final : public Command {
   std::vector<const CLI::Option*> edits_;              // that matter to edits of a trained network only
   std::vector<const CLI::Option*> single_;             // that matter to mutants that are trained once only
   std::vector<const CLI::Option*> judging_, drawing_;  // that matter where mutants are judged, and drawn
+  std::vector<const CLI::Option*> of_records_;         // that matter where records kill
   AccuracyCheck check_;
   GateOptions gates_;
   std::string action_ = "run", preset_;

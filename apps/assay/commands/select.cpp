@@ -21,6 +21,10 @@ class Select final : public Command {
               "most doubtful first; lsa, dsa, mdsa: most surprising first; random",
               CLI::IsMember(coverage::selection_ways()));
     add_task(flags, question_.task);
+    items_ =
+        flags.add("--items N", question_.items,
+                  "look at items (pixels, tokens, boxes, labels) in place of records: N of each, drawn at "
+                  "random, or all; a record is as surprising as its most surprising item");
     criterion_option_ = flags.add("--criterion SPEC", criterion_,
                                   "criterion whose coverage counts for minimise, budget and additional");
     flags.add("--beyond STATE", question_.beyond,
@@ -59,7 +63,7 @@ class Select final : public Command {
     const std::string by = "on a choice by " + question_.options.by;
     if (!coverage::selects_by_coverage(question_.options.by)) refuse_without_effect({criterion_option_}, by);
     const std::optional<Spec> criterion = coverage::criterion_of(question_.options);
-    if (!criterion) refuse_without_effect({train_.option(), profile_option_, layer_option_}, by);
+    if (!criterion) refuse_without_effect({train_.option(), profile_option_, layer_option_, items_}, by);
     if (criterion && question_.beyond.empty() && !coverage::heeded_by({*criterion}).subjects)
       refuse_without_effect({layer_option_}, "on " + criterion->name + ", which counts all layers");
     if (!train_.given())
@@ -86,7 +90,7 @@ class Select final : public Command {
       test_{"test", "test records to choose from", Concept::test_data};
   std::string criterion_ = "kmnc[sections=100]";
   const CLI::Option *criterion_option_ = nullptr, *profile_option_ = nullptr, *layer_option_ = nullptr,
-                    *method_option_ = nullptr;
+                    *method_option_ = nullptr, *items_ = nullptr;
   answers::SelectionQuestion question_;
 };
 

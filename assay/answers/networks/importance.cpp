@@ -37,7 +37,8 @@ report::Document find_importance(const Session& session, const DatasetPtr& given
   options.batch = setting.batch;
   options.attribution.range = data->valid_range();
   std::vector<Layer> layers;
-  for (const std::string& name : question.layers) layers.push_back(session.layer(name));
+  for (const std::string& name : layers_for(question.layers, session, decision, progress))
+    layers.push_back(session.layer(name));
   if (layers.empty()) layers.push_back(session.penultimate_layer());
   const relevance::Importance importance =
       relevance::analyse_importance(session, data, layers, options, progress);

@@ -59,11 +59,13 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
                                                     : question.validation;
   training::Recipe recipe = question.recipe;
   recipe.seed = setting.seed;
-  auto [graph, form] =
+  AdaptedNetwork network =
       adapted(question.architecture.empty() ? read_network(question.model, progress)
                                             : training::build_architecture(question.architecture),
               question.adaptation, data.get(), progress);
   const SessionOptions session = setting.session_for(data.get());
+  session_of(network, session, data.get(), progress);  // turns outputs
+  auto& [graph, form] = network;
   std::vector<inspection::Specialisation> wanted;
   for (const std::string& text : question.specialised)
     wanted.push_back(inspection::parse_specialisation(text));

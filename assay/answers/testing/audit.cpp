@@ -51,6 +51,7 @@ std::shared_ptr<const coverage::Profile> learned(const Session& session, const A
   learn.batch = learn.importance.batch = setting.batch;
   const Decided decision = decided(question.task, session, question.training, {});
   learn.importance.task = decision.task;
+  learn.subjects = layers_for(learn.subjects, session, decision, progress);
   return coverage::learned_profile(session, decision.data, learn, progress);
 }
 

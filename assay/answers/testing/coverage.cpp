@@ -28,12 +28,13 @@ class Covering {
   Covering(const Session& session, const DatasetPtr& test, CoverageQuestion question, const Setting& setting,
            Progress& progress)
       : session_(session),
-        test_(test),
+        test_(question.items.empty() ? test : task::prepared_for(question.task, test)),
         question_(std::move(question)),
         setting_(setting),
         progress_(progress) {}
 
   CoverageAnswer answer() {
+    require_classes();
     lock_outputs();
     require_units_counted();
     specs_ = coverage::asked_criteria(question_.preset, question_.criteria, question_.ms);
@@ -72,6 +73,19 @@ class Covering {
 
   std::string settings_text() const {
     return profile_->settings.empty() ? "" : coverage::text_of(profile_->settings);
+  }
+
+  // What has no classes cannot be kept apart by them.
+  void require_classes() const {
+    const bool named = class_count(session_) > 0 && test_->target_width() == 0;
+    if (question_.by_class && question_.items.empty() && !named)
+      fail(Fault::usage,
+           "{} what is kept apart, and network '{}' names none for a record of these data; look at the items "
+           "of records{}",
+           About{"classes are", "{by-class} says"}, session_.graph().name(), About{"", " ({items=64})"});
+    if (!question_.items.empty() && !question_.attacks.empty())
+      fail(Fault::usage, "{} measured by records; leave out {}",
+           About{"extensions by attacks are", "{extend-with} is"}, About{"the items", "{items}"});
   }
 
   // Units of a layer that does not count at all would have no effect.
@@ -179,6 +193,10 @@ class Covering {
            About{"name training records", "give {train=SPEC}"}, About{"the profile", "{profile=FILE}"});
     auto profile = coverage::profile_in(question_.profile, session_);
     coverage::LearnOptions asked = question_.learn;
+    if (!question_.items.empty())
+      items_ = chosen_items(question_.items, decided(question_.task, session_, test_, question_.accuracy),
+                            setting_);
+    asked.items = items_;
     asked.criteria = choices_of<coverage::CriterionInfo>(specs_);
     coverage::require_settings(*profile, coverage::settings_of(session_, asked), question_.said,
                                question_.profile.file);
@@ -195,6 +213,8 @@ class Covering {
     learn.batch = learn.importance.batch = setting_.batch;
     const Decided decision = decided(question_.task, session_, question_.training, question_.accuracy);
     learn.importance.task = task_ = decision.task;
+    if (learn.units.empty()) learn.subjects = layers_for(learn.subjects, session_, decision, progress_);
+    learn.items = items_ = chosen_items(question_.items, decision, setting_);
     if (only_preset()) keep_possible(coverage::possible_criteria(session_, decision.data, specs_, learn));
     learn.criteria = choices_of<coverage::CriterionInfo>(specs_);
     coverage::Learned learned = coverage::learn_profile(session_, decision.data, learn, progress_);
@@ -215,6 +235,7 @@ class Covering {
   coverage::Observations measured(coverage::CoverageState& state) const {
     coverage::MeasureOptions options = question_.measure;
     options.batch = setting_.batch;
+    options.items = items_;
     options.growth_points = setting_.detailed ? 25 : 0;
     options.remember_records = setting_.detailed && question_.records > 0;
     if (!question_.state.empty()) options.journal = question_.state + ".journal";
@@ -246,10 +267,17 @@ class Covering {
     if (question_.training)
       results::add_warnings(document,
                             results::class_name_warnings(question_.training->class_names(), *test_));
+    if (items_) document.facts.push_back({"items", "what is looked at", items_text()});
     if (seen.in_training > 0)
       document.facts.push_back({"in_training", "of them also training records",
                                 report::count_cell(seen.in_training), report::Column::Kind::count});
     return document;
+  }
+
+  std::string items_text() const {
+    const std::string which =
+        items_->most == 0 ? "all items" : fmt::format("{} items, drawn at random,", items_->most);
+    return which + " of each record; of layers without their positions, its activations";
   }
 
   // What the records of each group cover, by a pass of its own: states do not say which record covers what.
@@ -257,8 +285,9 @@ class Covering {
     const std::vector<groups::Group> groups = groups::groups_of(*test_);
     if (groups.empty() || question_.measure.shards > 1) return {};
     coverage::CoverageState state(profile_, choices_of<coverage::CriterionInfo>(specs_), false);
-    const coverage::Observations seen = coverage::measure(
-        session_, state, test_, {.batch = setting_.batch, .remember_items = true}, progress_);
+    const coverage::Observations seen =
+        coverage::measure(session_, state, test_,
+                          {.batch = setting_.batch, .remember_items = true, .items = items_}, progress_);
     ranks().leave_to_first();
     const std::vector<results::FigureByGroup> figures = results::covered_by_group(state, seen.items, groups);
     results::add_groups(document, *test_, groups, figures);
@@ -293,13 +322,14 @@ class Covering {
   }
 
   const Session& session_;
-  const DatasetPtr& test_;
+  DatasetPtr test_;
   const CoverageQuestion question_;
   const Setting& setting_;
   Progress& progress_;
   std::optional<FileLock> state_lock_, profile_lock_;
   std::vector<Spec> specs_;
-  std::shared_ptr<const task::Task> task_;  // of records with many items, where a profile is learned
+  std::shared_ptr<const task::Task> task_;     // of records with many items, where a profile is learned
+  std::optional<coverage::ItemChoice> items_;  // nothing: records
   std::shared_ptr<const coverage::Profile> profile_;
   report::Document learning_;  // what learning found
 };

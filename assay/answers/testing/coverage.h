@@ -26,6 +26,7 @@ struct CoverageQuestion {
   coverage::SaidSettings said = {};    // of those of `learn`, which a profile that is read has to have
   coverage::LearnOptions learn = {};
   coverage::MeasureOptions measure = {};
+  std::string items = {};  // so many items of each record are looked at in its place, or all; empty: records
   bool by_class = false;
   std::string state = {};    // where what is covered goes, with a journal next to it; empty: nowhere
   bool append = false;       // to what is in it

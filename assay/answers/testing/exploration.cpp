@@ -35,7 +35,8 @@ class OpenedNetworks {
     for (const std::string& file : asked.files) {
       const Graph graph = read_network(file, progress);
       const std::string name = file.starts_with('@') ? graph.name() : fs::path(file).stem().string();
-      add(name, adapted(graph, asked.adaptation, &data, progress).graph);
+      AdaptedNetwork network = adapted(graph, asked.adaptation, &data, progress);
+      add(name, session_of(network, options_, &data, progress));
       tell_rounding(graph, *sessions_.back(), asked.adaptation, &data, progress);
       results::add_warnings(document, results::influence_warnings(*sessions_.back(), &data));
     }
@@ -45,7 +46,7 @@ class OpenedNetworks {
           mutation::make_mutant(*sessions_.front(), text, setting.seed, turns[text]++);
       if (!mutant.summary.empty())
         document.notices.push_back(fmt::format("{}: {}", mutant.name, mutant.summary));
-      add(mutant.name, std::move(mutant.graph));
+      add(mutant.name, Session(std::move(mutant.graph), options_));
     }
     if (networks_.size() < 2)
       fail(Fault::usage,
@@ -73,11 +74,11 @@ class OpenedNetworks {
   const std::vector<explore::ExploredNetwork>& networks() const { return networks_; }
 
  private:
-  void add(const std::string& name, Graph graph) {
+  void add(const std::string& name, Session session) {
     const auto taken = std::ranges::count_if(networks_, [&](const explore::ExploredNetwork& network) {
       return network.name == name || network.name.starts_with(name + "~");
     });
-    sessions_.push_back(std::make_shared<Session>(std::move(graph), options_));
+    sessions_.push_back(std::make_shared<Session>(std::move(session)));
     networks_.push_back(
         {taken == 0 ? name : fmt::format("{}~{}", name, taken + 1), sessions_.back().get(), nullptr});
   }
@@ -117,13 +118,14 @@ std::string plausibility_of(const ExplorationQuestion& question, const Dataset& 
 }
 
 void take_profiles(OpenedNetworks& opened, const SeveralNetworks& asked, const DatasetPtr& seeds,
-                   const coverage::LearnOptions& learning, Progress& progress, report::Document& document) {
+                   const std::string& spec, const coverage::LearnOptions& learning, Progress& progress,
+                   report::Document& document) {
   if (!asked.profiles.empty()) return opened.read_profiles(asked.profiles);
   if (!asked.training)
     document.notices.push_back(
         message("no training records are named{}: what is usual for a neuron is learned from the seeds",
                 About{"", " ({train})"}));
-  const DatasetPtr training = asked.training ? asked.training : seeds;
+  const DatasetPtr training = asked.training ? task::prepared_for(spec, asked.training) : seeds;
   opened.learn_profiles(training, learning, asked.units, progress);
   results::add_provenance(document, "training", *training);
 }
@@ -149,7 +151,7 @@ report::Document explore(const DatasetPtr& given, const ExplorationQuestion& que
   learning.criteria = {options.criterion};
   learning.importance.task = decision.task;
   if (measure != "none") learning.criteria.push_back({measure == "dsa" ? "dsc" : "lsc", {}});
-  take_profiles(opened, question.networks, seeds, learning, progress, document);
+  take_profiles(opened, question.networks, seeds, question.task, learning, progress, document);
   const std::vector<explore::ExploredNetwork>& networks = opened.networks();
   explore::Exploration exploration = explore::explore(networks, seeds, options, progress);
   ranks().leave_to_first();

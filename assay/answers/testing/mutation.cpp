@@ -1,11 +1,14 @@
 #include "assay/answers/testing/mutation.h"
 
+#include <assay/error.h>
 #include <assay/model.h>
 #include "assay/answers/task.h"
 #include "assay/answers/testing/asked_mutants.h"
 #include "assay/mutation/choice.h"
 #include "assay/results/document.h"
+#include "assay/results/testing/figure_mutants.h"
 #include "assay/results/testing/mutation.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay::answers {
 namespace {
@@ -20,16 +23,33 @@ void write_mutant(const mutation::Subject& subject, const mutation::Mutant& muta
   document.headline = fmt::format("{}: {}", question.out, made.summary);
 }
 
+void judge_by_figure(const Session& session, const std::vector<mutation::PlannedMutant>& planned,
+                     const DatasetPtr& test, const MutationQuestion& question, const Decided& decision,
+                     const Setting& setting, Progress& progress, report::Document& document) {
+  if (!decision.task)
+    fail(Fault::usage, "{} of records with many items, and these have one decision each; leave out {}",
+         About{"a figure that kills is", "{figure} is"}, About{"the figure", "{figure}"});
+  ranks().leave_to_first();
+  const mutation::FigureKilling killing =
+      mutation::kill_by_figure(session, planned, test, *decision.task,
+                               {question.figure, question.run.margin.value_or(0), setting.batch}, progress);
+  results::append(document, results::document_of(killing, session.graph().name()));
+  add_task(document, decision);
+  report::apply(question.conditions, document, results::measurements_of(killing));
+}
+
 void judge_edits(const Session& session, const mutation::Subject& subject,
                  const std::vector<mutation::Mutant>& mutants, const mutation::Drawn& drawn,
                  const DatasetPtr& test, MutationQuestion question, const Setting& setting,
                  Progress& progress, report::Document& document) {
   const Decided decision = decided(question.task, session, test, question.accuracy);
-  require_share(question.run.margin, decision);
+  if (question.figure.empty()) require_share(question.run.margin, decision);
   question.run.task = decision.task;
   add_accuracy(document, question.accuracy, session, test, setting, progress);
   std::vector<mutation::PlannedMutant> planned;
   for (const mutation::Mutant& mutant : mutants) planned.push_back(mutation::planned(subject, mutant));
+  if (!question.figure.empty())
+    return judge_by_figure(session, planned, test, question, decision, setting, progress, document);
   judge_mutants(session, planned, drawn, test, question, setting, progress, document);
 }
 

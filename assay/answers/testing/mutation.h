@@ -26,6 +26,9 @@ struct MutationQuestion {
   std::string out = {};             // to write: where the mutant goes, ...
   FileForm form = {};               // ... and in which form
   mutation::RunOptions run = {};    // `quality` is that of `score`
+  // That kills where it is worse by more than `run.margin`, of tasks of items ("mean-iou"); empty: records
+  // kill.
+  std::string figure = {};
   mutation::ScoreOptions score = {};
   std::string state = {};   // where results are kept; empty: nowhere
   std::string matrix = {};  // where it is told which record kills which mutant; empty: nowhere

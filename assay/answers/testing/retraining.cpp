@@ -23,8 +23,11 @@ retraining::GivenAdditions given_additions(const RetrainingQuestion& question, c
   for (const std::string& file : question.voters)
     voters.emplace_back(read_model(file), setting.session_for(question.training.get()));
   std::vector<DatasetPtr> given;
-  for (const std::string& spec : question.added) given.push_back(open_dataset(spec));
-  const DatasetPtr held = question.held_out.empty() ? nullptr : open_dataset(question.held_out);
+  for (const std::string& spec : question.added)
+    given.push_back(task::prepared_for(question.task, open_dataset(spec)));
+  const DatasetPtr held = question.held_out.empty()
+                              ? nullptr
+                              : task::prepared_for(question.task, open_dataset(question.held_out));
   constexpr const char* doubt = "networks are judged by what they were trained on";
   for (const DatasetPtr& added : given) {
     if (held && held->hash() == added->hash())

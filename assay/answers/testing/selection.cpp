@@ -58,17 +58,19 @@ Spec criterion_beyond(const SelectionQuestion& question, const coverage::Coverag
 std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
                                                      const SelectionQuestion& question,
                                                      const coverage::SelectOptions& options,
-                                                     Progress& progress) {
+                                                     const Decided& decision, Progress& progress) {
   const std::optional<Spec> criterion = coverage::criterion_of(options);
   if (!criterion) return nullptr;
   if (!question.training) return known_profile(session, question);
   coverage::LearnOptions learn;
   learn.criteria = {*criterion};
-  learn.subjects = question.layers;
+  learn.subjects = layers_for(question.layers, session, decision, progress);
   learn.batch = options.batch;
   learn.importance.method = question.method;
   learn.importance.task = options.task;
-  return coverage::learned_profile(session, question.training, learn, progress);
+  learn.items = options.items;
+  return coverage::learned_profile(session, task::prepared_for(question.task, question.training), learn,
+                                   progress);
 }
 
 }  // namespace
@@ -79,11 +81,12 @@ report::Document select(const Session& session, const SelectionQuestion& questio
   const DatasetPtr& test = decision.data;
   coverage::SelectOptions options = question.options;
   options.task = decision.task;
+  options.items = chosen_items(question.items, decision, setting);
   options.seed = setting.seed;
   options.batch = setting.batch;
   std::shared_ptr<const coverage::Profile> profile;
   if (question.beyond.empty()) {
-    profile = profile_for(session, question, options, progress);
+    profile = profile_for(session, question, options, decision, progress);
   } else {
     if (!question.profile.empty()) profile = known_profile(session, question);
     options.beyond = std::make_shared<const coverage::CoverageState>(

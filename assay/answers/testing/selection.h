@@ -13,7 +13,8 @@
 namespace assay::answers {
 
 struct SelectionQuestion {
-  std::string task = {};  // spec of a task; empty: the one that network and test data have
+  std::string task = {};   // spec of a task; empty: the one that network and test data have
+  std::string items = {};  // so many of each record are looked at in its place, or all; empty: records
   DatasetPtr test = {};
   // Where the choice compares with training data (coverage::criterion_of()): these, or ...
   DatasetPtr training = {};

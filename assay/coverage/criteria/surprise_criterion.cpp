@@ -32,6 +32,12 @@ std::vector<WholeLayer> traced_layers(const CriterionSetup& setup) {
   return layers;
 }
 
+// A record with several rows, which are its items, is as surprising as the most surprising of them.
+void keep_greatest(std::map<std::size_t, double>& values, std::size_t record, double value) {
+  const auto [found, added] = values.emplace(record, value);
+  if (!added && (std::isnan(found->second) || value > found->second)) found->second = value;
+}
+
 bool by_label(const SpecOptions& options) {
   static const std::array<std::string, 2> words{"predicted", "labels"};
   return options.word("classes", words) == words[1];
@@ -119,7 +125,7 @@ void SurpriseCriterion::settle() const {
     const std::vector<double> scores =
         score(*traces_[l], {waiting.values, traces_[l]->dimensions, waiting.classes});
     for (std::size_t i = 0; i < scores.size(); ++i) {
-      values_[l][waiting.records[i]] = scores[i];
+      keep_greatest(values_[l], waiting.records[i], scores[i]);
       const surprise::SurpriseBucket bucket = surprise::surprise_bucket(scores[i], lower_, upper_, buckets_);
       if (bucket.place == surprise::BucketPlace::inside)
         self.cover(self.layers()[l], bucket.index, waiting.records[i]);
@@ -132,8 +138,9 @@ void SurpriseCriterion::merge(const Criterion& other) {
   const auto* same = dynamic_cast<const SurpriseCriterion*>(&other);
   if (same != nullptr) same->settle();
   ItemCriterion::merge(other);
-  for (std::size_t l = 0; same != nullptr && l < values_.size(); ++l)
-    values_[l].insert(same->values_[l].begin(), same->values_[l].end());
+  for (std::size_t l = 0; same != nullptr && l < values_.size(); ++l) {
+    for (const auto& [record, value] : same->values_[l]) keep_greatest(values_[l], record, value);
+  }
 }
 
 std::vector<Coverage> SurpriseCriterion::result() const {

@@ -15,6 +15,7 @@
 #include <assay/evaluate.h>
 #include <assay/extend/task.h>
 #include "assay/coverage/inputs_seen.h"
+#include "assay/coverage/item_view.h"
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/coverage/learning/quantiles.h"
 #include "assay/coverage/settings.h"
@@ -177,7 +178,8 @@ std::string describe_importance(const Session& session, std::span<const Layer> l
 
 // Statistics of a batch of training records.
 struct Shown {
-  std::vector<std::size_t> indices;
+  std::vector<std::size_t> indices;   // of the record of each row
+  std::vector<std::size_t> left_out;  // records whose activations are not finite, where rows are items
   std::vector<InputNote> inputs;
   std::vector<std::uint64_t> contents;
   std::vector<Activations> layers;
@@ -186,15 +188,20 @@ struct Shown {
 
 void to_json(Json& json, const Shown& shown) {
   json = {to_binary(shown.indices),   to_binary(shown.inputs), to_binary(shown.contents),
-          to_binary(shown.predicted), to_binary(shown.labels), Json::array()};
+          to_binary(shown.predicted), to_binary(shown.labels), Json::array(),
+          to_binary(shown.left_out)};
   for (const Activations& layer : shown.layers)
-    json.back().push_back({layer.rows, layer.columns, to_binary(layer.values)});
+    json.at(5).push_back({layer.rows, layer.columns, to_binary(layer.values)});
 }
 
 void from_json(const Json& json, Shown& shown) {
-  shown = {from_binary<std::size_t>(json.at(0)),   from_binary<InputNote>(json.at(1)),
-           from_binary<std::uint64_t>(json.at(2)), {},
-           from_binary<std::int64_t>(json.at(3)),  from_binary<std::int64_t>(json.at(4))};
+  shown = {.indices = from_binary<std::size_t>(json.at(0)),
+           .left_out = from_binary<std::size_t>(json.at(6)),
+           .inputs = from_binary<InputNote>(json.at(1)),
+           .contents = from_binary<std::uint64_t>(json.at(2)),
+           .layers = {},
+           .predicted = from_binary<std::int64_t>(json.at(3)),
+           .labels = from_binary<std::int64_t>(json.at(4))};
   for (const Json& layer : json.at(5)) {
     shown.layers.push_back(
         {layer.at(0).get<std::size_t>(), layer.at(1).get<std::size_t>(), from_binary<float>(layer.at(2))});
@@ -221,7 +228,10 @@ class Learner {
     std::vector<Layer> counted = options.layers.empty() ? of_units : selected(session, options.layers);
     if (counted.empty()) counted = session.layers();
     layers_ = in_order(session, counted, subjects_);
-    for (const Layer& layer : layers_) statistics_.emplace_back(layer, wishes_.quantiles, training_->size());
+    const std::size_t rows =
+        training_->size() * (options.items ? std::max<std::size_t>(options.items->most, 1) : 1);
+    for (const Layer& layer : layers_) statistics_.emplace_back(layer, wishes_.quantiles, rows);
+    start_items();
   }
 
   Learned learn(Progress& progress) {
@@ -253,6 +263,20 @@ class Learner {
         fail(Fault::usage, "layer '{}' has units 0 to {}", layers.back().name, layers.back().neurons - 1);
     }
     return layers;
+  }
+
+  void start_items() {
+    if (!options_.items) return;
+    if (options_.items->most == 0 && !wishes_.quantiles.empty())
+      fail(Fault::usage, "quantiles need a greatest number of items of a record; give one in place of {}",
+           About{"all", "{items=all}"});
+    if (options_.reached)
+      fail(Fault::usage, "{}",
+           About{"further records that are reached are not looked at by items",
+                 "{reached} is not for {items}"});
+    std::vector<const Layer*> layers;
+    for (const Layer& layer : layers_) layers.push_back(&layer);
+    items_.emplace(session_, std::move(layers), *options_.items, options_.reduction);
   }
 
   // All records have passed by.
@@ -337,15 +361,41 @@ class Learner {
   Shown look(const Batch& batch, const Tensors& given) const {
     const ValueId logits = session_.logits();
     const bool classify = wishes_.traces && training_->target_width() == 0 && class_count(session_) > 0;
-    const std::span<const ValueId> outputs = classify ? std::span(&logits, 1) : std::span<const ValueId>();
-    Session::Observed seen = session_.observe(given, taps_of(layers_, options_.reduction), outputs);
+    const std::span<const ValueId> outputs =
+        classify || items_ ? std::span(&logits, 1) : std::span<const ValueId>();
+    Session::Observed seen = session_.observe(
+        given, taps_of(layers_, items_ ? Reduction::every_position : options_.reduction), outputs);
     BatchNotes notes = notes_of(batch, threads_);
-    Shown shown{
-        batch.indices, std::move(notes.inputs), std::move(notes.contents), std::move(seen.layers), {}, {}};
+    Shown shown{.indices = batch.indices,
+                .left_out = {},
+                .inputs = std::move(notes.inputs),
+                .contents = std::move(notes.contents),
+                .layers = std::move(seen.layers),
+                .predicted = {},
+                .labels = {}};
+    if (items_) show_items(batch, seen.outputs.at(logits), shown);
+    if (items_) return shown;
     if (classify)
       shown.predicted = predicted_classes(session_, seen.outputs.at(logits), batch.indices.size());
     if (wishes_.traces) shown.labels = batch.labels;
     return shown;
+  }
+
+  // Rows of items in place of those of records.
+  void show_items(const Batch& batch, const Array& decisions, Shown& shown) const {
+    const std::vector<bool> usable = finite_rows(shown.layers, batch.indices.size());
+    ItemRows rows = items_->rows(batch, decisions, {shown.layers}, usable, *training_);
+    for (std::size_t r = 0; r < usable.size(); ++r) {
+      if (!usable[r]) shown.left_out.push_back(batch.indices[r]);
+    }
+    shown.indices = std::move(rows.indices);
+    shown.layers = std::move(rows.layers);
+    if (wishes_.traces) shown.predicted = std::move(rows.predicted);
+    if (wishes_.traces) shown.labels = std::move(rows.labels);
+  }
+
+  void leave_out(std::size_t record) {
+    if (++learned_.non_finite <= most_ids) learned_.non_finite_ids.push_back(training_->id(record));
   }
 
   void add(const Shown& shown) {
@@ -353,12 +403,13 @@ class Learner {
     for (const std::uint64_t content : shown.contents) learned_.profile.contents.push_back(content);
     const std::vector<bool> usable = usable_rows(shown.layers, shown.predicted, shown.indices.size());
     for (std::size_t r = 0; r < usable.size(); ++r) {
-      if (usable[r]) {
-        ++learned_.profile.records;
-      } else if (++learned_.non_finite <= most_ids) {
-        learned_.non_finite_ids.push_back(training_->id(shown.indices[r]));
-      }
+      const bool another = r == 0 || shown.indices[r] != shown.indices[r - 1];
+      if (usable[r])
+        learned_.profile.records += another ? 1 : 0;
+      else
+        leave_out(shown.indices[r]);
     }
+    for (const std::size_t record : shown.left_out) leave_out(record);
     workers_for(statistics_.size(), threads_,
                 [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
     for (std::size_t c = 0; c < columns_.size(); ++c)
@@ -453,6 +504,7 @@ class Learner {
   std::vector<std::vector<Column>> columns_;  // per subject layer and important neuron
   std::vector<std::shared_ptr<LayerTraces>> traces_;
   InputsSeen inputs_;
+  std::optional<ItemView> items_;  // nothing: records
   Learned learned_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/session.h>
+#include "assay/engine/layers/layer_selection.h"
 #include "assay/engine/session_state.h"
 #include "assay/support/text/text.h"
 
@@ -58,10 +59,11 @@ const Layer& Session::layer(std::string_view selector) const {
        names.size() < all.size() ? ", ..." : "");
 }
 
-const Layer& Session::penultimate_layer() const {
+const Layer* penultimate_among(const Session& session, const std::function<bool(const Layer&)>& counts) {
+  const Graph& graph = session.graph();
   std::map<int, const Layer*> weighted;  // by the node that gives it its character
-  for (const Layer& layer : layers()) {
-    if (layer.carries_weights) weighted.emplace(layer.node, &layer);
+  for (const Layer& layer : session.layers()) {
+    if (layer.carries_weights && counts(layer)) weighted.emplace(layer.node, &layer);
   }
   // Along the path with most weighted layers: how many come before a value, the last of them, and the one
   // before that.
@@ -70,10 +72,10 @@ const Layer& Session::penultimate_layer() const {
     const Layer* last = nullptr;
     const Layer* before = nullptr;
   };
-  std::vector<Path> paths(graph().values().size());
-  for (std::size_t n = 0; n < graph().nodes().size(); ++n) {
+  std::vector<Path> paths(graph.values().size());
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     Path longest;
-    for (const ValueId id : graph().nodes()[n].inputs) {
+    for (const ValueId id : graph.nodes()[n].inputs) {
       if (id == no_value) continue;
       const Path& path = paths[static_cast<std::size_t>(id)];
       if (path.length > longest.length) longest = path;
@@ -81,14 +83,19 @@ const Layer& Session::penultimate_layer() const {
     if (const auto found = weighted.find(static_cast<int>(n)); found != weighted.end()) {
       longest = {longest.length + 1, found->second, longest.last};
     }
-    for (const ValueId id : graph().nodes()[n].outputs) {
+    for (const ValueId id : graph.nodes()[n].outputs) {
       if (id != no_value) paths[static_cast<std::size_t>(id)] = longest;
     }
   }
-  const Path& decision = paths[static_cast<std::size_t>(logits())];
-  if (!decision.last)
+  const Path& decision = paths[static_cast<std::size_t>(session.logits())];
+  return decision.before != nullptr ? decision.before : decision.last;
+}
+
+const Layer& Session::penultimate_layer() const {
+  const Layer* const found = penultimate_among(*this, [](const Layer&) { return true; });
+  if (found == nullptr)
     fail(Fault::usage, "network '{}' has no layer with weights before its output", graph().name());
-  return decision.before ? *decision.before : *decision.last;
+  return *found;
 }
 
 }  // namespace assay

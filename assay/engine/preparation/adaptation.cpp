@@ -1,11 +1,13 @@
 #include "assay/engine/preparation/adaptation.h"
 
+#include <assay/array_elements.h>
 #include <assay/array_math.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include <assay/error.h>
+#include <assay/model.h>
 
 namespace assay {
 namespace {
@@ -16,6 +18,47 @@ constexpr std::size_t compared_records = 500;
 Graph with_choices(Graph graph, const AdaptOptions& options) {
   for (const auto& [input, number] : options.fixed) graph = with_fixed_input(graph, input, number);
   return options.decision.empty() ? graph : with_decision(graph, options.decision);
+}
+
+// Of networks that run one record at a time, outputs joined of which a record has any number of rows: rows of
+// boxes. With so many of each record, the first ones and after them rows of -1, which is the score of none.
+constexpr std::int64_t most_rows = 300;
+
+bool joins_any_number_of_rows(const Session& session) {
+  const Graph& graph = session.graph();
+  const std::span<const ValueId> outputs = graph.outputs();
+  if (session.group() != 1 || graph.value(outputs[0]).name.find('+') == std::string::npos) return false;
+  const Shape& joined = session.shape(outputs[0]);
+  // A batch of one record is one row, unless these are rows of what the record holds.
+  return joined.size() == 2 && (joined[0] > 1 || std::ranges::any_of(outputs.subspan(1), [&](ValueId id) {
+                                  const Shape& declared = graph.value(id).shape;
+                                  return !declared.empty() && declared[0] < 0;
+                                }));
+}
+
+Graph with_rows_filled(const Session& session) {
+  const Graph& graph = session.graph();
+  const int index = graph.producer(graph.outputs()[0]);
+  GraphBuilder edit(graph);
+  const auto numbers = [&](const std::string& name, const std::vector<std::int64_t>& values) {
+    return edit.constant(edit.unused_name(name), array::tensor(values));
+  };
+  Node joined = graph.node(index);
+  for (ValueId& rows : joined.inputs) {
+    const std::string name = graph.value(rows).name;
+    const std::int64_t width = session.shape(rows).at(1);
+    const ValueId none =
+        edit.constant(edit.unused_name(name + "/none"), array::full({most_rows, width}, -1.0F));
+    const ValueId more =
+        edit.add("Concat", edit.unused_name(name + "/more"), {rows, none}, {{"axis", std::int64_t{0}}});
+    const ValueId some = edit.add("Slice", edit.unused_name(name + "/some"),
+                                  {more, numbers(name + "/begin", {0}), numbers(name + "/end", {most_rows}),
+                                   numbers(name + "/axis", {0})});
+    rows = edit.add("Reshape", edit.unused_name(name + "/filled"),
+                    {some, numbers(name + "/shape", {1, most_rows * width})});
+  }
+  edit.replace_node(index, std::move(joined));
+  return edit.build();
 }
 
 }  // namespace
@@ -51,6 +94,12 @@ Session session_of(AdaptedNetwork& network, const SessionOptions& options, const
                    Progress& progress) {
   Session session(network.graph, options);
   for (const std::string& notice : session.notices()) progress.notice(notice);
+  if (data != nullptr && joins_any_number_of_rows(session)) {
+    progress.notice(fmt::format("output '{}' has any number of rows: the first {} of a record decide",
+                                session.graph().value(session.graph().outputs()[0]).name, most_rows));
+    network.graph = with_rows_filled(session);
+    return Session(network.graph, options);
+  }
   // Where a record has one label, scores along another axis are a mistake more often than items.
   if (data == nullptr || data->target_width() < 2) return session;
   const ValueId first = session.graph().outputs()[0];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
@@ -40,6 +42,24 @@ void measure(Judge::Verdict& verdict, std::span<const float> was, std::span<cons
   }
 }
 
+// Classes of which more than the share of the items has changed. `leads`: null, all have.
+std::vector<std::int64_t> changed_classes(const task::Task& task, const std::vector<task::Lead>* leads,
+                                          const task::Items& items, double share) {
+  std::map<std::int64_t, std::pair<std::size_t, std::size_t>> counts;  // items, changed
+  for (std::size_t i = 0; i < items.classes.size(); ++i) {
+    const std::int64_t c = task::counted_class(task, items, i);
+    if (c == no_class) continue;
+    auto& [all, changed] = counts[c];
+    ++all;
+    changed += leads == nullptr || !(*leads)[i].holds ? 1 : 0;
+  }
+  std::vector<std::int64_t> classes;
+  for (const auto& [c, count] : counts) {
+    if (static_cast<double>(count.second) > share * static_cast<double>(count.first)) classes.push_back(c);
+  }
+  return classes;
+}
+
 }  // namespace
 
 void Judge::compare(Verdict& verdict, std::span<const float> now, std::int64_t expected) const {
@@ -52,7 +72,9 @@ void Judge::compare(Verdict& verdict, std::span<const float> now, std::int64_t e
 }
 
 void Judge::compare_items(Verdict& verdict, std::span<const float> now, const task::Items& items) const {
-  const task::Standing standing = task::standing_of(task_->leads(now, items), items, margin_.value_or(0));
+  const std::vector<task::Lead> leads = task_->leads(now, items);
+  const task::Standing standing = task::standing_of(leads, items, margin_.value_or(0));
+  verdict.classes = changed_classes(*task_, &leads, items, margin_.value_or(0));
   verdict.slack = standing.deciding.value;
   verdict.scale = standing.deciding.scale;
   verdict.killed = standing.beyond;
@@ -80,6 +102,7 @@ std::vector<Judge::Verdict> Judge::judge(const Array& original, const Array& mut
     measure(verdict, was, now);
     if (!verdict.finite) {
       verdict = {.killed = true, .finite = false, .slack = -infinity, .scale = infinity, .change = infinity};
+      if (task_) verdict.classes = changed_classes(*task_, nullptr, items[r], margin_.value_or(0));
     } else if (task_) {
       compare_items(verdict, now, items[r]);
     } else {

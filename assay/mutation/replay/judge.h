@@ -29,6 +29,7 @@ class Judge {
     double slack = 0;
     double scale = 0;   // largest magnitude among the values compared
     double change = 0;  // largest difference between the mutant's decision values and the original's
+    std::vector<std::int64_t> classes = {};  // of items: those that are killed, ascending
   };
   // One verdict a record. `original`, `mutant`: decision values [n, ...]; `expected`: the original's classes,
   // of classifiers; `items`: of tasks, those that the original decides correctly. Throws Error{unsupported}

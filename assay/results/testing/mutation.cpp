@@ -82,17 +82,25 @@ std::uint64_t mutants_for(const mutation::MutationState& state, const mutation::
   return one.coverable / state.classes();
 }
 
+bool of_items(const mutation::MutationState& state) { return !state.task().empty(); }
+
+// Of a record; nothing where it has many items.
+report::Cell class_cell(const mutation::MutationState& state, const mutation::MutationRecord& record) {
+  return of_items(state) ? report::Cell() : report::Cell(class_name(state.class_names, record.expected));
+}
+
 report::Table class_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
   report::Table table{"mutation_classes",
-                      "By class of the test inputs",
+                      of_items(state) ? "By class of items" : "By class of the test inputs",
                       {{"class", "class"},
-                       {"records", "records", Kind::count},
+                       {"records", of_items(state) ? "records with it" : "records", Kind::count},
                        {"killed", "mutants killed", Kind::count},
                        {"score", "score", Kind::percent},
                        {"error_rate", "average error rate", Kind::percent}},
                       {},
                       false};
   for (const mutation::ClassScore& one : score.by_class) {
+    if (of_items(state) && one.records == 0) continue;
     std::optional<double> share;
     if (one.score) share = static_cast<double>(one.killed) / static_cast<double>(mutants_for(state, one));
     table.rows.push_back({class_name(state.class_names, one.number), report::count_cell(one.records),
@@ -214,8 +222,8 @@ report::Table killer_table(const mutation::MutationState& state, const mutation:
   }
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t r) { return kills[r]; });
   for (const std::size_t r : std::span(order).first(std::min(count, order.size()))) {
-    table.rows.push_back({state.records()[r].id, class_name(state.class_names, state.records()[r].expected),
-                          report::count_cell(kills[r])});
+    table.rows.push_back(
+        {state.records()[r].id, class_cell(state, state.records()[r]), report::count_cell(kills[r])});
   }
   return table;
 }
@@ -290,7 +298,11 @@ std::vector<report::Definition> mutation_definitions(const mutation::ScoreOption
        paper},
       {"by class",
        "the share of mutants that records of one class kill, and their average error rate; the mean over all "
-       "classes, 0 for one without records, is the mutation score",
+       "classes, 0 for one without records, is the mutation score. Of items: a record kills the class of "
+       "which "
+       "it has items that the original decides correctly, and the mutant decides more than the share "
+       "`margin` "
+       "of them differently",
        paper},
       {"looks equivalent",
        fmt::format("no decision value changed by more than {}, so these records cannot tell the mutant from "
@@ -313,8 +325,8 @@ std::vector<report::Definition> mutation_definitions(const mutation::ScoreOption
   };
 }
 
-void add_figures(report::Document& document, const mutation::MutationScore& score,
-                 const mutation::RunFigures& figures) {
+void add_figures(report::Document& document, const mutation::MutationState& state,
+                 const mutation::MutationScore& score, const mutation::RunFigures& figures) {
   document.facts.push_back(count_fact("ran", "verdicts found now", figures.ran));
   if (figures.reused > 0)
     document.facts.push_back(count_fact("reused", "verdicts known before", figures.reused));
@@ -323,7 +335,7 @@ void add_figures(report::Document& document, const mutation::MutationScore& scor
   if (figures.non_finite > 0)
     document.notices.push_back(fmt::format(
         "{} records were left out: the original gives a NaN or infinity for them", figures.non_finite));
-  if (std::ranges::count(score.by_class, 0U, &mutation::ClassScore::records) > 0)
+  if (!of_items(state) && std::ranges::count(score.by_class, 0U, &mutation::ClassScore::records) > 0)
     document.notices.push_back("some classes have no record in T', so the score cannot reach 100 %");
 }
 
@@ -351,7 +363,7 @@ std::vector<report::Measurement> measurements_of(const mutation::MutationState& 
     measurements.back().layer = layer.name;
   }
   for (const mutation::ClassScore& one : score.by_class) {
-    if (!one.score || state.classes() == 1) continue;
+    if (!one.score || (state.classes() == 1 && !of_items(state))) continue;
     measurements.push_back(counted("mutation", one.killed, mutants_for(state, one)));
     measurements.back().class_name = class_name(state.class_names, one.number);
   }
@@ -391,8 +403,7 @@ report::Table matrix_table(const mutation::MutationState& state, const mutation:
   }
   for (std::size_t r = 0; r < state.records().size(); ++r) {
     if (!state.records()[r].judged) continue;
-    std::vector<report::Cell> row{state.records()[r].id,
-                                  class_name(state.class_names, state.records()[r].expected)};
+    std::vector<report::Cell> row{state.records()[r].id, class_cell(state, state.records()[r])};
     for (std::size_t m = 0; m < score.mutants.size(); ++m) {
       if (counts(score.mutants[m])) row.emplace_back(static_cast<std::int64_t>(state.mutants()[m].killed[r]));
     }
@@ -406,9 +417,11 @@ report::Document document_of(const mutation::MutationState& state, const mutatio
   report::Document document;
   document.headline = headline_of(state, score);
   add_facts(document, state, score);
-  if (figures != nullptr) add_figures(document, score, *figures);
+  if (figures != nullptr) add_figures(document, state, score, *figures);
   document.tables = {operator_table(score), mutation_layer_table(score)};
-  if (state.classes() > 1) document.tables.push_back(class_table(state, score));
+  if (report::Table table = class_table(state, score);
+      state.classes() > 1 || (of_items(state) && table.rows.size() > 1))
+    document.tables.push_back(std::move(table));
   for (report::Table table : {survivor_table(state, score, 5), killer_table(state, score, 5),
                               excluded_table(state, score), not_applicable_table(state)}) {
     if (!table.rows.empty()) document.tables.push_back(std::move(table));

@@ -123,6 +123,25 @@ class Boxes final : public Task {
     return marks;
   }
 
+  // The middle of each, in pixels of the picture.
+  Positions positions(const Items& items) const override {
+    if (!detector_.size()) return {};
+    const auto height = static_cast<std::int64_t>(detector_.size()->height),
+               width = static_cast<std::int64_t>(detector_.size()->width);
+    Positions where{.grid = {height, width}, .cells = {}};
+    const auto inside = [](float middle, std::int64_t side) {
+      return std::clamp(static_cast<std::int64_t>(std::floor(middle)), std::int64_t{0}, side - 1);
+    };
+    for (std::size_t i = 0; i < items.classes.size(); ++i) {
+      const std::span<const float> place = items.place(i);
+      const bool there = items.classes[i] >= 0 && items.classes[i] != background();
+      where.cells.push_back(there ? inside((place[1] + place[3]) / 2, height) * width +
+                                        inside((place[0] + place[2]) / 2, width)
+                                  : no_class);
+    }
+    return where;
+  }
+
   void differentiate(std::span<const float> output, const Lead& lead, float weight,
                      std::span<float> gradients) const override {
     detector_.differentiate(output, lead, weight, gradients);

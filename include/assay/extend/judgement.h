@@ -72,6 +72,12 @@ struct Marks {
   std::int64_t rows = 0, columns = 0;
 };
 
+// Where items lie: in cells of a grid over the whole record.
+struct Positions {
+  std::vector<std::int64_t> grid = {};   // cells along each axis; empty: items have no position
+  std::vector<std::int64_t> cells = {};  // of each item, row by row; no_class (-1): it is nowhere
+};
+
 // What was decided of a record's items, [items] each. A class that is `no_class` (-1) is wanted where an item
 // does not count, and decided where a score is NaN.
 struct Judgement {

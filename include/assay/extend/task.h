@@ -70,6 +70,8 @@ class Task {
   virtual ItemRows rows(const Array& outputs, const Array& targets) const;
   // Items as they are drawn over a picture. Nothing where they have no place in it.
   virtual Marks marks(const Items&) const { return {}; }
+  // Where items lie in the record, so that layers that keep positions are looked at there.
+  virtual Positions positions(const Items&) const { return {}; }
   // In the order in which they are reported, the first ones in the headline. Called for resampled sums as
   // well.
   virtual std::vector<Figure> figures(const Sums& sums) const = 0;
