@@ -58,6 +58,7 @@ CASES = {
     "select": [{"model": "net.onnx", "test": "test.npz", "by": "deepgini", "size": 10, "out": "{}.txt"}],
     "attack": [{"model": "net.onnx", "data": RANGED, "attack": ["fgsm[eps=0.2]"], "out": "attacked-{}", "pictures": 1}],
     "attacks": [{}],
+    "bounds": [{"model": "net.onnx", "data": RANGED, "eps": 0.01, "bisections": 2, "write_queries": "queries-{}", "count": 2}],
     "robust": [
         {"model": "net.onnx", "data": RANGED, "along": ["noise[sigma=0:0.4:0.2]", "fgsm[eps=0/0.1,norm=l2]"], "fail_under": ["area=0.9"]},
     ],

@@ -43,6 +43,7 @@ class Documents : public Program {
                     criteria},
       {"attack", "net.onnx images-idx3-ubyte --attack noise"},
       {"attacks", ""},
+      {"bounds", "net.onnx 'images-idx3-ubyte[:20]' --eps 0.02 --bisections 3 --fail-under certified=0"},
       {"audit",
        "--model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --criterion nc --count 2 "
        "--subsets 10 "

@@ -175,7 +175,7 @@ TEST(StepCommands, OfPacksNeitherMakeFilesNorRunCode) {
         EXPECT_EQ(evidence::why_not_repeated(typed, "step").empty(), kept) << name << " --" << flag;
     }
   }
-  EXPECT_THAT(measuring, testing::ElementsAre("cover", "data", "evaluate", "importance", "model", "mutate",
+  EXPECT_THAT(measuring, testing::ElementsAre("bounds", "cover", "data", "evaluate", "importance", "model", "mutate",
                                               "robust", "select"));
   for (const char* flag : {"trust", "config", "plugin", "force", "json", "html", "csv", "state",
                            "extend-with", "made-dir", "append", "journal-every"}) {

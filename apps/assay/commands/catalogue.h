@@ -13,6 +13,7 @@ std::span<const CommandInfo> commands();
 // One function per subcommand, defined in the file of that name.
 CommandInfo attack_command();
 CommandInfo attacks_command();
+CommandInfo bounds_command();
 CommandInfo robust_command();
 CommandInfo evidence_command();
 CommandInfo explore_command();
