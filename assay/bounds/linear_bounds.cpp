@@ -59,7 +59,7 @@ void back_through_window(const Greatest& found, ValueId operand, const Box& at, 
 
 }  // namespace
 
-LinearBounds::LinearBounds(const StaticNetwork& network) : network_(network) {
+LinearBounds::LinearBounds(const StaticNetwork& network) : network_(network), direct_{network.input} {
   for (const Node& node : network.graph.nodes()) {
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       if (node.outputs[i] != no_value && (i == 0 || node.op == "Split")) add_step(node, i);
@@ -83,6 +83,8 @@ void LinearBounds::add_step(const Node& node, std::size_t output) {
     if (step.rule != Rule::movement) step.rounding = rounding_of(terms_of(network_, node), node);
     step.linear = linear_node(network_, node, output);
     for (const LinearNode::Operand& operand : step.linear.operands) entries_ += operand.rows.column.size();
+    if (step.linear.operands.size() == 1 && step.linear.operands[0].value == network_.input)
+      direct_.insert(step.output);
   }
   if (entries_ > most)
     fail(Fault::resources,
@@ -150,29 +152,48 @@ void LinearBounds::refine(Intervals& at, ValueId value, const std::vector<std::s
   }
 }
 
+std::vector<std::size_t> LinearBounds::loose(const Step& step, const Intervals& at) const {
+  const Box& operand = at.at(step.operand);
+  std::set<std::size_t> elements;
+  const auto add_unsure = [&](const Rows& windows, const Box& box) {
+    for (std::size_t k = 0; k < windows.count(); ++k) {
+      if (greatest_of(windows, k, box).sure) continue;
+      for (std::size_t e = windows.begin[k]; e < windows.begin[k + 1]; ++e)
+        elements.insert(static_cast<std::size_t>(windows.column[e]));
+    }
+  };
+  if (!step.function) {
+    add_unsure(step.windows, operand);
+    return {elements.begin(), elements.end()};
+  }
+  for (std::size_t k = 0; k < operand.low.size(); ++k)
+    if (!step.function->is_exact(operand.low[k], operand.high[k])) elements.insert(k);
+  for (const Step& later : steps_)
+    if (later.rule == Rule::greatest && later.operand == step.output)
+      add_unsure(later.windows, at.at(step.output));
+  return {elements.begin(), elements.end()};
+}
+
+void LinearBounds::tighten_output(const Step& step, Intervals& at) const {
+  const Box& operand = at.at(step.operand);
+  Box& output = at.at(step.output);
+  for (std::size_t k = 0; k < output.low.size(); ++k) {
+    if (step.function) {
+      const auto [low, high] = step.function->ends(operand.low[k], operand.high[k]);
+      tighten(output, k, low, high);
+    } else {
+      const Greatest found = greatest_of(step.windows, k, operand);
+      tighten(output, k, found.low, found.high);
+    }
+  }
+}
+
 void LinearBounds::refine(Intervals& at) const {
-  std::set<ValueId> tight{network_.input};
+  std::set<ValueId> tight = direct_;
   for (const Step& step : steps_) {
     if (step.rule != Rule::monotone && step.rule != Rule::greatest) continue;
-    const Box& operand = at.at(step.operand);
-    std::set<std::size_t> open;
-    for (std::size_t k = 0; k < network_.size(step.output); ++k) {
-      if (step.function && !step.function->is_exact(operand.low[k], operand.high[k])) open.insert(k);
-      if (!step.function && !greatest_of(step.windows, k, operand).sure)
-        for (std::size_t e = step.windows.begin[k]; e < step.windows.begin[k + 1]; ++e)
-          open.insert(static_cast<std::size_t>(step.windows.column[e]));
-    }
-    if (tight.insert(step.operand).second) refine(at, step.operand, {open.begin(), open.end()});
-    Box& output = at.at(step.output);
-    for (std::size_t k = 0; k < output.low.size(); ++k) {
-      if (step.function) {
-        const auto [low, high] = step.function->ends(operand.low[k], operand.high[k]);
-        tighten(output, k, low, high);
-      } else {
-        const Greatest found = greatest_of(step.windows, k, operand);
-        tighten(output, k, found.low, found.high);
-      }
-    }
+    if (tight.insert(step.operand).second) refine(at, step.operand, loose(step, at));
+    tighten_output(step, at);
     tight.insert(step.output);
   }
 }

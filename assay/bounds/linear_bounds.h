@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -50,9 +51,14 @@ class LinearBounds {
   void back(const Step& step, const Intervals& at, BackwardSums& sums) const;
   void refine(Intervals& at, ValueId value, const std::vector<std::size_t>& elements) const;
   void add_step(const Node& node, std::size_t output);
+  // Elements of a step's operand whose tighter bounds make the step's, or those of a maximum after it,
+  // tighter.
+  std::vector<std::size_t> loose(const Step& step, const Intervals& at) const;
+  void tighten_output(const Step& step, Intervals& at) const;
 
   const StaticNetwork& network_;
-  std::vector<Step> steps_;  // in the order of computation
+  std::vector<Step> steps_;   // in the order of computation
+  std::set<ValueId> direct_;  // one sum from the input at most: their intervals are as tight as can be
   std::size_t entries_ = 0;
 };
 

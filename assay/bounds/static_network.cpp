@@ -116,7 +116,9 @@ Rule rule_of(const Graph& graph, const Node& node) {
 }
 
 std::size_t terms_of(const StaticNetwork& network, const Node& node) {
-  const auto weights = [&](std::size_t input) -> const Array& { return network.graph.constant(node.inputs[input]); };
+  const auto weights = [&](std::size_t input) -> const Array& {
+    return network.graph.constant(node.inputs[input]);
+  };
   if (node.op == "Conv") return static_cast<std::size_t>(weights(1).count() / weights(1).size(0)) + 1;
   if (node.op == "Gemm" || node.op == "MatMul") {
     const std::size_t constant = network.graph.is_constant(node.inputs[1]) ? 1 : 0;

@@ -199,9 +199,9 @@ def test_margins_are_those_of_numpy(inside, program, network, method, eps):
         label = int(np.argmax(outputs(steps, one)))
         plain = margin(steps, interval_bounds(steps, low, high), label, True)
         expected = plain if method == "interval" or plain > 0 else margin(steps, linear_bounds(steps, low, high), label, False)
-        # Rounding is included, and goes outwards.
+        # Rounding is included for the worst order of every sum, and goes outwards.
         assert row["margin"] <= expected
-        assert row["margin"] == pytest.approx(expected, abs=3e-3, rel=1e-3)
+        assert row["margin"] == pytest.approx(expected, abs=2e-2, rel=5e-3)
         assert row["outcome"] == ("certified" if row["margin"] > 0 else "open")
         compared += 1
     assert compared > 0
