@@ -1,7 +1,7 @@
 #pragma once
 
 // Interval bounds as a network: every value of a network becomes two, the middles and radii of intervals that
-// hold it. The engine runs it as any other, so that bounds of a batch cost about three forward passes.
+// hold it. The engine runs it as any other: weights twice, and elementwise operators.
 //
 // Radii include all rounding: of the network in float32, and of the bounds themselves.
 
