@@ -26,7 +26,8 @@ using frame::refuse_without_effect;
 using frame::Settings;
 
 // Where `assay --help` lists commands.
-inline constexpr frame::Group begin_group{"Begin"}, test_group{"Test"}, states_group{"States", true},
-    break_group{"Break"}, explain_group{"Explain"}, report_group{"Report"}, look_up_group{"Look up", true};
+inline constexpr frame::Group begin_group{"Begin"}, test_group{"Test"}, files_group{"Files", true},
+    break_group{"Break"}, explain_group{"Explain"}, assure_group{"Assure", true}, report_group{"Report"},
+    look_up_group{"Look up", true};
 
 }  // namespace assay::app

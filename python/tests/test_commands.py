@@ -58,6 +58,9 @@ CASES = {
     "select": [{"model": "net.onnx", "test": "test.npz", "by": "deepgini", "size": 10, "out": "{}.txt"}],
     "attack": [{"model": "net.onnx", "data": RANGED, "attack": ["fgsm[eps=0.2]"], "out": "attacked-{}", "pictures": 1}],
     "attacks": [{}],
+    "bounds": [{"model": "net.onnx", "data": RANGED, "eps": 0.01, "bisections": 2, "write_queries": "queries-{}", "count": 2}],
+    "monitor": [{"model": "net.onnx", "test": RANGED, "false_alarms": 0.2, "attack": ["noise"], "out": "monitored-{}.onnx", "source": "monitor-{}.hpp"}],
+    "reliability": [{"model": "net.onnx", "test": "test.npz", "train": "train.npz", "calibration": "train.npz", "twin": ["net.onnx"], "out": "calibrated-{}.onnx"}],
     "robust": [
         {"model": "net.onnx", "data": RANGED, "along": ["noise[sigma=0:0.4:0.2]", "fgsm[eps=0/0.1,norm=l2]"], "fail_under": ["area=0.9"]},
     ],

@@ -43,6 +43,7 @@ class Documents : public Program {
                     criteria},
       {"attack", "net.onnx images-idx3-ubyte --attack noise"},
       {"attacks", ""},
+      {"bounds", "net.onnx 'images-idx3-ubyte[:20]' --eps 0.02 --bisections 3 --fail-under certified=0"},
       {"audit",
        "--model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --criterion nc --count 2 "
        "--subsets 10 "
@@ -63,8 +64,15 @@ class Documents : public Program {
       {"inspect", "--model net.onnx --data images-idx3-ubyte --hypotheses label --measure pearson"},
       {"measures", ""},
       {"model", "net.onnx"},
+      {"monitor",
+       "net.onnx images-idx3-ubyte --score mdsa --train images-idx3-ubyte --attack noise --foreign "
+       "'images-idx3-ubyte[:9]' --fail-under 'false-alarms<=1'"},
       {"mutate", "--model net.onnx --test images-idx3-ubyte --operator gf --count 3"},
       {"operators", ""},
+      {"reliability",
+       "net.onnx images-idx3-ubyte --train 'images-idx3-ubyte[:50]' --calibration images-idx3-ubyte --twin "
+       "net.onnx --candidates 3 "
+       "--fail-under 'failure-probability<=1' --fail-under 'leaked-records<=0'"},
       {"report", "a.json"},
       {"evidence", "--model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --out pack"},
       {"verify", "pack"},

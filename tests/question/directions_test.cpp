@@ -175,8 +175,8 @@ TEST(StepCommands, OfPacksNeitherMakeFilesNorRunCode) {
         EXPECT_EQ(evidence::why_not_repeated(typed, "step").empty(), kept) << name << " --" << flag;
     }
   }
-  EXPECT_THAT(measuring, testing::ElementsAre("cover", "data", "evaluate", "importance", "model", "mutate",
-                                              "robust", "select"));
+  EXPECT_THAT(measuring, testing::ElementsAre("bounds", "cover", "data", "evaluate", "importance", "model",
+                                              "mutate", "robust", "select"));
   for (const char* flag : {"trust", "config", "plugin", "force", "json", "html", "csv", "state",
                            "extend-with", "made-dir", "append", "journal-every"}) {
     const evidence::StepFlag* const found = evidence::step_flag("cover", flag);

@@ -44,7 +44,7 @@ CommandInfo combine_command() {
           "  assay combine shard-*.cov --out all.cov\n"
           "  assay combine shard-*.mut --fail-under mutation=0.7\n"
           "  assay combine day.cov night.cov --json both.json",
-          make_command<Combine>, states_group};
+          make_command<Combine>, files_group};
 }
 
 }  // namespace assay::app

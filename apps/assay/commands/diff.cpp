@@ -42,7 +42,7 @@ CommandInfo diff_command() {
   return {"diff", "what one coverage state covers and another does not, down to neurons and records",
           "  assay diff before.cov after.cov\n"
           "  assay diff lenet4.cov lenet5.cov --examples 10 --json diff.json",
-          make_command<Diff>, states_group};
+          make_command<Diff>, files_group};
 }
 
 }  // namespace assay::app

@@ -63,7 +63,7 @@ CommandInfo prune_command() {
       "  assay prune net.onnx test.npz --units layer=fc1,units=3+5+8-11 --out pruned.onnx\n"
       "  assay inspect net.onnx train.npz --hypotheses label --json seen.json\n"
       "  assay prune net.onnx test.npz --units from=seen.json,hypothesis=label:7,top=5 --random-groups 20",
-      make_command<Prune>, explain_group};
+      make_command<Prune>, files_group};
 }
 
 }  // namespace assay::app

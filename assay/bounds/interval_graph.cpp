@@ -1,0 +1,217 @@
+#include "assay/bounds/interval_graph.h"
+
+#include <assay/array_math.h>
+
+#include <cmath>
+
+#include <assay/model.h>
+#include "assay/engine/parameters.h"
+
+namespace assay::bounds {
+namespace {
+
+constexpr double unit = 0x1p-24;
+
+class Builder {
+ public:
+  explicit Builder(const StaticNetwork& network) : network_(network), graph_(network.graph) {}
+
+  IntervalGraph build() {
+    const auto input = [&](const char* name) {
+      Shape shape = network_.shape(network_.input);
+      shape[0] = -1;
+      return edit_.input(name, DType::float32, shape);
+    };
+    IntervalValue at{input("middle"), input("radius")};
+    bounds_[network_.input] = at;
+    for (const Node& node : graph_.nodes()) {
+      add(node);
+      if (bounds_.contains(network_.output)) break;
+    }
+    at = bounds_.at(network_.output);
+    edit_.output(at.middle);
+    edit_.output(at.radius);
+    return {.graph = edit_.build(), .bounds = bounds_};
+  }
+
+ private:
+  void add(const Node& node) {
+    switch (rule_of(graph_, node)) {
+      case Rule::affine:
+        bounds_[node.outputs[0]] = affine(node);
+        break;
+      case Rule::sum:
+        bounds_[node.outputs[0]] = sum(node);
+        break;
+      case Rule::movement:
+        move(node);
+        break;
+      case Rule::monotone:
+      case Rule::greatest:
+        bounds_[node.outputs[0]] = ends(node);
+        break;
+    }
+  }
+
+  ValueId number(double value) {
+    const auto rounded = static_cast<float>(value);
+    const auto [at, fresh] = numbers_.try_emplace(rounded, no_value);
+    if (fresh) at->second = edit_.constant("", Array::of<float>({}, std::vector<float>{rounded}));
+    return at->second;
+  }
+  ValueId constant(const Array& array) { return edit_.constant("", array); }
+  ValueId constant_of(ValueId id) {
+    const auto [at, fresh] = constants_.try_emplace(id, no_value);
+    if (fresh) at->second = constant(graph_.constant(id));
+    return at->second;
+  }
+  ValueId apply(const char* op, std::vector<ValueId> inputs) { return edit_.add(op, "", std::move(inputs)); }
+  // The node with other operands.
+  ValueId apply(const Node& node, std::vector<ValueId> inputs) {
+    return edit_.add(node.op, "", std::move(inputs), node.attributes);
+  }
+  // What the operand is of middles or radii; constants stay.
+  ValueId part(ValueId id, ValueId IntervalValue::*which) {
+    if (id == no_value) return no_value;
+    return graph_.is_constant(id) ? constant_of(id) : bounds_.at(id).*which;
+  }
+  std::vector<ValueId> parts(const Node& node, ValueId IntervalValue::*which) {
+    std::vector<ValueId> all;
+    for (const ValueId id : node.inputs) all.push_back(part(id, which));
+    return all;
+  }
+  // radius + share * (|middle| + radius).
+  ValueId widened(IntervalValue at, double share) {
+    return apply("Add", {apply("Mul", {at.radius, number(1 + 1.001 * share)}),
+                         apply("Mul", {apply("Abs", {at.middle}), number(1.001 * share)})});
+  }
+
+  // With y = W x + b, |x - m| <= r and errors of at most g (|W| |x| + |b|) in y and in W m + b each, y is
+  // within |W| r + 2 g (|W| (|m| + r) + |b|) of what is computed of m. The sum on the right is computed with
+  // an error of the same kind, for which 4 g is enough.
+  IntervalValue affine(const Node& node) {
+    const double share = 4 * rounding_of(terms_of(network_, node), node);
+    const std::size_t data = graph_.is_constant(node.inputs[0]) ? 1 : 0;
+    const ValueId middle = apply(node, parts(node, &IntervalValue::middle));
+    return {middle, radius(node, widened(bounds_.at(node.inputs[data]), share), share)};
+  }
+
+  ValueId magnitude(ValueId id) { return constant(graph_.constant(id).abs()); }
+  // Of constants that are added.
+  ValueId slack(const Array& added, double share) {
+    return constant((added.to(DType::float32).abs() * share + underflow).to(DType::float32));
+  }
+
+  ValueId radius(const Node& node, ValueId at, double share) {
+    if (node.op == "Conv") return radius_of_convolution(node, at, share);
+    if (node.op == "Gemm") return radius_of_gemm(node, at, share);
+    if (node.op == "BatchNormalization") return radius_of_normalisation(node, at, share);
+    std::vector<ValueId> inputs;
+    for (const ValueId id : node.inputs)
+      inputs.push_back(id == no_value                                  ? no_value
+                       : !graph_.is_constant(id)                       ? at
+                       : graph_.constant(id).dtype() == DType::float32 ? magnitude(id)
+                                                                       : constant_of(id));
+    const ValueId sum = node.op == "Neg" ? at : apply(node, std::move(inputs));
+    return apply("Add", {sum, number(underflow)});
+  }
+
+  ValueId radius_of_convolution(const Node& node, ValueId at, double share) {
+    const bool biased = node.inputs.size() > 2 && node.inputs[2] != no_value;
+    const Array bias =
+        biased ? graph_.constant(node.inputs[2]) : array::zeros({graph_.constant(node.inputs[1]).size(0)});
+    return apply(node, {at, magnitude(node.inputs[1]), slack(bias, share)});
+  }
+
+  ValueId radius_of_gemm(const Node& node, ValueId at, double share) {
+    Node positive = node;
+    const float alpha = node.real("alpha", 1), beta = node.real("beta", 1);
+    positive.attributes["alpha"] = std::abs(alpha);
+    positive.attributes["beta"] = 1.0F;
+    const bool biased = node.inputs.size() > 2 && node.inputs[2] != no_value;
+    const Array bias = biased ? graph_.constant(node.inputs[2]) * beta : array::zeros({1});
+    const std::size_t weights = graph_.is_constant(node.inputs[1]) ? 1 : 0;
+    std::vector<ValueId> inputs{at, at, slack(bias, share)};
+    inputs[weights] = magnitude(node.inputs[weights]);
+    return apply(positive, std::move(inputs));
+  }
+
+  // Also covers a convolution into whose weights the scale is folded.
+  ValueId radius_of_normalisation(const Node& node, ValueId at, double share) {
+    const auto of = [&](std::size_t i) { return graph_.constant(node.inputs[i]).to(DType::float64); };
+    const Array scale = (of(1) / array::sqrt(of(4) + static_cast<double>(node.real("epsilon", 1e-5F)))).abs();
+    const Array shift = scale * of(3).abs() + of(2).abs();
+    Shape channels(network_.shape(node.inputs[0]).size() - 1, 1);
+    channels[0] = scale.count();
+    const Array factor = (scale * (1 + 4 * unit)).to(DType::float32).reshape(channels);
+    return apply("Add", {apply("Mul", {at, constant(factor)}),
+                         slack(shift.to(DType::float32).reshape(channels), share)});
+  }
+
+  // One rounding of the network's sum, one of the middles, two of the radii.
+  IntervalValue sum(const Node& node) {
+    const ValueId middle = apply(node, parts(node, &IntervalValue::middle));
+    ValueId radius = no_value;
+    for (const ValueId id : node.inputs) {
+      if (graph_.is_constant(id)) continue;
+      const ValueId one = bounds_.at(id).radius;
+      radius = radius == no_value ? one : apply("Add", {radius, one});
+    }
+    // In the shape of the sum, where a constant is broadcast.
+    const ValueId wide = apply("Add", {apply("Mul", {radius, number(1 + 8 * unit)}),
+                                       apply("Mul", {apply("Abs", {middle}), number(8 * unit)})});
+    return {middle, apply("Add", {wide, number(underflow)})};
+  }
+
+  void move(const Node& node) {
+    std::vector<ValueId> middles = parts(node, &IntervalValue::middle), radii;
+    for (const ValueId id : node.inputs) {
+      const bool added = id != no_value && graph_.is_constant(id) && is_real(graph_.constant(id).dtype());
+      radii.push_back(added ? constant(array::zeros_like(graph_.constant(id)))
+                            : part(id, &IntervalValue::radius));
+    }
+    const std::vector<ValueId> of_middles = copies(node, std::move(middles)),
+                               of_radii = copies(node, std::move(radii));
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      if (node.outputs[i] != no_value) bounds_[node.outputs[i]] = {of_middles[i], of_radii[i]};
+  }
+
+  std::vector<ValueId> copies(const Node& node, std::vector<ValueId> inputs) {
+    Node copy{
+        .name = "", .op = node.op, .inputs = std::move(inputs), .outputs = {}, .attributes = node.attributes};
+    for (const ValueId id : node.outputs) copy.outputs.push_back(id == no_value ? no_value : edit_.value(""));
+    const std::vector<ValueId> outputs = copy.outputs;
+    edit_.node(std::move(copy));
+    return outputs;
+  }
+
+  // Of functions that never fall: at both ends of the interval.
+  IntervalValue ends(const Node& node) {
+    const IntervalValue at = bounds_.at(node.inputs[0]);
+    const auto end = [&](const char* op) {
+      std::vector<ValueId> inputs = parts(node, &IntervalValue::middle);
+      inputs[0] = apply(op, {at.middle, at.radius});
+      return apply(node, std::move(inputs));
+    };
+    const ValueId low = end("Sub"), high = end("Add");
+    const ValueId middle = apply("Mul", {apply("Add", {low, high}), number(0.5)});
+    // Half the width, and what rounding the ends, their middle and the width can take away.
+    const ValueId size = apply("Add", {apply("Abs", {low}), apply("Abs", {high})});
+    const double error = node.op == "Sigmoid" || node.op == "Tanh" ? function_error : underflow;
+    const ValueId rounding = apply("Add", {apply("Mul", {size, number(32 * unit)}), number(error)});
+    return {middle, apply("Add", {apply("Sub", {high, middle}), rounding})};
+  }
+
+  const StaticNetwork& network_;
+  const Graph& graph_;
+  GraphBuilder edit_{"intervals"};
+  std::map<ValueId, IntervalValue> bounds_;
+  std::map<ValueId, ValueId> constants_;
+  std::map<float, ValueId> numbers_;
+};
+
+}  // namespace
+
+IntervalGraph interval_graph(const StaticNetwork& network) { return Builder(network).build(); }
+
+}  // namespace assay::bounds

@@ -1,0 +1,201 @@
+#include "assay/bounds/linear_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <assay/error.h>
+#include "assay/bounds/backward_sums.h"
+
+namespace assay::bounds {
+namespace {
+
+using Row = BackwardSums::Row;
+
+double magnitude(const Box& box, std::size_t i) {
+  return std::max(std::abs(box.low[i]), std::abs(box.high[i]));
+}
+
+void tighten(Box& box, std::size_t i, double low, double high) {
+  box.low[i] = std::max(box.low[i], low);
+  box.high[i] = std::min(box.high[i], high);
+  if (box.low[i] > box.high[i]) std::swap(box.low[i], box.high[i]);  // by rounding, of a point
+}
+
+// Of a window: the element that is surely at least all lower ends, whether it is the greatest in any case,
+// and the bounds of the greatest.
+struct Greatest {
+  std::int32_t element = 0;
+  bool sure = true;
+  double low = -std::numeric_limits<double>::infinity(), high = low;
+};
+Greatest greatest_of(const Rows& windows, std::size_t row, const Box& at) {
+  Greatest found;
+  for (std::size_t e = windows.begin[row]; e < windows.begin[row + 1]; ++e) {
+    const auto i = static_cast<std::size_t>(windows.column[e]);
+    if (at.low[i] > found.low) found.low = at.low[i], found.element = windows.column[e];
+    found.high = std::max(found.high, at.high[i]);
+  }
+  for (std::size_t e = windows.begin[row]; e < windows.begin[row + 1]; ++e)
+    found.sure = found.sure && (windows.column[e] == found.element ||
+                                at.high[static_cast<std::size_t>(windows.column[e])] <= found.low);
+  return found;
+}
+
+void back_through_function(const MonotoneFunction& function, const Box& operand, std::size_t k, Row row,
+                           Row to, BackwardSums& sums) {
+  const auto [below, above] = function.over(operand.low[k], operand.high[k]);
+  BackwardSums::pass(to, below.slope, above.slope, row);
+  sums.add(below.intercept, above.intercept,
+           BackwardSums::accuracy * magnitude(operand, k) + function.rounding(operand.low[k]), row);
+}
+
+void back_through_window(const Greatest& found, ValueId operand, const Box& at, Row row, BackwardSums& sums) {
+  const auto i = static_cast<std::size_t>(found.element);
+  BackwardSums::pass(sums.row(operand, i), 1, found.sure ? 1 : 0, row);
+  sums.add(0, found.sure ? 0 : found.high, BackwardSums::accuracy * magnitude(at, i), row);
+}
+
+}  // namespace
+
+LinearBounds::LinearBounds(const StaticNetwork& network) : network_(network), direct_{network.input} {
+  for (const Node& node : network.graph.nodes()) {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      if (node.outputs[i] != no_value && (i == 0 || node.op == "Split")) add_step(node, i);
+    if (std::ranges::find(node.outputs, network.output) != node.outputs.end()) break;
+  }
+}
+
+void LinearBounds::add_step(const Node& node, std::size_t output) {
+  constexpr std::size_t most = 200'000'000;  // of 12 bytes each
+  Step step{.rule = rule_of(network_.graph, node),
+            .output = node.outputs[output],
+            .linear = {},
+            .function = {},
+            .windows = {},
+            .operand = node.inputs[0]};
+  if (step.rule == Rule::monotone) {
+    step.function.emplace(network_.graph, node);
+  } else if (step.rule == Rule::greatest) {
+    step.windows = windows_of(network_, node);
+  } else {
+    if (step.rule != Rule::movement) step.rounding = rounding_of(terms_of(network_, node), node);
+    step.linear = linear_node(network_, node, output);
+    for (const LinearNode::Operand& operand : step.linear.operands) entries_ += operand.rows.column.size();
+    if (step.linear.operands.size() == 1 && step.linear.operands[0].value == network_.input)
+      direct_.insert(step.output);
+  }
+  if (entries_ > most)
+    fail(Fault::resources,
+         "bounds by linear functions: the layers of '{}' up to {} have more than {} connections; use {}",
+         network_.graph.name(), node.describe(), most, About{"intervals", "{method=interval}"});
+  steps_.push_back(std::move(step));
+}
+
+// The error of a linear element is that of the network in float32 and of the factors here, both shares of
+// sum |w x|.
+void LinearBounds::back(const Step& step, const Intervals& at, BackwardSums& sums) const {
+  for (std::size_t k = 0; k < network_.size(step.output); ++k) {
+    const Row row = sums.row(step.output, k);
+    if (BackwardSums::is_nothing(row)) continue;
+    if (step.function) {
+      back_through_function(*step.function, at.at(step.operand), k, row, sums.row(step.operand, k), sums);
+      continue;
+    }
+    if (step.rule == Rule::greatest) {
+      const Box& operand = at.at(step.operand);
+      back_through_window(greatest_of(step.windows, k, operand), step.operand, operand, row, sums);
+      continue;
+    }
+    const double added = step.linear.added.empty() ? 0 : step.linear.added[k];
+    double size = std::abs(added);
+    for (const auto& [value, rows] : step.linear.operands) {
+      const Box& operand = at.at(value);
+      for (std::size_t e = rows.begin[k]; e < rows.begin[k + 1]; ++e) {
+        const auto i = static_cast<std::size_t>(rows.column[e]);
+        BackwardSums::pass(sums.row(value, i), rows.factor[e], row);
+        size += std::abs(rows.factor[e]) * magnitude(operand, i);
+      }
+    }
+    sums.add(added, (step.rounding + BackwardSums::accuracy) * size + underflow, row);
+  }
+}
+
+std::vector<double> LinearBounds::least(const Intervals& at, ValueId value,
+                                        std::span<const Terms> wanted) const {
+  BackwardSums sums(network_, wanted.size());
+  for (std::size_t p = 0; p < wanted.size(); ++p)
+    for (const auto& [element, factor] : wanted[p]) sums.row(value, element)[p] += factor;
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    if (!sums.has(step->output)) continue;
+    back(*step, at, sums);
+    sums.drop(step->output);
+  }
+  const Box& input = at.at(network_.input);
+  if (sums.has(network_.input))
+    for (std::size_t i = 0; i < input.low.size(); ++i)
+      sums.add(input.low[i], input.high[i], 0, sums.row(network_.input, i));
+  return sums.least();
+}
+
+void LinearBounds::refine(Intervals& at, ValueId value, const std::vector<std::size_t>& elements) const {
+  constexpr std::size_t together = 32;
+  for (std::size_t first = 0; first < elements.size(); first += together) {
+    const std::size_t end = std::min(elements.size(), first + together);
+    std::vector<Terms> sums;
+    for (std::size_t e = first; e < end; ++e)
+      for (const double sign : {1.0, -1.0}) sums.push_back({{elements[e], sign}});
+    const std::vector<double> found = least(at, value, sums);
+    for (std::size_t e = first; e < end; ++e)
+      tighten(at.at(value), elements[e], found[2 * (e - first)], -found[2 * (e - first) + 1]);
+  }
+}
+
+std::vector<std::size_t> LinearBounds::loose(const Step& step, const Intervals& at) const {
+  const Box& operand = at.at(step.operand);
+  std::set<std::size_t> elements;
+  const auto add_unsure = [&](const Rows& windows, const Box& box) {
+    for (std::size_t k = 0; k < windows.count(); ++k) {
+      if (greatest_of(windows, k, box).sure) continue;
+      for (std::size_t e = windows.begin[k]; e < windows.begin[k + 1]; ++e)
+        elements.insert(static_cast<std::size_t>(windows.column[e]));
+    }
+  };
+  if (!step.function) {
+    add_unsure(step.windows, operand);
+    return {elements.begin(), elements.end()};
+  }
+  for (std::size_t k = 0; k < operand.low.size(); ++k)
+    if (!step.function->is_exact(operand.low[k], operand.high[k])) elements.insert(k);
+  for (const Step& later : steps_)
+    if (later.rule == Rule::greatest && later.operand == step.output)
+      add_unsure(later.windows, at.at(step.output));
+  return {elements.begin(), elements.end()};
+}
+
+void LinearBounds::tighten_output(const Step& step, Intervals& at) const {
+  const Box& operand = at.at(step.operand);
+  Box& output = at.at(step.output);
+  for (std::size_t k = 0; k < output.low.size(); ++k) {
+    if (step.function) {
+      const auto [low, high] = step.function->ends(operand.low[k], operand.high[k]);
+      tighten(output, k, low, high);
+    } else {
+      const Greatest found = greatest_of(step.windows, k, operand);
+      tighten(output, k, found.low, found.high);
+    }
+  }
+}
+
+void LinearBounds::refine(Intervals& at) const {
+  std::set<ValueId> tight = direct_;
+  for (const Step& step : steps_) {
+    if (step.rule != Rule::monotone && step.rule != Rule::greatest) continue;
+    if (tight.insert(step.operand).second) refine(at, step.operand, loose(step, at));
+    tighten_output(step, at);
+    tight.insert(step.output);
+  }
+}
+
+}  // namespace assay::bounds

@@ -1,0 +1,47 @@
+#pragma once
+
+// A network in the form that bounds are found of: constants folded, shapes known, one input, one value.
+
+#include <vector>
+
+#include <assay/session.h>
+
+namespace assay::bounds {
+
+struct StaticNetwork {
+  Graph graph;
+  std::vector<Shape> shapes;  // of every value, for one record
+  ValueId input = no_value, output = no_value;
+
+  const Shape& shape(ValueId id) const { return shapes[static_cast<std::size_t>(id)]; }
+  std::size_t size(ValueId id) const { return static_cast<std::size_t>(element_count(shape(id))); }
+};
+
+// Throws Error{unsupported} for several inputs, one of integers, and records that are not along axis 0.
+StaticNetwork static_network(const Session& session, ValueId output);
+
+// What bounds do at a node.
+enum class Rule {
+  affine,    // a sum of products with constants
+  sum,       // of two values, or a value and constants
+  movement,  // elements in other positions
+  monotone,  // of each element alone, never falls
+  greatest   // of windows of elements
+};
+// Throws Error{unsupported} naming node and operators that there are rules for.
+Rule rule_of(const Graph& graph, const Node& node);
+
+// Products that are added for one element of the result.
+std::size_t terms_of(const StaticNetwork& network, const Node& node);
+
+// The share of sum |w x| by which a sum of so many products in float32 can be wrong, in any order: n u / (1 -
+// n u), with some terms more for what is folded into weights. Throws Error{unsupported} for sums that are too
+// long to be bounded.
+double rounding_of(std::size_t terms, const Node& node);
+
+// An error in every element of sigmoid and tanh, whose libraries differ.
+inline constexpr double function_error = 1e-6;
+// What may be lost below the least normal number.
+inline constexpr double underflow = 1e-30;
+
+}  // namespace assay::bounds

@@ -1,0 +1,139 @@
+// Means of classes and the covariance within them (Lee et al., NeurIPS 2018; Kim et al., ISSTA 2020).
+
+#include <algorithm>
+#include <cmath>
+
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include "assay/monitor/score_graph.h"
+
+namespace assay::monitor {
+namespace {
+
+constexpr std::size_t most_features = 2048;
+constexpr double ridge = 1e-3;  // of the mean variance, added to each
+
+using Matrix = std::vector<double>;  // square, row by row
+
+// L of A = L L'. REQUIRES a positive definite A.
+Matrix cholesky(const Matrix& a, std::size_t size) {
+  Matrix l(size * size, 0.0);
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = a[i * size + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= l[i * size + k] * l[j * size + k];
+      l[i * size + j] = i == j ? std::sqrt(sum) : sum / l[j * size + j];
+    }
+  }
+  return l;
+}
+
+// The inverse of a lower triangular matrix, transposed.
+Matrix inverse_transposed(const Matrix& l, std::size_t size) {
+  Matrix inverse(size * size, 0.0);
+  for (std::size_t c = 0; c < size; ++c) {
+    for (std::size_t r = c; r < size; ++r) {
+      double sum = r == c ? 1 : 0;
+      for (std::size_t k = c; k < r; ++k) sum -= l[r * size + k] * inverse[c * size + k];
+      inverse[c * size + r] = sum / l[r * size + r];
+    }
+  }
+  return inverse;
+}
+
+// Activations of the training records with the class that the network names.
+struct Features {
+  std::size_t width = 0;
+  std::vector<float> rows;
+  std::vector<std::int64_t> classes;
+};
+
+Features features_of(const Session& session, const Layer& layer, const DatasetPtr& training,
+                     std::size_t batch, Progress& progress) {
+  GraphBuilder edit(session.graph());
+  const ValueId features = add_features(edit, session, layer);
+  edit.output(features);
+  const Session reader(edit.build(), session.options());
+  const ValueId logits = session.logits();
+  const ValueId wanted[] = {features, logits};
+  Features found;
+  walk(reader, training, {.batch = batch, .stage = "activations"}, progress,
+       [&](const Batch& some, const Tensors& given) {
+         const Tensors values = reader.run(given, wanted);
+         const Array rows = values.at(features).to(DType::float32).contiguous();
+         found.width = static_cast<std::size_t>(rows.size(1));
+         const std::vector<std::int64_t> named =
+             predicted_classes(session, values.at(logits), some.indices.size());
+         for (std::size_t i = 0; i < named.size(); ++i) {
+           const auto row = rows.as<float>().subspan(i * found.width, found.width);
+           if (named[i] < 0 || std::ranges::any_of(row, [](float one) { return !std::isfinite(one); }))
+             continue;
+           found.rows.insert(found.rows.end(), row.begin(), row.end());
+           found.classes.push_back(named[i]);
+         }
+       });
+  return found;
+}
+
+// Means of classes; of a class that no record has, the mean of all.
+std::vector<double> means_of(const Features& features, std::size_t classes) {
+  std::vector<double> means(classes * features.width, 0.0), all(features.width, 0.0), counts(classes, 0.0);
+  for (std::size_t i = 0; i < features.classes.size(); ++i) {
+    const auto c = static_cast<std::size_t>(features.classes[i]);
+    ++counts[c];
+    for (std::size_t f = 0; f < features.width; ++f) {
+      const auto one = static_cast<double>(features.rows[i * features.width + f]);
+      means[c * features.width + f] += one;
+      all[f] += one / static_cast<double>(features.classes.size());
+    }
+  }
+  for (std::size_t c = 0; c < classes; ++c)
+    for (std::size_t f = 0; f < features.width; ++f) {
+      double& mean = means[c * features.width + f];
+      mean = counts[c] > 0 ? mean / counts[c] : all[f];
+    }
+  return means;
+}
+
+Matrix covariance_of(const Features& features, const std::vector<double>& means) {
+  const std::size_t width = features.width;
+  Matrix covariance(width * width, 0.0);
+  std::vector<double> difference(width);
+  for (std::size_t i = 0; i < features.classes.size(); ++i) {
+    const double* const mean = means.data() + static_cast<std::size_t>(features.classes[i]) * width;
+    for (std::size_t f = 0; f < width; ++f)
+      difference[f] = static_cast<double>(features.rows[i * width + f]) - mean[f];
+    for (std::size_t a = 0; a < width; ++a)
+      for (std::size_t b = 0; b <= a; ++b) covariance[a * width + b] += difference[a] * difference[b];
+  }
+  double variance = 0;
+  for (double& one : covariance) one /= static_cast<double>(features.classes.size());
+  for (std::size_t f = 0; f < width; ++f) variance += covariance[f * width + f] / static_cast<double>(width);
+  for (std::size_t f = 0; f < width; ++f) covariance[f * width + f] += ridge * variance + 1e-12;
+  return covariance;
+}
+
+}  // namespace
+
+void fit_distance(Monitor& monitor, const Session& session, const DatasetPtr& training, Progress& progress) {
+  if (!training)
+    fail(Fault::usage, "the score mdsa needs training records; give them with {}",
+         About{"training", "{train=SPEC}"});
+  const Layer& layer =
+      monitor.options.layer.empty() ? session.penultimate_layer() : session.layer(monitor.options.layer);
+  monitor.layer = layer.name;
+  const Features features = features_of(session, layer, training, monitor.options.batch, progress);
+  if (features.classes.empty())
+    fail(Fault::data, "{}: no record has finite activations in layer '{}'", training->describe(), layer.name);
+  if (features.width > most_features)
+    fail(Fault::resources, "layer '{}' has {} neurons, and mdsa takes at most {}; choose another one with {}",
+         layer.name, features.width, most_features, About{"the layer", "{layer=NAME}"});
+  monitor.features = features.width;
+  const std::vector<double> means = means_of(features, monitor.classes);
+  const Matrix whitening =
+      inverse_transposed(cholesky(covariance_of(features, means), features.width), features.width);
+  monitor.means.assign(means.begin(), means.end());
+  monitor.whitening.assign(whitening.begin(), whitening.end());
+}
+
+}  // namespace assay::monitor

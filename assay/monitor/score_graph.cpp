@@ -1,0 +1,101 @@
+#include "assay/monitor/score_graph.h"
+
+#include <assay/array_math.h>
+
+#include <assay/error.h>
+#include <assay/model.h>
+
+namespace assay::monitor {
+namespace {
+
+class Nodes {
+ public:
+  explicit Nodes(GraphBuilder& edit) : edit_(edit) {}
+
+  ValueId add(const char* op, std::vector<ValueId> inputs, std::map<std::string, Attribute> attributes = {}) {
+    return edit_.add(op, edit_.unused_name(std::string("monitor/") + op), std::move(inputs),
+                     std::move(attributes));
+  }
+  ValueId constant(const char* name, Array array) {
+    return edit_.constant(edit_.unused_name(std::string("monitor/") + name), std::move(array));
+  }
+  // Over axis 1, which goes or stays.
+  ValueId reduce(const char* op, ValueId of, bool keep) {
+    const ValueId axes = constant("axes", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{1}));
+    return add(op, {of, axes}, {{"keepdims", std::int64_t{keep}}});
+  }
+
+ private:
+  GraphBuilder& edit_;
+};
+
+// Less the logarithm of the sum of exp, from the greatest score down, so that nothing overflows.
+ValueId energy(Nodes& nodes, ValueId scores) {
+  const ValueId top = nodes.reduce("ReduceMax", scores, true);
+  const ValueId sum = nodes.reduce("ReduceSum", nodes.add("Exp", {nodes.add("Sub", {scores, top})}), false);
+  return nodes.add("Neg",
+                   {nodes.add("Add", {nodes.add("Log", {sum}), nodes.reduce("ReduceMax", scores, false)})});
+}
+
+ValueId distance(Nodes& nodes, ValueId scores, ValueId features, const Monitor& monitor) {
+  const auto classes = static_cast<std::int64_t>(monitor.classes),
+             width = static_cast<std::int64_t>(monitor.features);
+  const ValueId means = nodes.constant("means", Array::of<float>({classes, width}, monitor.means)),
+                whitening = nodes.constant("whitening", Array::of<float>({width, width}, monitor.whitening));
+  const ValueId named =
+      nodes.add("ArgMax", {scores}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  const ValueId mean = nodes.add("Gather", {means, named}, {{"axis", std::int64_t{0}}});
+  const ValueId white = nodes.add("MatMul", {nodes.add("Sub", {features, mean}), whitening});
+  return nodes.add("Sqrt", {nodes.reduce("ReduceSum", nodes.add("Mul", {white, white}), false)});
+}
+
+// Scores as [N, classes].
+ValueId flat(Nodes& nodes, const Session& session, ValueId value) {
+  return session.shape(value).size() == 2 ? value : nodes.add("Flatten", {value});
+}
+
+}  // namespace
+
+ValueId add_features(GraphBuilder& edit, const Session& session, const Layer& layer) {
+  if (layer.batch_axis != 0 || layer.batch_multiple != 1 || layer.neuron_axes != std::vector<int>{1})
+    fail(Fault::unsupported, "the neurons of layer '{}' do not lie along axis 1; choose another one with {}",
+         layer.name, About{"the layer", "{layer=NAME}"});
+  Nodes nodes(edit);
+  std::vector<std::int64_t> positions;
+  for (std::int64_t axis = 2; axis < std::ssize(session.shape(layer.value)); ++axis)
+    positions.push_back(axis);
+  if (positions.empty()) return layer.value;
+  const ValueId axes =
+      nodes.constant("positions", Array::of<std::int64_t>({std::ssize(positions)}, positions));
+  return nodes.add("ReduceMean", {layer.value, axes}, {{"keepdims", std::int64_t{0}}});
+}
+
+Graph with_score(const Session& session, const Monitor& monitor) {
+  GraphBuilder edit(session.graph());
+  Nodes nodes(edit);
+  const ValueId scores = flat(nodes, session, session.logits());
+  ValueId score = no_value;
+  switch (monitor.options.score) {
+    case Score::max_logit:
+      score = nodes.add("Neg", {nodes.reduce("ReduceMax", scores, false)});
+      break;
+    case Score::energy:
+      score = energy(nodes, scores);
+      break;
+    case Score::mdsa:
+      score = distance(nodes, scores, add_features(edit, session, session.layer(monitor.layer)), monitor);
+  }
+  const ValueId threshold = nodes.constant(
+      "threshold", Array::of<float>({}, std::vector<float>{static_cast<float>(monitor.threshold)}));
+  const ValueId named = edit.add("Identity", score_name, {score});
+  // What is not a number is not at most the threshold.
+  const ValueId usual = nodes.add("LessOrEqual", {named, threshold});
+  const ValueId alarm = edit.add("Not", alarm_name, {usual});
+  edit.output(named);
+  edit.output(alarm);
+  edit.set_type(named, DType::float32, {-1});
+  edit.set_type(alarm, DType::boolean, {-1});
+  return edit.build();
+}
+
+}  // namespace assay::monitor

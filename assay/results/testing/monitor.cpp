@@ -1,0 +1,124 @@
+#include "assay/results/testing/monitor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "assay/results/document.h"
+#include "assay/support/numbers/distributions.h"
+
+namespace assay::results {
+namespace {
+
+double rate_of(const monitor::Detection& one) {
+  return one.records == 0 ? 0 : static_cast<double>(one.alarms) / static_cast<double>(one.records);
+}
+
+report::Table detection_table(const monitor::Detection& false_alarms,
+                              std::span<const monitor::Detection> found) {
+  report::Table table{"detection",
+                      "Alarms, with 95 % intervals",
+                      {{"number", "number", Kind::count},
+                       {"of", "records"},
+                       {"count", "number of them", Kind::count},
+                       {"alarms", "alarms", Kind::count},
+                       {"rate", "share", Kind::percent},
+                       {"low", "from", Kind::percent},
+                       {"high", "to", Kind::percent},
+                       {"auroc", "AUROC", Kind::number, 4}},
+                      {}};
+  const auto add = [&](report::Cell number, const monitor::Detection& one, report::Cell auroc) {
+    const auto [low, high] =
+        one.records == 0 ? Interval{0, 1}
+                         : wilson(rate_of(one), static_cast<double>(one.records), normal_quantile(0.975));
+    table.rows.push_back({number, one.name, report::count_cell(one.records), report::count_cell(one.alarms),
+                          rate_of(one), low, high, auroc});
+  };
+  add({}, false_alarms, {});
+  for (std::size_t i = 0; i < found.size(); ++i) add(report::count_cell(i + 1), found[i], found[i].auroc);
+  return table;
+}
+
+std::string score_words(const monitor::Monitor& made) {
+  switch (made.options.score) {
+    case monitor::Score::max_logit:
+      return "less the greatest score (before a softmax)";
+    case monitor::Score::energy:
+      return "less the logarithm of the sum of exp of the scores (before a softmax)";
+    case monitor::Score::mdsa:
+      return fmt::format(
+          "Mahalanobis distance of the activations of layer {} to the mean of the training records of the "
+          "class that is named, with the covariance within all classes (a thousandth of the mean variance "
+          "is added to each)",
+          made.layer);
+  }
+  return {};
+}
+
+const char* source_of(monitor::Score score) {
+  return score == monitor::Score::energy ? "Liu et al., NeurIPS 2020; docs/monitor.md"
+         : score == monitor::Score::mdsa ? "Lee et al., NeurIPS 2018; Kim et al., ISSTA 2020; docs/monitor.md"
+                                         : "Hendrycks et al., ICML 2022; docs/monitor.md";
+}
+
+}  // namespace
+
+std::vector<report::Measurement> measurements_of(const monitor::Detection& false_alarms,
+                                                 std::span<const monitor::Detection> found) {
+  std::vector<report::Measurement> all;
+  const auto add = [&](std::string name, double value, bool more_is_better) {
+    report::Measurement m;
+    m.criterion = std::move(name);
+    m.value = value;
+    m.higher_is_better = more_is_better;
+    all.push_back(std::move(m));
+  };
+  add("false-alarms", rate_of(false_alarms), false);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    add(fmt::format("detection[of={}]", i + 1), rate_of(found[i]), true);
+    add(fmt::format("auroc[of={}]", i + 1), found[i].auroc, true);
+  }
+  return all;
+}
+
+report::Document document_of(const monitor::Monitor& made, const monitor::Detection& false_alarms,
+                             std::span<const monitor::Detection> found, const Graph& network,
+                             const Dataset& usual) {
+  const std::string score = monitor::to_string(made.options.score);
+  report::Document document;
+  document.headline = fmt::format("{} with the monitor {}: {} false alarms on {}", network.name(), score,
+                                  report::percent(rate_of(false_alarms)), usual.describe());
+  for (const monitor::Detection& one : found)
+    document.headline += fmt::format("; {} of {} detected", report::percent(rate_of(one)), one.name);
+  document.facts = {
+      {"score", "score", score},
+      {"threshold", "threshold", made.threshold, Kind::number, 5},
+      {"wanted", "wanted share of false alarms", made.options.false_alarms, Kind::percent},
+      {"false_alarms", "false alarms", rate_of(false_alarms), Kind::percent},
+      count_fact("calibration_records", "records that set the threshold", made.calibration_records)};
+  if (!made.layer.empty()) document.facts.push_back({"layer", "layer", made.layer});
+  document.tables.push_back(detection_table(false_alarms, found));
+  report::Table figures = report::criteria_table(measurements_of(false_alarms, found));
+  figures.title = "Figures for gates";
+  figures.detail = true;
+  document.tables.push_back(std::move(figures));
+  if (std::ranges::any_of(found, [](const monitor::Detection& one) { return one.records == 0; }))
+    document.notices.emplace_back("an attack had no record to change: none that the network gets right");
+  document.definitions = {
+      {"score", score_words(made), source_of(made.options.score)},
+      {"threshold",
+       fmt::format("of {} calibration records the score of rank ceil({} (1 - {:g})): a further record like "
+                   "them is above "
+                   "it with a probability of at most {:g}, on average over calibration sets",
+                   made.calibration_records, made.calibration_records + 1, made.options.false_alarms,
+                   made.options.false_alarms),
+       "Vovk et al., Algorithmic Learning in a Random World, 2005"},
+      {"AUROC",
+       "probability that a foreign record has a greater score than a usual one; equal scores count half",
+       "Hendrycks and Gimpel, ICLR 2017"},
+      {"attacks and corruptions",
+       "of right records; changed records count whether or not the attack succeeds", "docs/monitor.md"}};
+  return document;
+}
+
+}  // namespace assay::results
