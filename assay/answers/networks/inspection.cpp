@@ -50,9 +50,10 @@ std::vector<inspection::InspectedModel> opened_models(const InspectionQuestion& 
     const workbench::NamedModel model = workbench::parse_model(text);
     const Graph graph = read_network(model.file, progress);
     const Dataset* data = question.data.get();
-    const auto session = std::make_shared<const Session>(
-        adapted(graph, question.adaptation, data, progress).graph, setting.session_for(data));
-    tell_rounding(graph, *session, question.adaptation, data, progress);
+    const AdaptOptions adaptation = adapt_options_of(question.adaptation, model.file);
+    const auto session = std::make_shared<const Session>(adapted(graph, adaptation, data, progress).graph,
+                                                         setting.session_for(data));
+    tell_rounding(graph, *session, adaptation, data, progress);
     models.push_back({model.name, session});
   }
   return models;
