@@ -223,7 +223,7 @@ Array tokens_of(const Batch& batch) {
   return {};
 }
 
-void require_positions(const std::string& folder, const Dataset& data) {
+void require_enough_positions(const std::string& folder, const Dataset& data) {
   if (folder.empty() || data.record_shape().size() != 1) return;
   const std::optional<TextConfig> config = read_text_config(folder);
   if (!config || config->positions == 0 || data.record_shape()[0] <= config->positions) return;
@@ -253,7 +253,7 @@ Graph with_token_decision(const Graph& graph, const std::string& text, const std
 void require_fitting_tokens(const Graph& graph, const std::string& folder, const Dataset& data) {
   const std::int64_t known = known_tokens(graph);
   if (known == 0 || data.dtype() != DType::int64) return;
-  require_positions(folder, data);
+  require_enough_positions(folder, data);
   for (std::size_t begin = 0; begin < data.size(); begin += records_at_a_time) {
     std::vector<std::size_t> records(std::min(records_at_a_time, data.size() - begin));
     std::iota(records.begin(), records.end(), begin);

@@ -25,7 +25,7 @@ namespace assay::results {
 namespace {
 
 // Sizes of the picture, in its units.
-constexpr int letter = 9, line = 28, margin = 8, widest = 900;
+constexpr int letter_width = 9, line_height = 28, page_margin = 8, page_width = 900;
 
 struct TokenRow {
   std::vector<std::int64_t> ids;  // without those that fill up
@@ -39,8 +39,8 @@ bool is_filling(const Batch& batch, std::size_t element, std::int64_t id,
   return tokenizer && tokenizer->padding() == id;
 }
 
-TokenRow row_of(const Batch& batch, const Array& relevance, std::size_t row,
-                const std::optional<text::Tokenizer>& tokenizer) {
+TokenRow tokens_of_row(const Batch& batch, const Array& relevance, std::size_t row,
+                       const std::optional<text::Tokenizer>& tokenizer) {
   const auto ids = batch.inputs.as<std::int64_t>();
   const auto heat = relevance.as<float>();
   const std::size_t length = ids.size() / batch.indices.size();
@@ -121,7 +121,7 @@ std::size_t letters_of(const std::string& text) {
 }
 
 // Red for the decision, blue against it, white says nothing.
-std::string colour_of(double share) {
+std::string shade_colour(double share) {
   const auto faded = static_cast<int>(255 * (1 - std::sqrt(std::min(1.0, std::abs(share)))));
   return fmt::format("rgb({},{},{})", share >= 0 ? 255 : faded, faded, share >= 0 ? faded : 255);
 }
@@ -140,21 +140,22 @@ std::string shaded_line(std::span<const ShadedWord> words) {
 }
 
 std::string shaded_picture(std::span<const ShadedWord> words) {
-  int x = margin, y = margin;
+  int x = page_margin, y = page_margin;
   std::string body;
   for (const ShadedWord& word : words) {
-    const int width = letter * static_cast<int>(letters_of(word.text)) + 6;
-    if (x > margin && x + width > widest) x = margin, y += line;
+    const int width = letter_width * static_cast<int>(letters_of(word.text)) + 6;
+    if (x > page_margin && x + width > page_width) x = page_margin, y += line_height;
     body += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"3\" fill=\"{}\"/>"
         "<text x=\"{}\" y=\"{}\">{}</text>\n",
-        x, y, width, line - 6, colour_of(word.share), x + 3, y + line - 12, report::xml_escaped(word.text));
+        x, y, width, line_height - 6, shade_colour(word.share), x + 3, y + line_height - 12,
+        report::xml_escaped(word.text));
     x += width + 4;
   }
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"monospace\" "
       "font-size=\"15\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
-      widest + 2 * margin, y + line + margin, body);
+      page_width + 2 * page_margin, y + line_height + page_margin, body);
 }
 
 bool is_text(const Dataset& data) { return data.dtype() == DType::int64 && data.record_shape().size() == 1; }
@@ -177,7 +178,7 @@ void add_text_maps(report::Document& document, const Session& session, const Dat
   const Array relevance = found.values.at(input).contiguous();
   report::Table records = empty_records_table(), all = empty_words_table();
   for (std::size_t r = 0; r < chosen.size(); ++r) {
-    const TokenRow row = row_of(batch, relevance, r, tokenizer);
+    const TokenRow row = tokens_of_row(batch, relevance, r, tokenizer);
     const std::string id = data.id(chosen[r]);
     double strongest = 0, arriving = 0;
     std::vector<ShadedWord> shaded;

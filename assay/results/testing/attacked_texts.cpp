@@ -22,7 +22,7 @@ report::Table& texts_table(report::Document& document) {
                                                     .rows = {}});
 }
 
-std::string text_of(const Array& records, std::size_t row, const text::Tokenizer& tokenizer) {
+std::string attacked_text(const Array& records, std::size_t row, const text::Tokenizer& tokenizer) {
   const auto tokens = records.as<std::int64_t>();
   const auto length = static_cast<std::size_t>(records.size(1));
   return tokenizer.decode(tokens.subspan(row * length, length));
@@ -49,7 +49,7 @@ void add_attacked_texts(report::Document& document, const attack::AttackSummary&
     table.rows.push_back(
         {summary.spec.name, data.id(record.original), record.success,
          named < data.class_names().size() ? data.class_names()[named] : std::to_string(named),
-         text_of(before.inputs, i, tokenizer), text_of(after.inputs, i, tokenizer)});
+         attacked_text(before.inputs, i, tokenizer), attacked_text(after.inputs, i, tokenizer)});
   }
 }
 
