@@ -12,7 +12,8 @@ void Adaptation::declare(Flags& flags) {
       ->allow_extra_args(false);
   flags.add("--decision NAME", options_.decision,
             "output that decides, by name or number from 0, where the network has several (default: the "
-            "first one of floating-point numbers); boxes+scores: these together, as tasks read them");
+            "first one of floating-point numbers); boxes+scores: these together, as tasks read them; of a "
+            "language model position=last,answers=Yes+No: the scores of these tokens at that position");
   flags.add("--precision TYPE", precision_,
             "float16 or bfloat16: rounds weights and results of every node to it and reports the difference "
             "from float32");

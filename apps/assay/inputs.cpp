@@ -21,7 +21,8 @@ answers::Setting setting_of(const Context& context) {
 void ModelInput::declare(Flags& flags, bool positional) {
   flags.naming(Concept::network)
       .add(positional ? "model,--model FILE" : "--model FILE", path_,
-           "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras");
+           "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras, or a folder "
+           "with model.onnx and its config.json and tokenizer.json");
   flags.add("--input-shape CxHxW", input_shape_,
             "shape of one record, if neither network nor data tell it; NAME=SHAPE,... for several inputs");
   adaptation_.declare(flags);
@@ -30,7 +31,7 @@ void ModelInput::declare(Flags& flags, bool positional) {
 Session ModelInput::open(Context& context, const Dataset* dataset) {
   if (path_.empty()) refuse("which network? give --model FILE (or model = \"FILE\" in assay.toml)");
   const Graph graph = answers::read_network(path_, context.progress);
-  const AdaptOptions adaptation = adaptation_.options();
+  const AdaptOptions adaptation = adapt_options_of(adaptation_.options(), path_);
   SessionOptions options = setting_of(context).session_for(dataset);
   if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, of_flags("--input-shape"));
   AdaptedNetwork network = adapted(graph, adaptation, dataset, context.progress);

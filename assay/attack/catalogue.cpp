@@ -27,7 +27,10 @@ namespace assay::attack {
   X(blur)                \
   X(rotation)            \
   X(translation)         \
-  X(scale)
+  X(scale)               \
+  X(hotflip)             \
+  X(gcg)                 \
+  X(embedding_pgd)
 
 #define DECLARE(name) AttackInfo name##_attack();
 ASSAY_ATTACKS(DECLARE)

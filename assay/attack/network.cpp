@@ -108,7 +108,7 @@ void require_attackable(const Session& session, ValueId input) {
   if (is_real(type) || becomes_real(graph, input)) return;
   fail(Fault::unsupported,
        "network '{}' takes {} numbers (such as tokens), which cannot be changed slightly; attacks are for "
-       "inputs of real numbers",
+       "inputs of real numbers, and hotflip, gcg and embedding-pgd for tokens",
        graph.name(), to_string(type));
 }
 
@@ -133,6 +133,7 @@ Tensors AttackedNetwork::bind(const Array& points, const HeldInputs& held) const
   } else if (units_.low.defined()) {
     values = (values.flatten(1) * units_.span + units_.low).reshape(points.shape());
   }
+  if (!is_real(type_)) values = array::round(values);
   values = values.to(type_);
   if (batch_axis_ > 0) values = values.movedim(0, batch_axis_);
   Tensors bound;

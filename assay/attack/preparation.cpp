@@ -13,6 +13,7 @@
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/elements.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/model/token_decision.h"
 #include "assay/support/files/hash.h"
 
 namespace assay::attack {
@@ -46,7 +47,18 @@ bool are_levels(const ValidRange& range) {
          std::ranges::all_of(range.high, [](float high) { return high == 255; });
 }
 
-ValidRange declared_range(const Session& session, const Dataset& dataset) {
+// Numbers of tokens, from 0.
+ValidRange range_of_tokens(const Session& session, const Dataset& dataset) {
+  if (!takes_tokens(session, dataset))
+    fail(Fault::usage,
+         "the attack is on texts as numbers of tokens, and records of '{}' are no tokens that network '{}' "
+         "looks up",
+         dataset.describe(), session.graph().name());
+  return {{0}, {static_cast<float>(known_tokens(session.graph()) - 1)}};
+}
+
+ValidRange declared_range(const Session& session, const Dataset& dataset, bool tokens) {
+  if (tokens) return range_of_tokens(session, dataset);
   const ValueId input = session.first_input(dataset.facts());
   require_attackable(session, input);
   const auto range = dataset.valid_range();
@@ -91,6 +103,12 @@ bool takes_levels(const Session& session, ValueId input) {
   return session.graph().value(input).dtype == DType::uint8;
 }
 
+bool takes_tokens(const Session& session, const Dataset& dataset) {
+  return dataset.dtype() == DType::int64 && dataset.record_shape().size() == 1 &&
+         session.first_input(dataset.facts()) == tokens_input(session.graph()) &&
+         known_tokens(session.graph()) > 1;
+}
+
 void require_target(const std::string& target) {
   const bool word = target == "none" || target == "next" || target == "random" || target == "least-likely";
   if (!word && !class_number(target))
@@ -100,8 +118,9 @@ void require_target(const std::string& target) {
 Preparation::Preparation(const Session& session, const Dataset& dataset, PreparationOptions options)
     : dataset_(dataset),
       options_(std::move(options)),
-      low_(bounds(declared_range(session, dataset).low, dataset.record_shape())),
-      span_(between(low_, bounds(declared_range(session, dataset).high, dataset.record_shape()))),
+      low_(bounds(declared_range(session, dataset, options_.tokens).low, dataset.record_shape())),
+      span_(between(low_,
+                    bounds(declared_range(session, dataset, options_.tokens).high, dataset.record_shape()))),
       network_(session, units_of(dataset, low_, span_), dataset.target_width() > 0,
                session.first_input(dataset.facts())) {
   require_target(options_.target);
@@ -216,6 +235,14 @@ std::vector<float> Preparation::to_records(const Array& clean, const AttackProbl
   return records;
 }
 
+std::vector<std::int64_t> Preparation::to_tokens(const Array& points) const {
+  const std::vector<float> units = floats_of(points);
+  std::vector<std::int64_t> tokens;
+  for (std::size_t i = 0; i < units.size(); ++i)
+    tokens.push_back(std::llround(static_cast<double>(units[i]) * span_[i % span_.size()]));
+  return tokens;
+}
+
 std::vector<std::uint8_t> Preparation::to_levels(const Array& points) {
   std::vector<std::uint8_t> levels;
   for (const float unit : floats_of(points))
@@ -241,8 +268,10 @@ Batch Preparation::read_back(const Batch& batch, const std::vector<std::int64_t>
                              const AttackProblem& problem, const Array& points, bool levels) const {
   Batch read;
   const Array clean = picked(batch.inputs, rows);
-  read.inputs = Array::of<float>(clean.shape(),
-                                 levels ? of_levels(to_levels(points)) : to_records(clean, problem, points));
+  read.inputs = options_.tokens
+                    ? Array::of<std::int64_t>(clean.shape(), to_tokens(points))
+                    : Array::of<float>(clean.shape(), levels ? of_levels(to_levels(points))
+                                                             : to_records(clean, problem, points));
   read.input_name = batch.input_name;
   for (const std::int64_t row : rows) read.indices.push_back(batch.indices[static_cast<std::size_t>(row)]);
   for (const NamedArray& other : batch.others)
@@ -251,12 +280,14 @@ Batch Preparation::read_back(const Batch& batch, const std::vector<std::int64_t>
 }
 
 std::vector<Distance> Preparation::distances(const Array& records, const Array& clean) const {
-  const std::vector<float> after = floats_of(records), before = floats_of(clean);
+  const std::vector<float> after = floats_of(records.to(DType::float32)),
+                           before = floats_of(clean.to(DType::float32));
   const std::size_t elements = low_.size();
   std::vector<Distance> distances(after.size() / elements);
   for (std::size_t i = 0; i < after.size(); ++i) {
     Distance& distance = distances[i / elements];
-    const double change = std::abs((static_cast<double>(after[i]) - before[i]) / span_[i % elements]);
+    double change = std::abs((static_cast<double>(after[i]) - before[i]) / span_[i % elements]);
+    if (options_.tokens) change = change > 0 ? 1 : 0;
     distance.l0 += change > changed ? 1 : 0;
     distance.l2 += change * change;
     distance.linf = std::max(distance.linf, change);

@@ -16,6 +16,9 @@ namespace assay::attack {
 // Whether an attackable input takes 8-bit levels, so that records have to be stored as such.
 bool takes_levels(const Session& session, ValueId input);
 
+// Whether records are numbers of tokens that the network looks up in a table.
+bool takes_tokens(const Session& session, const Dataset& dataset);
+
 // Throws Error{usage} for a target that is neither a word of target_option() nor a number.
 void require_target(const std::string& target);
 
@@ -26,6 +29,7 @@ struct PreparationOptions {
   std::string target = "none";                  // see target_option()
   std::shared_ptr<const task::Task> task = {};  // of records with many items
   ItemGoal goal = {};
+  bool tokens = false;  // the attack is on texts as numbers of tokens
 };
 
 // Of two records, in shares of the valid range; l0: elements that differ by more than rounding.
@@ -52,12 +56,14 @@ class Preparation {
   // Changed inputs of a problem as records of the data set, one after the other. What was not changed is the
   // clean record bit for bit.
   std::vector<float> to_records(const Array& clean, const AttackProblem& problem, const Array& points) const;
+  // The same of tokens.
+  std::vector<std::int64_t> to_tokens(const Array& points) const;
   // The same as levels 0 to 255 of the valid range.
   static std::vector<std::uint8_t> to_levels(const Array& points);
   // Records `rows` of a batch as they would be read back from the file that holds them with these points.
   Batch read_back(const Batch& batch, const std::vector<std::int64_t>& rows, const AttackProblem& problem,
                   const Array& points, bool levels) const;
-  // Between records [n, record...], one after the other.
+  // Between records [n, record...], one after the other. Another token is as far as can be.
   std::vector<Distance> distances(const Array& records, const Array& clean) const;
 
  private:

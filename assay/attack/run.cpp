@@ -17,6 +17,7 @@
 #include "assay/attack/attempt.h"
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/attack/preparation.h"
+#include "assay/attack/tokens/token_attack.h"
 #include "assay/data/given.h"
 #include "assay/engine/elements.h"
 #include "assay/engine/shared_walk.h"
@@ -49,15 +50,21 @@ class Run {
         options_(with_levels(options, session, *dataset_)),
         spec_(whole_spec(choice)),
         attack_(make_attack(choice)),
+        tokens_(std::dynamic_pointer_cast<const TokenAttack>(attack_) != nullptr),
         preparation_(session, *dataset_,
                      {options.seed, options.margin,
                       spec_.options.contains("target") ? spec_.options.at("target") : "none", options.task,
-                      options.goal}),
-        type_(options_.levels ? DType::uint8 : DType::float32),
+                      options.goal, tokens_}),
+        type_(tokens_           ? DType::int64
+              : options_.levels ? DType::uint8
+                                : DType::float32),
         set_(*dataset_, type_) {
     summary_.spec = spec_;
     summary_.levels = options_.levels;
     if (options_.batch == 0) options_.batch = attack_batch(session);
+    if (tokens_ && options.levels)
+      fail(Fault::usage, "attack '{}' is on tokens, which {}", spec_.name,
+           About{"have no levels", "have no levels; leave out {levels}"});
   }
 
   AttackSummary run(const std::filesystem::path& file, Progress& progress) {
@@ -149,8 +156,9 @@ class Run {
       if (!won[i] && !ending.empty()) ++result.endings[std::string(ending)];
     }
     const Array clean = picked(batch.inputs, rows);
-    result.inputs = options_.levels ? bytes_of(Preparation::to_levels(points))
-                                    : bytes_of(preparation_.to_records(clean, problem, points));
+    result.inputs = tokens_           ? bytes_of(preparation_.to_tokens(points))
+                    : options_.levels ? bytes_of(Preparation::to_levels(points))
+                                      : bytes_of(preparation_.to_records(clean, problem, points));
     return result;
   }
 
@@ -206,6 +214,7 @@ class Run {
   AttackOptions options_;
   Spec spec_;
   std::shared_ptr<const Attack> attack_;
+  bool tokens_;
   Preparation preparation_;
   DType type_;
   AdversarialSet set_;

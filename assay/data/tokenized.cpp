@@ -13,6 +13,7 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t most_tokens_a_record = 1 << 20;
+constexpr float not_counted = -100;  // label of tokens that do not count, as the task `tokens` has it
 
 // One row a record, all of the same length.
 struct TokenRows {
@@ -85,8 +86,9 @@ class TokenRowsMaker {
 
 class TokenizedSource final : public Source {
  public:
-  TokenizedSource(std::unique_ptr<Source> rest, TokenRows rows)
-      : rest_(std::move(rest)), rows_(std::move(rows)) {}
+  // `next`: targets are the tokens that come next.
+  TokenizedSource(std::unique_ptr<Source> rest, TokenRows rows, bool next)
+      : rest_(std::move(rest)), rows_(std::move(rows)), next_(next) {}
 
   std::size_t size() const override { return rest_->size(); }
   Shape shape() const override { return {static_cast<std::int64_t>(rows_.length)}; }
@@ -94,7 +96,9 @@ class TokenizedSource final : public Source {
   std::string id(std::size_t index) const override { return rest_->id(index); }
   std::optional<std::int64_t> label(std::size_t index) const override { return rest_->label(index); }
   std::vector<std::string> class_names() const override { return rest_->class_names(); }
-  std::vector<float> target(std::size_t index) const override { return rest_->target(index); }
+  std::vector<float> target(std::size_t index) const override {
+    return next_ ? next_tokens(index) : rest_->target(index);
+  }
   void read(std::size_t index, void* out) const override { copy(rows_.ids, index, out); }
   std::string input_name() const override { return "input_ids"; }
   std::vector<InputFacts> others() const override {
@@ -119,6 +123,17 @@ class TokenizedSource final : public Source {
     std::copy_n(begin, rows_.length, static_cast<std::int64_t*>(out));
   }
 
+  // Of each token the one after it, where both belong to the text.
+  std::vector<float> next_tokens(std::size_t index) const {
+    std::vector<float> next(rows_.length, not_counted);
+    const std::size_t begin = index * rows_.length;
+    for (std::size_t i = 0; i + 1 < rows_.length; ++i) {
+      if (rows_.attention[begin + i] != 0 && rows_.attention[begin + i + 1] != 0)
+        next[i] = static_cast<float>(rows_.ids[begin + i + 1]);
+    }
+    return next;
+  }
+
   // From 0 at the first token that does not only fill up.
   void write_positions(std::size_t index, std::int64_t* out) const {
     std::int64_t position = 0;
@@ -130,14 +145,27 @@ class TokenizedSource final : public Source {
 
   std::unique_ptr<Source> rest_;
   TokenRows rows_;
+  bool next_;
 };
+
+// Texts alone say what comes next.
+bool wants_next(const Source& rest, const DataSpec& spec) {
+  const std::int64_t next = spec.integer("next", 0);
+  if (next != 0 && next != 1) fail(Fault::usage, "data '{}': next={} is neither 0 nor 1", spec.path, next);
+  if (next == 1 && (rest.label(0) || !rest.target(0).empty()))
+    fail(Fault::usage,
+         "data '{}': with next=1 the tokens that come next are the targets; leave out label= and target=",
+         spec.path);
+  return next == 1;
+}
 
 }  // namespace
 
 std::unique_ptr<Source> tokenized(std::unique_ptr<Source> rest, const std::vector<RecordText>& texts,
                                   bool pairs, const DataSpec& spec) {
+  const bool next = wants_next(*rest, spec);
   TokenRows rows = TokenRowsMaker(texts, pairs, spec).run();
-  return std::make_unique<TokenizedSource>(std::move(rest), std::move(rows));
+  return std::make_unique<TokenizedSource>(std::move(rest), std::move(rows), next);
 }
 
 }  // namespace assay

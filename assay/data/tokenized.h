@@ -16,7 +16,8 @@ struct RecordText {
 };
 
 // Of the spec: tokenizer=FILE says how, length=N to how many tokens; without it the longest text decides.
-inline const std::vector<std::string> options_of_tokens{"tokenizer", "length"};
+// With next=1 the targets are the tokens that come next, -100 where none does.
+inline const std::vector<std::string> options_of_tokens{"tokenizer", "length", "next"};
 
 // The records of `rest` (ids, labels, targets) with the inputs that networks of language take: input_ids,
 // attention_mask, token_type_ids and position_ids. REQUIRES a text for each record. Throws Error{data} naming

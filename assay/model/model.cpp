@@ -4,6 +4,7 @@
 
 #include <assay/adapt.h>
 #include <assay/error.h>
+#include "assay/model/folder.h"
 #include "assay/model/foreign.h"
 #include "assay/model/keras/read.h"
 #include "assay/model/named.h"
@@ -29,7 +30,8 @@ constexpr std::uint64_t largest_onnx = std::uint64_t{1} << 31;
          "cd {} && zip -r ../model.keras .",
          path.string());
   }
-  fail(Fault::unsupported, "is a folder; give the file of the network in it");
+  fail(Fault::unsupported,
+       "is a folder without a network; a folder as exporters write it holds model.onnx, or onnx/model.onnx");
 }
 
 std::string first_bytes(const fs::path& path) {
@@ -43,7 +45,8 @@ std::string first_bytes(const fs::path& path) {
 // "net.onnx,weights=net.safetensors": where the second part begins, if there is one.
 constexpr std::string_view weights_key = ",weights=";
 
-Graph read_by_content(const fs::path& path) {
+// `name` becomes that of an ONNX network.
+Graph read_by_content(const fs::path& path, const std::string& name) {
   const std::string start = first_bytes(path);
   if (start.empty()) fail(Fault::model, "the file is empty");
   if (path.filename() == "saved_model.pb")
@@ -60,11 +63,20 @@ Graph read_by_content(const fs::path& path) {
   if (start.starts_with("PK\x03\x04")) return read_keras_zip(path);
   if (path.extension() == ".json") return read_keras_h5(path);
   try {
-    return read_onnx(read_file(path, largest_onnx), path.parent_path(), path.stem().string());
+    return read_onnx(read_file(path, largest_onnx), path.parent_path(), name);
   } catch (const Error& error) {
     if (std::string_view(error.what()).starts_with("not an ONNX model")) refuse_foreign_name(path);
     throw;
   }
+}
+
+// The one in a folder is called like the folder.
+Graph read_file_or_folder(const fs::path& path) {
+  std::error_code code;
+  if (!fs::is_directory(path, code)) return read_by_content(path, path.stem().string());
+  const std::optional<fs::path> file = network_in(path);
+  if (!file) fail_folder(path);
+  return read_by_content(*file, fs::weakly_canonical(path).filename().string());
 }
 
 }  // namespace
@@ -75,7 +87,7 @@ Graph read_model(const fs::path& path) {
     return with_weights(read_model(text.substr(0, at)), text.substr(at + weights_key.size()));
   if (is_named(text)) return find_named_network(text);
   try {
-    return read_by_content(path);
+    return read_file_or_folder(path);
   } catch (const Error& error) {
     if (error.message().text().starts_with(path.string())) throw;
     fail(error.fault(), "{}: {}", path.string(), error.message());

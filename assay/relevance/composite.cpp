@@ -25,6 +25,10 @@ constexpr Composite known_composites[] = {
      "Kohlbrenner et al., IJCNN 2020", "flat", "alpha-beta:2,1", "epsilon"},
     {"epsilon-gamma-box", "first layer z^B, convolutions gamma 0.25, the rest epsilon",
      "Montavon et al., Explainable AI (LNCS 11700), 2019", "box", "gamma", "epsilon"},
+    {"attn-lrp", "epsilon everywhere, and through attention weights", "Achtibat et al., ICML 2024", "",
+     "epsilon", "epsilon", true},
+    {"attn-lrp-gamma", "gamma 0.25 everywhere, and through attention weights", "Achtibat et al., ICML 2024",
+     "", "gamma", "gamma", true},
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-// A composite names a rule for the first linear layer, for convolutions and for the rest. Adding one: a row
-// in composite.cpp.
+// A composite names a rule for the first linear layer, for convolutions and for the rest, and says whether
+// relevance passes through attention weights. Adding one: a row in composite.cpp.
 
 #include <span>
 #include <string_view>
@@ -11,6 +11,8 @@ namespace assay::relevance {
 struct Composite {
   std::string_view name, summary, paper;
   std::string_view first, convolution, other;  // as parse_rule() takes them
+  // Softmax and products of activations as AttnLRP has them; false: attention weights are constants.
+  bool through_attention = false;
 };
 
 std::span<const Composite> composites();

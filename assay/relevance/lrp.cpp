@@ -107,7 +107,7 @@ std::vector<std::size_t> Lrp::prepare(int n) {
     choose_rule(n);
     return {step.unit->input};
   }
-  step.passing = find_relevance_operator(node.op);
+  step.passing = find_relevance_operator(node.op, composite_.through_attention);
   if (!step.passing) {
     fail(Fault::unsupported,
          "lrp: {} has no rule in composite '{}'; integrated-gradients and gradient-x-input work for every "

@@ -33,6 +33,13 @@ bool is_png(std::string_view bytes) {
          bytes.ends_with("\0\0\0\0IEND\xAE\x42\x60\x82"sv);
 }
 
+// What is drawn by the program itself (heat maps of texts). A page shows it as a picture, in which nothing
+// runs.
+bool is_svg(std::string_view bytes) {
+  return bytes.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && bytes.ends_with("</svg>\n") &&
+         bytes.find("<script") == bytes.npos;
+}
+
 // Texts in which nothing acts on how the page around them is read, keys included.
 void show_plainly(Json& json) {
   if (json.is_string()) json = visible(json.get_ref<const std::string&>(), "\n\t");
@@ -56,6 +63,7 @@ void embed(Json& picture) {
     if (!fs::is_regular_file(path)) return;
     const std::string bytes = read_file(path, largest_picture);
     if (is_png(bytes)) picture["data"] = "data:image/png;base64," + base64(bytes);
+    if (is_svg(bytes)) picture["data"] = "data:image/svg+xml;base64," + base64(bytes);
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;
   } catch (const std::exception&) {

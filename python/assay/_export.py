@@ -72,6 +72,7 @@ class _Call:
     named: dict[str, Any]
     inputs: list[str]
     outputs: list[str]
+    texts: bool = False  # tensors of tokens, of any length
 
     def of_two_records(self) -> _Call:
         """With more than one record: a batch of one would pass for an axis that is always 1."""
@@ -82,12 +83,15 @@ class _Call:
             return torch.cat([tensor, tensor]) if single else tensor
 
         named = {name: two(tensor) for name, tensor in self.named.items()}
-        return _Call(tuple(map(two, self.positional)), named, self.inputs, self.outputs)
+        return _Call(tuple(map(two, self.positional)), named, self.inputs, self.outputs, self.texts)
 
 
 def _of_module(module: Any, example: Any) -> Any:
     """A torch module with a free batch axis; with its weights, and in the mode it will be used in."""
     module = getattr(module, "_orig_mod", module)  # of torch.compile
+    texts = _texts_for(module) if example is None else None
+    if texts is not None:
+        example = texts
     if example is None:
         raise UsageError(
             "a torch module does not know the shape of its input: load(net, example) with a batch of one record, such as "
@@ -95,6 +99,7 @@ def _of_module(module: Any, example: Any) -> Any:
         )
     with _evaluating(module):
         call = _call_of(module, example)
+        call.texts = texts is not None
         failed: list[Exception] = []
         for attempt in (_by_dynamo, _by_tracing):
             try:
@@ -109,6 +114,18 @@ def _of_module(module: Any, example: Any) -> Any:
         f"torch.onnx.export does not take this {type(module).__name__}, neither with dynamo=True ({new}) nor without ({old}); "
         "export it yourself and give the file"
     )
+
+
+def _texts_for(module: Any) -> Any:
+    """Two texts of a model of transformers that takes tokens; None for other modules."""
+    if getattr(module, "main_input_name", None) != "input_ids" or getattr(module, "config", None) is None:
+        return None
+    if getattr(module.config, "is_encoder_decoder", False):
+        return None
+    import torch
+
+    tokens = torch.zeros((2, 8), dtype=torch.int64)
+    return {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
 
 
 @contextlib.contextmanager
@@ -217,7 +234,8 @@ def _dynamo(module: Any, call: _Call) -> Any:
     import torch
 
     def free(value: Any) -> Any:
-        return {0: "n"} if isinstance(value, torch.Tensor) and value.dim() > 0 else None
+        axes = {0: "n", 1: "tokens"} if call.texts else {0: "n"}
+        return axes if isinstance(value, torch.Tensor) and value.dim() > 0 else None
 
     shapes: Any = {name: free(value) for name, value in call.named.items()} or tuple(map(free, call.positional))
     if call.positional and any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(module.forward).parameters.values()):
@@ -266,7 +284,10 @@ def _by_tracing(module: Any, call: _Call) -> Any:
             verbose=False,
             input_names=call.inputs,
             output_names=call.outputs or ["output"],
-            dynamic_axes={name: {0: "n"} for name in [*call.inputs, *(call.outputs or ["output"])]},
+            dynamic_axes={
+                **{name: {0: "n", 1: "tokens"} if call.texts else {0: "n"} for name in call.inputs},
+                **{name: {0: "n"} for name in call.outputs or ["output"]},
+            },
             **options,
         )
     if any("to a Python boolean" in str(warning.message) for warning in told):

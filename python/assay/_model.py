@@ -223,8 +223,9 @@ def load(
     Parameters
     ----------
     source
-        A file (.onnx, Keras .h5 or .keras), the bytes of an ONNX file, a ``torch.nn.Module`` with an example (those of
-        transformers are such), a model of Keras, what ``torch.export`` or ``torch.onnx.export`` gave, a ModelProto, or
+        A file (.onnx, Keras .h5 or .keras) or the folder that holds it, as exporters of language models make it, the bytes
+        of an ONNX file, a ``torch.nn.Module`` with an example (models of transformers that take tokens need none), a model
+        of Keras, what ``torch.export`` or ``torch.onnx.export`` gave, a ModelProto, or
         a Model.
     example
         Of a torch module: a batch of one record as a tensor, a tuple of tensors, or a dict by name of argument.
@@ -234,7 +235,8 @@ def load(
     fix
         Inputs that are one number for all records, by name, such as a sampling rate: ``{"sr": 16000}``.
     decision
-        The output that decides, by name or number from 0, where the network has several.
+        The output that decides, by name or number from 0, where the network has several; of a model of language
+        ``"position=last,answers=Yes+No"``, the scores of these tokens at that position (docs/text.md).
     threads, device, batch
         How the model's own methods run it: threads (0: all cores), ``"cpu"``, records per batch (0:
         chosen for the network). Analyses take their own.
@@ -253,10 +255,10 @@ def load(
         Naming what only ``weights`` or only the network has, and shapes that differ.
     """
     if isinstance(source, Model):
-        network = _adapted(source._network, weights, fix, decision)
+        network = _adapted(source._network, weights, fix, decision, "")
         return source if network is source._network else source._edited(network)
     network = _network_of(source, example, name)
-    model = Model(_adapted(network, weights, fix, decision), threads, device, batch)
+    model = Model(_adapted(network, weights, fix, decision, _folder_of(source)), threads, device, batch)
     model._channels_last = channels_last(source, network)
     return model
 
@@ -266,12 +268,21 @@ def _adapted(
     weights: str | os.PathLike[str] | None,
     fix: Mapping[str, float] | None,
     decision: str | int | None,
+    folder: str,
 ) -> Any:
     if weights is not None:
         network = network.with_weights_of(os.fspath(weights))
     for name, number in (fix or {}).items():
         network = network.with_fixed_input(name, float(number))
-    return network if decision is None else network.with_decision(str(decision))
+    return network if decision is None else network.with_decision(str(decision), folder)
+
+
+def _folder_of(source: Any) -> str:
+    """Where the tokenizer of a network of language may be."""
+    if not isinstance(source, (str, os.PathLike)):
+        return ""
+    path = os.fspath(source)
+    return path if os.path.isdir(path) else os.path.dirname(path)
 
 
 def _network_of(source: Any, example: Any, name: str) -> Any:

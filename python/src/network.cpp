@@ -14,6 +14,7 @@
 #include <assay/model.h>
 #include <assay/relevance.h>
 #include <assay/session.h>
+#include <assay/token_decision.h>
 
 namespace assay::python {
 namespace {
@@ -404,8 +405,12 @@ void bind_network(nb::module_& module) {
              return Network{unlocked([&] { return with_fixed_input(n.graph, input, value); })};
            })
       .def("with_decision",
-           [](const Network& n, const std::string& output) {
-             return Network{unlocked([&] { return with_decision(n.graph, output); })};
+           [](const Network& n, const std::string& output, const std::string& folder) {
+             return Network{unlocked([&] {
+               return is_token_decision(output)
+                          ? with_token_decision(n.graph, output, folder, nullptr, silence())
+                          : with_decision(n.graph, output);
+             })};
            })
       .def("without_node", &without_node)
       .def("with_outputs", &with_outputs)

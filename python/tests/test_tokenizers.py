@@ -229,7 +229,7 @@ def test_a_tokenizer_of_transformers(tokenizer_file):
 
 def test_what_does_not_fit_is_said(onnx, tmp_path, tokenizer_file):
     spec = f"{texts_csv(tmp_path, [0] * 5)},text=review,label=stars,tokenizer={tokenizer_file}"
-    with pytest.raises(assay.AssayError, match="word"):
+    with pytest.raises(assay.AssayError, match="knows tokens 0 to 5"):
         assay.evaluate(assay.load(bert(onnx, words=6)[0]), spec)
     with pytest.raises(assay.AssayError, match="place"):
         assay.evaluate(assay.load(bert(onnx, positions=5)[0]), spec)

@@ -5,6 +5,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/answers/task.h"
+#include "assay/answers/tokenizer.h"
 #include "assay/support/text/text.h"
 
 namespace assay::app {
@@ -29,9 +30,10 @@ class AttackCommand final : public Command {
     flags.add("--levels", question_.options.levels,
               "store 8-bit levels of the valid range, as pictures have them; success is judged after "
               "rounding, which may move an element half a level beyond its bound");
-    flags.add("--pictures", question_.pictures,
-              "draw so many records of each attack: before, after, difference (records of pictures only)",
-              CLI::Range(0, 1000));
+    flags.add(
+        "--pictures", question_.pictures,
+        "draw so many records of each attack: before, after, difference (of texts: show them in a table)",
+        CLI::Range(0, 1000));
     margin_ = flags.add("--margin", question_.options.margin,
                         "regression: an output that moves by more than this away from its target is a "
                         "success; of records with many items: this share of them, decided differently",
@@ -61,6 +63,7 @@ class AttackCommand final : public Command {
     if (!question_.appear.empty() && margin_->count() == 0) question_.options.margin = 0;
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
+    question_.tokenizer = answers::tokenizer_for(data_.spec(), model_.path());
     answers::AttackAnswer answer =
         answers::attack(session, data, question_, setting_of(context), context.progress);
     if (answer.levels) context.effective["levels"] = {"true"};

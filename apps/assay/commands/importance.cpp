@@ -4,6 +4,7 @@
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
+#include "assay/answers/tokenizer.h"
 
 namespace assay::app {
 namespace {
@@ -43,12 +44,13 @@ class ImportanceCommand final : public Command {
     flags.add("--share", question_.share,
               "smallest m: neurons that hold this share of the absolute relevance", CLI::Range(0.0, 1.0));
     flags.add("--top", question_.top, "neurons listed per layer", CLI::Range(1, 100000));
-    flags.of_the_run().add("--heatmaps", question_.heat_maps,
-                           "write pictures of the relevance of this many random records",
-                           CLI::Range(0, 10000));
-    folder_ = flags.add_output(
-        "--out FOLDER", question_.folder, "folder for the pictures",
-        {.members = {"relevance-[0-9]*.png"}, .when = [this] { return question_.heat_maps > 0; }});
+    flags.of_the_run().add(
+        "--heatmaps", question_.heat_maps,
+        "write pictures of the relevance of this many random records; of texts also tables of their words",
+        CLI::Range(0, 10000));
+    folder_ = flags.add_output("--out FOLDER", question_.folder, "folder for the pictures",
+                               {.members = {"relevance-[0-9]*.png", "relevance-[0-9]*.svg"},
+                                .when = [this] { return question_.heat_maps > 0; }});
     flags.describe(method_help());
   }
 
@@ -68,6 +70,7 @@ class ImportanceCommand final : public Command {
       question_.options.attribution.layer_rules.emplace_back(rule.substr(0, equals), rule.substr(equals + 1));
     }
     question_.accuracy = check_.declared();
+    question_.tokenizer = answers::tokenizer_for(data_.spec(), model_.path());
     return answers::find_importance(session, data, question_, setting_of(context), context.progress);
   }
 

@@ -6,6 +6,7 @@
 #include "assay/results/document.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/networks/pictures.h"
+#include "assay/results/networks/text_map.h"
 #include "assay/results/warnings.h"
 #include "assay/support/ranks/ranks.h"
 
@@ -19,9 +20,14 @@ void add_heat_maps(report::Document& document, const Session& session, const Dat
     document.pictures =
         results::draw_relevance(session, data, options.method, options.attribution,
                                 {question.heat_maps, setting.seed, question.folder}, options.task.get());
+  } else if (results::is_text(data)) {
+    results::add_text_maps(document, session, data, options.method, options.attribution,
+                           {question.heat_maps, setting.seed, question.folder}, question.tokenizer,
+                           options.task.get());
   } else {
-    document.notices.push_back(fmt::format("records of shape {} are not pictures, so there are no heat maps",
-                                           to_string(data.record_shape())));
+    document.notices.push_back(
+        fmt::format("records of shape {} are neither pictures nor texts, so there are no heat maps",
+                    to_string(data.record_shape())));
   }
 }
 

@@ -19,6 +19,7 @@ struct ImportanceQuestion {
   std::size_t top = 12;                  // neurons listed of each layer
   std::size_t heat_maps = 0;             // of random records
   std::string folder = {};               // for them
+  std::string tokenizer = {};            // file, for the words of texts; empty: they are numbers of tokens
   relevance::ImportanceOptions options = {};
   DeclaredAccuracy accuracy = {};
 };

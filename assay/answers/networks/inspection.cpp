@@ -50,10 +50,11 @@ std::vector<inspection::InspectedModel> opened_models(const InspectionQuestion& 
     const workbench::NamedModel model = workbench::parse_model(text);
     const Graph graph = read_network(model.file, progress);
     const Dataset* data = question.data.get();
-    AdaptedNetwork network = adapted(graph, question.adaptation, data, progress);
+    const AdaptOptions adaptation = adapt_options_of(question.adaptation, model.file);
+    AdaptedNetwork network = adapted(graph, adaptation, data, progress);
     const auto session =
         std::make_shared<const Session>(session_of(network, setting.session_for(data), data, progress));
-    tell_rounding(graph, *session, question.adaptation, data, progress);
+    tell_rounding(graph, *session, adaptation, data, progress);
     models.push_back({model.name, session});
   }
   return models;

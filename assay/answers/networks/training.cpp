@@ -62,7 +62,7 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
   AdaptedNetwork network =
       adapted(question.architecture.empty() ? read_network(question.model, progress)
                                             : training::build_architecture(question.architecture),
-              question.adaptation, data.get(), progress);
+              adapt_options_of(question.adaptation, question.model), data.get(), progress);
   const SessionOptions session = setting.session_for(data.get());
   session_of(network, session, data.get(), progress);  // turns outputs
   auto& [graph, form] = network;

@@ -1,5 +1,6 @@
 #include "assay/answers/testing/attack.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <assay/error.h>
@@ -8,6 +9,7 @@
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/attack.h"
+#include "assay/results/testing/attacked_texts.h"
 #include "assay/support/ranks/ranks.h"
 #include "assay/task/standing.h"
 
@@ -16,6 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// To attacks that may have one and name none.
+void give_tokenizer(Spec& spec, const std::string& tokenizer) {
+  if (tokenizer.empty() || spec.options.contains("tokenizer")) return;
+  const std::vector<SpecOption>& options = attack::attacks().find(spec.name).options;
+  if (std::ranges::find(options, "tokenizer", &SpecOption::name) != options.end())
+    spec.options["tokenizer"] = tokenizer;
+}
+
 std::vector<Spec> asked_attacks(const AttackQuestion& question) {
   std::vector<Spec> specs;
   if (!question.preset.empty()) {
@@ -23,6 +33,7 @@ std::vector<Spec> asked_attacks(const AttackQuestion& question) {
       specs.push_back(parse_spec("attack", text));
   }
   for (const std::string& text : question.attacks) specs.push_back(parse_spec("attack", text));
+  for (Spec& spec : specs) give_tokenizer(spec, question.tokenizer);
   for (const Spec& spec : specs) attack::make_attack(spec);  // wrong options show before any work
   return specs;
 }
@@ -106,6 +117,8 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
         message("nothing is said by characteristic: which records an attack failed on is not stored{}",
                 About{"", "; leave out {only-successful}"}));
   for (const attack::AttackSummary& summary : summaries) {
+    if (!question.tokenizer.empty())
+      results::add_attacked_texts(document, summary, *data, question.tokenizer, question.pictures);
     for (report::Picture& picture : results::draw_attacked(summary, session, *data, decision.task.get(),
                                                            question.pictures, question.folder))
       document.pictures.push_back(std::move(picture));

@@ -35,9 +35,10 @@ class OpenedNetworks {
     for (const std::string& file : asked.files) {
       const Graph graph = read_network(file, progress);
       const std::string name = file.starts_with('@') ? graph.name() : fs::path(file).stem().string();
-      AdaptedNetwork network = adapted(graph, asked.adaptation, &data, progress);
+      const AdaptOptions adaptation = adapt_options_of(asked.adaptation, file);
+      AdaptedNetwork network = adapted(graph, adaptation, &data, progress);
       add(name, session_of(network, options_, &data, progress));
-      tell_rounding(graph, *sessions_.back(), asked.adaptation, &data, progress);
+      tell_rounding(graph, *sessions_.back(), adaptation, &data, progress);
       results::add_warnings(document, results::influence_warnings(*sessions_.back(), &data));
     }
     std::map<std::string, std::size_t> turns;  // equal networks would outvote the others

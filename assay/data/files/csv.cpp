@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
@@ -12,6 +13,7 @@
 #include "assay/data/characteristics.h"
 #include "assay/data/files/table.h"
 #include "assay/data/tokenized.h"
+#include "assay/model/folder.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/text.h"
 
@@ -123,6 +125,13 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
   return rows;
 }
 
+// Of ASCII.
+std::string in_small_letters(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
 class CsvSource final : public Source {
  public:
   CsvSource(CsvTable table, const DataSpec& spec) : table_(std::move(table)) {
@@ -131,6 +140,7 @@ class CsvSource final : public Source {
       label_ = table_.column(spec.text("label"));
       is_output[*label_] = true;
       collect_classes();
+      if (spec.has("tokenizer")) take_classes_of_network(spec.text("tokenizer"));
     }
     for (const std::string& name : spec.words("target")) {
       targets_.push_back(table_.column(name));
@@ -154,6 +164,7 @@ class CsvSource final : public Source {
   std::optional<std::int64_t> label(std::size_t index) const override {
     if (!label_) return std::nullopt;
     if (numeric_) return std::stoll(table_.rows[index][*label_]);
+    if (!numbers_.empty()) return numbers_.at(table_.rows[index][*label_]);
     return static_cast<std::int64_t>(
         std::lower_bound(classes_.begin(), classes_.end(), table_.rows[index][*label_]) - classes_.begin());
   }
@@ -218,10 +229,36 @@ class CsvSource final : public Source {
     numeric_ = true;
   }
 
+  // The classes as config.json numbers and names them in the folder of a tokenizer, which is that of a
+  // network.
+  void take_classes_of_network(const std::filesystem::path& folder) {
+    const std::optional<TextConfig> config = read_text_config(folder);
+    if (!config || config->labels.empty()) return;
+    const std::vector<std::string>& labels = config->labels;
+    if (numeric_) {
+      if (classes_.size() <= labels.size()) classes_ = labels;
+      return;
+    }
+    for (const std::string& name : classes_) {
+      const auto found = std::ranges::find_if(labels, [&](const std::string& label) {
+        return in_small_letters(label) == in_small_letters(name);
+      });
+      if (found == labels.end())
+        fail(Fault::data,
+             "{}: label '{}' is not a class of the network ({}, by {}); name labels like classes, number "
+             "them, or "
+             "name the tokenizer's file in place of the folder",
+             table_.path, name, joined(labels), (folder / "config.json").string());
+      numbers_[name] = found - labels.begin();
+    }
+    classes_ = labels;
+  }
+
   CsvTable table_;
   std::optional<std::size_t> label_;
   std::vector<std::size_t> targets_, inputs_;
   std::vector<std::string> classes_;
+  std::map<std::string, std::int64_t> numbers_;  // of classes, where they are a network's
   bool numeric_ = false;
 };
 
@@ -303,7 +340,7 @@ double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
 
 std::unique_ptr<Source> table_source(CsvTable table, const DataSpec& spec) {
   if (!spec.has("tokenizer")) {
-    for (const char* const option : {"text", "length"}) {
+    for (const char* const option : {"text", "length", "next"}) {
       if (spec.has(option))
         fail(Fault::usage, "data '{}': {}= is about texts; say tokenizer= as well, a tokenizer.json",
              spec.path, option);

@@ -137,8 +137,8 @@ std::unique_ptr<Source> tokenized_lines(const DataSpec& spec) {
     fail(Fault::data, "{}: {} of {} lines have a label after a tab; all or none must", spec.path, labelled,
          table.rows.size());
   DataSpec columns = spec;
-  columns.options["text"] = "0";
-  if (labelled > 0) columns.options["label"] = "1";
+  columns.options.insert_or_assign("text", std::string("0"));
+  if (labelled > 0) columns.options.insert_or_assign("label", std::string("1"));
   return table_source(std::move(table), columns);
 }
 
@@ -148,10 +148,13 @@ FormatInfo text_format() {
   return {"text",
           "one record a line as character codes, or words by vocab=FILE; length=N cuts and pads; label after "
           "a tab; tokens by tokenizer=FILE",
-          {"vocab", "length", "unknown", "padding", "tokenizer"},
+          {"vocab", "length", "unknown", "padding", "tokenizer", "next"},
           [](const std::filesystem::path& path, std::string_view) { return path.extension() == ".txt"; },
           [](const DataSpec& spec) -> std::unique_ptr<Source> {
             if (spec.has("tokenizer")) return tokenized_lines(spec);
+            if (spec.has("next"))
+              fail(Fault::usage, "data '{}': next= is about tokens; say tokenizer= as well, a tokenizer.json",
+                   spec.path);
             return std::make_unique<TextSource>(spec);
           }};
 }

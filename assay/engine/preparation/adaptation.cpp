@@ -8,6 +8,8 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include <assay/token_decision.h>
+#include "assay/model/folder.h"
 
 namespace assay {
 namespace {
@@ -15,9 +17,12 @@ namespace {
 constexpr std::size_t compared_records = 500;
 
 // Inputs that are fixed, and the output that decides: the network apart from its precision.
-Graph with_choices(Graph graph, const AdaptOptions& options) {
+Graph with_choices(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress) {
   for (const auto& [input, number] : options.fixed) graph = with_fixed_input(graph, input, number);
-  return options.decision.empty() ? graph : with_decision(graph, options.decision);
+  if (options.decision.empty()) return graph;
+  if (is_token_decision(options.decision))
+    return with_token_decision(graph, options.decision, options.folder, data, progress);
+  return with_decision(graph, options.decision);
 }
 
 // Of networks that run one record at a time, outputs joined of which a record has any number of rows: rows of
@@ -63,14 +68,21 @@ Graph with_rows_filled(const Session& session) {
 
 }  // namespace
 
+AdaptOptions adapt_options_of(AdaptOptions options, const std::string& network) {
+  if (const auto folder = folder_of_network(network)) options.folder = folder->string();
+  return options;
+}
+
 AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress) {
   FileForm form;
   if (!options.decision.empty()) {
-    const std::optional<std::size_t> position = output_position(graph, options.decision);
+    const std::optional<std::size_t> position =
+        is_token_decision(options.decision) ? std::nullopt : output_position(graph, options.decision);
     form.decision = position.value_or(0);
     form.added = !position;
   }
-  graph = with_choices(std::move(graph), options);
+  if (data != nullptr) require_fitting_tokens(graph, options.folder, *data);
+  graph = with_choices(std::move(graph), options, data, progress);
   if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&
       takes_channels_last(graph, graph.inputs()[0], data->record_shape())) {
     progress.notice(
@@ -115,7 +127,7 @@ Session session_of(AdaptedNetwork& network, const SessionOptions& options, const
 void tell_rounding(const Graph& plain, const Session& session, const AdaptOptions& options,
                    const Dataset* data, Progress& progress) {
   if (options.precision == Precision::float32 || data == nullptr || data->size() == 0) return;
-  Graph graph = with_choices(plain, options);
+  Graph graph = with_choices(plain, options, data, silence());
   if (takes_channels_last(graph, graph.inputs()[0], data->record_shape()))
     graph = with_channels_first(graph, graph.inputs()[0]);
   const Session exact(std::move(graph), session.options());

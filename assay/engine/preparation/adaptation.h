@@ -16,10 +16,15 @@ namespace assay {
 
 struct AdaptOptions {
   std::vector<std::pair<std::string, double>> fixed = {};  // inputs that are one number for all records
-  std::string decision = {};                               // name or number of an output; empty: the default
+  // Name or number of an output, or what a token decision says; empty: the default.
+  std::string decision = {};
   Precision precision = Precision::float32;
   bool straight_through = false;
+  std::string folder = {};  // with tokenizer.json and config.json of a network of language; empty: none
 };
+
+// The same for the network that is named so.
+AdaptOptions adapt_options_of(AdaptOptions options, const std::string& network);
 
 struct AdaptedNetwork {
   Graph graph;

@@ -8,6 +8,7 @@
 #include <assay/model.h>
 
 #include "assay/model/bodies.h"
+#include "assay/model/onnx/filled_input.h"
 #include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/write.h"
 
@@ -21,52 +22,23 @@ Array filled_with(const Value& input, double number) {
   return Array::of<double>(input.shape, values).to(input.dtype);
 }
 
-onnx::NodeProto& add_node(onnx::GraphProto& graph, const std::string& op, const std::string& output) {
-  onnx::NodeProto& node = *graph.add_node();
-  node.set_op_type(op);
-  node.set_name(output);
-  node.add_output(output);
-  return node;
-}
-
-void set_integer(onnx::NodeProto& node, const std::string& name, std::int64_t value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
-}
-
 // The number as often as there are records along the first open axis: as many as along that of another input.
 // Further open axes have one position.
-void add_repeated(onnx::GraphProto& graph, const Value& input, const Value& other, double number,
-                  const GraphBuilder& names) {
+onnx_format::FilledInput repeated(const Value& input, const Value& other, double number) {
   const auto open = [](const Value& value) {
     return std::ranges::find(value.shape, -1) - value.shape.begin();
   };
-  const auto fresh = [&](const char* role) { return names.unused_name(input.name + "/" + role); };
-  const std::string one = fresh("number"), records = fresh("records"), sizes = fresh("sizes");
-  write_tensor(Array::of<double>({}, std::vector{number}).to(input.dtype), one, *graph.add_initializer());
-  onnx::NodeProto& shape = add_node(graph, "Shape", records);
-  shape.add_input(other.name);
-  set_integer(shape, "start", open(other));
-  set_integer(shape, "end", open(other) + 1);
-  onnx::NodeProto& all = add_node(graph, "Concat", sizes);
-  set_integer(all, "axis", 0);
-  for (std::ptrdiff_t axis = 0; axis < std::ssize(input.shape); ++axis) {
-    const std::int64_t size = input.shape[static_cast<std::size_t>(axis)];
-    if (axis == open(input)) {
-      all.add_input(records);
-      continue;
-    }
-    const std::string fixed = names.unused_name(fmt::format("{}/size_{}", input.name, axis));
-    write_tensor(Array::of<std::int64_t>({1}, std::vector{std::max<std::int64_t>(size, 1)}), fixed,
-                 *graph.add_initializer());
-    all.add_input(fixed);
+  onnx_format::FilledInput filled{.name = input.name,
+                                  .dtype = input.dtype,
+                                  .shape = input.shape,
+                                  .number = number,
+                                  .other = other.name,
+                                  .other_axis = open(other)};
+  for (std::ptrdiff_t axis = 0; axis < std::ssize(filled.shape); ++axis) {
+    std::int64_t& size = filled.shape[static_cast<std::size_t>(axis)];
+    if (axis != open(input)) size = std::max<std::int64_t>(size, 1);
   }
-  onnx::NodeProto& expand = add_node(graph, "Expand", input.name);
-  expand.set_name(names.unused_name(input.name + "/expand"));
-  expand.add_input(one);
-  expand.add_input(sizes);
+  return filled;
 }
 
 // Inputs with an open axis, except this one.
@@ -96,7 +68,9 @@ Graph with_fixed_input(const Graph& graph, std::string_view input, double number
   const bool open = std::ranges::find(value.shape, -1) != value.shape.end();
   const Value* const other = open ? open_input(graph, *id) : nullptr;
   if (other != nullptr) {
-    add_repeated(proto, value, *other, number, GraphBuilder(graph));
+    const GraphBuilder names(graph);
+    onnx_format::add_filled(proto, repeated(value, *other, number),
+                            [&](const std::string& name) { return names.unused_name(name); });
   } else {
     Value whole = value;
     for (std::int64_t& size : whole.shape) size = std::max<std::int64_t>(size, 1);

@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include "assay/model/onnx/empty_caches.h"
 #include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/upgrades/upgrade.h"
 #include "assay/support/text/text.h"
@@ -405,7 +406,11 @@ Attribute Reader::read_attribute(const onnx::AttributeProto& proto, const Node& 
 
 Graph read_onnx(std::string_view bytes, const std::filesystem::path& folder, std::string name) {
   try {
-    return onnx_format::Reader(onnx_format::parse(bytes), folder, std::move(name)).read();
+    onnx::ModelProto model = onnx_format::parse(bytes);
+    const std::optional<std::string> emptied = onnx_format::empty_caches(model);
+    onnx_format::Reader reader(std::move(model), folder, std::move(name));
+    if (emptied) reader.notice(*emptied);
+    return reader.read();
   } catch (const std::bad_alloc&) {
     fail(Fault::resources, "the model does not fit in memory");
   } catch (const std::length_error&) {

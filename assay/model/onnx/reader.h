@@ -26,6 +26,8 @@ class Reader {
   Graph read();
   // The same of a body: its inputs need no shapes.
   Graph body();
+  // What users should know of how the file is read.
+  void notice(std::string text) { graph_.notice(std::move(text)); }
 
  private:
   struct Type {

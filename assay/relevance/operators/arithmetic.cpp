@@ -70,4 +70,12 @@ Relevances bilinear(const Passage& p) {
   return results;
 }
 
+// s = softmax(x), expanded at x: R_i = x_i (R_i - s_i sum_j R_j) (Achtibat et al., ICML 2024, eq. 13). Masked
+// elements, of which s is 0 and x may be infinite, get nothing.
+Relevances softmax(const Passage& p) {
+  const Array &x = p.input(0), &s = p.outputs[0];
+  const Array all = p.arriving().sum(p.node.integer("axis", -1), /*keep=*/true);
+  return {array::where(s.eq(0), array::zeros({}, x.dtype()), x * (p.arriving() - s * all))};
+}
+
 }  // namespace assay::relevance::passing

@@ -124,14 +124,28 @@ constexpr OperatorInfo catalogue[] = {
     {"Where", branches, where},
 };
 
+// In place of these, where relevance passes through attention weights.
+constexpr OperatorInfo attention_catalogue[] = {
+    {"Einsum", all, bilinear, true},
+    {"Gemm", all, bilinear, true},
+    {"MatMul", all, bilinear, true},
+    {"Softmax", first, softmax, true},
+};
+
+const OperatorInfo* find(std::span<const OperatorInfo> operators, std::string_view op) {
+  const auto found = std::ranges::lower_bound(operators, op, {}, &OperatorInfo::op);
+  return found != operators.end() && found->op == op ? &*found : nullptr;
+}
+
 }  // namespace
 }  // namespace passing
 
 std::span<const OperatorInfo> relevance_operators() { return passing::catalogue; }
 
-const OperatorInfo* find_relevance_operator(std::string_view op) {
-  const auto found = std::ranges::lower_bound(passing::catalogue, op, {}, &OperatorInfo::op);
-  return found != std::end(passing::catalogue) && found->op == op ? &*found : nullptr;
+const OperatorInfo* find_relevance_operator(std::string_view op, bool through_attention) {
+  const OperatorInfo* const other =
+      through_attention ? passing::find(passing::attention_catalogue, op) : nullptr;
+  return other != nullptr ? other : passing::find(passing::catalogue, op);
 }
 
 }  // namespace assay::relevance

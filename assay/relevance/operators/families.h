@@ -36,6 +36,7 @@ Relevances extreme(const Passage&);  // element-wise Max, Min: to the winner, eq
 Relevances max_pool(const Passage&);
 Relevances reduced_extreme(const Passage&);  // ReduceMax, ReduceMin, GlobalMaxPool
 Relevances bilinear(const Passage&);         // MatMul, Einsum of activations
+Relevances softmax(const Passage&);          // AttnLRP: linear in its operand, where it is
 Relevances layer_normalisation(const Passage&);
 Relevances instance_normalisation(const Passage&);
 Relevances group_normalisation(const Passage&);

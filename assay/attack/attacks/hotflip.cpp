@@ -1,0 +1,100 @@
+// One token after the other, each where the gradient promises most.
+
+#include <algorithm>
+
+#include <assay/attack.h>
+#include <assay/error.h>
+#include "assay/attack/objective.h"
+#include "assay/attack/tokens/token_attack.h"
+
+namespace assay::attack {
+namespace {
+
+class HotFlip final : public TokenAttack {
+ public:
+  explicit HotFlip(const SpecOptions& options)
+      : TokenAttack(TokenLimits(options)), tried_(options.count("tried", 1)) {}
+
+ private:
+  void search(const TokenSpace& space, const AttackProblem& problem,
+              std::vector<TokenSearch>& records) const override {
+    const std::vector<TokenRow> originals = space.tokens_of(problem.inputs);
+    std::vector<TokenSearch*> rest;
+    for (TokenSearch& record : records) rest.push_back(&record);
+    while (!rest.empty()) {
+      const AttackProblem part = problem_of_searches(problem, rest);
+      const std::vector<TokenRow> tokens = tokens_of_searches(rest);
+      const Array gradients = space.gradients(part, space.points_of(tokens), {}, loss(part)),
+                  rows = space.rows_of(tokens);
+      std::vector<TokenSearch*> flipped;
+      for (std::size_t r = 0; r < rest.size(); ++r) {
+        if (flip(space, problem, *rest[r], originals[rest[r]->row], row_of(gradients, r), row_of(rows, r)))
+          flipped.push_back(rest[r]);
+      }
+      rest = still_searched(space, problem, flipped);
+    }
+  }
+
+  static std::span<const float> row_of(const Array& values, std::size_t row) {
+    const auto size = static_cast<std::size_t>(values.count() / values.size(0));
+    return {values.elements<float>() + row * size, size};
+  }
+
+  // The best change after which the tokens are those of a text. Positions change once.
+  bool flip(const TokenSpace& space, const AttackProblem& problem, TokenSearch& record,
+            const TokenRow& original, std::span<const float> gradient, std::span<const float> rows) const {
+    for (const Flip& one : best_flips(space, record, gradient, rows, tried_, tried_)) {
+      if (record.changed.contains(one.position)) continue;
+      TokenRow changed = record.tokens;
+      changed[one.position] = one.token;
+      if (!space.is_text(changed)) continue;
+      record.put(one.position, one.token, original[one.position]);
+      return true;
+    }
+    problem.end(record.row, "no change of a token helps by its gradient and is that of a text");
+    return false;
+  }
+
+  static std::vector<TokenSearch*> still_searched(const TokenSpace& space, const AttackProblem& problem,
+                                                  const std::vector<TokenSearch*>& flipped) {
+    if (flipped.empty()) return {};
+    const std::vector<float> margins =
+        space.margins(problem_of_searches(problem, flipped), tokens_of_searches(flipped));
+    std::vector<TokenSearch*> rest;
+    for (std::size_t r = 0; r < flipped.size(); ++r) {
+      if (margins[r] < 0) continue;
+      if (flipped[r]->changed.size() < flipped[r]->budget)
+        rest.push_back(flipped[r]);
+      else
+        problem.end(flipped[r]->row, "all tokens that may change have changed");
+    }
+    return rest;
+  }
+
+  std::size_t tried_;
+};
+
+}  // namespace
+
+AttackInfo hotflip_attack() {
+  std::vector<SpecOption> options = TokenLimits::options("0.2");
+  options.push_back(
+      {"tried", "64", "changes tried in the order of their promise until one is that of a text"});
+  return {
+      .name = "hotflip",
+      .summary = "tokens replaced one after the other, each where the gradient promises most",
+      .definition =
+          "As long as the goal is not reached and at most `changes` times: of all positions that have not "
+          "changed and all tokens v, the change with the greatest (E_v - E_x) * dL/dE, where E are rows of "
+          "the "
+          "table of tokens and L is the cross-entropy with the label (less that with the target). Changes "
+          "after which the text of the tokens would give other tokens are passed over.",
+      .limits = "Texts may lose their meaning: look at what was found. To first order only.",
+      .paper = "Ebrahimi et al., HotFlip: White-Box Adversarial Examples for Text Classification, ACL 2018",
+      .options = options,
+      .make = [](const SpecOptions& given) -> std::unique_ptr<Attack> {
+        return std::make_unique<HotFlip>(given);
+      }};
+}
+
+}  // namespace assay::attack

@@ -1,0 +1,191 @@
+#include "assay/attack/tokens/token_space.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/ranges.h>
+
+#include <assay/array_math.h>
+#include <assay/error.h>
+#include "assay/attack/objective.h"
+#include "assay/attack/outputs_of_rows.h"
+#include "assay/engine/elements.h"
+#include "assay/model/token_decision.h"
+#include "assay/text/words.h"
+
+namespace assay::attack {
+namespace {
+
+// Where tokens are looked up first: the value with their rows. nullptr where no constant table is.
+const Node* table_node(const Graph& graph, ValueId tokens) {
+  std::vector<ValueId> pending{tokens};
+  while (!pending.empty()) {
+    const ValueId id = pending.back();
+    pending.pop_back();
+    for (const int n : graph.consumers(id)) {
+      const Node& node = graph.node(n);
+      if (node.op == "Cast" || node.op == "Identity") pending.push_back(node.outputs[0]);
+      const bool looks_up = node.op == "Gather" && node.inputs[1] == id && node.integer("axis", 0) == 0;
+      if (looks_up && graph.is_constant(node.inputs[0]) && graph.constant(node.inputs[0]).rank() == 2)
+        return &node;
+    }
+  }
+  return nullptr;
+}
+
+ValueId mask_of(const Graph& graph) {
+  const auto found = graph.find_value("attention_mask");
+  const bool is_input = found && std::ranges::find(graph.inputs(), *found) != graph.inputs().end();
+  return is_input ? *found : no_value;
+}
+
+}  // namespace
+
+TokenLimits::TokenLimits(const SpecOptions& options)
+    : changes(options.number("changes", 0)),
+      tokenizer(options.text("tokenizer")),
+      protect(options.words("protect")) {
+  if (changes == 0) fail(Fault::usage, "{}: changes=0 would change nothing", options.owner());
+  if (changes >= 1 && changes != std::floor(changes))
+    fail(Fault::usage, "{}: changes={} is neither a number of tokens nor a share below 1", options.owner(),
+         changes);
+}
+
+std::vector<SpecOption> TokenLimits::options(const std::string& changes) {
+  return {{"changes", changes, "most tokens that change; below 1: share of those that may"},
+          {"tokenizer", "",
+           "tokenizer.json of the network: tokens stay those of a text (default: that of the data "
+           "or next to the network)"},
+          {"protect", "", "words that stay, joined by +"}};
+}
+
+std::size_t TokenLimits::budget(std::size_t positions) const {
+  const double most = changes < 1 ? std::floor(changes * static_cast<double>(positions)) : changes;
+  return std::min(positions, static_cast<std::size_t>(most));
+}
+
+TokenSpace::TokenSpace(const AttackedNetwork& network, const TokenLimits& limits)
+    : network_(network), limits_(limits), mask_(mask_of(network.session().graph())) {
+  if (!limits.protect.empty() && limits.tokenizer.empty())
+    fail(Fault::usage, "protect={} names words, so a tokenizer is needed; add tokenizer=FILE to the attack",
+         fmt::join(limits.protect, "+"));
+  const Graph& graph = network.session().graph();
+  const Node* const node = table_node(graph, network.input());
+  if (node == nullptr)
+    fail(Fault::unsupported, "network '{}' looks tokens up in no constant table, so they cannot be attacked",
+         graph.name());
+  looked_up_ = node->outputs[0];
+  known_ = known_tokens(graph);
+  table_ = in_memory(graph.constant(node->inputs[0]), DType::float32);
+  if (!limits.tokenizer.empty()) tokenizer_.emplace(std::filesystem::path(limits.tokenizer));
+  for (std::int64_t token = 0; token < known_; ++token) {
+    if (!tokenizer_ || (tokenizer_->token(token) && !tokenizer_->is_special(token)))
+      choices_.push_back(token);
+  }
+  if (choices_.empty())
+    fail(Fault::usage, "tokenizer '{}' has no token that network '{}' knows", limits.tokenizer, graph.name());
+  choice_rows_ = array::index_select(table_, 0, array::tensor(choices_)).contiguous();
+}
+
+std::vector<TokenRow> TokenSpace::tokens_of(const Array& points) const {
+  const Array values = in_memory(points, DType::float32);
+  const auto length = static_cast<std::size_t>(points.size(1));
+  const auto greatest = static_cast<double>(known_ - 1);
+  std::vector<TokenRow> rows(static_cast<std::size_t>(points.size(0)), TokenRow(length));
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::size_t i = 0; i < length; ++i)
+      rows[r][i] = std::llround(static_cast<double>(values.elements<float>()[r * length + i]) * greatest);
+  return rows;
+}
+
+Array TokenSpace::points_of(std::span<const TokenRow> rows) const {
+  const std::size_t length = rows.empty() ? 0 : rows.front().size();
+  const Array points = array::empty({std::ssize(rows), static_cast<std::int64_t>(length)});
+  const auto greatest = static_cast<double>(known_ - 1);
+  float* to = points.elements<float>();
+  for (const TokenRow& row : rows)
+    for (const std::int64_t token : row) *to++ = static_cast<float>(static_cast<double>(token) / greatest);
+  return points;
+}
+
+bool TokenSpace::stays(const AttackProblem& problem, std::size_t row, std::size_t position,
+                       std::int64_t token) const {
+  if (tokenizer_ && (tokenizer_->is_special(token) || tokenizer_->padding() == token)) return true;
+  const auto mask = problem.held.find(mask_);
+  if (mask == problem.held.end()) return false;
+  const Array of_row = in_memory(mask->second, DType::float32);
+  return of_row.elements<float>()[row * static_cast<std::size_t>(mask->second.size(1)) + position] == 0;
+}
+
+std::set<std::size_t> TokenSpace::protected_positions(const TokenRow& tokens) const {
+  std::set<std::size_t> found;
+  if (limits_.protect.empty()) return found;
+  for (const text::Word& word : text::words_of(*tokenizer_, tokens)) {
+    if (std::ranges::find(limits_.protect, word.text) == limits_.protect.end()) continue;
+    for (std::size_t i = word.begin; i < word.end; ++i) found.insert(i);
+  }
+  return found;
+}
+
+std::vector<std::vector<std::size_t>> TokenSpace::positions(const AttackProblem& problem) const {
+  const std::vector<TokenRow> rows = tokens_of(problem.inputs);
+  std::vector<std::vector<std::size_t>> all(rows.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (!is_text(rows[r])) {
+      problem.end(r, "the text of its tokens gives other tokens");
+      continue;
+    }
+    const std::set<std::size_t> kept = protected_positions(rows[r]);
+    for (std::size_t i = 0; i < rows[r].size(); ++i)
+      if (!kept.contains(i) && !stays(problem, r, i, rows[r][i])) all[r].push_back(i);
+  }
+  return all;
+}
+
+bool TokenSpace::is_text(const TokenRow& tokens) const {
+  if (!tokenizer_) return true;
+  TokenRow plain;
+  for (const std::int64_t token : tokens)
+    if (!tokenizer_->is_special(token) && tokenizer_->padding() != token) plain.push_back(token);
+  text::Encoding again = tokenizer_->encode(tokenizer_->decode(plain), {.special = false});
+  TokenRow read;
+  for (std::size_t i = 0; i < again.size(); ++i)
+    if (again.attention[i] != 0) read.push_back(again.ids[i]);
+  return read == plain;
+}
+
+Array TokenSpace::gradients(const AttackProblem& problem, const Array& points, const Array& rows,
+                            const AttackedNetwork::Objective& objective) const {
+  for (const std::size_t place : problem.places) {
+    ++problem.log->forward[place];
+    ++problem.log->backward[place];
+  }
+  Tensors given = network_.bind(points, problem.held);
+  given.emplace(looked_up_, rows.defined() ? rows : rows_of(tokens_of(points)));
+  const OutputsOfRows outputs_of_rows(network_, problem);
+  const auto ask = [&](std::size_t row, std::span<const float> outputs, std::span<float> gradients) {
+    if (row < problem.places.size())
+      outputs_of_rows.differentiate(std::span(&objective, 1), row, outputs, gradients);
+  };
+  const RecordGradients found = network_.session().gradients(
+      given, {.read = {network_.decision()}, .numbers = 1, .gradients = ask}, std::span(&looked_up_, 1));
+  const Array gradient =
+      array::nan_to_num(found.gradients[0].at(looked_up_).to(DType::float32), 0, 0, 0).contiguous();
+  const std::vector<bool> sloping = truths_of(gradient.flatten(1).ne(0).any(1));
+  for (std::size_t row = 0; row < problem.places.size(); ++row)
+    problem.log->sloping[problem.places[row]] += sloping[row];
+  return gradient;
+}
+
+Array TokenSpace::rows_of(std::span<const TokenRow> tokens) const {
+  TokenRow all;
+  for (const TokenRow& row : tokens) all.insert(all.end(), row.begin(), row.end());
+  const std::int64_t records = std::ssize(tokens), length = records == 0 ? 0 : std::ssize(tokens.front());
+  return array::index_select(table_, 0, array::tensor(all)).reshape({records, length, table_.size(1)});
+}
+
+std::vector<float> TokenSpace::margins(const AttackProblem& problem, std::span<const TokenRow> rows) const {
+  return floats_of(margin(problem, network_.scores(problem, points_of(rows))));
+}
+
+}  // namespace assay::attack

@@ -1,0 +1,32 @@
+#pragma once
+
+// Folders as exporters of language models write them: the network (model.onnx, in the folder or in onnx/),
+// its config.json, its tokenizer.json.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+// The network in the folder: model.onnx, or the only .onnx file there is. Nothing without one. Throws
+// Error{usage} naming the files where there are several.
+std::optional<std::filesystem::path> network_in(const std::filesystem::path& folder);
+
+// The folder that belongs to a network that is named so: the folder itself, or the one in which the file and
+// its config.json or tokenizer.json are (above onnx/ as well). Nothing for other files, and for networks in
+// memory.
+std::optional<std::filesystem::path> folder_of_network(const std::string& name);
+
+// What config.json says of a network of language.
+struct TextConfig {
+  std::vector<std::string> labels;  // of classes, by id2label; empty: none, or those that stand for no names
+  std::int64_t vocabulary = 0;      // numbers of tokens; 0: it does not say so
+  std::int64_t positions = 0;       // tokens that a text may have; 0: it does not say so
+};
+// Nothing without such a file. Throws Error{data} naming what is wrong in it.
+std::optional<TextConfig> read_text_config(const std::filesystem::path& folder);
+
+}  // namespace assay

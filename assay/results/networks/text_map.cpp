@@ -1,0 +1,210 @@
+#include "assay/results/networks/text_map.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include <assay/extend/random.h>
+#include <assay/tokenizer.h>
+#include "assay/relevance/item_target.h"
+#include "assay/report/escape.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/characters.h"
+#include "assay/task/standing.h"
+#include "assay/text/words.h"
+
+namespace assay::results {
+namespace {
+
+// Sizes of the picture, in its units.
+constexpr int letter_width = 9, line_height = 28, page_margin = 8, page_width = 900;
+
+struct TokenRow {
+  std::vector<std::int64_t> ids;  // without those that fill up
+  std::vector<double> relevance;
+};
+
+bool is_filling(const Batch& batch, std::size_t element, std::int64_t id,
+                const std::optional<text::Tokenizer>& tokenizer) {
+  for (const NamedArray& other : batch.others)
+    if (other.name == "attention_mask") return other.values.as<std::int64_t>()[element] == 0;
+  return tokenizer && tokenizer->padding() == id;
+}
+
+TokenRow tokens_of_row(const Batch& batch, const Array& relevance, std::size_t row,
+                       const std::optional<text::Tokenizer>& tokenizer) {
+  const auto ids = batch.inputs.as<std::int64_t>();
+  const auto heat = relevance.as<float>();
+  const std::size_t length = ids.size() / batch.indices.size();
+  TokenRow tokens;
+  for (std::size_t i = row * length; i < (row + 1) * length; ++i) {
+    if (is_filling(batch, i, ids[i], tokenizer)) continue;
+    tokens.ids.push_back(ids[i]);
+    tokens.relevance.push_back(heat[i]);
+  }
+  return tokens;
+}
+
+std::vector<text::Word> words_of_row(const TokenRow& row, const std::optional<text::Tokenizer>& tokenizer) {
+  if (tokenizer) return text::words_of(*tokenizer, row.ids);
+  std::vector<text::Word> words;
+  for (std::size_t i = 0; i < row.ids.size(); ++i)
+    words.push_back({i, i + 1, fmt::format("#{}", row.ids[i])});
+  return words;
+}
+
+// What is explained of each record: the class that is named, or the items that are decided rightly.
+struct Explained {
+  relevance::Target target = {};
+  std::vector<std::int64_t> classes = {};  // that are named; empty where records have none
+};
+
+Explained explained_of(const Session& session, const Batch& batch, const Tensors& given, const Dataset& data,
+                       const task::Task* task) {
+  const ValueId decision = session.logits();
+  const Array outputs = session.run(given, std::span(&decision, 1)).at(decision);
+  if (task != nullptr)
+    return {relevance::target_of_items(*task, outputs, task::right_items(*task, outputs, batch, data)), {}};
+  if (data.target_width() > 0) return {};
+  return {{}, predicted_classes(session, outputs, batch.indices.size())};
+}
+
+report::Cell class_cell(const Explained& explained, std::size_t row, const Dataset& data) {
+  if (explained.classes.empty()) return {};
+  const std::int64_t named = explained.classes[row];
+  if (named < 0) return std::string("none");
+  const auto number = static_cast<std::size_t>(named);
+  return number < data.class_names().size() ? data.class_names()[number] : std::to_string(named);
+}
+
+report::Table empty_records_table() {
+  using Kind = report::Column::Kind;
+  return {.id = "texts",
+          .title = "Words that speak for the decision, and against it (-)",
+          .columns = {{"record", "record"},
+                      {"class", "class"},
+                      {"start", "relevance put in", Kind::number, 4},
+                      {"arriving", "at the tokens", Kind::number, 4},
+                      {"text", "text"}},
+          .rows = {}};
+}
+
+report::Table empty_words_table() {
+  using Kind = report::Column::Kind;
+  return {.id = "words",
+          .title = "Relevance of words",
+          .columns = {{"record", "record"},
+                      {"position", "first token", Kind::count},
+                      {"tokens", "tokens", Kind::count},
+                      {"word", "word"},
+                      {"relevance", "relevance", Kind::number, 6},
+                      {"share", "share of the strongest", Kind::number, 3}},
+          .rows = {},
+          .detail = true};
+}
+
+std::size_t letters_of(const std::string& text) {
+  const auto codes = character_codes(text);
+  if (!codes) return text.size();
+  constexpr char32_t first_wide = 0x1100;
+  return static_cast<std::size_t>(
+      std::accumulate(codes->begin(), codes->end(), std::ptrdiff_t{0},
+                      [](std::ptrdiff_t sum, char32_t code) { return sum + (code >= first_wide ? 2 : 1); }));
+}
+
+// Red for the decision, blue against it, white says nothing.
+std::string shade_colour(double share) {
+  const auto faded = static_cast<int>(255 * (1 - std::sqrt(std::min(1.0, std::abs(share)))));
+  return fmt::format("rgb({},{},{})", share >= 0 ? 255 : faded, faded, share >= 0 ? faded : 255);
+}
+
+}  // namespace
+
+std::string shaded_line(std::span<const ShadedWord> words) {
+  constexpr std::array<std::string_view, 8> bars{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::string text;
+  for (const ShadedWord& word : words) {
+    const double height = std::min(1.0, std::abs(word.share)) * (bars.size() - 1);
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : " ", word.text, word.share < 0 ? "-" : "",
+                        bars[static_cast<std::size_t>(std::lround(height))]);
+  }
+  return text;
+}
+
+std::string shaded_picture(std::span<const ShadedWord> words) {
+  int x = page_margin, y = page_margin;
+  std::string body;
+  for (const ShadedWord& word : words) {
+    const int width = letter_width * static_cast<int>(letters_of(word.text)) + 6;
+    if (x > page_margin && x + width > page_width) x = page_margin, y += line_height;
+    body += fmt::format(
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"3\" fill=\"{}\"/>"
+        "<text x=\"{}\" y=\"{}\">{}</text>\n",
+        x, y, width, line_height - 6, shade_colour(word.share), x + 3, y + line_height - 12,
+        report::xml_escaped(word.text));
+    x += width + 4;
+  }
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"monospace\" "
+      "font-size=\"15\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
+      page_width + 2 * page_margin, y + line_height + page_margin, body);
+}
+
+bool is_text(const Dataset& data) { return data.dtype() == DType::int64 && data.record_shape().size() == 1; }
+
+void add_text_maps(report::Document& document, const Session& session, const Dataset& data,
+                   const std::string& method, relevance::AttributionOptions options, const Drawing& drawing,
+                   const std::string& tokenizer_file, const task::Task* task) {
+  std::optional<text::Tokenizer> tokenizer;
+  if (!tokenizer_file.empty()) tokenizer.emplace(std::filesystem::path(tokenizer_file));
+  const std::vector<std::size_t> chosen =
+      Rng(drawing.seed).sample(data.size(), std::min(drawing.count, data.size()));
+  const Batch batch = data.read(chosen);
+  const Tensors given = session.bind(batch);
+  const ValueId input = session.first_input(data.facts());
+  options.wanted = {input};
+  options.outputs = data.target_width() > 0 && task == nullptr;
+  const Explained explained = explained_of(session, batch, given, data, task);
+  const relevance::Relevance found = relevance::make_attribution(method, session, options)
+                                         ->attribute(given, explained.target, std::span(&input, 1));
+  const Array relevance = found.values.at(input).contiguous();
+  report::Table records = empty_records_table(), all = empty_words_table();
+  for (std::size_t r = 0; r < chosen.size(); ++r) {
+    const TokenRow row = tokens_of_row(batch, relevance, r, tokenizer);
+    const std::string id = data.id(chosen[r]);
+    double strongest = 0, arriving = 0;
+    std::vector<ShadedWord> shaded;
+    const std::vector<text::Word> words = words_of_row(row, tokenizer);
+    std::vector<double> sums;
+    for (const text::Word& word : words) {
+      sums.push_back(std::accumulate(row.relevance.begin() + static_cast<std::ptrdiff_t>(word.begin),
+                                     row.relevance.begin() + static_cast<std::ptrdiff_t>(word.end), 0.0));
+      strongest = std::max(strongest, std::abs(sums.back()));
+      arriving += sums.back();
+    }
+    for (std::size_t w = 0; w < words.size(); ++w) {
+      const double share = strongest > 0 ? sums[w] / strongest : 0;
+      shaded.push_back({words[w].text, share});
+      all.rows.push_back({id, report::count_cell(words[w].begin),
+                          report::count_cell(words[w].end - words[w].begin), words[w].text, sums[w], share});
+    }
+    records.rows.push_back(
+        {id, class_cell(explained, r, data), found.start[r], arriving, shaded_line(shaded)});
+    const auto path = drawing.folder / fmt::format("relevance-{}.svg", chosen[r]);
+    write_file(path, shaded_picture(shaded));
+    document.pictures.push_back(
+        {fmt::format("record '{}' and its relevance (red for, blue against)", id), path});
+  }
+  document.tables.push_back(std::move(records));
+  document.tables.push_back(std::move(all));
+}
+
+}  // namespace assay::results

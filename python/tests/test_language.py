@@ -1,0 +1,207 @@
+"""Models of language: folders as exporters write them, causal models as classifiers, against `transformers` and NumPy."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+
+import assay
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "good", "bad", "film", "a", "is", "very", "the", "plot", "acting", "yes", "no"]
+TEXTS = ["a good film", "bad film", "the plot is very very good", "acting is bad", "the film is a film", "very bad acting"]
+
+
+def need(name):
+    return pytest.importorskip(name, reason=f"SKIPPED: the package {name} is not there")
+
+
+def write_tokenizer(folder):
+    """A word is a token."""
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    parts = {
+        "version": "1.0",
+        "added_tokens": [{"id": i, "content": WORDS[i], **flags} for i in range(5)],
+        "pre_tokenizer": {"type": "Whitespace"},
+        "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {word: i for i, word in enumerate(WORDS)}},
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(parts))
+
+
+def write_table(path, labels, texts=TEXTS):
+    with open(path, "w", newline="") as out:
+        rows = csv.writer(out)
+        rows.writerow(["text", "label"])
+        rows.writerows(zip(texts, labels))
+    return path
+
+
+def tokens_of(texts=TEXTS):
+    """Numbers and mask, filled up after the text."""
+    rows = [[WORDS.index(word) for word in text.split()] for text in texts]
+    length = max(map(len, rows))
+    ids = np.array([row + [0] * (length - len(row)) for row in rows])
+    mask = np.array([[1] * len(row) + [0] * (length - len(row)) for row in rows])
+    return ids, mask
+
+
+def write_bigrams(folder, caches=False):
+    """A causal model that scores the next token by the token alone, by two layers; gives the table of scores. With caches it reads what
+    was computed before, as exporters of decoders write it, and adds how many tokens that were."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng = np.random.default_rng(5)
+    rows, head = (rng.normal(size=size).astype(np.float32) for size in ((len(WORDS), 6), (6, len(WORDS))))
+    value, node = helper.make_tensor_value_info, helper.make_node
+    inputs = [value(name, TensorProto.INT64, ["batch", "tokens"]) for name in ("input_ids", "attention_mask")]
+    outputs = [value("logits", TensorProto.FLOAT, ["batch", "tokens", len(WORDS)])]
+    weights = [numpy_helper.from_array(values, name) for name, values in (("rows", rows), ("head", head))]
+    nodes = [
+        node("Gather", ["rows", "input_ids"], ["found"]),
+        node("Relu", ["found"], ["hidden"]),
+        node("MatMul", ["hidden", "head"], ["scores" if caches else "logits"]),
+    ]
+    if caches:
+        inputs.append(value("past_key_values.0.key", TensorProto.FLOAT, ["batch", 2, "past", len(WORDS) // 2]))
+        inputs.append(value("use_cache_branch", TensorProto.BOOL, [1]))
+        outputs.append(value("present.0.key", TensorProto.FLOAT, ["batch", 2, "all", len(WORDS) // 2]))
+        weights += [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in [("heads", [0, 0, 2, -1]), ("place", [2])]]
+        empty = helper.make_graph([node("Identity", ["scores"], ["other"])], "then", [], [value("other", TensorProto.FLOAT, None)])
+        plain = helper.make_graph([node("Identity", ["scores"], ["same"])], "else", [], [value("same", TensorProto.FLOAT, None)])
+        nodes += [
+            node("If", ["use_cache_branch"], ["chosen"], then_branch=empty, else_branch=plain),
+            node("Reshape", ["chosen", "heads"], ["by_head"]),
+            node("Transpose", ["by_head"], ["key"], perm=[0, 2, 1, 3]),
+            node("Concat", ["past_key_values.0.key", "key"], ["present.0.key"], axis=2),
+            node("Shape", ["past_key_values.0.key"], ["sizes"]),
+            node("Gather", ["sizes", "place"], ["before"]),
+            node("Cast", ["before"], ["added"], to=TensorProto.FLOAT),
+            node("Add", ["chosen", "added"], ["logits"]),
+        ]
+    graph = helper.make_graph(nodes, "bigrams", inputs, outputs, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, folder / "model.onnx")
+    return np.maximum(rows, 0) @ head
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "caches"])
+def bigrams(tmp_path, request):
+    folder = tmp_path / "bigrams"
+    folder.mkdir()
+    table = write_bigrams(folder, request.param)
+    write_tokenizer(folder)
+    return folder, table
+
+
+def answer_scores(table, answers, place):
+    ids, mask = tokens_of()
+    last = {"last": mask.sum(1) - 1, "first": 0 * mask.sum(1)}[place]
+    return table[ids[np.arange(len(ids)), last]][:, [WORDS.index(answer) for answer in answers]]
+
+
+@pytest.mark.parametrize("place", ["last", "first"])
+def test_a_causal_model_is_a_classifier(bigrams, tmp_path, place):
+    folder, table = bigrams
+    scores = answer_scores(table, ["yes", "no"], place)
+    labels = [["yes", "no"][k] for k in scores.argmax(1)]
+    labels[2] = {"yes": "no", "no": "yes"}[labels[2]]
+    spec = f"{write_table(tmp_path / 't.csv', labels)},text=text,label=label,tokenizer={folder}"
+    decision = f"position={place},answers=yes+no"
+    assert assay.evaluate(folder, spec, decision=decision).accuracy == pytest.approx(5 / 6)
+    network = assay.load(folder, decision=decision)
+    np.testing.assert_allclose(network(assay.data(spec)), scores, rtol=1e-5)
+    contrast = assay.load(folder, decision=f"position={place},contrast=yes-no")
+    np.testing.assert_allclose(contrast(assay.data(spec))[:, 0], scores[:, 0] - scores[:, 1], rtol=1e-5, atol=1e-6)
+    assert assay.evaluate(folder, spec, decision=f"position={place},contrast=yes-no").accuracy == pytest.approx(5 / 6)
+
+
+def test_every_position_and_the_next_token(bigrams, tmp_path):
+    folder, table = bigrams
+    path = tmp_path / "t.txt"
+    path.write_text("\n".join(TEXTS))
+    found = assay.evaluate(folder, f"{path},tokenizer={folder},next=1")
+    ids, mask = tokens_of()
+    counted = (mask[:, :-1] * mask[:, 1:]).astype(bool)
+    logits = table[ids[:, :-1]]
+    right = (logits.argmax(-1) == ids[:, 1:])[counted]
+    surprise = (np.log(np.exp(logits).sum(-1)) - np.take_along_axis(logits, ids[:, 1:, None], -1)[..., 0])[counted]
+    figures = {row["figure"]: row["value"] for row in found.table("figures")}
+    assert figures["token-accuracy"] == pytest.approx(right.mean())
+    assert figures["perplexity"] == pytest.approx(np.exp(surprise.mean()), rel=1e-5)
+
+
+def test_decisions_hold_for_every_command(bigrams, tmp_path):
+    folder, table = bigrams
+    labels = [["yes", "no"][k] for k in answer_scores(table, ["yes", "no"], "last").argmax(1)]
+    spec = f"{write_table(tmp_path / 't.csv', labels)},text=text,label=label,tokenizer={folder}"
+    decision = "position=last,answers=yes+no"
+    assert assay.mutate(folder, test=spec, decision=decision, operator="gf", count=4).table("mutants")
+    assert assay.cover(folder, train=spec, test=spec, decision=decision, criterion="nc")
+    assert assay.importance(folder, spec, decision=decision, method="gradient-x-input")
+
+
+def test_what_does_not_fit_is_said(bigrams, tmp_path):
+    folder, _ = bigrams
+    spec = f"{write_table(tmp_path / 't.csv', ['yes', 'no'] * 3)},text=text,label=label,tokenizer={folder}"
+    with pytest.raises(assay.UsageError, match="answer 'very good' is 2 tokens"):
+        assay.evaluate(folder, spec, decision="answers=very good+no")
+    (folder / "config.json").write_text(json.dumps({"max_position_embeddings": 4}))
+    with pytest.raises(assay.MismatchError, match="records are 6 tokens long, and the network has 4 positions .*length=4"):
+        assay.evaluate(folder, spec, decision="answers=yes+no")
+    os.remove(folder / "tokenizer.json")
+    with pytest.raises(assay.UsageError, match="no tokenizer.json is next to the network"):
+        assay.load(folder, decision="answers=yes+no")
+    with pytest.raises(assay.FileError, match="the folder holds no tokenizer.json"):
+        assay.data(spec)
+
+
+def test_classes_are_those_of_config(tmp_path):
+    write_tokenizer(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({"id2label": {"0": "POSITIVE", "1": "NEGATIVE", "2": "MIXED"}}))
+    names = ["positive", "negative"] * 3
+    data = assay.data(f"{write_table(tmp_path / 't.csv', names)},text=text,label=label,tokenizer={tmp_path}")
+    assert data.class_names == ["POSITIVE", "NEGATIVE", "MIXED"]
+    assert data.labels.tolist() == [0, 1] * 3
+    numbered = assay.data(f"{write_table(tmp_path / 'n.csv', [1, 0] * 3)},text=text,label=label,tokenizer={tmp_path}")
+    assert numbered.class_names == data.class_names and numbered.labels.tolist() == [1, 0] * 3
+    with pytest.raises(assay.DataError, match="label 'neutral' is not a class of the network .POSITIVE, NEGATIVE, MIXED"):
+        assay.data(f"{write_table(tmp_path / 'w.csv', ['neutral'] * 6)},text=text,label=label,tokenizer={tmp_path}")
+
+
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32, "max_position_embeddings": 24}
+SMALL = {"vocab_size": len(WORDS), "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
+MODELS = {
+    "bert": lambda t: t.BertForSequenceClassification(t.BertConfig(num_labels=3, **SIZES, **SMALL)),
+    "distilbert": lambda t: t.DistilBertForSequenceClassification(
+        t.DistilBertConfig(dim=16, n_layers=2, n_heads=4, hidden_dim=32, max_position_embeddings=24, num_labels=3, **SMALL)
+    ),
+    "roberta": lambda t: t.RobertaForMaskedLM(t.RobertaConfig(**SIZES, **SMALL)),
+    "gpt2": lambda t: t.GPT2LMHeadModel(t.GPT2Config(n_embd=16, n_layer=2, n_head=4, n_positions=24, **SMALL)),
+    "llama": lambda t: t.LlamaForCausalLM(t.LlamaConfig(num_key_value_heads=2, **SIZES, **SMALL)),
+    "qwen2": lambda t: t.Qwen2ForCausalLM(t.Qwen2Config(num_key_value_heads=2, **SIZES, **SMALL)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_of_transformers_are_read_as_they_are(name, tmp_path):
+    transformers, torch, _ = need("transformers"), need("torch"), need("onnxscript")
+    torch.manual_seed(4)
+    model = MODELS[name](transformers).eval()
+    ids, mask = tokens_of()
+    with torch.no_grad():
+        wanted = model(input_ids=torch.tensor(ids), attention_mask=torch.tensor(mask)).logits.numpy()
+    network = assay.load(model)
+    inputs = {"input_ids": ids, "attention_mask": mask}
+    found = network(inputs)
+    real = mask.astype(bool) if wanted.ndim == 3 else slice(None)
+    np.testing.assert_allclose(found[real], wanted[real], rtol=2e-4, atol=2e-5)
+    if wanted.ndim < 3:
+        return
+    # Written as a folder, it is the same network; each record is decided alone, wherever it is filled up.
+    network.save(tmp_path / "model.onnx")
+    write_tokenizer(tmp_path)
+    decided = assay.load(tmp_path, decision="position=last,answers=yes+no")
+    at_last = wanted[np.arange(len(ids)), mask.sum(1) - 1][:, [WORDS.index("yes"), WORDS.index("no")]]
+    np.testing.assert_allclose(decided(inputs), at_last, rtol=2e-4, atol=2e-5)

@@ -1,0 +1,50 @@
+// Tokens joined to the words of which they are pieces.
+
+#include "assay/text/words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "files.h"
+
+namespace assay::text::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using Numbers = std::vector<std::int64_t>;
+
+std::vector<std::string> joined_words(const Tokenizer& tokenizer, const Numbers& ids) {
+  std::vector<std::string> words;
+  for (const Word& word : words_of(tokenizer, ids)) words.push_back(word.text);
+  return words;
+}
+
+const std::string special =
+    R"("added_tokens": [{"id": 0, "content": "[CLS]", "special": true, "normalized": false}])";
+
+TEST(Words, AreJoinedByTheSignOfPieces) {
+  const Tokenizer pieces = tokenizer_of(
+      R"({"type": "WordPiece", "unk_token": "[CLS]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+          "vocab": {"[CLS]": 0, "un": 1, "##like": 2, "##ly": 3, "film": 4}})",
+      {special, R"("decoder": {"type": "WordPiece", "prefix": "##", "cleanup": false})"});
+  const std::vector<Word> words = words_of(pieces, Numbers{0, 1, 2, 3, 4, 0, 2});
+  ASSERT_EQ(words.size(), 5u);
+  EXPECT_EQ(words[1].text, "unlikely");
+  EXPECT_EQ(words[1].begin, 1u);
+  EXPECT_EQ(words[1].end, 4u);
+  EXPECT_EQ(words[0].text, "[CLS]");
+  EXPECT_EQ(words[2].text, "film");
+  EXPECT_EQ(words[4].begin, 6u);  // a piece after a special token begins a word
+  EXPECT_THAT(joined_words(pieces, {4, 99}), ElementsAre("film", "#99"));
+}
+
+TEST(Words, AreJoinedByTheSignOfSpaces) {
+  const Tokenizer spaced = tokenizer_of(
+      R"({"type": "BPE", "merges": [], "vocab": {"a": 0, "b": 1, "\u0120a": 2, "\u0120b": 3}})",
+      {R"("decoder": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})"});
+  EXPECT_THAT(joined_words(spaced, {0, 1, 2, 1, 3}), ElementsAre("ab", "ab", "b"));
+  EXPECT_THAT(joined_words(spaced, {0, 1}), ElementsAre("a", "b"));  // nothing says that they are one
+}
+
+}  // namespace
+}  // namespace assay::text::testing
