@@ -107,7 +107,7 @@ class Parser {
       if (what == "declare-const" || what == "declare-fun")
         declare(one);
       else if (what == "assert" && one.parts.size() == 2)
-        all = both(all, condition(one.parts[1]), one.line);
+        all = both(std::move(all), condition(one.parts[1]), one.line);
       else if (what != "set-logic" && what != "check-sat" && what != "get-model" && what != "exit")
         reader_.refuse(one.line, fmt::format("'{}' is not known", what));
     }
@@ -139,7 +139,8 @@ class Parser {
     const std::string_view what = one.parts[0].word;
     if (what == "and") {
       Alternatives all{{}};
-      for (std::size_t i = 1; i < one.parts.size(); ++i) all = both(all, condition(one.parts[i]), one.line);
+      for (std::size_t i = 1; i < one.parts.size(); ++i)
+        all = both(std::move(all), condition(one.parts[i]), one.line);
       return all;
     }
     if (what == "or") {
@@ -159,13 +160,12 @@ class Parser {
     return {{turned}};
   }
 
-  Alternatives both(const Alternatives& a, const Alternatives& b, std::size_t line) const {
+  Alternatives both(Alternatives a, const Alternatives& b, std::size_t line) const {
     if (a.size() * b.size() > most_cases)
       reader_.refuse(line, fmt::format("it has more than {} cases", most_cases));
     if (a.size() == 1 && b.size() == 1) {
-      Alternatives joined = a;
-      joined[0].insert(joined[0].end(), b[0].begin(), b[0].end());
-      return joined;
+      a[0].insert(a[0].end(), b[0].begin(), b[0].end());
+      return a;
     }
     Alternatives all;
     for (const auto& one : a)
@@ -218,6 +218,8 @@ class Parser {
   Query query(const Alternatives& all) {
     if (query_.inputs == 0 || query_.outputs == 0)
       reader_.refuse(1, "no inputs X_0, ... or no outputs Y_0, ... are declared");
+    if (all.size() * query_.inputs > most_variables)
+      reader_.refuse(1, fmt::format("its cases have more than {} intervals together", most_variables));
     for (const std::vector<Linear>& conditions : all) query_.cases.push_back(case_of(conditions));
     // An interval that nothing is in has no counterexample.
     std::erase_if(query_.cases, [](const Case& one) {
