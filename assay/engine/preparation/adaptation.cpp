@@ -27,7 +27,7 @@ Graph with_choices(Graph graph, const AdaptOptions& options, const Dataset* data
 
 // Of networks that run one record at a time, outputs joined of which a record has any number of rows: rows of
 // boxes. With so many of each record, the first ones and after them rows of -1, which is the score of none.
-constexpr std::int64_t most_rows = 300;
+constexpr std::int64_t rows_kept = 300;
 
 bool joins_any_number_of_rows(const Session& session) {
   const Graph& graph = session.graph();
@@ -53,14 +53,14 @@ Graph with_rows_filled(const Session& session) {
     const std::string name = graph.value(rows).name;
     const std::int64_t width = session.shape(rows).at(1);
     const ValueId none =
-        edit.constant(edit.unused_name(name + "/none"), array::full({most_rows, width}, -1.0F));
+        edit.constant(edit.unused_name(name + "/none"), array::full({rows_kept, width}, -1.0F));
     const ValueId more =
         edit.add("Concat", edit.unused_name(name + "/more"), {rows, none}, {{"axis", std::int64_t{0}}});
     const ValueId some = edit.add("Slice", edit.unused_name(name + "/some"),
-                                  {more, numbers(name + "/begin", {0}), numbers(name + "/end", {most_rows}),
+                                  {more, numbers(name + "/begin", {0}), numbers(name + "/end", {rows_kept}),
                                    numbers(name + "/axis", {0})});
     rows = edit.add("Reshape", edit.unused_name(name + "/filled"),
-                    {some, numbers(name + "/shape", {1, most_rows * width})});
+                    {some, numbers(name + "/shape", {1, rows_kept * width})});
   }
   edit.replace_node(index, std::move(joined));
   return edit.build();
@@ -108,7 +108,7 @@ Session session_of(AdaptedNetwork& network, const SessionOptions& options, const
   for (const std::string& notice : session.notices()) progress.notice(notice);
   if (data != nullptr && joins_any_number_of_rows(session)) {
     progress.notice(fmt::format("output '{}' has any number of rows: the first {} of a record decide",
-                                session.graph().value(session.graph().outputs()[0]).name, most_rows));
+                                session.graph().value(session.graph().outputs()[0]).name, rows_kept));
     network.graph = with_rows_filled(session);
     return Session(network.graph, options);
   }

@@ -85,7 +85,7 @@ std::uint64_t mutants_for(const mutation::MutationState& state, const mutation::
 bool of_items(const mutation::MutationState& state) { return !state.task().empty(); }
 
 // Of a record; nothing where it has many items.
-report::Cell class_cell(const mutation::MutationState& state, const mutation::MutationRecord& record) {
+report::Cell class_of_record(const mutation::MutationState& state, const mutation::MutationRecord& record) {
   return of_items(state) ? report::Cell() : report::Cell(class_name(state.class_names, record.expected));
 }
 
@@ -223,7 +223,7 @@ report::Table killer_table(const mutation::MutationState& state, const mutation:
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t r) { return kills[r]; });
   for (const std::size_t r : std::span(order).first(std::min(count, order.size()))) {
     table.rows.push_back(
-        {state.records()[r].id, class_cell(state, state.records()[r]), report::count_cell(kills[r])});
+        {state.records()[r].id, class_of_record(state, state.records()[r]), report::count_cell(kills[r])});
   }
   return table;
 }
@@ -403,7 +403,7 @@ report::Table matrix_table(const mutation::MutationState& state, const mutation:
   }
   for (std::size_t r = 0; r < state.records().size(); ++r) {
     if (!state.records()[r].judged) continue;
-    std::vector<report::Cell> row{state.records()[r].id, class_cell(state, state.records()[r])};
+    std::vector<report::Cell> row{state.records()[r].id, class_of_record(state, state.records()[r])};
     for (std::size_t m = 0; m < score.mutants.size(); ++m) {
       if (counts(score.mutants[m])) row.emplace_back(static_cast<std::int64_t>(state.mutants()[m].killed[r]));
     }
