@@ -19,6 +19,10 @@ namespace assay::mutation {
   X(fp16)                           \
   X(bf16)                           \
   X(int8)                           \
+  X(int4)                           \
+  X(lowrank)                        \
+  X(head)                           \
+  X(skip)                           \
   X(dr)                             \
   X(le)                             \
   X(dm)                             \

@@ -110,7 +110,9 @@ TEST(Caches, AreEmptyForRecordsThatAreWholeTexts) {
   ASSERT_EQ(graph.inputs().size(), 1u);
   EXPECT_EQ(graph.value(graph.inputs()[0]).name, "input_ids");
   ASSERT_EQ(graph.notices().size(), 1u);
-  EXPECT_THAT(graph.notices()[0], testing::HasSubstr("what was computed of earlier tokens ('past_key_values.0.key', 1 in all) is no input"));
+  EXPECT_THAT(graph.notices()[0],
+              testing::HasSubstr(
+                  "what was computed of earlier tokens ('past_key_values.0.key', 1 in all) is no input"));
 }
 
 TEST(Caches, AreInputsWhereNoOutputIsTheNextStep) { EXPECT_EQ(with_cache(false).read().inputs().size(), 2u); }

@@ -536,9 +536,9 @@ TEST(Precision, OperatorsRoundAllWeightsOfTheLayerAndNoBias) {
   }
 }
 
-TEST(Precision, Int8IsSymmetricPerNeuron) {
-  on_every_layer("int8", [](const Graph& net, const Subject& of, const SubjectLayer& layer) {
-    const Graph mutated = apply(of, mutant("int8", layer.name())).graph;
+void expect_integers(const std::string& op, float greatest) {
+  on_every_layer(op, [&](const Graph& net, const Subject& of, const SubjectLayer& layer) {
+    const Graph mutated = apply(of, mutant(op, layer.name())).graph;
     const Node& before = net.node(layer.layer.node);
     const Node& after = mutated.node(*mutated.find_node(before.name));
     for (const LayerWeights& weights : layer.weights) {
@@ -550,13 +550,102 @@ TEST(Precision, Int8IsSymmetricPerNeuron) {
         r = std::max(r, std::abs(old_values[static_cast<std::size_t>(i)]));
       }
       for (std::int64_t i = 0; i < weights.count; ++i) {
-        const float scale = range[owner(net, layer, weights.input, i)] / 127;
+        const float scale = range[owner(net, layer, weights.input, i)] / greatest;
         const auto u = static_cast<std::size_t>(i);
         EXPECT_EQ(new_values[u], scale * std::nearbyint(old_values[u] / scale));
         EXPECT_LE(std::abs(new_values[u] - old_values[u]), 0.5001f * scale);
       }
     }
   });
+}
+
+TEST(Precision, IntegersAreSymmetricPerNeuron) {
+  expect_integers("int8", 127);
+  expect_integers("int4", 7);
+}
+
+TEST(LowRank, AddsAMatrixOfThatRankAndSize) {
+  Net net("wide", 4);
+  const Graph graph = net.build(net.dense("logits", net.input({-1, 60}), 60, 50));
+  const Subject subject = subject_of(graph);
+  const std::vector<float> before = floats(graph, "logits/w");
+  for (const int rank : {1, 2}) {
+    const Mutation mutation =
+        apply(subject, mutant(fmt::format("lowrank[rank={},sigma=0.5]", rank), "logits", 3));
+    const std::vector<float> after = floats(mutation.graph, "logits/w");
+    EXPECT_EQ(floats(mutation.graph, "logits/b"), floats(graph, "logits/b"));
+    std::vector<double> noise;
+    double squares = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      noise.push_back(static_cast<double>(after[i]) - before[i]);
+      squares += noise.back() * noise.back();
+    }
+    const double typical = std::sqrt(squares / static_cast<double>(noise.size()));
+    EXPECT_NEAR(typical / (0.5 * subject.layer("logits").deviation), 1, 0.5);
+    // Of rank 1 every row is a multiple of the first; of rank 2 not.
+    double apart = 0;
+    for (std::size_t row = 1; row < 50; ++row)
+      for (std::size_t k = 1; k < 60; ++k)
+        apart = std::max(apart, std::abs(noise[0] * noise[row * 60 + k] - noise[k] * noise[row * 60]));
+    const bool multiples = apart < 1e-3 * typical * typical;
+    EXPECT_EQ(multiples, rank == 1) << rank;
+  }
+}
+
+// Columns (or rows) of a matrix of which a head has three.
+Graph with_block_of(const Graph& graph, const std::string& constant,
+                    const std::function<void(std::vector<float>&)>& change) {
+  std::vector<float> values = floats(graph, constant);
+  change(values);
+  GraphBuilder edit(graph);
+  const ValueId id = *graph.find_value(constant);
+  edit.replace_constant(id, Array::of<float>(graph.constant(id).shape(), values));
+  return edit.build();
+}
+
+TEST(Heads, GiveZeroAsIfTheirValuesWere) {
+  const Graph graph = transformer_like();
+  const Subject subject = subject_of(graph);
+  const Array records = records_for(graph, 5);
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 1; seed < 8; ++seed) {
+    const Mutation mutation = apply(subject, mutant("head", "projection", seed));
+    const bool first = mutation.changes[0].what == "head 0 gives 0";
+    seen.insert(mutation.changes[0].what);
+    const auto without = [&](std::vector<float>& values) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if ((i % 6 < 3) == first) values[i] = 0;
+    };
+    const Graph expected = with_block_of(with_block_of(graph, "value/w", without), "value/b", without);
+    EXPECT_LT(difference(output_of(mutation.graph, records), output_of(expected, records)), 1e-5);
+    EXPECT_GT(difference(output_of(graph, records), output_of(expected, records)), 1e-3);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"head 0 gives 0", "head 1 gives 0"}));
+  EXPECT_THROW(apply(subject, mutant("head", "value")), Error);
+}
+
+TEST(Heads, AreSwappedAsIfTheNextMatrixWere) {
+  const Graph graph = transformer_like();
+  const Array records = records_for(graph, 5);
+  const Mutation mutation = apply(subject_of(graph), mutant("head[kind=swap]", "projection"));
+  const Graph expected = with_block_of(graph, "projection/w", [](std::vector<float>& rows) {
+    std::swap_ranges(rows.begin(), rows.begin() + 18, rows.begin() + 18);
+  });
+  EXPECT_LT(difference(output_of(mutation.graph, records), output_of(expected, records)), 1e-5);
+  EXPECT_GT(difference(output_of(graph, records), output_of(expected, records)), 1e-3);
+}
+
+TEST(Skip, PassesOnWhatTheBlockBeginsWith) {
+  const Graph graph = transformer_like();
+  const Subject subject = subject_of(graph);
+  const Array records = records_for(graph, 5);
+  const Mutation mutation = apply(subject, mutant("skip", "projection"));
+  GraphBuilder edit(graph);
+  const ValueId residual = *graph.find_value("residual");
+  edit.redirect(residual, graph.inputs()[0]);
+  EXPECT_LT(difference(output_of(mutation.graph, records), output_of(edit.build(), records)), 1e-5);
+  EXPECT_GT(difference(output_of(graph, records), output_of(mutation.graph, records)), 1e-3);
+  EXPECT_THROW(apply(subject, mutant("skip", "query")), Error);
 }
 
 TEST(Precision, AFormatThatChangesNothingGivesNoMutant) {
