@@ -64,9 +64,9 @@ FilledInput emptied(const onnx::ValueInfoProto& cache, const onnx::ValueInfoProt
   return filled;
 }
 
-class Names {
+class ModelNames {
  public:
-  explicit Names(const onnx::GraphProto& graph) {
+  explicit ModelNames(const onnx::GraphProto& graph) {
     for (const onnx::NodeProto& node : graph.node()) {
       used_.insert(node.name());
       used_.insert(node.output().begin(), node.output().end());
@@ -91,7 +91,7 @@ std::optional<std::string> empty_caches(onnx::ModelProto& model) {
   const onnx::ValueInfoProto* const found = tokens_of(graph);
   if (found == nullptr || !gives_caches(graph)) return std::nullopt;
   const onnx::ValueInfoProto tokens = *found;
-  Names names(graph);
+  ModelNames names(graph);
   std::vector<std::string> emptied_names;
   auto& inputs = *graph.mutable_input();
   for (int i = inputs.size() - 1; i >= 0; --i) {
