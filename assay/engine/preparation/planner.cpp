@@ -231,11 +231,13 @@ std::optional<CompiledPlan> Planner::plan(const std::vector<bool>& available, co
   CompiledPlan made{make_plan(graph_, available, request.wanted, visited), {}};
   const std::vector<const Backend*> chosen = choose(made.plan, request, records, repeated);
   const std::vector<std::size_t> ends = ends_of(made.plan, chosen, request);
-  for (std::size_t begin = 0; begin < chosen.size(); begin = ends[begin]) {
-    const std::span nodes(made.plan.nodes.data() + begin, ends[begin] - begin);
-    const auto is_repeated = [&](int n) { return repeated.contains(n); };
-    if (std::ranges::all_of(nodes, is_repeated) ||
-        (chosen[begin] == nullptr && std::ranges::any_of(nodes, is_repeated)))
+  for (std::size_t begin = 0; begin < chosen.size() && !repeated.empty(); begin = ends[begin]) {
+    const std::vector<int> nodes(made.plan.nodes.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 made.plan.nodes.begin() + static_cast<std::ptrdiff_t>(ends[begin]));
+    const bool asks = std::ranges::any_of(nodes, [&](int n) { return repeated.contains(n); });
+    // How many records there are follows from what a part reads.
+    if (asks && (chosen[begin] == nullptr ||
+                 outside_inputs({.graph = &graph_, .nodes = nodes, .shape_of = shape_of_}).empty()))
       return std::nullopt;
   }
   for (std::size_t begin = 0; begin < chosen.size(); begin = ends[begin]) {
