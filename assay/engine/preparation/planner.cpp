@@ -83,7 +83,7 @@ double Planner::cost(const Backend* backend, const Node& node, std::int64_t reco
 }
 
 double Planner::cost_of_change(const Node& node) const {
-  constexpr double change_per_element = 0.5, change = 30;
+  constexpr double change_per_element = 1.5, change = 30;
   double border = change;
   for (const ValueId id : node.inputs) {
     if (id != no_value && !graph_.is_constant(id))
