@@ -33,7 +33,9 @@ template <class V>
 HWY_INLINE V exponential(V x) {
   const hn::DFromV<V> d;
   const V greatest = number(x, 88.72283), infinity = number(x, std::numeric_limits<double>::infinity());
-  const V result = hn::IfThenElse(hn::Gt(x, greatest), infinity, hn::Exp(d, hn::Min(x, greatest)));
+  // Below this the result is 1, and powers would be subnormal numbers, which take a hundred cycles each.
+  const V telling = hn::IfThenElseZero(hn::Gt(hn::Abs(x), number(x, 1e-9)), hn::Min(x, greatest));
+  const V result = hn::IfThenElse(hn::Gt(x, greatest), infinity, hn::Exp(d, telling));
   return keeping_nan(x, result);
 }
 template <class V>
