@@ -180,7 +180,7 @@ class Builder {
     Node copy{
         .name = "", .op = node.op, .inputs = std::move(inputs), .outputs = {}, .attributes = node.attributes};
     for (const ValueId id : node.outputs) copy.outputs.push_back(id == no_value ? no_value : edit_.value(""));
-    const std::vector<ValueId> outputs = copy.outputs;
+    std::vector<ValueId> outputs = copy.outputs;
     edit_.node(std::move(copy));
     return outputs;
   }

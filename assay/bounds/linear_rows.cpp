@@ -109,8 +109,9 @@ std::vector<std::int64_t> sources(const StaticNetwork& network, const Node& node
   const auto count = static_cast<std::int64_t>(network.size(of));
   std::vector<float> low, high;
   for (std::int64_t i = 1; i <= count; ++i) {
-    low.push_back(static_cast<float>(i % half));
-    high.push_back(static_cast<float>(i / half));
+    const std::int64_t below = i % half, above = i / half;
+    low.push_back(static_cast<float>(below));
+    high.push_back(static_cast<float>(above));
   }
   const auto moved = [&](const std::vector<float>& numbers) {
     return doubles(run_alone(network, node, output, Array::of<float>(network.shape(of), numbers)));

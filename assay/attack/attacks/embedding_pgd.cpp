@@ -72,7 +72,8 @@ class EmbeddingPgd final : public TokenAttack {
   // The nearest token of every position that may change; those that moved furthest take the budget.
   static void project(const TokenSpace& space, const Array& rows, const Array& start,
                       const TokenRow& original, std::size_t r, TokenSearch& record) {
-    const Array now = rows.select(0, static_cast<std::int64_t>(r)), choices = space.rows_of_choices();
+    const Array now = rows.select(0, static_cast<std::int64_t>(r));
+    const Array& choices = space.rows_of_choices();
     // |e - E_v|^2 without |e|^2, which is the same for all v.
     const Array distances = (choices * choices).sum(1) - array::matmul(now, choices.transpose(0, 1)) * 2.0;
     const Array nearest = array::argmin(distances, 1).to(DType::int64).contiguous();

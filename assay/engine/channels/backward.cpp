@@ -53,8 +53,7 @@ Value Compiler::gradient_to_add_to(ValueId id) {
   const bool there = found != gradients_.end();
   if (there && is_held_once(found->second) && is_dense(found->second)) return found->second;
   const Shape all = shape(id);
-  const Value own =
-      temporary(all, there && is_dense(found->second) ? found->second.strides : plain_strides(all));
+  Value own = temporary(all, there && is_dense(found->second) ? found->second.strides : plain_strides(all));
   if (there) {
     add(arrangement(found->second, own));
     drop_gradient(id);

@@ -54,7 +54,7 @@ Value framed(Compiler& compiler, const Phase& phase, const Value& gradient) {
     changed |= least != 0 || shape[d + 1] != gradient.shape[d + 1];
   }
   if (!changed) return gradient;
-  const Value result = compiler.temporary(shape, channels_last_strides(shape));
+  Value result = compiler.temporary(shape, channels_last_strides(shape));
   compiler.add(std::make_unique<Pad>(gradient, result, left));
   return result;
 }

@@ -240,7 +240,7 @@ Operand operand_of(const Value& value) { return {nullptr, &value}; }
 
 // Of two operands; the result lies as the first one does, if that leaves no gaps.
 Value paired(Compiler& compiler, lanes::Binary kind, const Operands& operands, const Shape& shape) {
-  const Value result = compiler.temporary(shape, strides_of(shape, operands));
+  Value result = compiler.temporary(shape, strides_of(shape, operands));
   add_pair(compiler, kind, operands, result, {});
   return result;
 }
@@ -252,7 +252,7 @@ Value negated(Compiler& compiler, const Value& value) {
 
 // The operand with all elements of the result, plainly.
 Value spread(Compiler& compiler, const Operand& operand, const Shape& shape) {
-  const Value result = compiler.temporary(shape, plain_strides(shape));
+  Value result = compiler.temporary(shape, plain_strides(shape));
   const Array one = Array::of<float>({}, std::vector{1.0F});
   add_pair(compiler, lanes::Binary::multiply, {operand, {&one, nullptr}}, result, {});
   return result;
@@ -272,7 +272,7 @@ Value part_of_gradient(Compiler& compiler, lanes::Binary kind, std::size_t which
     case Binary::multiply:
       return paired(compiler, kind, {given, operands[1 - which]}, shape);
     case Binary::divide: {
-      const Value part = paired(compiler, kind, {given, operands[1]}, shape);
+      Value part = paired(compiler, kind, {given, operands[1]}, shape);
       if (which == 0) return part;
       return negated(compiler,
                      paired(compiler, Binary::multiply, {operand_of(part), operand_of(result)}, shape));
@@ -281,8 +281,8 @@ Value part_of_gradient(Compiler& compiler, lanes::Binary kind, std::size_t which
     case Binary::minimum: {
       const Value own = spread(compiler, operands[which], shape),
                   other = spread(compiler, operands[1 - which], shape),
-                  plain = compiler.as(gradient, plain_strides(shape)),
-                  part = compiler.temporary(shape, plain.strides);
+                  plain = compiler.as(gradient, plain_strides(shape));
+      Value part = compiler.temporary(shape, plain.strides);
       compiler.add(std::make_unique<ChoiceGradient>(own, other, plain, part, kind == Binary::maximum));
       return part;
     }
@@ -294,8 +294,8 @@ Value part_of_gradient(Compiler& compiler, lanes::Binary kind, std::size_t which
 
 Value through_function(Compiler& compiler, const lanes::UnaryFunction& function, const Value& operand,
                        const Value& result, const Value& gradient) {
-  const Value given = compiler.as(gradient, result.strides),
-              passed = compiler.temporary(result.shape, result.strides);
+  const Value given = compiler.as(gradient, result.strides);
+  Value passed = compiler.temporary(result.shape, result.strides);
   compiler.add(std::make_unique<FunctionGradient>(operand, result, given, passed, function));
   return passed;
 }

@@ -179,7 +179,7 @@ const CompiledPlan& FastPath::plan_for(const Tensors& given, const Request& requ
   for (std::size_t i = 0; i < available.size(); ++i) available[i] = constants_.values()[i].defined();
   for (const auto& [id, tensor] : given) available[static_cast<std::size_t>(id)] = true;
   if (plans_.size() >= most_plans_) plans_.clear();
-  return plans_.emplace(std::move(key), Known{records, planner_.plan(std::move(available), request, records)})
+  return plans_.emplace(std::move(key), Known{records, planner_.plan(available, request, records)})
       .first->second.plan;
 }
 

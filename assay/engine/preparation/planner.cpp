@@ -25,7 +25,8 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
     const Shape& out = shape_of(node.outputs[0]);
     if (element_count(out) > 0 && out.size() > 1) {
       const std::int64_t units = is_dense(node.op) ? out.back() : out[1];
-      products = static_cast<double>(weights.count() / units * element_count(out));
+      const std::int64_t of_unit = weights.count() / units;
+      products = static_cast<double>(of_unit * element_count(out));
       // Weights that leave the second-level cache are read again for every few records.
       constexpr std::int64_t most_cached = 256'000;
       constexpr double from_memory = 0.05;
