@@ -86,7 +86,7 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   const std::int64_t groups = node.integer("group", 1), units = kernel[0] / groups, channels = kernel[1];
   const Shape shape = compiler.shape(node.outputs[0]), strides = channels_last_strides(shape);
   const bool depthwise = channels == 1 && units == 1;
-  const Folded parts = folded(compiler, node, strides, !depthwise);
+  Folded parts = folded(compiler, node, strides, !depthwise);
   const Value operand = padded(compiler, node.inputs[0], window);
   const Value result = compiler.fresh(shape, strides);
   Windows windows = windows_of(operand, window, shape, compiler.rows());
@@ -95,10 +95,12 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   else
     compile_groups(compiler, operand, result, std::move(windows), groups, parts);
   compiler.define(parts.result, result);
-  const Backwards way{window, groups, units, channels, parts.weights};
-  on_way_back(compiler, parts, result, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
-    const Value given = before_finish(compiler, parts, result, gradient);
-    if (compiler.carries_gradient(in)) bring_back(compiler, way, in, given);
-  });
+  if (!compiler.carries_gradient(parts.result)) return;
+  Backwards back{window, groups, units, channels, std::move(parts.weights)};
+  on_way_back(compiler, parts, result,
+              [=, &compiler, way = std::move(back), in = node.inputs[0]](const Value& gradient) {
+                const Value given = before_finish(compiler, parts, result, gradient);
+                if (compiler.carries_gradient(in)) bring_back(compiler, way, in, given);
+              });
 }
 }  // namespace assay::channels

@@ -103,20 +103,24 @@ bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_o
 void compile_dense(Compiler& compiler, const Node& node) {
   const Value operand = compiler.plainly(node.inputs[0]);
   const Shape shape = compiler.shape(node.outputs[0]), strides = plain_strides(shape);
-  const Folded parts = folded(compiler, node, strides, true);
+  Folded parts = folded(compiler, node, strides, true);
   const std::int64_t inputs = operand.shape.back(), units = shape.back();
   const Value result = compiler.fresh(shape, strides);
   add_dense(compiler, operand, result, parts.weights, parts.bias, value_of(parts.added), parts.finish);
   compiler.define(parts.result, result);
-  on_way_back(compiler, parts, result, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
-    const Value given = before_finish(compiler, parts, result, gradient);
-    if (!compiler.carries_gradient(in)) return;
-    std::vector<float> weights(parts.weights.size());
-    turn(units, inputs, inputs, parts.weights.data(), units, weights.data());
-    const Value part = compiler.temporary(operand.shape, operand.strides);
-    add_dense(compiler, given, part, weights, std::vector<float>(static_cast<std::size_t>(inputs)),
-              compiler.take_gradient(in, operand.strides), {});
-    compiler.contribute(in, part);
-  });
+  if (!compiler.carries_gradient(parts.result)) return;
+  std::vector<float> forward = std::move(parts.weights);
+  on_way_back(compiler, parts, result,
+              [=, &compiler, of_units = std::move(forward), in = node.inputs[0]](const Value& gradient) {
+                const Value given = before_finish(compiler, parts, result, gradient);
+                if (!compiler.carries_gradient(in)) return;
+                std::vector<float> weights(of_units.size());
+                turn(units, inputs, inputs, of_units.data(), units, weights.data());
+                const Value part = compiler.temporary(operand.shape, operand.strides);
+                add_dense(compiler, given, part, weights,
+                          std::vector<float>(static_cast<std::size_t>(inputs)),
+                          compiler.take_gradient(in, operand.strides), {});
+                compiler.contribute(in, part);
+              });
 }
 }  // namespace assay::channels
