@@ -18,6 +18,7 @@ class NetworksInput {
   void declare_units(Flags& flags) { units_.declare(flags); }
   // Throws Error{usage} for none, and for what profiles that are read contradict.
   answers::SeveralNetworks asked() const;
+  bool profiles_given() const { return !profiles_.empty(); }
 
  private:
   std::vector<std::string> models_, mutants_, profiles_;

@@ -29,8 +29,9 @@ training::TrainingResult trained(const Demonstration& demonstration, const Datas
                          setting.session_for(training.get()), progress);
 }
 
-coverage::LearnOptions learning(const Session& session) {
+coverage::LearnOptions learning(const Session& session, const std::string& method) {
   coverage::LearnOptions learn;
+  learn.importance.method = method;
   for (const char* criterion : {"idc[m=6]", "idc[m=8]", "idc[m=10]", "nc", "kmnc", "nbc", "tknc"})
     learn.criteria.push_back(parse_spec("criterion", criterion));
   learn.subjects = {"conv2", session.penultimate_layer().name};
@@ -65,7 +66,7 @@ report::Document demonstrate(const Demonstration& demonstration, const Setting& 
   write_onnx(network, folder / "lenet5.onnx");
 
   const Session session(network, setting.session_for(test.get()));
-  const coverage::LearnOptions learn = learning(session);
+  const coverage::LearnOptions learn = learning(session, demonstration.method);
   const coverage::Learned learned = coverage::learn_profile(session, training, learn, progress);
   coverage::write_profile(learned.profile, folder / "demo.profile");
   coverage::CoverageState state(std::make_shared<const coverage::Profile>(learned.profile), learn.criteria,
@@ -75,8 +76,8 @@ report::Document demonstrate(const Demonstration& demonstration, const Setting& 
   report::Document document = results::document_of(state, "", {test.get(), &seen, 3, 0, 12});
   document.headline = headline_of(document, results::idc_table(state));
   document.notices.push_back(demonstration.next);
-  document.pictures = results::draw_relevance(session, *test, relevance::ImportanceOptions().method, {},
-                                              {heat_maps, seed, folder});
+  document.pictures =
+      results::draw_relevance(session, *test, demonstration.method, {}, {heat_maps, seed, folder});
   document.pictures.insert(document.pictures.begin(),
                            {"test digits, one class a row", folder / "digits.png"});
   document.provenance = {

@@ -24,6 +24,7 @@
 #include "assay/explore/duplicates.h"
 #include "assay/explore/finding_set.h"
 #include "assay/explore/guide.h"
+#include "assay/explore/points.h"
 #include "assay/explore/search.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
@@ -245,6 +246,7 @@ class Explorer {
         .add("target", search.target ? fmt::to_string(*search.target) : "none")
         .add("use of probabilities", search.probability)
         .add("use of one choice a seed", search.choose_once)
+        .add("attribution", search.method)
         .add("storage", search.levels ? "levels" : "float32")
         .add("use of shrinking", search.shrink)
         .add("seed", search.seed)

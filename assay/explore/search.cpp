@@ -1,10 +1,7 @@
 #include "assay/explore/search.h"
 #include <assay/extend/abilities.h>
 
-#include <assay/array_math.h>
-
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -17,10 +14,10 @@
 #include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"
 #include "assay/explore/neurons.h"
+#include "assay/explore/points.h"
 #include "assay/explore/shrink.h"
 #include "assay/relevance/item_target.h"
 #include "assay/support/numbers/simd_sums.h"
-#include "assay/support/numbers/vectorised.h"
 #include "assay/task/standing.h"
 
 namespace assay::explore {
@@ -28,8 +25,6 @@ namespace {
 
 constexpr std::uint64_t target_stream = 0x7a67, choice_stream = 0xc401;
 constexpr std::size_t most_waiting = 32;  // found and not yet shrunk
-constexpr double least_gradient =
-    1e-5;  // added to the root mean square by which a gradient is divided, as published
 
 template <typename T>
 std::vector<T> chosen(const std::vector<T>& from, const std::vector<std::int64_t>& rows) {
@@ -37,82 +32,6 @@ std::vector<T> chosen(const std::vector<T>& from, const std::vector<std::int64_t
   to.reserve(rows.size());
   for (const std::int64_t row : rows) to.push_back(from[static_cast<std::size_t>(row)]);
   return to;
-}
-
-// Rows from `first` on.
-Array rows_from(const Array& tensor, std::size_t first) {
-  if (first == 0) return tensor;
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(tensor.size(0)) - first);
-  std::iota(rows.begin(), rows.end(), static_cast<std::int64_t>(first));
-  return picked(tensor, rows);
-}
-
-std::span<float> elements(const Array& tensor) {
-  return {tensor.elements<float>(), static_cast<std::size_t>(tensor.count())};
-}
-
-std::size_t elements_in_row(const Array& tensor) {
-  return static_cast<std::size_t>(tensor.count() / std::max<std::int64_t>(1, tensor.size(0)));
-}
-
-// Each row over its root mean square.
-Array normalised(const Array& gradients) {
-  Array result = gradients.clone();
-  const std::size_t width = elements_in_row(gradients);
-  const std::span<float> all = elements(result);
-  for (std::size_t begin = 0; begin < all.size(); begin += width) {
-    double squares = 0;
-    for (const float gradient : all.subspan(begin, width))
-      squares += static_cast<double>(gradient) * gradient;
-    const auto size = static_cast<float>(std::sqrt(squares / static_cast<double>(width)) + least_gradient);
-    for (float& gradient : all.subspan(begin, width)) gradient /= size;
-  }
-  return result;
-}
-
-// From `points` on, `by` times `direction`.
-Array moved(const Array& points, const Array& direction, double by) {
-  Array result = array::empty(points.shape());
-  const std::span<const float> from = elements(points), way = elements(direction);
-  const std::span<float> to = elements(result);
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = from[i] + way[i] * static_cast<float>(by);
-  return result;
-}
-
-ASSAY_VECTORISED void to_nearest_levels(float* units, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) units[i] = std::nearbyint(units[i] * 255) / 255;
-}
-
-// How far points are from their seeds, in levels.
-ASSAY_VECTORISED void levels_between(const float* points, const float* seeds, std::size_t count,
-                                     float* __restrict to) {
-  for (std::size_t i = 0; i < count; ++i) to[i] = (points[i] - seeds[i]) * 255;
-}
-
-// From the seeds by so many levels towards `changes`, whole ones (std::trunc() takes no vectors). A separate
-// loop: in one with the product, compilers that fuse it with the sum would give other bits for other
-// processors.
-ASSAY_VECTORISED void whole_changes(const float* seeds, std::size_t count, float* __restrict changes) {
-  constexpr float rounding = 1e-4F;  // of a level, that float32 may have lost
-  for (std::size_t i = 0; i < count; ++i) {
-    const float change = changes[i];
-    const float more = change + std::copysign(rounding, change), near = std::nearbyint(more),
-                whole = std::abs(near) > std::abs(more) ? near - std::copysign(1.0F, near) : near;
-    changes[i] = seeds[i] + whole / 255;
-  }
-}
-
-bool same_row(const Array& a, const Array& b, std::size_t row) {
-  const std::size_t width = elements_in_row(a);
-  return std::ranges::equal(elements(a).subspan(row * width, width), elements(b).subspan(row * width, width));
-}
-
-Array clipped(const Array& points) {
-  Array result = array::empty(points.shape());
-  const std::span<const float> from = elements(points);
-  const std::span<float> to = elements(result);
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::min(std::max(from[i], 0.0F), 1.0F);
-  return result;
 }
 
 }  // namespace
@@ -559,22 +478,6 @@ class Searcher::Run {
   std::vector<Waiting> waiting_;
 };
 
-Array on_levels(const Array& points) {
-  Array result = points.clone();
-  to_nearest_levels(elements(result).data(), elements(result).size());
-  return result;
-}
-
-Array on_levels(const Array& points, const Array& seeds) {
-  Array result = array::empty(points.shape());
-  const std::span<const float> point = elements(points), seed = elements(seeds);
-  const std::span<float> to = elements(result);
-  levels_between(point.data(), seed.data(), to.size(), to.data());
-  whole_changes(seed.data(), to.size(), to.data());
-  to_nearest_levels(to.data(), to.size());
-  return result;
-}
-
 Searcher::Searcher(std::vector<const attack::AttackedNetwork*> networks, const Guide& guide,
                    const Constraint& constraint, const attack::InputUnits& units,
                    const SearchOptions& options)
@@ -589,7 +492,7 @@ Searcher::Searcher(std::vector<const attack::AttackedNetwork*> networks, const G
   if (options.lambda2 == 0 || !guide.choice().needs_relevance) return;
   for (const attack::AttackedNetwork* network : networks_)
     attributions_.push_back(
-        relevance::make_attribution("epsilon", network->session(), {.outputs = network->regression()}));
+        relevance::make_attribution(options.method, network->session(), {.outputs = network->regression()}));
 }
 
 Searcher::~Searcher() = default;

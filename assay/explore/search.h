@@ -26,12 +26,6 @@ struct SearchOutcome {
   Array point;                 // [record...] what was found, rounded; undefined otherwise
 };
 
-// The nearest 8-bit levels of the valid range.
-Array on_levels(const Array& points);
-// The same, each element of a change from the seeds, which are on levels, towards its seed: what keeps within
-// a distance, an amount of light, a box keeps within it.
-Array on_levels(const Array& points, const Array& seeds);
-
 // Seeds [n, record...] in units of the valid range (on levels, where findings are), and what names their
 // random streams.
 struct Seeds {

@@ -48,7 +48,9 @@ struct SearchOptions {
   std::optional<std::size_t> target = {};  // the network pushed away; else drawn for each seed
   bool probability = false;  // the objective climbs softmax probabilities, not the scores before
   bool choose_once =
-      false;           // neurons are chosen once per seed, as the released code does, not in each iteration
+      false;  // neurons are chosen once per seed, as the released code does, not in each iteration
+  // Attribution of the choice `relevant`; profiles keep the one that they were learned with.
+  std::string method = "epsilon";
   bool levels = true;  // records are rounded to 8-bit levels of the valid range before they are judged
   bool shrink = true;  // what is found is moved back towards its seed while networks still disagree
   DisagreementOptions disagreement = {};

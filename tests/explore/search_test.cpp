@@ -61,6 +61,12 @@ class Searching : public Networks {
   }
 };
 
+// Did two searches find the same, or both nothing?
+bool same_point(const SearchOutcome& one, const SearchOutcome& other) {
+  if (one.point.defined() != other.point.defined()) return false;
+  return !one.point.defined() || one.point.equal(other.point);
+}
+
 SearchOptions plain_options() {
   SearchOptions options;
   options.lambda2 = 0;
@@ -293,6 +299,24 @@ TEST_F(Searching, RunsWithEveryChoiceAndCriterion) {
   ASSERT_FALSE(neuron_choices().empty());
   for (const NeuronChoice& choice : neuron_choices())
     EXPECT_EQ(search(seeds, options, choice.name).size(), 30u) << choice.name;
+}
+
+// Which neuron is the most relevant depends on the attribution, and so does the way of some searches.
+TEST_F(Searching, TheMostRelevantNeuronIsByTheAttribution) {
+  const Array seeds = random_records(30, {6});
+  use({classifier(1), classifier(2)}, write("data.npz", seeds, std::vector<std::int64_t>(30, 1)),
+      "nc[threshold=0.25]");
+  SearchOptions options;
+  options.lambda2 = 10;
+  options.iterations = 4;
+  options.step = 0.05;
+  const std::vector<SearchOutcome> usual = search(seeds, options, "relevant");
+  options.method = "epsilon";
+  EXPECT_TRUE(std::ranges::equal(usual, search(seeds, options, "relevant"), same_point));
+  options.method = "saliency";
+  EXPECT_FALSE(std::ranges::equal(usual, search(seeds, options, "relevant"), same_point));
+  options.method = "nonsense";
+  EXPECT_THROW(search(seeds, options, "relevant"), Error);
 }
 
 }  // namespace

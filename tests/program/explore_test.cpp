@@ -92,6 +92,8 @@ TEST_F(ExploreProgram, SaysWhatIsWrong) {
   expect(two + "--opposite-signs", "--opposite-signs has no effect on classes");
   expect(two + "--lambda2 0 --choose-once", "--choose-once has no effect with --lambda2 0");
   expect(two + "--lambda2 0 --choice rarest", "--choice has no effect with --lambda2 0");
+  expect(two + "--method deeplift", "--method has no effect where no neurons are ranked by importance");
+  expect(two + "--choice relevant --method nonsense", "nonsense");
   expect(two + "--margin -1", "is not a number from 0 on");
   expect(two + "--lambda1 -1", "is not a number from 0 on");
 }

@@ -13,6 +13,9 @@ class Demo final : public Command {
     flags.add("--records", demonstration_.records, "training digits; a fifth as many test digits",
               CLI::Range(500, 10'000'000));
     flags.add("--epochs", demonstration_.epochs, "passes over the training digits", CLI::Range(1, 1000));
+    flags.add("--method", demonstration_.method,
+              "attribution by which neurons are ranked and pictures are explained (assay importance --help "
+              "lists them)");
     flags.add_output("--out FOLDER", out_, "folder for network, profile, pictures and result",
                      {.product = Product::network});
   }

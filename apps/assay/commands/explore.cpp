@@ -8,6 +8,7 @@
 #include "apps/assay/networks.h"
 #include "assay/answers/task.h"
 #include "assay/answers/testing/exploration.h"
+#include "assay/coverage/request.h"
 
 namespace assay::app {
 namespace {
@@ -28,6 +29,9 @@ class Explore final : public Command {
     choose_once_ =
         flags.add("--choose-once", question_.options.search.choose_once,
                   "choose neurons once per seed, as the released code does, not in each iteration");
+    method_ = flags.add("--method", question_.options.search.method,
+                        "attribution by which idc ranks neurons, and of --choice relevant (assay importance "
+                        "--help lists them)");
     flags.add("--lambda1", question_.options.search.lambda1,
               "weight of the network that is pushed away from the others", CLI::NonNegativeNumber);
     flags.add("--lambda2", question_.options.search.lambda2, "weight of the coverage term; 0: none",
@@ -120,8 +124,19 @@ class Explore final : public Command {
     if (question_.options.search.lambda2 == 0)
       frame::refuse_without_effect({choice_, choose_once_},
                                    of_flags("with --lambda2 0: no neuron is lifted"));
+    refuse_idle_method();
     if (question_.constraints.size() > 1 && std::ranges::count(question_.constraints, "none") > 0)
       refuse("--constraint none has no effect with other constraints; leave out either it or them");
+  }
+
+  void refuse_idle_method() const {
+    const bool lifted = question_.options.search.lambda2 != 0 && question_.options.choice == "relevant";
+    const bool ranked = coverage::heeded_by({parse_spec("criterion", question_.criterion)}).clusters;
+    if (lifted) return;
+    if (!ranked) frame::refuse_without_effect({method_}, "where no neurons are ranked by importance");
+    if (networks_.profiles_given())
+      frame::refuse_without_effect(
+          {method_}, of_flags("with --profile: a profile keeps the method it was learned with"));
   }
 
   NetworksInput networks_;
@@ -132,7 +147,7 @@ class Explore final : public Command {
                       "records whose coverage counts as reached before the first seed (default: none)",
                       Concept::input};
   const CLI::Option *choice_ = nullptr, *choose_once_ = nullptr, *probability_ = nullptr, *margin_ = nullptr,
-                    *opposite_signs_ = nullptr, *only_correct_ = nullptr;
+                    *opposite_signs_ = nullptr, *only_correct_ = nullptr, *method_ = nullptr;
   bool no_shrink_ = false;
   answers::ExplorationQuestion question_{.folder = "assay-explore"};
 };

@@ -151,6 +151,7 @@ report::Document explore(const DatasetPtr& given, const ExplorationQuestion& que
   coverage::LearnOptions learning;
   learning.criteria = {options.criterion};
   learning.importance.task = decision.task;
+  learning.importance.method = options.search.method;
   if (measure != "none") learning.criteria.push_back({measure == "dsa" ? "dsc" : "lsc", {}});
   take_profiles(opened, question.networks, seeds, question.task, learning, progress, document);
   const std::vector<explore::ExploredNetwork>& networks = opened.networks();
