@@ -18,8 +18,7 @@ using Ints = std::vector<std::int64_t>;
 class Unroller {
  public:
   Unroller(const Graph& graph, const std::string& node, std::int64_t steps)
-      : graph_(graph),
-        index_(graph.find_node(node).value()),
+      : index_(graph.find_node(node).value()),
         node_(graph.node(index_)),
         edit_(graph),
         steps_(steps),
@@ -133,7 +132,6 @@ class Unroller {
                    batch_first_ ? edit_.add("Transpose", "", {by}, {{"perm", to_batch_first}}) : by);
   }
 
-  const Graph& graph_;
   int index_;
   const Node& node_;
   GraphBuilder edit_;
