@@ -86,11 +86,11 @@ RecordGradients by_recording(const Session& session, const Tensors& values, cons
     if (!roots.empty()) {
       found = array::gradients(roots, flat, seeds, n + 1 < objective.numbers);
     }
-    Tensors& gradients = result.gradients.emplace_back();
+    Tensors& of_leaves = result.gradients.emplace_back();
     std::size_t next = 0;
     for (const auto& [id, leaf] : leaves) {
       const Array& gradient = found[next++];
-      gradients.emplace(id, gradient.defined() ? gradient.detach() : array::zeros_like(leaf.detach()));
+      of_leaves.emplace(id, gradient.defined() ? gradient.detach() : array::zeros_like(leaf.detach()));
     }
   }
   return result;

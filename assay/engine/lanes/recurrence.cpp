@@ -514,7 +514,7 @@ class LanesRecurrence : public Segment {
     const auto place = [&](std::int64_t k) { return place_of(cell_.backwards[d], steps, k); };
     const auto in_order = [&](std::int64_t size) { return [=](std::int64_t k) { return k * size; }; };
     const auto gates_at = [&](std::int64_t number) {
-      return [=, this](std::int64_t k) { return place(k) * rows + number * h; };
+      return [=](std::int64_t k) { return place(k) * rows + number * h; };
     };
     if (begins[0] >= 0) {
       sum(

@@ -105,7 +105,6 @@ Outputs tf_idf_vectorizer(const Call& call) {
         count += mode == "TF" ? 1 : place->weight;
     });
   }
-  counts = counts;
   return {given.rank() == 1 ? counts.squeeze(0) : counts};
 }
 

@@ -75,8 +75,7 @@ Bounds of_sums(Bounds one) {
 class Propagation {
  public:
   // `given`: of the first of the graph's inputs.
-  Propagation(const Graph& graph, std::span<const Bounds> given)
-      : graph_(graph), bounds_(graph.values().size()) {
+  Propagation(const Graph& graph, std::span<const Bounds> given) : bounds_(graph.values().size()) {
     for (std::size_t id = 0; id < bounds_.size(); ++id) {
       const auto value = static_cast<ValueId>(id);
       if (graph.is_constant(value)) bounds_[id] = of_constant(graph.constant(value));
@@ -146,7 +145,6 @@ class Propagation {
     return all;
   }
 
-  const Graph& graph_;
   std::vector<Bounds> bounds_;
 };
 

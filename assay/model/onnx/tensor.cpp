@@ -39,11 +39,10 @@ std::int64_t widened(std::uint64_t value) {
   }
   return static_cast<std::int64_t>(value);
 }
-float widened(float value) { return value; }
-std::int64_t widened(std::int64_t value) { return value; }
-std::int32_t widened(std::int32_t value) { return value; }
-std::int8_t widened(std::int8_t value) { return value; }
-std::uint8_t widened(std::uint8_t value) { return value; }
+template <typename T>
+T widened(T value) {
+  return value;
+}
 
 // Calls visit(T{}) with the C++ type that ONNX stores.
 template <typename Visit>
