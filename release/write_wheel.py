@@ -1,7 +1,7 @@
-"""Writes a wheel of what was built for one target: the package, its module, the program, manual and completions.
+"""Writes a wheel of what was built for one target: the package, its module with the program in it, manual and completions.
 
-Usage: write_wheel.py PROJECT MODULE PROGRAM SHARE TAG FOLDER
-  MODULE: the extension, named as Python looks for it; PROGRAM: the program of the target
+Usage: write_wheel.py PROJECT MODULE SHARE TAG FOLDER
+  MODULE: the extension, named as Python looks for it
   SHARE: a folder with what goes to share/ (man pages, completions); TAG: such as cp312-abi3-manylinux_2_28_x86_64
 Prints the wheel's name. The bytes depend on the inputs alone (SOURCE_DATE_EPOCH gives the date of its files).
 """
@@ -31,20 +31,20 @@ def entry_points(metadata: StandardMetadata) -> str:
     return text.getvalue()
 
 
-def files_of(project: pathlib.Path, module: pathlib.Path, program: pathlib.Path, share: pathlib.Path, data: str):
+def files_of(project: pathlib.Path, module: pathlib.Path, share: pathlib.Path, data: str):
     """Names in the wheel with the files that they are."""
     package = project / "python" / "assay"
     for source in package.rglob("*"):
         if source.suffix in {".py", ".pyi"} or source.name == "py.typed":
             yield f"assay/{source.relative_to(package)}", source
     yield f"assay/{module.name}", module
-    yield f"{data}/scripts/assay", program
+    yield f"{data}/scripts/assay", project / "release" / "program.py"
     for source in share.rglob("*"):
         if source.is_file():
             yield f"{data}/data/share/{source.relative_to(share)}", source
 
 
-def write(project: pathlib.Path, module: pathlib.Path, program: pathlib.Path, share: pathlib.Path, tag: str, folder: pathlib.Path) -> pathlib.Path:
+def write(project: pathlib.Path, module: pathlib.Path, share: pathlib.Path, tag: str, folder: pathlib.Path) -> pathlib.Path:
     metadata = StandardMetadata.from_pyproject(tomllib.loads((project / "pyproject.toml").read_text()), project)
     metadata.version = Version(project_version(project))
     base = f"{metadata.name}-{metadata.version}"
@@ -53,7 +53,7 @@ def write(project: pathlib.Path, module: pathlib.Path, program: pathlib.Path, sh
     python, abi, platform = tag.split("-")
     with WheelFile(path, "w") as wheel:
         # The module after what says that it is only half there, where an installation ends because the disk is full.
-        files = files_of(project, module, program, share, f"{base}.data")
+        files = files_of(project, module, share, f"{base}.data")
         for name, source in sorted(files, key=lambda file: (file[1] == module, file[0])):
             wheel.write(source, name)
         wheel.writestr(f"{about}/METADATA", bytes(metadata.as_rfc822()))
@@ -65,7 +65,7 @@ def write(project: pathlib.Path, module: pathlib.Path, program: pathlib.Path, sh
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 7:
+    if len(sys.argv) != 6:
         sys.exit(__doc__)
     *paths, tag, folder = sys.argv[1:]
     print(write(*(pathlib.Path(path) for path in paths), tag, pathlib.Path(folder)).name)

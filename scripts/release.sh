@@ -79,7 +79,7 @@ for processor in "${processors[@]}"; do
     tag=cp311-cp311 name=_assay.cpython-311-$processor-linux-gnu.so
     [ "$version" = 3.11 ] || tag=cp312-abi3 name=_assay.abi3.so
     cp "$work/module-$processor/python/assay/$name" "$module/$name"
-    "$python" release/write_wheel.py . "$module/$name" "$out/assay-linux-$processor" "$share" "$tag-manylinux_2_28_$processor" "$out"
+    "$python" release/write_wheel.py . "$module/$name" "$share" "$tag-manylinux_2_28_$processor" "$out"
   done
 done
 "$python" release/write_bill.py release/sources.lock pyproject.toml >"$out/assay.cdx.json"

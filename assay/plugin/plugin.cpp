@@ -33,7 +33,10 @@ void require_this_version(const std::filesystem::path& file, const std::string& 
   const std::string version = hidden ? built_for(file) : "";
   if (!version.empty()) require_this_version(file, version);
   fail(Fault::io, "plug-in {} cannot be loaded: {}{}", file.string(), reason,
-       hidden ? "; a program that loads plug-ins exports the library (ENABLE_EXPORTS in CMake)" : "");
+       hidden ? "; a program that loads plug-ins exports the library (ENABLE_EXPORTS in CMake); that of a "
+                "wheel does "
+                "not, the one built from source does"
+              : "");
 }
 
 }  // namespace
