@@ -39,6 +39,29 @@ ManifestStep step_of(const Json& json) {
           json.value("exit_code", 0)};
 }
 
+Json approvals_as_json(const std::vector<Approval>& approvals) {
+  Json json = Json::array();
+  for (const Approval& one : approvals)
+    json.push_back({{"name", one.name},
+                    {"role", one.role},
+                    {"date", one.date},
+                    {"decision", one.decision},
+                    {"note", one.note},
+                    {"identity", one.identity},
+                    {"key", one.key}});
+  return json;
+}
+
+std::vector<Approval> approvals_in(const Json& json) {
+  std::vector<Approval> approvals;
+  for (const Json& one : json)
+    approvals.push_back({one.at("name").get<std::string>(), one.at("role").get<std::string>(),
+                         one.at("date").get<std::string>(), one.at("decision").get<std::string>(),
+                         one.at("note").get<std::string>(), one.at("identity").get<std::string>(),
+                         one.at("key").get<std::string>()});
+  return approvals;
+}
+
 // The content of the report apart from results and files.
 void read_report_parts(const Json& json, Manifest& manifest) {
   for (const char* part : {"requirements", "not_done", "machine", "signed"})
@@ -54,11 +77,7 @@ void read_report_parts(const Json& json, Manifest& manifest) {
   manifest.is_signed = json.at("signed").get<bool>();
   // Manifests of earlier versions have neither.
   manifest.document_id = json.value("document", std::string());
-  for (const Json& one : json.value("approvals", Json::array()))
-    manifest.approvals.push_back({one.at("name").get<std::string>(), one.at("role").get<std::string>(),
-                                  one.at("date").get<std::string>(), one.at("decision").get<std::string>(),
-                                  one.at("note").get<std::string>(), one.at("identity").get<std::string>(),
-                                  one.at("key").get<std::string>()});
+  manifest.approvals = approvals_in(json.value("approvals", Json::array()));
 }
 
 template <typename Part>
@@ -107,15 +126,7 @@ void write_manifest(const Manifest& manifest, const fs::path& pack) {
     json["requirements"].push_back(
         {{"id", one.id}, {"text", one.text}, {"gates", one.gates}, {"step", one.step}});
   json["not_done"] = manifest.not_done;
-  json["approvals"] = Json::array();
-  for (const Approval& one : manifest.approvals)
-    json["approvals"].push_back({{"name", one.name},
-                                 {"role", one.role},
-                                 {"date", one.date},
-                                 {"decision", one.decision},
-                                 {"note", one.note},
-                                 {"identity", one.identity},
-                                 {"key", one.key}});
+  json["approvals"] = approvals_as_json(manifest.approvals);
   json["machine"] = Json::array();
   for (const auto& [name, value] : manifest.machine) json["machine"].push_back({name, value});
   json["signed"] = manifest.is_signed;

@@ -127,7 +127,8 @@ std::string percent(double fraction, int decimals) {
 std::string percent_at_most(double fraction, int decimals) {
   if (!std::isfinite(fraction)) return fmt::format("{}", fraction);
   const double unit = std::pow(10.0, decimals);
-  return fmt::format("{:.{}f} %", std::ceil(fraction * 100.0 * unit - 1e-9) / unit, decimals);
+  return fmt::format("{:.{}f} %", (std::ceil(fraction * 100.0 * unit - 1e-9) + 0.0) / unit,
+                     decimals);  // no -0
 }
 
 std::string shown(const Column& column, const Cell& cell) {

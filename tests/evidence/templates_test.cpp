@@ -104,20 +104,20 @@ TEST(Filling, TakesStepsTablesAndFigures) {
   EXPECT_EQ(filled({.figures = {"accuracy"}}, contents).state, State::evidenced);
   const FilledItem none = filled({.steps = {"attack"}, .figures = {"certified", "area"}}, contents);
   EXPECT_EQ(none.state, State::open);
-  EXPECT_EQ(none.lacking, "a step attack, or a gate on certified or area");
-  EXPECT_EQ(filled({}, contents).lacking, "nothing that a pack holds: by hand");
+  EXPECT_EQ(none.lacking, "needs a step attack, or a gate on certified or area");
+  EXPECT_EQ(filled({}, contents).lacking, "no pack shows it");
 }
 
 TEST(Filling, NeedsAllParts) {
   PackContents contents = contents_with({step_result("night", "evaluate", "accuracy", 9)});
   const Source source{.steps = {"evaluate"}, .parts = {"approvals", "signature"}};
-  EXPECT_EQ(filled(source, contents).lacking, "approvals; signature");
+  EXPECT_EQ(filled(source, contents).lacking, "needs approvals; signature");
   contents.study.approvals = {{"Ada", "tester", "2026-11-29", "approved", ""}};
-  EXPECT_EQ(filled(source, contents).lacking, "signature");
+  EXPECT_EQ(filled(source, contents).lacking, "needs signature");
   contents.is_signed = true;
   EXPECT_EQ(filled(source, contents).state, State::evidenced);
   contents.results.clear();
-  EXPECT_EQ(filled(source, contents).lacking, "a step evaluate");
+  EXPECT_EQ(filled(source, contents).lacking, "needs a step evaluate");
 }
 
 TEST(Filling, SaysWhatSpeaksAgainst) {

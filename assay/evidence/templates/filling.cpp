@@ -151,7 +151,7 @@ class Filling {
     if (!source_.figures.empty()) ways.push_back("a gate on " + joined(source_.figures, " or "));
     if (!ways.empty() && !measured) needs.push_back(joined(ways, ", or "));
     needs.insert(needs.end(), absent_.begin(), absent_.end());
-    return needs.empty() ? "nothing that a pack holds: by hand" : joined(needs, "; ");
+    return needs.empty() ? "no pack shows it" : "needs " + joined(needs, "; ");
   }
 
   const Source& source_;
@@ -200,12 +200,13 @@ Text template_text(const Template& one, const PackContents& contents, std::span<
       fmt::format("{} Filled from the pack {}, {}.", one.scope, document_id(contents), contents.study.title));
   text.paragraph(fmt::format("{} of {} items are evidenced, {} contradicted, {} not evidenced. {}",
                              number_in(filled, State::evidenced), filled.size(),
-                             number_in(filled, State::contradicted), number_in(filled, State::open), no_claim));
+                             number_in(filled, State::contradicted), number_in(filled, State::open),
+                             no_claim));
   std::vector<std::vector<std::string>> rows{{"item", "asked for", "state", "evidence, or what would be"}};
   for (std::size_t i = 0; i < filled.size(); ++i) {
     const bool open = filled[i].state == State::open;
     rows.push_back({one.items[i].clause, one.items[i].asks, to_string(filled[i].state),
-                    open ? "lacking: " + filled[i].lacking : joined(filled[i].evidence, "; ")});
+                    open ? filled[i].lacking : joined(filled[i].evidence, "; ")});
   }
   text.table(std::move(rows));
   return text;
