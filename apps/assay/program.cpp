@@ -5,6 +5,7 @@
 #include <assay/extend/plugin.h>
 #include <assay/session.h>
 #include "apps/assay/commands/catalogue.h"
+#include "assay/evidence/approvals.h"
 #include "assay/evidence/step_commands.h"
 #include "assay/support/memory.h"
 
@@ -32,6 +33,8 @@ constexpr std::array<frame::OldWord, 7> old_words{{
     {"polluted", "output", "out-dir"},
 }};
 constexpr std::array<std::string_view, 3> record_words{"data", "test", "train"};
+// Of the configuration file.
+constexpr std::array<std::string_view, 1> further_tables{evidence::approval_table_name};
 
 // What a study is not about is an input.
 std::string role_of(frame::Concept files) {
@@ -78,6 +81,7 @@ const frame::Program& program() {
       .closing = "`assay help COMMAND`: flags and examples; `assay completion bash`; `assay -V`",
       .commands = commands(),
       .words = {old_words, record_words},
+      .tables = further_tables,
       .load_plugin = [](const std::string& file) { plugin::load(file); },
       .prepare = prepare_machine,
       .versions = component_versions(),

@@ -50,8 +50,8 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const Wo
 
 }  // namespace
 
-Configured apply_config(const std::filesystem::path& file, const Words& words, CLI::App& root,
-                        CLI::App& command) {
+Configured apply_config(const std::filesystem::path& file, const Words& words,
+                        std::span<const std::string_view> tables, CLI::App& root, CLI::App& command) {
   const toml::table table = read_configuration(file);
   Seen given;
   Configured done;
@@ -65,6 +65,7 @@ Configured apply_config(const std::filesystem::path& file, const Words& words, C
   }
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
+    if (std::ranges::find(tables, name) != tables.end()) continue;
     const bool known_table =
         std::find(command_names.begin(), command_names.end(), name) != command_names.end();
     if (node.is_table() && !known_table) {

@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "apps/frame/words.h"
 
@@ -18,8 +20,9 @@ using Configured = std::map<const CLI::Option*, std::string>;
 
 // Gives the values in the file to those options of `command` that the command line left unset. `root` holds
 // all subcommands, to recognise names. Throws Error{usage} with file and line for unknown names (and the
-// nearest known one), wrong types, and what stands on the command line only.
-Configured apply_config(const std::filesystem::path& file, const Words& words, CLI::App& root,
-                        CLI::App& command);
+// nearest known one), wrong types, and what stands on the command line only. `tables`: further ones, in which
+// commands read what no flag says.
+Configured apply_config(const std::filesystem::path& file, const Words& words,
+                        std::span<const std::string_view> tables, CLI::App& root, CLI::App& command);
 
 }  // namespace assay::frame

@@ -23,6 +23,8 @@ struct Program {
   std::string closing;                    // below --help
   std::span<const CommandInfo> commands;  // in the order of --help
   Words words = {};
+  // Tables of the configuration file that belong to no command: "approval".
+  std::span<const std::string_view> tables = {};
   // Adds the entries of a plug-in to the catalogues.
   void (*load_plugin)(const std::string& file) = [](const std::string&) {};
   // Called before each command runs.

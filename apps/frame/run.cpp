@@ -122,7 +122,7 @@ void configure(const Program& program, CLI::App& root, CLI::App& sub, Command& c
   const bool found = !in_folder.empty();
   if (found) settings.config = in_folder;
   if (settings.config.empty()) return;
-  Configured configured = apply_config(settings.config, program.words, root, sub);
+  Configured configured = apply_config(settings.config, program.words, program.tables, root, sub);
   if (!notice.empty() && !settings.quiet) say("assay: " + notice);
   const CLI::Option* const plugin = sub.get_option("--plugin");
   if (found && !command.plugins_of_folder() && configured.erase(plugin) > 0) {

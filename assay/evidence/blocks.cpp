@@ -11,6 +11,22 @@ namespace {
 using report::markdown_escaped;
 using report::xml_escaped;
 
+constexpr int listed_level = 2;  // of headings in a list of contents
+
+// Of a heading, as Markdown's usual renderers make it: "what-was-asked".
+std::string anchor_of(const std::string& heading) {
+  std::string anchor;
+  for (const char c : heading) {
+    if (c >= 'A' && c <= 'Z')
+      anchor += static_cast<char>(c - 'A' + 'a');
+    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-')
+      anchor += c;
+    else if (c == ' ')
+      anchor += '-';
+  }
+  return anchor;
+}
+
 std::string markdown_row(const std::vector<std::string>& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) line.append(" ").append(markdown_escaped(cell)).append(" |");
@@ -34,6 +50,7 @@ std::string markdown_of(const Block& block) {
         if (i == 0) text += markdown_row(std::vector<std::string>(block.rows[i].size(), "---"));
       }
       return text + "\n";
+    case Block::Kind::contents:
     case Block::Kind::code:
       break;
   }
@@ -46,8 +63,9 @@ std::string html_of(const Block& block) {
   std::string text;
   switch (block.kind) {
     case Block::Kind::heading:
-      return "<h" + std::to_string(block.level) + ">" + xml_escaped(block.text) + "</h" +
-             std::to_string(block.level) + ">\n";
+      return fmt::format("<h{0}{1}>{2}</h{0}>\n", block.level,
+                         block.level == listed_level ? " id=\"" + anchor_of(block.text) + "\"" : "",
+                         xml_escaped(block.text));
     case Block::Kind::paragraph:
       return "<p>" + xml_escaped(block.text) + "</p>\n";
     case Block::Kind::list:
@@ -63,6 +81,7 @@ std::string html_of(const Block& block) {
         text += "</tr>\n";
       }
       return "<table>\n" + text + "</table>\n";
+    case Block::Kind::contents:
     case Block::Kind::code:
       break;
   }
@@ -76,22 +95,68 @@ constexpr const char* style =
     "th,td{border:1px solid #999;padding:.2em .4em;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
     ".w{white-space:nowrap}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:8.5pt;background:#f4f4f4;padding:.6em}"
-    "@page{margin:18mm}@media print{body{margin:0;max-width:none}}";
+    ".contents li{list-style:none}.contents ul{padding-left:0}"
+    "@media print{body{margin:0;max-width:none}.contents a{color:inherit;text-decoration:none}"
+    ".contents a::after{content:leader(\".\") target-counter(attr(href),page)}}";
+
+// A text as a string of a style sheet, in which nothing ends it.
+std::string style_string(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : visible(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                       (c >= 'a' && c <= 'z') || c == ' ' || c == '-' || c == '.' || c == ',' || c == ':';
+    quoted += plain ? std::string(1, c) : fmt::format("\\{:x} ", byte);
+  }
+  return quoted + "\"";
+}
+
+// Every printed page has the footer and its number.
+std::string page_style(const std::string& footer) {
+  return "@page{margin:18mm 18mm 22mm;font:8pt sans-serif;@bottom-left{content:" + style_string(footer) +
+         "}@bottom-right{content:\"page \" counter(page) \" of \" counter(pages)}}";
+}
+
+std::string html_contents(const std::vector<std::string>& headings) {
+  std::string text;
+  for (const std::string& heading : headings)
+    text += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", anchor_of(heading), xml_escaped(heading));
+  return "<nav class=\"contents\" aria-label=\"Contents\">\n<ul>\n" + text + "</ul>\n</nav>\n";
+}
+
+std::string markdown_contents(const std::vector<std::string>& headings) {
+  std::string text;
+  for (const std::string& heading : headings)
+    text += fmt::format("- [{}](#{})\n", markdown_escaped(heading), anchor_of(heading));
+  return text + "\n";
+}
 
 }  // namespace
 
+std::vector<std::string> Text::headings_after(std::size_t block) const {
+  std::vector<std::string> headings;
+  for (std::size_t b = block + 1; b < blocks_.size(); ++b) {
+    if (blocks_[b].kind == Block::Kind::heading && blocks_[b].level == listed_level)
+      headings.push_back(blocks_[b].text);
+  }
+  return headings;
+}
+
 std::string Text::markdown() const {
   std::string text;
-  for (const Block& block : blocks_) text += markdown_of(block);
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    text += blocks_[b].kind == Block::Kind::contents ? markdown_contents(headings_after(b))
+                                                     : markdown_of(blocks_[b]);
   return text;
 }
 
-std::string Text::html(const std::string& title) const {
+std::string Text::html(const std::string& title, const std::string& footer) const {
   std::string text =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" +
-      xml_escaped(title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
-  for (const Block& block : blocks_) text += html_of(block);
+      xml_escaped(title) + "</title>\n<style>" + style + page_style(footer) + "</style>\n</head>\n<body>\n";
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    text += blocks_[b].kind == Block::Kind::contents ? html_contents(headings_after(b)) : html_of(blocks_[b]);
   return text + "</body>\n</html>\n";
 }
 

@@ -8,7 +8,7 @@
 namespace assay::evidence {
 
 struct Block {
-  enum class Kind { heading, paragraph, list, table, code } kind = Kind::paragraph;
+  enum class Kind { heading, paragraph, list, table, code, contents } kind = Kind::paragraph;
   std::string text;                            // of headings, paragraphs and code
   int level = 1;                               // of headings
   std::vector<std::string> items;              // of lists
@@ -31,11 +31,16 @@ class Text {
   }
   void code(std::string text) { blocks_.push_back({Block::Kind::code, std::move(text), 0, {}, {}}); }
 
+  // A list of the headings below the first level that follow, with links to them.
+  void contents() { blocks_.push_back({Block::Kind::contents, "", 0, {}, {}}); }
+
   std::string markdown() const;
-  // One file without scripts, with a style for paper.
-  std::string html(const std::string& title) const;
+  // One file without scripts, with a style for paper: `footer` and the page's number stand on each page.
+  std::string html(const std::string& title, const std::string& footer) const;
 
  private:
+  std::vector<std::string> headings_after(std::size_t block) const;
+
   std::vector<Block> blocks_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "assay/report/percent.h"
+
 namespace assay::evidence {
 namespace {
 
@@ -23,8 +25,7 @@ void add_document(Text& text, const report::Document& document) {
 void add_facts(Text& text, const report::Document& document) {
   if (document.facts.empty()) return;
   std::vector<std::vector<std::string>> rows{{"figure", "value"}};
-  for (const report::Fact& fact : document.facts)
-    rows.push_back({fact.title, report::shown(fact.value, fact.kind, fact.decimals)});
+  for (const report::Fact& fact : document.facts) rows.push_back({fact.title, report::shown(fact)});
   text.table(std::move(rows));
 }
 
@@ -35,7 +36,7 @@ void add_table(Text& text, const report::Table& table, std::size_t most) {
   for (std::size_t r = 0; r < std::min(most, table.rows.size()); ++r) {
     std::vector<std::string>& cells = rows.emplace_back();
     for (std::size_t c = 0; c < table.columns.size(); ++c)
-      cells.push_back(report::shown(table.rows[r][c], table.columns[c].kind, table.columns[c].decimals));
+      cells.push_back(report::shown(table.columns[c], table.rows[r][c]));
   }
   text.table(std::move(rows));
   if (table.rows.size() > most)

@@ -9,10 +9,8 @@
 #include <assay/error.h>
 #include <assay/gate.h>
 #include "assay/evidence/repetition.h"
-#include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
 #include "assay/evidence/step_commands.h"
-#include "assay/evidence/traceability.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/input_file.h"
 #include "assay/support/files/sha256.h"
@@ -279,43 +277,11 @@ PackContents gather(Study study, const GatherOptions& options, Progress& progres
   if (!options.config.empty()) write_file(options.folder / "study.toml", read_file(options.config));
   contents.study = std::move(study);
   contents.inputs = inputs_of(contents.results);
-  contents.machine = {{"processor", processor_name()},
+  contents.machine = {{"operating system", operating_system()},
+                      {"processor", processor_name()},
                       {"cores", std::to_string(std::thread::hardware_concurrency())}};
   contents.created = utc_now();
   return contents;
-}
-
-report::Document document_of(const PackContents& contents, std::span<const Outcome> outcomes) {
-  report::Document document;
-  const std::vector<Requirement>& requirements = contents.study.requirements;
-  std::size_t met = 0;
-  for (std::size_t r = 0; r < requirements.size(); ++r) met += is_met(r, outcomes);
-  document.headline =
-      fmt::format("{} steps, {} of {} requirements hold", contents.results.size(), met, requirements.size());
-  if (const std::vector<std::string> failed = steps_with_failed_gates(contents.results); !failed.empty())
-    document.headline += fmt::format("; gates of steps failed: {}", joined(failed));
-  report::Table steps{"steps",
-                      "Steps",
-                      {{"step", "step"}, {"command", "command"}, {"headline", "result"}, {"file", "file"}},
-                      {}};
-  for (const StepResult& result : contents.results)
-    steps.rows.push_back({result.step.name, result.step.command, result.document.headline, result.file});
-  document.tables = {requirement_table(contents.study, outcomes, contents.results), steps};
-  for (const Outcome& outcome : outcomes) {
-    document.gates.push_back(outcome.gate);
-    document.gates.back().text = requirements[outcome.requirement].id + ": " + outcome.gate.text;
-  }
-  for (const StepResult& result : contents.results) {
-    for (const report::Gate& gate : result.document.gates) {
-      if (gate.passed) continue;
-      document.gates.push_back(gate);
-      document.gates.back().text = fmt::format("step {}: {}", result.step.name, gate.text);
-    }
-    for (const report::Warning& warning : result.document.warnings)
-      document.warnings.push_back(
-          {warning.id, message("step {}: {}", result.step.name, warning.text), warning.cause});
-  }
-  return document;
 }
 
 }  // namespace assay::evidence

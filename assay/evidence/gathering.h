@@ -47,7 +47,4 @@ struct GatherOptions {
 // warning.
 PackContents gather(Study study, const GatherOptions& options, Progress& progress);
 
-// Result of a pack: requirements, steps, and a gate for each gate of a requirement.
-report::Document document_of(const PackContents& contents, std::span<const Outcome> outcomes);
-
 }  // namespace assay::evidence

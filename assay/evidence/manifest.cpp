@@ -39,6 +39,29 @@ ManifestStep step_of(const Json& json) {
           json.value("exit_code", 0)};
 }
 
+Json approvals_as_json(const std::vector<Approval>& approvals) {
+  Json json = Json::array();
+  for (const Approval& one : approvals)
+    json.push_back({{"name", one.name},
+                    {"role", one.role},
+                    {"date", one.date},
+                    {"decision", one.decision},
+                    {"note", one.note},
+                    {"identity", one.identity},
+                    {"key", one.key}});
+  return json;
+}
+
+std::vector<Approval> approvals_in(const Json& json) {
+  std::vector<Approval> approvals;
+  for (const Json& one : json)
+    approvals.push_back({one.at("name").get<std::string>(), one.at("role").get<std::string>(),
+                         one.at("date").get<std::string>(), one.at("decision").get<std::string>(),
+                         one.at("note").get<std::string>(), one.at("identity").get<std::string>(),
+                         one.at("key").get<std::string>()});
+  return approvals;
+}
+
 // The content of the report apart from results and files.
 void read_report_parts(const Json& json, Manifest& manifest) {
   for (const char* part : {"requirements", "not_done", "machine", "signed"})
@@ -52,6 +75,9 @@ void read_report_parts(const Json& json, Manifest& manifest) {
   for (const Json& one : json.at("machine"))
     manifest.machine.emplace_back(one.at(0).get<std::string>(), one.at(1).get<std::string>());
   manifest.is_signed = json.at("signed").get<bool>();
+  // Manifests of earlier versions have neither.
+  manifest.document_id = json.value("document", std::string());
+  manifest.approvals = approvals_in(json.value("approvals", Json::array()));
 }
 
 template <typename Part>
@@ -79,9 +105,13 @@ std::vector<PackFile> files_in(const fs::path& pack) {
 }
 
 void write_manifest(const Manifest& manifest, const fs::path& pack) {
-  Json json = {{"schema", "assay/evidence"}, {"version", manifest_version},
-               {"title", manifest.title},    {"created", manifest.created},
-               {"program", Json::object()},  {"hash", "SHA-256 of the bytes of each file"}};
+  Json json = {{"schema", "assay/evidence"},
+               {"version", manifest_version},
+               {"document", manifest.document_id},
+               {"title", manifest.title},
+               {"created", manifest.created},
+               {"program", Json::object()},
+               {"hash", "SHA-256 of the bytes of each file"}};
   for (const auto& [name, version] : manifest.program) json["program"][name] = version;
   json["steps"] = Json::array();
   for (const ManifestStep& step : manifest.steps)
@@ -96,6 +126,7 @@ void write_manifest(const Manifest& manifest, const fs::path& pack) {
     json["requirements"].push_back(
         {{"id", one.id}, {"text", one.text}, {"gates", one.gates}, {"step", one.step}});
   json["not_done"] = manifest.not_done;
+  json["approvals"] = approvals_as_json(manifest.approvals);
   json["machine"] = Json::array();
   for (const auto& [name, value] : manifest.machine) json["machine"].push_back({name, value});
   json["signed"] = manifest.is_signed;
@@ -153,6 +184,7 @@ std::vector<std::string> differences(const Manifest& manifest, const fs::path& p
   std::map<std::string, PackFile> found;
   for (PackFile& file : files_in(pack)) found.emplace(file.path, file);
   std::vector<std::string> different;
+  if (manifest.files.empty()) different.emplace_back("the manifest lists no file");
   for (const PackFile& file : manifest.files) {
     const auto there = found.find(file.path);
     if (there == found.end())
@@ -162,7 +194,6 @@ std::vector<std::string> differences(const Manifest& manifest, const fs::path& p
     if (there != found.end()) found.erase(there);
   }
   for (const auto& [path, file] : found) different.push_back("not listed: " + path);
-  if (manifest.files.empty()) different.emplace_back("the manifest lists no file");
   for (const ManifestStep& step : manifest.steps) {
     if (std::ranges::find(manifest.files, step.file, &PackFile::path) == manifest.files.end())
       different.push_back("not in the manifest: " + step.file);

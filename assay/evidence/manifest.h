@@ -28,6 +28,7 @@ struct ManifestStep {
 };
 
 struct Manifest {
+  std::string document_id = {};
   std::string title, created;
   std::vector<std::pair<std::string, std::string>> program;  // versions by name
   std::vector<std::pair<std::string, std::string>> machine;  // what it ran on
@@ -36,6 +37,7 @@ struct Manifest {
   std::vector<ManifestStep> steps;
   std::vector<Requirement> requirements;
   std::vector<std::string> not_done;
+  std::vector<Approval> approvals;
   bool is_signed = false;
   // Whether it says all that the report is made of, apart from the results. Manifests of earlier versions do
   // not.

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,7 +27,11 @@ struct PackContents {
   std::vector<std::pair<std::string, std::string>> machine;  // what it ran on
   std::string created;                                       // UTC, ISO 8601
   bool is_signed = false;
+  std::shared_ptr<const PackContents> former = {};  // what an earlier pack held, to tell what has changed
 };
+
+// As the study names it, otherwise made of title, time and results: "EP-0f3a...".
+std::string document_id(const PackContents& contents);
 
 // The file of a step's result document in the pack.
 std::string result_file(const Step& step);

@@ -6,9 +6,12 @@
 #include <set>
 
 #include <assay/gate.h>
+#include "assay/evidence/approvals.h"
 #include "assay/evidence/cards.h"
-#include "assay/evidence/requirements.h"
+#include "assay/evidence/samples.h"
 #include "assay/evidence/traceability.h"
+#include "assay/evidence/verdict.h"
+#include "assay/report/warning_kinds.h"
 #include "assay/support/text/shell.h"
 #include "assay/support/text/text.h"
 
@@ -22,15 +25,13 @@ std::string command_line(const std::vector<std::string>& typed) {
 }
 
 void add_verdict(Text& text, const PackContents& contents, std::span<const Outcome> outcomes) {
-  const std::vector<Requirement>& requirements = contents.study.requirements;
-  std::size_t met = 0, warnings = 0;
-  for (std::size_t r = 0; r < requirements.size(); ++r) met += is_met(r, outcomes);
+  std::size_t warnings = 0;
   for (const StepResult& result : contents.results) warnings += result.document.warnings.size();
   text.heading(2, "Verdict");
-  if (requirements.empty())
+  if (contents.study.requirements.empty())
     text.paragraph("The study names no requirements: this pack tells what was measured and decides nothing.");
   else
-    text.paragraph(fmt::format("{} of {} requirements hold.", met, requirements.size()));
+    text.paragraph(verdict_sentence(contents, outcomes) + ".");
   for (const StepResult& result : contents.results) {
     for (const report::Gate& gate : result.document.gates)
       if (!gate.passed)
@@ -42,16 +43,76 @@ void add_verdict(Text& text, const PackContents& contents, std::span<const Outco
                      : fmt::format("Warnings that make figures doubtful, listed below: {}.", warnings));
 }
 
+void add_approvals(Text& text, const PackContents& contents) {
+  text.heading(2, "Who decided");
+  if (contents.study.approvals.empty())
+    text.paragraph("The study names no person who decided about it ([approval] in its configuration).");
+  else
+    add_table(text, approval_table(contents.study.approvals), contents.study.approvals.size());
+}
+
+// Every figure that fails a gate which asks for several.
+void add_failing_members(Text& text, const PackContents& contents, std::span<const Outcome> outcomes) {
+  report::Table failing = member_table(contents.study, outcomes, contents.results);
+  std::set<std::string> several;
+  for (const Outcome& outcome : outcomes)
+    if (outcome.members.size() > 1) several.insert(outcome.gate.text);
+  const std::size_t gate = 1, holds = 3;  // columns
+  std::erase_if(failing.rows, [&](const std::vector<report::Cell>& row) {
+    return std::get<bool>(row[holds]) || !several.contains(std::get<std::string>(row[gate]));
+  });
+  failing.title = "Figures that fail a gate which asks for several, the worst first";
+  if (!failing.rows.empty()) add_table(text, failing, failing.rows.size());
+}
+
 void add_requirements(Text& text, const PackContents& contents, std::span<const Outcome> outcomes) {
   if (contents.study.requirements.empty()) return;
   text.heading(2, "What was asked");
-  std::vector<std::vector<std::string>> rows{{"id", "requirement", "holds", "gate", "measured", "by"}};
+  std::vector<std::vector<std::string>> rows{
+      {"id", "requirement", "holds", "gate", "measured", "95 % interval", "by"}};
   for (const Outcome& outcome : outcomes) {
     const Requirement& requirement = contents.study.requirements[outcome.requirement];
+    const auto result = std::ranges::find(contents.results, outcome.step,
+                                          [](const StepResult& one) { return one.step.name; });
+    const bool measured = !outcome.file.empty() && result != contents.results.end();
     rows.push_back({requirement.id, requirement.text, outcome.gate.passed ? "yes" : "NO", outcome.gate.text,
                     report::outcome_of(outcome.gate),
-                    outcome.file.empty() ? "nobody" : outcome.step + " (" + outcome.file + ")"});
+                    measured ? interval_of(outcome.gate, result->step.command).value_or("-") : "-",
+                    measured ? outcome.step + " (" + outcome.file + ")" : "nobody"});
   }
+  text.table(std::move(rows));
+  add_failing_members(text, contents, outcomes);
+}
+
+void add_samples(Text& text, const PackContents& contents) {
+  text.heading(2, "How sure the figures are");
+  text.paragraph(
+      "Intervals of 95 % (Clopper and Pearson) for shares of records, as if these were drawn independently "
+      "from "
+      "those that the network will meet, and for shares of mutants, as if these were drawn from all. Both "
+      "ends are rounded outwards. Coverage is a sample of nothing: it describes these records exactly.");
+  const report::Table samples = sample_table(contents.results);
+  if (samples.rows.empty())
+    text.paragraph("No figure of the steps is a sample.");
+  else
+    add_table(text, samples, samples.rows.size());
+}
+
+// The warnings that a step's command looks for, and whether it found them.
+void add_looked_for(Text& text, const PackContents& contents) {
+  std::vector<std::vector<std::string>> rows{{"warning", "looked for", "by", "found by"}};
+  for (const report::WarningKind& kind : report::warning_kinds()) {
+    std::vector<std::string> looked, found;
+    for (const StepResult& result : contents.results) {
+      const bool has = std::ranges::any_of(result.document.warnings,
+                                           [&](const report::Warning& w) { return w.id == kind.id; });
+      if (has || report::looks_for(result.step.command, kind)) looked.push_back(result.step.name);
+      if (has) found.push_back(result.step.name);
+    }
+    if (!looked.empty())
+      rows.push_back({kind.id, kind.found_when, joined(looked), found.empty() ? "none" : joined(found)});
+  }
+  text.paragraph("What steps looked for, each as far as its data have what it needs (such as labels):");
   text.table(std::move(rows));
 }
 
@@ -66,6 +127,7 @@ void add_warnings_of_steps(Text& text, const PackContents& contents) {
     text.paragraph("None.");
   else
     text.table(std::move(rows));
+  add_looked_for(text, contents);
 }
 
 void add_steps(Text& text, const PackContents& contents) {
@@ -176,11 +238,16 @@ void add_not_done(Text& text, const PackContents& contents, std::span<const Outc
                                  contents.study.requirements[outcome.requirement].id, outcome.gate.text));
   }
   if (!contents.is_signed) open.emplace_back("The pack was made without a signature.");
+  if (contents.study.approvals.empty()) open.emplace_back("No person is named who approved it.");
   text.heading(2, "What was not done");
   text.list(std::move(open));
 }
 
 }  // namespace
+
+std::string footer_of(const PackContents& contents) {
+  return contents.study.title + ", " + document_id(contents) + ", " + contents.created;
+}
 
 Text report_text(const PackContents& contents, std::span<const Outcome> outcomes,
                  std::span<const PackFile> files) {
@@ -190,8 +257,16 @@ Text report_text(const PackContents& contents, std::span<const Outcome> outcomes
       "Evidence made by Assay. `assay verify` checks the files against manifest.json, its signature where "
       "there is "
       "one, and repeats the commands.");
+  text.paragraph(fmt::format("Document {}, made {}.", document_id(contents), contents.created));
+  if (contents.former)
+    text.paragraph(fmt::format("It follows {}; change-impact.md has what changed since.",
+                               document_id(*contents.former)));
   add_verdict(text, contents, outcomes);
+  add_approvals(text, contents);
+  text.heading(3, "Contents");
+  text.contents();
   add_requirements(text, contents, outcomes);
+  add_samples(text, contents);
   add_warnings_of_steps(text, contents);
   add_not_done(text, contents, outcomes);
   add_steps(text, contents);
@@ -205,50 +280,10 @@ Text report_text(const PackContents& contents, std::span<const Outcome> outcomes
   for (const PackFile& file : files) rows.push_back({file.path, fmt::format("{}", file.bytes), file.sha256});
   text.table(std::move(rows));
   text.paragraph(
-      "Traceability: traceability/requirements.csv leads from requirements to figures, items and records; "
-      "traceability/records.csv from records to what they cover. bom.cdx.json lists network and data "
+      "Traceability: traceability/requirements.csv leads from requirements to figures, items and records, "
+      "traceability/members.csv to every figure that a gate asks for; traceability/records.csv from records "
+      "to what they cover. bom.cdx.json lists network and data "
       "(CycloneDX).");
-  return text;
-}
-
-Text headings_text() {
-  Text text;
-  text.heading(1, "Headings of technical documentation");
-  text.paragraph(
-      "A help for writing the documentation that standards and law ask for: which part of this pack can go "
-      "under "
-      "which heading. It claims neither that the pack is enough nor that anything conforms; clauses are "
-      "named from "
-      "memory of their subject and have to be checked against the text in force.");
-  const std::vector<std::vector<std::string>> rows{
-      {"document", "heading", "part of the pack"},
-      {"ISO 26262", "Software requirements and their verification (part 6)",
-       "REPORT.md: What was asked; traceability/"},
-      {"ISO 26262", "Confidence in the use of software tools (part 8)",
-       "REPORT.md: With what; bom.cdx.json; `assay verify`"},
-      {"ISO/PAS 8800", "AI safety requirements and their allocation", "REPORT.md: What was asked"},
-      {"ISO/PAS 8800", "Data: specification, properties, gaps", "REPORT.md: Data cards, Warnings"},
-      {"ISO/PAS 8800", "Verification and validation of the AI system",
-       "REPORT.md: What was run, and what came out; pages/report.html; results/"},
-      {"ISO/PAS 8800", "Assurance argument: evidence and its limits",
-       "REPORT.md: What the figures mean, and what they do not tell; What was not done"},
-      {"ISO 21448 (SOTIF)", "Known and unknown scenarios: evaluation of the test set",
-       "results of cover and mutate: uncovered items, survivors, contexts"},
-      {"ISO 21448 (SOTIF)", "Functional insufficiencies and triggering conditions",
-       "results of evaluate, attack and explore: confusions, findings"},
-      {"EU AI Act, Annex IV", "1. General description of the system",
-       "bom.cdx.json; REPORT.md: Network card (to be completed)"},
-      {"EU AI Act, Annex IV",
-       "2. Elements of the system and of its development: data, training, validation and testing",
-       "REPORT.md: Data cards; What was run, and what came out; results/ (signed and dated logs: "
-       "manifest.json.sig)"},
-      {"EU AI Act, Annex IV", "3. Monitoring, functioning and control: capabilities and limitations",
-       "REPORT.md: figures by class; Warnings; What was not done"},
-      {"EU AI Act, Annex IV", "4. Appropriateness of the performance metrics",
-       "REPORT.md: What the figures mean, and what they do not tell"},
-      {"EU AI Act, Annex IV", "5. Risk management",
-       "REPORT.md: requirements that do not hold (to be completed)"}};
-  text.table(rows);
   return text;
 }
 

@@ -11,8 +11,7 @@ namespace assay::evidence {
 Text report_text(const PackContents& contents, std::span<const Outcome> outcomes,
                  std::span<const PackFile> files);
 
-// Which part of the pack can go under which heading of the technical documentation that standards and law ask
-// for. It helps authors of that documentation and does not claim conformity.
-Text headings_text();
+// What stands on each printed page: title, identifier and time.
+std::string footer_of(const PackContents& contents);
 
 }  // namespace assay::evidence

@@ -1,11 +1,6 @@
 #include "assay/evidence/repetition.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <set>
 
 #include <assay/error.h>
@@ -110,9 +105,6 @@ std::string why_not_repeated(const std::vector<std::string>& typed, const std::s
 }
 
 FreshFolder::FreshFolder(std::span<const InputFile> inputs, const fs::path& from) {
-  std::string name = (fs::temp_directory_path() / "assay-verify-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) fail(Fault::io, "{} cannot be made: {}", name, std::strerror(errno));
-  path_ = fs::canonical(name);
   // So deep that every path of an input leads into it.
   std::size_t depth = 0;
   for (const InputFile& input : inputs) {
@@ -121,22 +113,17 @@ FreshFolder::FreshFolder(std::span<const InputFile> inputs, const fs::path& from
         std::max<std::size_t>(depth, static_cast<std::size_t>(std::ranges::count(normal, fs::path(".."))));
   }
   constexpr std::size_t deepest = 100;
-  work_ = path_ / "inputs";
+  work_ = path() / "inputs";
   for (std::size_t level = 0; level < std::min(depth, deepest); ++level) work_ /= "0";
   make_folders(work_);
   for (const InputFile& input : inputs) link(input, from);
 }
 
-FreshFolder::~FreshFolder() {
-  std::error_code code;
-  fs::remove_all(path_, code);
-}
-
 void FreshFolder::link(const InputFile& input, const fs::path& from) const {
   const fs::path given(input.path), inside = (work_ / given).lexically_normal();
-  const auto [end, rest] = std::mismatch(path_.begin(), path_.end(), inside.begin(), inside.end());
+  const auto [end, rest] = std::mismatch(path().begin(), path().end(), inside.begin(), inside.end());
   std::error_code code;
-  if (given.empty() || given.is_absolute() || end != path_.end() || !fs::is_regular_file(from / given, code))
+  if (given.empty() || given.is_absolute() || end != path().end() || !fs::is_regular_file(from / given, code))
     return;
   fs::create_directories(inside.parent_path(), code);
   fs::create_symlink(fs::absolute(from / given), inside, code);

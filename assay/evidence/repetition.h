@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "assay/evidence/study.h"
+#include "assay/evidence/temporary_folder.h"
 
 namespace assay::evidence {
 
@@ -21,24 +22,22 @@ NamedValues named_values(const std::vector<std::string>& typed);
 // make no files. Throws Error{data}, beginning with `what`, for other flags.
 std::string why_not_repeated(const std::vector<std::string>& typed, const std::string& what);
 
-// A new folder that no one else can have prepared, gone when this is.
+// Where commands run again, gone when this is.
 class FreshFolder {
  public:
   // With links to those of `inputs` that are in the folder `from`, under the names by which commands there
   // would find them. Throws Error{io}.
   FreshFolder(std::span<const InputFile> inputs, const std::filesystem::path& from);
-  ~FreshFolder();
-  FreshFolder(const FreshFolder&) = delete;
-  FreshFolder& operator=(const FreshFolder&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return folder_.path(); }
   // Where commands run.
   const std::filesystem::path& work() const { return work_; }
 
  private:
   void link(const InputFile& input, const std::filesystem::path& from) const;
 
-  std::filesystem::path path_, work_;
+  TemporaryFolder folder_{"verify"};
+  std::filesystem::path work_;
 };
 
 // Files that the commands of steps read, by their flags, and that the inputs lack: each as the command names

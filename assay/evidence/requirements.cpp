@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
+#include "assay/report/gate_members.h"
 #include "assay/support/text/text.h"
 
 namespace assay::evidence {
@@ -32,6 +33,7 @@ Outcome of_all_steps(const Outcome& asked, std::span<const StepResult> results) 
   }
   Outcome outcome = asked;
   outcome.gate.context = "*";
+  outcome.members = report::evaluate_each(outcome.gate, figures);
   outcome.gate = report::evaluate(outcome.gate, figures);
   const auto worst =
       std::ranges::find(results, outcome.gate.context, [](const StepResult& r) { return r.step.name; });
@@ -70,7 +72,7 @@ std::vector<Outcome> outcomes_of(const Study& study, std::span<const StepResult>
     const Requirement& requirement = study.requirements[r];
     for (const std::string& text : requirement.gates) {
       const report::Gate gate = report::parse_gate(text);
-      Outcome outcome{r, gate, "", ""};
+      Outcome outcome{r, gate, "", "", {}};
       outcome.gate.reason = "no step measured it";
       if (requirement.step.empty() && gate.criterion == "warnings") {
         outcomes.push_back(of_all_steps(outcome, results));
@@ -81,7 +83,8 @@ std::vector<Outcome> outcomes_of(const Study& study, std::span<const StepResult>
         const std::vector<report::Measurement> figures = figures_of(result.document);
         const bool asked = requirement.step == result.step.name || report::impossible(gate, figures).empty();
         if (!asked) continue;
-        outcome = {r, report::evaluate(gate, figures), result.step.name, result.file};
+        outcome = {r, report::evaluate(gate, figures), result.step.name, result.file,
+                   report::evaluate_each(gate, figures)};
         break;
       }
       outcomes.push_back(std::move(outcome));

@@ -20,6 +20,12 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// "SHA256:..." in what ssh-keygen says.
+std::string fingerprint_in(const std::string& text) {
+  const std::size_t begin = text.find("SHA256:");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_first_of(" \r\n", begin) - begin);
+}
+
 }  // namespace
 
 bool can_sign() { return !program_file(program).empty(); }
@@ -37,6 +43,16 @@ void sign_manifest(const fs::path& pack, const fs::path& key) {
     fail(Fault::io, "{} did not sign with {}: {}", program, key.string(), one_line(result.output));
 }
 
+std::string key_fingerprint(const fs::path& key) {
+  require_readable(key);
+  const ProcessResult result = run_process({program, "-l", "-E", "sha256", "-f", key.string()});
+  const std::string found = fingerprint_in(result.output);
+  if (result.code != 0 || found.empty())
+    fail(Fault::io, "{}: {} does not tell its fingerprint: {}", key.string(), program,
+         one_line(result.output));
+  return found;
+}
+
 bool is_plain_or_missing(const fs::path& file) {
   std::error_code code;
   const fs::file_status status = fs::symlink_status(file, code);
@@ -47,8 +63,8 @@ SignatureCheck check_signature(const fs::path& pack, const fs::path& signers, co
   const fs::path signature = pack / signature_name;
   if (!is_plain_or_missing(signature))
     fail(Fault::data, "{} is not a plain file; packs hold nothing else", signature.string());
-  if (!fs::exists(signature)) return {false, false, "the pack is not signed"};
-  if (!can_sign()) return {true, false, std::string(program) + " is not there to check the signature"};
+  if (!fs::exists(signature)) return {false, false, "the pack is not signed", ""};
+  if (!can_sign()) return {true, false, std::string(program) + " is not there to check the signature", ""};
   if (!signers.empty()) require_readable(signers);
   std::vector<std::string> command{program, "-Y"};
   if (signers.empty())
@@ -57,7 +73,8 @@ SignatureCheck check_signature(const fs::path& pack, const fs::path& signers, co
     command.insert(command.end(), {"verify", "-f", signers.string(), "-I", identity, "-n", name_space, "-s",
                                    signature.string()});
   const ProcessResult result = run_process(command, {.input = pack / manifest_name});
-  return {true, result.code == 0, one_line(result.output)};
+  const bool good = result.code == 0;
+  return {true, good, one_line(result.output), good ? fingerprint_in(result.output) : ""};
 }
 
 }  // namespace assay::evidence

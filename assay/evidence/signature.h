@@ -15,12 +15,16 @@ bool can_sign();
 // agent holds. Throws Error{io} with what ssh-keygen says.
 void sign_manifest(const std::filesystem::path& pack, const std::filesystem::path& key);
 
+// Fingerprint of a private or public key, "SHA256:...". Throws Error{io} with what ssh-keygen says.
+std::string key_fingerprint(const std::filesystem::path& key);
+
 // Whether there is a file that is not a link, or nothing at all.
 bool is_plain_or_missing(const std::filesystem::path& file);
 
 struct SignatureCheck {
   bool there = false, good = false;
-  std::string text;  // what was found: by which key, whether it is one of the trusted
+  std::string text;      // what was found: by which key, whether it is one of the trusted
+  std::string key = {};  // fingerprint of a good signature's key: "SHA256:..."
 };
 
 // `signers`: file of trusted keys as ssh-keygen's ALLOWED SIGNERS, and the name that has to have signed;

@@ -23,11 +23,20 @@ struct Step {
   std::string collected;               // file of a result document; empty: run
 };
 
+// What a person decided about the subject of the study.
+struct Approval {
+  std::string name, role, date;         // "2026-11-29"
+  std::string decision, note;           // one of approval_decisions()
+  std::string identity = {}, key = {};  // by which a signature is theirs: "ada@example.org", "SHA256:..."
+};
+
 struct Study {
   std::string title;
   std::vector<Requirement> requirements;
   std::vector<Step> steps;
   std::vector<std::string> not_done;  // what the study leaves open, in the words of who made it
+  std::vector<Approval> approvals = {};
+  std::string document_id = {};  // empty: made of what the pack holds
 };
 
 // A step that has ended.
@@ -50,7 +59,8 @@ struct InputFile {
 struct Outcome {
   std::size_t requirement = 0;
   report::Gate gate;
-  std::string step, file;  // whose figure decided; empty: not measured
+  std::string step, file;                  // whose figure decided; empty: not measured
+  std::vector<report::Gate> members = {};  // of each figure that the gate asks for, the worst first
 };
 
 }  // namespace assay::evidence

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include <assay/error.h>
+#include "assay/evidence/approvals.h"
 #include "assay/support/files/toml_file.h"
 #include "assay/support/text/text.h"
 
@@ -20,6 +23,7 @@ class StudyReader {
       if (table == nullptr) continue;
       for (const auto& [key, value] : *table) result.given.emplace(command.str(), key.str());
     }
+    read_approvals(result.study.approvals);
     const toml::table* evidence = table_["evidence"].as_table();
     if (evidence == nullptr) return result;
     for (const toml::table* table : tables(*evidence, "step")) result.study.steps.push_back(step_of(*table));
@@ -71,6 +75,42 @@ class StudyReader {
       arguments.push_back("--" + name);
       if (!node.is_boolean()) arguments.back() += "=" + value;
     }
+  }
+
+  // [approval] of one person, [[approval]] of each of several.
+  void read_approvals(std::vector<Approval>& approvals) const {
+    const toml::node* node = table_.get(approval_table_name);
+    if (node == nullptr) return;
+    if (const toml::table* one = node->as_table()) {
+      approvals.push_back(approval_of(*one));
+    } else if (node->is_array_of_tables()) {
+      for (const toml::node& each : *node->as_array()) approvals.push_back(approval_of(*each.as_table()));
+    } else {
+      refuse(*node, "write [approval] with name, role, date and decision, or [[approval]] for each person");
+    }
+  }
+
+  Approval approval_of(const toml::table& table) const {
+    Approval approval;
+    const std::map<std::string, std::string*> known{
+        {"name", &approval.name}, {"role", &approval.role},         {"date", &approval.date},
+        {"note", &approval.note}, {"decision", &approval.decision}, {"identity", &approval.identity},
+        {"key", &approval.key}};
+    std::vector<std::string> names;
+    for (const auto& [name, value] : known) names.push_back(name);
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      const auto found = known.find(name);
+      if (found == known.end())
+        refuse(node, fmt::format("an approval has no '{}'{}", name, did_you_mean(name, names)));
+      *found->second = node.is_date() ? date_of(node.as_date()->get()) : text_of(node);
+    }
+    if (const std::string fault = fault_of(approval); !fault.empty()) refuse(table, fault);
+    return approval;
+  }
+
+  static std::string date_of(const toml::date& date) {
+    return fmt::format("{:04}-{:02}-{:02}", date.year, date.month, date.day);
   }
 
   Requirement requirement_of(const toml::table& table) const {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Steps and requirements of an evidence pack in assay.toml: [[evidence.step]] and [[evidence.requirement]]
-// (docs/evidence.md).
+// Steps, requirements and approvals of an evidence pack in assay.toml: [[evidence.step]],
+// [[evidence.requirement]] and [[approval]] (docs/evidence.md).
 
 #include <filesystem>
 #include <set>

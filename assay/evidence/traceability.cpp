@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include <assay/gate.h>
+#include "assay/evidence/samples.h"
+#include "assay/report/gate_members.h"
 #include "assay/support/text/text.h"
 
 namespace assay::evidence {
@@ -76,6 +78,15 @@ std::vector<std::string> open_items(const report::Document& document, std::strin
   return items;
 }
 
+// Of a gate of an outcome; empty for what is no sample.
+std::string interval_in(const Outcome& outcome, const report::Gate& gate,
+                        std::span<const StepResult> results) {
+  for (const StepResult& result : results) {
+    if (result.step.name == outcome.step) return interval_of(gate, result.step.command).value_or("");
+  }
+  return "";
+}
+
 }  // namespace
 
 Table requirement_table(const Study& study, std::span<const Outcome> outcomes,
@@ -89,6 +100,7 @@ Table requirement_table(const Study& study, std::span<const Outcome> outcomes,
                {"file", "result"},
                {"figure", "figure"},
                {"measured", "measured"},
+               {"interval", "95 % interval"},
                {"items", "items are listed in"},
                {"open", "open items"}},
               {}};
@@ -104,7 +116,28 @@ Table requirement_table(const Study& study, std::span<const Outcome> outcomes,
     const std::string layer = outcome.gate.layer.empty() ? "all" : outcome.gate.layer;
     table.rows.push_back({study.requirements[outcome.requirement].id, outcome.gate.text, outcome.gate.passed,
                           outcome.step, outcome.file, outcome.gate.criterion + ", layer " + layer,
-                          report::outcome_of(outcome.gate), joined(items), joined(open, "; ")});
+                          report::outcome_of(outcome.gate), interval_in(outcome, outcome.gate, results),
+                          joined(items), joined(open, "; ")});
+  }
+  return table;
+}
+
+Table member_table(const Study& study, std::span<const Outcome> outcomes,
+                   std::span<const StepResult> results) {
+  Table table{"members",
+              "Figures of each gate",
+              {{"requirement", "requirement"},
+               {"gate", "gate"},
+               {"figure", "figure"},
+               {"holds", "holds"},
+               {"measured", "measured"},
+               {"interval", "95 % interval"}},
+              {}};
+  for (const Outcome& outcome : outcomes) {
+    for (const report::Gate& member : outcome.members)
+      table.rows.push_back({study.requirements[outcome.requirement].id, outcome.gate.text,
+                            report::figure_name(member), member.passed, report::outcome_of(member),
+                            interval_in(outcome, member, results)});
   }
   return table;
 }

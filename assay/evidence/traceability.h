@@ -10,10 +10,14 @@
 
 namespace assay::evidence {
 
-// requirement, gate, holds, step, file, figure, value, where the items are listed, open items (the first
-// few).
+// requirement, gate, holds, step, file, figure, value, its interval where it is a sample, where the items are
+// listed, open items (the first few).
 report::Table requirement_table(const Study& study, std::span<const Outcome> outcomes,
                                 std::span<const StepResult> results);
+
+// requirement, gate, figure, holds, measured, interval: every figure that a gate asks for, the worst first.
+report::Table member_table(const Study& study, std::span<const Outcome> outcomes,
+                           std::span<const StepResult> results);
 
 // record, step, relation ("first to cover", "kills", "misclassified", "nearest to uncovered"), what.
 report::Table record_table(std::span<const StepResult> results);

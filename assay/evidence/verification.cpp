@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include <assay/error.h>
+#include "assay/evidence/approvals.h"
 #include "assay/evidence/comparison.h"
-#include "assay/evidence/manifest.h"
-#include "assay/evidence/pack.h"
+#include "assay/evidence/impact.h"
+#include "assay/evidence/opened_pack.h"
 #include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
+#include "assay/evidence/traceability.h"
+#include "assay/evidence/verdict.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/sha256.h"
 #include "assay/support/process.h"
@@ -36,29 +40,9 @@ report::Document result_in(const fs::path& file) {
   return report::read_document(read_file(file), file.string());
 }
 
-// The parts of the pack, as far as its manifest and results tell.
-PackContents contents_of(const Manifest& manifest, const fs::path& pack) {
-  PackContents contents;
-  contents.study.title = manifest.title;
-  contents.study.requirements = manifest.requirements;
-  contents.study.not_done = manifest.not_done;
-  contents.inputs = manifest.inputs;
-  contents.program = manifest.program;
-  contents.machine = manifest.machine;
-  contents.created = manifest.created;
-  contents.is_signed = manifest.is_signed;
-  for (const ManifestStep& step : manifest.steps) {
-    contents.study.steps.push_back({step.name, step.command, {}, step.collected});
-    contents.results.push_back(
-        {contents.study.steps.back(), result_in(pack / step.file), step.exit_code, step.typed, step.file});
-  }
-  return contents;
-}
-
 // Files that come out otherwise when they are made of the results once more.
-std::vector<std::string> differing_reports(const Manifest& manifest, const fs::path& pack) {
-  const PackContents contents = contents_of(manifest, pack);
-  const std::vector<Outcome> outcomes = outcomes_of(contents.study, contents.results);
+std::vector<std::string> differing_reports(const Manifest& manifest, const fs::path& pack,
+                                           const PackContents& contents, std::span<const Outcome> outcomes) {
   std::map<std::string, std::string> made = made_files(contents, outcomes);
   made.merge(made_reports(contents, outcomes, manifest.files));
   std::vector<std::string> different;
@@ -81,27 +65,67 @@ std::vector<std::string> recorded_command(const report::Document& document) {
 class Verification {
  public:
   Verification(const fs::path& pack, const VerifyOptions& options)
-      : pack_(pack), options_(options), manifest_(read_manifest(pack)) {}
+      : name_(pack.string()),
+        opened_(pack),
+        pack_(opened_.folder()),
+        options_(options),
+        manifest_(read_manifest(pack_)) {}
 
   report::Document run(Progress& progress) {
     check_files();
+    read_contents();
     check_signed();
     check_inputs();
     check_commands();
     check_reports();
     if (options_.rerun != "none") repeat(progress);
-    const auto failed =
-        std::ranges::count_if(document_.gates, [](const report::Gate& gate) { return !gate.passed; });
-    document_.headline = failed == 0
-                             ? fmt::format("{}: {} files are as the manifest says; {}; {}", pack_.string(),
-                                           manifest_.files.size(), signed_text_, repeated_text())
-                             : fmt::format("{}: {} of {} checks failed; {}", pack_.string(), failed,
-                                           document_.gates.size(), signed_text_);
-    document_.facts = {{"title", "title", manifest_.title}, {"created", "made", manifest_.created}};
+    tell_verdict();
     return std::move(document_);
   }
 
  private:
+  // The requirements first, then what was checked.
+  void tell_verdict() {
+    const auto failed =
+        std::ranges::count_if(document_.gates, [](const report::Gate& gate) { return !gate.passed; });
+    const std::string checked =
+        failed == 0 ? fmt::format("{} files are as the manifest says; {}; {}", manifest_.files.size(),
+                                  signed_text_, repeated_text())
+                    : fmt::format("{} of {} checks failed; {}", failed, document_.gates.size(), signed_text_);
+    if (!contents_) {
+      document_.headline = fmt::format("{}: {}", name_, checked);
+      document_.facts = {{"title", "title", manifest_.title}, {"created", "made", manifest_.created}};
+      return;
+    }
+    const bool decides = !manifest_.requirements.empty() || !manifest_.approvals.empty();
+    std::vector<report::Gate> gates = verdict_gates(*contents_, outcomes_);
+    document_.headline =
+        decides || !gates.empty()
+            ? fmt::format("{}: {}; {}", name_, verdict_sentence(*contents_, outcomes_), checked)
+            : fmt::format("{}: no requirement; {}", name_, checked);
+    document_.facts = identifying_facts(*contents_);
+    document_.gates.insert(document_.gates.begin(), gates.begin(), gates.end());
+    if (!manifest_.approvals.empty())
+      document_.tables.insert(document_.tables.begin(), approval_table(manifest_.approvals));
+    if (!manifest_.requirements.empty())
+      document_.tables.insert(document_.tables.begin(),
+                              requirement_table(contents_->study, outcomes_, contents_->results));
+  }
+
+  // What the manifest and the results say of requirements and persons. Where they do not, that is a fault.
+  void read_contents() {
+    if (!files_are_there_ || !manifest_.tells_report) return;
+    try {
+      contents_ = contents_of(manifest_, pack_);
+      contents_->former = former_of(pack_);
+      outcomes_ = outcomes_of(contents_->study, contents_->results);
+    } catch (const Error& error) {
+      if (error.fault() != Fault::data && error.fault() != Fault::usage) throw;
+      contents_.reset();
+      unreadable_ = error.what();
+    }
+  }
+
   // Many faults are named by the first ones.
   void check(std::string name, std::vector<std::string> faults, std::string good) {
     constexpr std::size_t most = 10;
@@ -139,6 +163,29 @@ class Verification {
     if (!found.there && manifest_.is_signed)
       document_.gates.push_back(
           check_of("signature", false, "the manifest says it is signed, but it is not"));
+    check_approvals();
+    if (found.good && !manifest_.approvals.empty()) check_signatory(found.key);
+  }
+
+  // A configuration with such an approval would have been refused.
+  void check_approvals() {
+    std::vector<std::string> faults;
+    for (const Approval& one : manifest_.approvals) {
+      if (std::string fault = fault_of(one); !fault.empty()) faults.push_back(std::move(fault));
+    }
+    if (!faults.empty()) check("approvals", faults, "");
+  }
+
+  // Whether who signed is one of the persons who decided.
+  void check_signatory(const std::string& key) {
+    const Signatory found = signatory_among(manifest_.approvals, options_.identity, key);
+    signed_text_ += found.kind == Signatory::Kind::named     ? ", who is named in its approvals"
+                    : found.kind == Signatory::Kind::unknown ? ", of somebody whom its approvals do not name"
+                                                             : "";
+    if (found.kind == Signatory::Kind::undecided)
+      document_.notices.push_back(found.text);
+    else
+      document_.gates.push_back(check_of("signatory", found.kind == Signatory::Kind::named, found.text));
   }
 
   // Files that the commands read: those that are there have to be the same, and none may be left out.
@@ -185,13 +232,9 @@ class Verification {
     if (!manifest_.tells_report)
       return check("reports", {"the manifest does not say what the report was made of; make the pack again"},
                    "");
-    std::vector<std::string> different;
-    try {
-      different = differing_reports(manifest_, pack_);
-    } catch (const Error& error) {
-      if (error.fault() != Fault::data) throw;
-      return check("reports", {fmt::format("no report follows from the results: {}", error.what())}, "");
-    }
+    if (!contents_)
+      return check("reports", {fmt::format("no report follows from the results: {}", unreadable_)}, "");
+    std::vector<std::string> different = differing_reports(manifest_, pack_, *contents_, outcomes_);
     const bool same_program = manifest_.program == options_.program;
     if (!different.empty() && !same_program && trusted_) {
       document_.notices.push_back(
@@ -293,11 +336,16 @@ class Verification {
           fmt::format("{} figures came out the same", found.same + found.close));
   }
 
+  const std::string name_;
+  const OpenedPack opened_;
   const fs::path pack_;
   const VerifyOptions& options_;
   const Manifest manifest_;
+  std::optional<PackContents> contents_;
+  std::vector<Outcome> outcomes_;
   report::Document document_;
   std::string signed_text_;
+  std::string unreadable_;
   bool trusted_ = false, files_are_there_ = false;
   std::size_t chosen_ = 0, repeated_ = 0;
 };

@@ -28,10 +28,12 @@ struct VerifyOptions {
       [](std::vector<std::string> typed) { return typed; };
 };
 
-// A gate for each check: files, signature, inputs, commands, reports, and each command run again; what could
-// not be checked is a notice. Commands run in a folder of links to the inputs that the manifest lists, and
-// write nowhere else. Throws Error{usage} for steps that are not there, Error{data} and Error{io} for what is
-// not a pack and for commands with flags that are not known to measure only.
+// A gate for each requirement and decision of the pack (verdict_gates()), then one for each check: files,
+// signature, inputs, commands, reports, and each command run again; what could not be checked is a notice.
+// Commands run in a folder of links to the inputs that the manifest lists, and write nowhere else. Throws
+// Error{usage} for steps that are not there, Error{data} and Error{io} for what is not a pack and for
+// commands with flags that are not known to measure only. `pack`: its folder, or its archive, which is
+// unpacked into a temporary folder.
 report::Document verify(const std::filesystem::path& pack, const VerifyOptions& options, Progress& progress);
 
 }  // namespace assay::evidence

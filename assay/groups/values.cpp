@@ -37,7 +37,10 @@ std::string name_of(const std::vector<std::pair<std::string, std::string>>& is) 
   for (const auto& [characteristic, value] : is) {
     const bool plain = value.find_first_of(",[]\"\\") == std::string::npos;
     std::string written;
-    for (const char c : value) written += (plain || (c != '"' && c != '\\') ? "" : "\\") + std::string(1, c);
+    for (const char c : value) {
+      if (!plain && (c == '"' || c == '\\')) written += '\\';
+      written += c;
+    }
     name += (name.empty() ? "" : ",") + characteristic + "=" + (plain ? value : "\"" + written + "\"");
   }
   return name;

@@ -5,23 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/support/numbers/distributions.h"
+#include "assay/support/numbers/binomial.h"
 
 namespace assay::reliability {
 namespace {
 
 constexpr int halvings = 200;
-
-// The probability with which at most `hits` of `trials` have a probability of `miss`.
-double upper_end(double hits, double trials, double miss) {
-  double low = hits / trials, high = 1;
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = 0.5 * (low + high);
-    // P(X <= k) = I_{1 - p}(n - k, k + 1).
-    (incomplete_beta(1 - middle, middle, trials - hits, hits + 1) > miss ? low : high) = middle;
-  }
-  return high;
-}
 
 double divergence(double q, double p) {
   const double hit = q > 0 ? q * std::log(q / p) : 0,
@@ -42,8 +31,8 @@ double inverse_divergence(double q, double most) {
 }  // namespace
 
 std::pair<double, double> clopper_pearson(std::size_t hits, std::size_t trials, double miss) {
-  const auto k = static_cast<double>(hits), n = static_cast<double>(trials);
-  return {hits == 0 ? 0 : 1 - upper_end(n - k, n, miss), hits == trials ? 1 : upper_end(k, n, miss)};
+  const Interval interval = assay::clopper_pearson(hits, trials, miss);
+  return {interval.low, interval.high};
 }
 
 WeightedBound weighted_bound(std::span<const Stratum> strata, double miss) {

@@ -5,6 +5,7 @@
 
 #include <assay/gate.h>
 #include <assay/report.h>
+#include "assay/report/percent.h"
 #include "assay/support/text/visible.h"
 
 namespace assay::report {
@@ -56,7 +57,7 @@ void print_table(const Table& table, std::ostream& out, const ConsoleStyle& styl
   for (const auto& row : table.rows) {
     auto& line = cells.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line.push_back(visible(shown(row[i], table.columns[i].kind, table.columns[i].decimals)));
+      line.push_back(visible(shown(table.columns[i], row[i])));
       widths[i] = std::max(widths[i], width_of(line.back()));
     }
   }
@@ -98,8 +99,8 @@ void print_facts(const std::vector<Fact>& facts, std::ostream& out, const Consol
   std::size_t width = 0;
   for (const Fact& fact : facts) width = std::max(width, width_of(visible(fact.title)));
   for (const Fact& fact : facts) {
-    out << "  " << paint(style, dim, pad(visible(fact.title), width, false)) << "  "
-        << visible(shown(fact.value, fact.kind, fact.decimals)) << "\n";
+    out << "  " << paint(style, dim, pad(visible(fact.title), width, false)) << "  " << visible(shown(fact))
+        << "\n";
   }
 }
 
@@ -121,6 +122,24 @@ std::string percent(double fraction, int decimals) {
   const double unit = std::pow(10.0, decimals);
   const double cut = std::floor(fraction * 100.0 * unit + 1e-9) / unit;
   return fmt::format("{:.{}f} %", fraction < 1.0 && cut >= 100.0 ? 100.0 - 1.0 / unit : cut, decimals);
+}
+
+std::string percent_at_most(double fraction, int decimals) {
+  if (!std::isfinite(fraction)) return fmt::format("{}", fraction);
+  const double unit = std::pow(10.0, decimals);
+  return fmt::format("{:.{}f} %", (std::ceil(fraction * 100.0 * unit - 1e-9) + 0.0) / unit,
+                     decimals);  // no -0
+}
+
+std::string shown(const Column& column, const Cell& cell) {
+  const auto* const number = std::get_if<double>(&cell);
+  const bool is_bound = column.kind == Column::Kind::percent && column.title.ends_with("at most");
+  return is_bound && number != nullptr ? percent_at_most(*number, column.decimals)
+                                       : shown(cell, column.kind, column.decimals);
+}
+
+std::string shown(const Fact& fact) {
+  return shown(Column{fact.id, fact.title, fact.kind, fact.decimals}, fact.value);
 }
 
 std::string shown(const Cell& cell, Column::Kind kind, int decimals) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/report/gate_members.h"
 #include "assay/support/numbers/exact_count.h"
 #include "assay/support/text/text.h"
 
@@ -425,6 +426,25 @@ Gate evaluate(Gate written, std::span<const Measurement> measurements) {
       worst.passed ? fmt::format("the worst of {} figures, all of which pass", all.size())
                    : fmt::format("{}{}{}", worst.reason, worst.reason.empty() ? "" : "; ", failures_of(all));
   return worst;
+}
+
+std::vector<Gate> evaluate_each(Gate written, std::span<const Measurement> measurements) {
+  Gate gate = with_group(std::move(written), measurements);
+  gate.passed = false;
+  std::vector<Gate> each;
+  for (const Decided& one : worst_first(gate, measurements)) {
+    each.push_back(one.gate);
+    each.back().criterion = one.figure->criterion;
+  }
+  return each;
+}
+
+std::string figure_name(const Gate& gate) {
+  std::string name = gate.criterion;
+  if (!gate.layer.empty() && gate.layer != "all") name += ", layer " + gate.layer;
+  if (!gate.class_name.empty()) name += ", class " + gate.class_name;
+  if (!gate.context.empty()) name += ", context " + gate.context;
+  return name;
 }
 
 std::string impossible(const Gate& written, std::span<const Measurement> measurements) {

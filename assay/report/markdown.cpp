@@ -5,6 +5,7 @@
 #include <assay/gate.h>
 #include <assay/report.h>
 #include "assay/report/escape.h"
+#include "assay/report/percent.h"
 
 namespace assay::report {
 namespace {
@@ -30,8 +31,7 @@ std::string folded(const Table& table) {
   for (std::size_t r = 0; r < std::min(table.rows.size(), most_rows); ++r) {
     std::vector<std::string> cells;
     for (std::size_t i = 0; i < table.rows[r].size(); ++i) {
-      cells.push_back(
-          markdown_escaped(shown(table.rows[r][i], table.columns[i].kind, table.columns[i].decimals)));
+      cells.push_back(markdown_escaped(shown(table.columns[i], table.rows[r][i])));
     }
     text += line(cells);
   }
@@ -63,8 +63,7 @@ std::string to_markdown(const Document& document) {
             "\n\n";
   }
   for (const Fact& fact : document.facts) {
-    text += fmt::format("- {}: {}\n", markdown_escaped(fact.title),
-                        markdown_escaped(shown(fact.value, fact.kind, fact.decimals)));
+    text += fmt::format("- {}: {}\n", markdown_escaped(fact.title), markdown_escaped(shown(fact)));
   }
   if (!document.facts.empty()) text += "\n";
   for (const std::string& notice : document.notices) text += "> " + markdown_escaped(notice) + "\n\n";

@@ -1,5 +1,7 @@
 #include "assay/support/machine.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -22,6 +24,20 @@ std::string processor_name() {
     if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
   }
   return "not known";
+}
+
+std::string operating_system() {
+  utsname kernel{};
+  if (::uname(&kernel) != 0) return "not known";
+  const std::string system = std::string(kernel.sysname) + " " + kernel.release + ", " + kernel.machine;
+  std::ifstream in("/etc/os-release");
+  constexpr std::string_view key = "PRETTY_NAME=";
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    std::erase(line, '"');
+    return line.substr(key.size()) + ", " + system;
+  }
+  return system;
 }
 
 }  // namespace assay

@@ -136,7 +136,7 @@ def catalogue():
 
 
 # What differs between any two runs: times, and the names of the files that the two write.
-TIMES = re.compile(r"second|finished|per_s|rate|time|speed", re.IGNORECASE)
+TIMES = re.compile(r"second|finished|created|per_s|rate|time|speed", re.IGNORECASE)
 
 
 def lasting(value, who):
@@ -147,6 +147,7 @@ def lasting(value, who):
     if isinstance(value, str):
         value = re.sub(r" ?--json=- --quiet", "", value)
         value = re.sub(r"[0-9.,]+ (s|ms|min)\b", "TIME", value)
+        value = re.sub(r"EP-[0-9a-f]{12}", "PACK", value)  # made of its time as well
         return value.replace(who, "WHO").strip()
     if isinstance(value, float):  # the program of a wheel has another C library, whose tanh ends otherwise
         return float(f"{value:.12g}")

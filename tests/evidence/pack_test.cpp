@@ -10,10 +10,13 @@
 #include <assay/error.h>
 #include <assay/gate.h>
 #include "apps/assay/program.h"
+#include "assay/evidence/approvals.h"
 #include "assay/evidence/comparison.h"
 #include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
+#include "assay/evidence/samples.h"
 #include "assay/evidence/signature.h"
+#include "assay/evidence/verdict.h"
 #include "assay/evidence/verification.h"
 #include "assay/evidence/zip.h"
 #include "assay/support/files/file.h"
@@ -93,13 +96,95 @@ TEST_F(EvidencePack, TiesRequirementsToFigures) {
   EXPECT_EQ(outcomes[3].file, "");
   const std::string report = read_file(pack / "REPORT.md");
   for (const char* part :
-       {"REQ-1", "1 of 3 requirements hold", "assay cover --model 'my net.onnx'", "3 records are in both",
-        "Night was not tested", "sections covered", "Requirement REQ-3", "Mutants were not run"})
+       {"REQ-1", "1 of 3 requirements hold; REQ-2, REQ-3 do not", "assay cover --model 'my net.onnx'",
+        "3 records are in both", "Night was not tested", "sections covered", "Requirement REQ-3",
+        "Mutants were not run"})
     EXPECT_THAT(report, HasSubstr(part));
   EXPECT_THAT(read_file(pack / "REPORT.html"), HasSubstr("A study &lt;of&gt; digits"));
   EXPECT_THAT(read_file(pack / "traceability/requirements.csv"), HasSubstr("REQ-1,kmnc=0.5,true,coverage"));
   EXPECT_THAT(read_file(pack / "traceability/records.csv"),
               HasSubstr("rec 7,coverage,nearest to uncovered,fc m=6 0.1"));
+}
+
+TEST_F(EvidencePack, IsPrintedWithContentsAndNumberedPages) {
+  contents.study.title = "\"};*{display:none}</style><b>";
+  write_pack(contents, pack);
+  const std::string page = read_file(pack / "REPORT.html"), text = read_file(pack / "REPORT.md");
+  EXPECT_THAT(page, HasSubstr("counter(page) \" of \" counter(pages)"));
+  EXPECT_THAT(page, HasSubstr("\\22 \\7d \\3b \\2a \\7b display"));
+  EXPECT_THAT(page, Not(HasSubstr("display:none}</style><b>")));
+  for (const char* anchor : {"what-was-asked", "how-sure-the-figures-are", "with-what"}) {
+    EXPECT_THAT(page, HasSubstr(std::string("<a href=\"#") + anchor + "\">"));
+    EXPECT_THAT(page, HasSubstr(std::string(" id=\"") + anchor + "\">"));
+    EXPECT_THAT(text, HasSubstr(std::string("](#") + anchor + ")"));
+  }
+  EXPECT_THAT(document_id(contents), testing::MatchesRegex("EP-[0-9a-f]{12}"));
+  EXPECT_THAT(text, HasSubstr(document_id(contents)));
+  const std::string id = document_id(contents);
+  contents.created = "2026-01-02T03:04:06Z";
+  EXPECT_NE(document_id(contents), id);
+}
+
+TEST_F(EvidencePack, EveryFigureThatFailsAGateIsListed) {
+  constexpr int layers = 30;
+  std::vector<report::Measurement> figures(layers);
+  for (int i = 0; i < layers; ++i) {
+    figures[i].criterion = "kmnc";
+    figures[i].layer = "layer" + std::to_string(i);
+    figures[i].covered = std::to_string(i);
+    figures[i].coverable = "100";
+    figures[i].value = i / 100.0;
+  }
+  contents.results[0].document.tables = {report::criteria_table(figures)};
+  contents.study.requirements = {{"REQ-1", "each", {"kmnc[layer=*]=0.25"}, ""}};
+  const std::vector<Outcome> outcomes = write_pack(contents, pack);
+  EXPECT_THAT(outcomes[0].gate.reason, HasSubstr("fails for 25 of 30: kmnc[layer=layer0] 0 of 100"));
+  EXPECT_EQ(outcomes[0].gate.layer, "layer0") << "the worst decides";
+  const std::string report = read_file(pack / "REPORT.md"),
+                    list = read_file(pack / "traceability/members.csv");
+  for (int i = 0; i < layers; ++i) {
+    const std::string name = "kmnc, layer layer" + std::to_string(i);
+    EXPECT_EQ(report.find("| " + name + " |") != std::string::npos, i < 25) << name;
+    EXPECT_THAT(list, HasSubstr("\"" + name + "\"," + (i < 25 ? "false" : "true")));
+  }
+}
+
+// Ends from scipy.stats.beta.ppf: 0.82378 and 0.95100, 0.55498 and 0.99747, 0.16843.
+TEST_F(EvidencePack, SharesOfASampleHaveIntervals) {
+  std::vector<report::Measurement> figures(4);
+  const std::vector<std::pair<int, int>> counts{{90, 100}, {9, 10}, {0, 20}, {0, 0}};
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    figures[i].criterion = "accuracy";
+    figures[i].class_name = i == 0 ? "" : std::to_string(i);
+    figures[i].covered = std::to_string(counts[i].first);
+    figures[i].coverable = std::to_string(counts[i].second);
+    figures[i].value = counts[i].second == 0 ? 0 : double(counts[i].first) / counts[i].second;
+  }
+  EXPECT_EQ(interval_of(figures[0], "evaluate"), "82.37 % to 95.10 %");
+  EXPECT_EQ(interval_of(figures[1], "evaluate"), "55.49 % to 99.75 %");
+  EXPECT_EQ(interval_of(figures[2], "evaluate"), "0.00 % to 16.85 %");
+  EXPECT_EQ(interval_of(figures[3], "evaluate"), std::nullopt);
+  EXPECT_EQ(interval_of(figures[0], "cover"), std::nullopt) << "obligations are no sample";
+  contents.results[0].step.command = "evaluate";
+  contents.results[0].document.tables = {report::criteria_table(figures)};
+  contents.study.requirements = {{"REQ-1", "most", {"accuracy=0.8"}, ""}};
+  write_pack(contents, pack);
+  const std::string report = read_file(pack / "REPORT.md");
+  EXPECT_THAT(
+      report,
+      HasSubstr("| coverage | accuracy, class 1 | 9 of 10 \\(90.00 %\\) | 55.49 % to 99.75 % | records |"));
+  EXPECT_THAT(report, HasSubstr("| 82.37 % to 95.10 % | coverage"));
+  EXPECT_THAT(read_file(pack / "traceability/requirements.csv"), HasSubstr("82.37 % to 95.10 %"));
+}
+
+TEST_F(EvidencePack, TellsWhichWarningsWereLookedFor) {
+  write_pack(contents, pack);
+  const std::string report = read_file(pack / "REPORT.md");
+  EXPECT_THAT(report, HasSubstr("| overlap | test records are training records, element by element after "
+                                "preprocessing | coverage | coverage |"));
+  EXPECT_THAT(report, HasSubstr("| same-data |"));
+  EXPECT_THAT(report, HasSubstr("| coverage | none |"));
+  EXPECT_THAT(report, Not(HasSubstr("| no-gradient |"))) << "no step attacks";
 }
 
 TEST_F(EvidencePack, AChangedByteIsFoundWhereverThePackIs) {
@@ -163,10 +248,11 @@ class Verifying : public EvidencePack {
   void forge() const {
     forge([](nlohmann::ordered_json&) {});
   }
+  // Checks that fail; requirements are not among them.
   static std::vector<std::string> failed(const report::Document& document) {
     std::vector<std::string> texts;
     for (const report::Gate& gate : document.gates)
-      if (!gate.passed) texts.push_back(gate.text + ": " + gate.reason);
+      if (!gate.passed && !gate.text.starts_with("REQ-")) texts.push_back(gate.text + ": " + gate.reason);
     return texts;
   }
 };
@@ -178,9 +264,90 @@ TEST_F(Verifying, AWholePackPassesAndIsSaidToBeUnsigned) {
   EXPECT_THAT(document.headline, HasSubstr("files are as the manifest says; not signed; no command was run"));
 }
 
+TEST_F(Verifying, RequirementsAreToldFirstAndDecide) {
+  write_pack(contents, pack);
+  const report::Document document = verified();
+  EXPECT_THAT(document.headline, HasSubstr("1 of 3 requirements hold; REQ-2, REQ-3 do not; "));
+  ASSERT_GE(document.gates.size(), 5U);
+  EXPECT_EQ(document.gates[0].text, "REQ-1: kmnc=0.5");
+  EXPECT_EQ(document.gates[2].text, "REQ-2: kmnc=1");
+  EXPECT_TRUE(report::any_failed(document));
+  EXPECT_EQ(document.tables.front().id, "requirements");
+  const std::string page = read_file(pack / "pages/report.html");
+  EXPECT_LT(page.find("\"command\":\"evidence\""), page.find("\"command\":\"cover\""));
+  EXPECT_THAT(page, HasSubstr("REQ-2: kmnc=1"));
+  contents.study.requirements.resize(1);
+  write_pack(contents, pack);
+  EXPECT_FALSE(report::any_failed(verified()));
+  EXPECT_THAT(verified().headline, HasSubstr("1 of 1 requirements hold; "));
+  contents.study.requirements.clear();
+  write_pack(contents, pack);
+  EXPECT_THAT(verified().headline, HasSubstr("no requirement; "));
+}
+
+TEST_F(Verifying, PersonsWhoDecideAreToldFirst) {
+  contents.study.requirements.resize(1);
+  contents.study.document_id = "SAF-12/3";
+  contents.study.approvals = {{"Ada <L>", "safety manager", "2026-11-29", "approved", "", "ada@here", ""},
+                              {"Bo", "tester", "2026-11-30", "approved with conditions", "by day"}};
+  write_pack(contents, pack);
+  const report::Document document = verified();
+  EXPECT_FALSE(report::any_failed(document)) << document.headline;
+  ASSERT_EQ(document.facts.size(), 5U);
+  EXPECT_EQ(std::get<std::string>(document.facts[0].value), "SAF-12/3");
+  EXPECT_EQ(std::get<std::string>(document.facts[3].value), "Ada <L>, safety manager, 2026-11-29: approved");
+  EXPECT_THAT(read_file(pack / "REPORT.html"), HasSubstr("Ada &lt;L&gt;"));
+  EXPECT_THAT(read_file(pack / "REPORT.md"), HasSubstr("Document SAF-12/3, made"));
+  EXPECT_THAT(read_file(pack / "pages/report.html"), HasSubstr("Bo, tester, 2026-11-30: approved with"));
+  forge([](auto& json) { json["approvals"][1]["decision"] = "aproved"; });
+  EXPECT_THAT(failed(verified()),
+              Contains(HasSubstr("approvals: the approval of Bo has the decision 'aproved'")));
+  // Nobody changes a decision unseen.
+  forge([](auto& json) { json["approvals"][1]["decision"] = "approved"; });
+  EXPECT_THAT(failed(verified()), ElementsAre(HasSubstr("REPORT.html is not what the results give")));
+  contents.study.approvals[1].decision = "rejected";
+  write_pack(contents, pack);
+  const report::Document rejected = verified();
+  EXPECT_THAT(rejected.headline, HasSubstr("rejected: Bo, tester, 2026-11-30: rejected (by day)"));
+  EXPECT_THAT(failed(rejected), ElementsAre(HasSubstr("approval of Bo: ")));
+  EXPECT_TRUE(report::any_failed(document_of(contents, outcomes_of(contents.study, contents.results))));
+}
+
+TEST_F(Verifying, ASignatureOfSomebodyElseIsFound) {
+  if (!can_sign()) GTEST_SKIP() << "no ssh-keygen here";
+  const fs::path key = folder / "key";
+  ASSERT_EQ(run_process({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me", "-f", key.string()}).code,
+            0);
+  write_file(folder / "signers", "ada@here,bo@here " + read_file(key.string() + ".pub"));
+  contents.is_signed = true;
+  const auto checked = [&](const Approval& approval, const VerifyOptions& options = {}) {
+    contents.study.approvals = {approval};
+    write_pack(contents, pack);
+    sign_manifest(pack, key);
+    return verified(options);
+  };
+  const Approval ada{"Ada", "safety manager", "2026-11-29", "approved", "", "ada@here", ""};
+  const VerifyOptions as_ada{.signers = (folder / "signers").string(), .identity = "ada@here"};
+  const VerifyOptions as_bo{.signers = (folder / "signers").string(), .identity = "bo@here"};
+  EXPECT_THAT(failed(checked(ada, as_ada)), ElementsAre());
+  EXPECT_THAT(verified(as_ada).headline, HasSubstr("signed by ada@here, who is named in its approvals"));
+  EXPECT_THAT(failed(checked(ada, as_bo)),
+              ElementsAre(HasSubstr("signatory: bo@here is of none of the persons who decide (Ada); have")));
+  EXPECT_THAT(checked(ada).notices, Contains(HasSubstr("not all approvals name a `key`")));
+  Approval by_key = ada;
+  by_key.key = key_fingerprint(key);
+  EXPECT_THAT(by_key.key, testing::StartsWith("SHA256:"));
+  EXPECT_EQ(by_key.key, key_fingerprint(key.string() + ".pub"));
+  EXPECT_THAT(failed(checked(by_key)), ElementsAre());
+  by_key.key = "SHA256:another";
+  EXPECT_THAT(failed(checked(by_key)), ElementsAre(HasSubstr("signatory: the key SHA256:")));
+  EXPECT_THAT(failed(checked(by_key, as_ada)), ElementsAre(HasSubstr("Ada names SHA256:another")));
+}
+
 TEST_F(Verifying, AForgedReportIsFoundWhateverTheManifestSays) {
   for (const char* path : {"REPORT.md", "REPORT.html", "pages/report.html", "traceability/requirements.csv",
-                           "traceability/records.csv", "bom.cdx.json", "technical-documentation.md"}) {
+                           "traceability/members.csv", "traceability/records.csv", "bom.cdx.json",
+                           "technical-documentation.md"}) {
     write_pack(contents, pack);
     write_file(pack / path, read_file(pack / path) + "All requirements hold.\n");
     forge();

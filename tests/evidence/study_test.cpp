@@ -6,8 +6,10 @@
 #include <assay/error.h>
 #include <assay/gate.h>
 #include "apps/assay/program.h"
+#include "assay/evidence/approvals.h"
 #include "assay/evidence/gathering.h"
 #include "assay/evidence/requirements.h"
+#include "assay/evidence/verdict.h"
 #include "assay/evidence/verification.h"
 #include "assay/support/files/file.h"
 #include "assay/support/process.h"
@@ -53,6 +55,12 @@ class StudyTest : public testing::Test {
     result.command = "evaluate";
     result.headline = "a result";
     result.facts = {{"accuracy", "accuracy", 0.5}};
+    report::Measurement accuracy;
+    accuracy.criterion = "accuracy";
+    accuracy.covered = "5";
+    accuracy.coverable = "10";
+    accuracy.value = 0.5;
+    result.tables = {report::criteria_table(std::span(&accuracy, 1))};
     result.provenance = {{"options", "--data " + (folder / "test.npz").string() + " --json x.json"}};
     write_file(folder / "result.json", report::to_json(result));
     write_file(folder / "program.sh", "#!/bin/sh\nhere='" + folder.string() +
@@ -84,6 +92,34 @@ TEST_F(StudyTest, StepsAndRequirementsStandInTheFile) {
   EXPECT_THAT(refusal([&] { read("[evidence]\nstep = 1\n"); }), HasSubstr("write [[evidence.step]]"));
   EXPECT_THAT(refusal([&] { read("[[evidence.requirement]]\ngate = 'nc=1'\n"); }),
               HasSubstr("did you mean 'gates'"));
+}
+
+TEST_F(StudyTest, PersonsWhoDecideStandInTheFile) {
+  const std::string one = "name = 'Ada'\nrole = 'safety manager'\ndate = 2026-11-29\ndecision = 'approved'\n";
+  const StudyFile single = read("[approval]\n" + one);
+  ASSERT_EQ(single.study.approvals.size(), 1U);
+  EXPECT_EQ(described(single.study.approvals[0]), "Ada, safety manager, 2026-11-29: approved");
+  const StudyFile several = read("[[approval]]\n" + one +
+                                 "[[approval]]\nname = 'Bo'\nrole = 'tester'\ndate = '2026-11-30'\n"
+                                 "decision = 'approved with conditions'\nnote = 'by day'\n"
+                                 "identity = 'bo@here'\nkey = 'SHA256:abc'\n");
+  ASSERT_EQ(several.study.approvals.size(), 2U);
+  EXPECT_EQ(several.study.approvals[1].key, "SHA256:abc");
+  EXPECT_EQ(several.study.approvals[1].identity, "bo@here");
+  const auto refused = [&](std::string_view what, std::string_view with) {
+    std::string text = "[approval]\n" + one;
+    text.replace(text.find(what), what.size(), with);
+    return refusal([&] { read(text); });
+  };
+  EXPECT_THAT(refused("name = 'Ada'", ""), HasSubstr("study.toml:1: an approval has no name"));
+  EXPECT_THAT(refused("role = 'safety manager'", ""), HasSubstr("the approval of Ada has no role"));
+  EXPECT_THAT(refused("2026-11-29", "'29.11.2026'"), HasSubstr("write it as 2026-11-29"));
+  EXPECT_THAT(refused("2026-11-29", "'2026-02-30'"), HasSubstr("'2026-02-30'"));
+  EXPECT_THAT(refused("'approved'", "'aproved'"), HasSubstr("did you mean 'approved'"));
+  EXPECT_THAT(refused("'approved'", "'approved with conditions'"), HasSubstr("does not name them"));
+  EXPECT_THAT(refused("role", "rol"), HasSubstr("did you mean 'role'"));
+  EXPECT_THAT(refused("role", "key = 'ssh-ed25519 AAAA'\nrole"), HasSubstr("write its fingerprint"));
+  EXPECT_THAT(refusal([&] { read("approval = 'Ada'\n"); }), HasSubstr("write [approval] with name, role"));
 }
 
 TEST_F(StudyTest, StepsAreGivenWhatTheyLack) {

@@ -69,10 +69,19 @@ TEST_F(Evidence, APackVerifiesInAnotherFolderAndAChangedByteIsFound) {
   const Outcome none = assay("verify 'another place'");
   EXPECT_EQ(none.code, 7);
   EXPECT_THAT(none.err, testing::HasSubstr("is not an evidence pack"));
-  const Outcome verified = assay("verify --quiet 'another place/pack'");
-  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  // REQ-2 does not hold: that is told first, and nothing else fails.
+  const auto only_the_requirement_fails = [&](const Outcome& outcome) {
+    EXPECT_EQ(outcome.code, 2) << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.out, testing::HasSubstr("1 of 2 requirements hold; REQ-2 does not; "));
+    EXPECT_THAT(outcome.out, testing::HasSubstr("files are as the manifest says"));
+    EXPECT_THAT(outcome.out, testing::HasSubstr("GATE FAILED: REQ-2: kmnc=1"));
+    EXPECT_EQ(outcome.out.find("GATE FAILED"), outcome.out.rfind("GATE FAILED")) << outcome.out;
+  };
+  only_the_requirement_fails(assay("verify --quiet 'another place/pack'"));
+  only_the_requirement_fails(assay("verify --quiet pack.zip"));
+  only_the_requirement_fails(assay("verify --quiet pack.zip --rerun coverage"));
   const Outcome repeated = shell("cd 'another place' && $assay verify --quiet pack --rerun all --from ..");
-  EXPECT_EQ(repeated.code, 0) << repeated.out << repeated.err;
+  only_the_requirement_fails(repeated);
   EXPECT_NE(repeated.out.find("figures came out the same"), std::string::npos) << repeated.out;
 
   std::string result = read_file(here / "pack/results/coverage.json");
@@ -84,6 +93,49 @@ TEST_F(Evidence, APackVerifiesInAnotherFolderAndAChangedByteIsFound) {
   const Outcome figures = assay("verify --quiet 'another place/pack' --rerun coverage");
   EXPECT_EQ(figures.code, 2);
   EXPECT_NE(figures.out.find("criteria, row 1, covered"), std::string::npos) << figures.out;
+}
+
+TEST_F(Evidence, PersonsAndSignatureBelongTogether) {
+  if (shell("command -v ssh-keygen").code != 0) GTEST_SKIP() << "no ssh-keygen here";
+  ASSERT_EQ(shell("for k in ada other; do ssh-keygen -q -t ed25519 -N '' -C $k -f $k; done").code, 0);
+  const Outcome print = shell("ssh-keygen -l -f ada.pub");
+  const std::string key = print.out.substr(print.out.find("SHA256:"), 50);
+  write_file(folder / "decided.toml", read_file(folder / "study.toml") +
+                                          "\n[[approval]]\nname = \"Ada\"\nrole = \"safety manager\"\n"
+                                          "date = 2026-11-29\ndecision = \"approved\"\nkey = \"" +
+                                          key + "\"\n");
+  const Outcome refused = assay("evidence --quiet --config decided.toml --out pack --sign other");
+  EXPECT_EQ(refused.code, 1) << refused.out;
+  EXPECT_THAT(refused.err, testing::HasSubstr("is of none of the persons who decide (Ada); have one"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "pack"));
+  const Outcome made = assay(
+      "evidence --quiet --config decided.toml --out pack --sign ada --document-id 'SAF 1' --json r.json");
+  EXPECT_EQ(made.code, 2) << made.err;
+  const Json facts = Json::parse(read_file(folder / "r.json"))["facts"];
+  EXPECT_EQ(facts["document"], "SAF 1");
+  EXPECT_EQ(facts["approval_1"], "Ada, safety manager, 2026-11-29: approved");
+  EXPECT_THAT(assay("verify --quiet pack").out, testing::HasSubstr("who is named in its approvals"));
+  // Other commands leave the table alone.
+  EXPECT_EQ(assay("evaluate --quiet --config decided.toml --data images-idx3-ubyte").code, 0);
+}
+
+TEST_F(Evidence, WhatAChangeAffectsIsTold) {
+  ASSERT_EQ(assay("evidence --quiet --config study.toml --out first --zip first.zip").code, 2);
+  ASSERT_EQ(assay("mutate export --quiet --model net.onnx --mutant gf@hidden#1 --out other.onnx").code, 0);
+  const Outcome made =
+      assay("evidence --quiet --config study.toml --model other.onnx --out second --former first.zip");
+  ASSERT_EQ(made.code, 2) << made.err;
+  const std::string impact = read_file(folder / "second/change-impact.md");
+  EXPECT_THAT(impact, testing::HasSubstr("The network is another one"));
+  EXPECT_THAT(impact, testing::HasSubstr("| coverage | another network"));
+  EXPECT_THAT(assay("verify --quiet second").out, testing::HasSubstr("files are as the manifest says"));
+  EXPECT_THAT(
+      read_file(folder / "second/templates/eu-ai-act.md"),
+      testing::HasSubstr("| 6 | relevant changes through the life cycle | evidenced | change-impact.md |"));
+  const Outcome none = assay("evidence --quiet --config study.toml --out third --former missing");
+  EXPECT_EQ(none.code, 7) << none.out;
+  const Outcome own = assay("evidence --quiet --config study.toml --out first --former first --force");
+  EXPECT_EQ(own.code, 1) << own.out << own.err;
 }
 
 TEST_F(Evidence, OtherInputsAreNamed) {
@@ -101,7 +153,7 @@ TEST_F(Evidence, FinishedPacksAndForeignFoldersStay) {
   EXPECT_EQ(again.code, 1);
   EXPECT_NE(again.err.find("--force"), std::string::npos) << again.err;
   EXPECT_EQ(assay("evidence --quiet --config study.toml --out pack --force").code, 2);
-  EXPECT_EQ(assay("verify --quiet pack").code, 0);
+  EXPECT_THAT(assay("verify --quiet pack").out, testing::HasSubstr("files are as the manifest says"));
   EXPECT_EQ(assay("evidence --quiet --config study.toml --out .").code, 1);
 }
 
@@ -119,6 +171,8 @@ TEST_F(Evidence, WhatIsWrongInAStudyIsSaidBeforeAnythingRuns) {
           "did you mean 'mutate'");
   refused("[[evidence.step]]\nname = \"../x\"\ncommand = \"cover\"\n", "cannot be the name");
   refused("[[evidence.step]]\nname = \"x\"\n", "wrong.toml:2");
+  refused("[approval]\nname = \"Ada\"\nrole = \"tester\"\ndate = 2026-11-29\n", "has the decision ''");
+  refused("approval = \"Ada\"\n", "write [approval] with name");
   EXPECT_EQ(assay("verify .").code, 7);
   EXPECT_EQ(assay("verify pack --rerun some").code, 7);
 }

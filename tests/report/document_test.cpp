@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "assay/report/percent.h"
+
 namespace assay::report {
 namespace {
 
@@ -56,6 +58,21 @@ TEST(Console, NeverRoundsACoverageUpToAHundredPercent) {
   const std::string text = printed(sample());
   EXPECT_NE(text.find("99.99 %"), std::string::npos);
   EXPECT_EQ(text.find("100"), std::string::npos);
+}
+
+TEST(Console, RoundsUpperBoundsUp) {
+  const std::vector<std::pair<double, std::string>> bounds{
+      {0.03012, "3.02 %"},   {0.0301, "3.01 %"}, {0, "0.00 %"},       {1e-9, "0.01 %"},
+      {0.99991, "100.00 %"}, {1, "100.00 %"},    {1.0 / 3, "33.34 %"}};
+  for (const auto& [bound, text] : bounds) {
+    EXPECT_EQ(percent_at_most(bound), text);
+    EXPECT_EQ(shown(Column{"upper", "failures at most", Column::Kind::percent}, bound), text);
+    EXPECT_EQ(shown(Fact{"upper", "failures at most", bound, Column::Kind::percent}), text);
+    EXPECT_EQ(shown(Column{"share", "failures", Column::Kind::percent}, bound), percent(bound));
+  }
+  for (int thousandths = 0; thousandths <= 10'000; ++thousandths)  // what has two digits stays as it is
+    EXPECT_EQ(percent_at_most(thousandths / 1e4), percent(thousandths / 1e4));
+  EXPECT_EQ(percent_at_most(std::numeric_limits<double>::quiet_NaN()), "nan");
 }
 
 TEST(Console, ShowsExactPercentagesExactly) {

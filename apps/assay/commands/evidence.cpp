@@ -5,10 +5,13 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/program.h"
 #include "apps/frame/trust.h"
+#include "assay/evidence/approvals.h"
 #include "assay/evidence/gathering.h"
+#include "assay/evidence/impact.h"
 #include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
+#include "assay/evidence/verdict.h"
 #include "assay/evidence/zip.h"
 #include "assay/support/text/parse.h"
 
@@ -19,28 +22,36 @@ class EvidenceCommand final : public Command {
  public:
   void declare(Flags& flags) override {
     flags.add("--title TEXT", title_, "title of the pack");
+    flags.add("--document-id TEXT", document_id_,
+              "identifier on every page (default: made of title, time and results)");
     flags.naming(Concept::network).add("model,--model FILE", subject_.model, "network of all steps");
     flags.leading().add("--train SPEC", subject_.train, "training records of all steps");
     flags.add("test,--test SPEC", subject_.test, "test records of all steps");
     flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
     flags.add_output("--out FOLDER", out_, "folder of the pack");
     flags.add_output("--zip FILE.zip", zip_, "also write the pack as an archive");
+    flags.add("--former PACK", former_,
+              "folder or archive of an earlier pack: what changed since, and which requirements, steps and "
+              "figures that affects");
     flags.add("--sign FILE", key_, "sign the manifest with this OpenSSH key (ssh-keygen -Y)");
     flags.describe(
         "Steps and requirements are given in the configuration file as [[evidence.step]] and "
-        "[[evidence.requirement]] (docs/evidence.md); without steps: evaluate, cover, mutate.");
+        "[[evidence.requirement]], persons who decide as [[approval]] (docs/evidence.md); without steps: "
+        "evaluate, cover, mutate.");
   }
 
   // Files that steps are collected from and read.
   std::vector<NamedPath> inputs(const Settings& settings) const override {
     std::vector<NamedPath> all;
+    if (!former_.empty()) all.emplace_back(former_, "the former pack");
     for (const evidence::Step& step : study_of(settings).study.steps) {
       for (const std::string& text : step.arguments) {
         for (const std::filesystem::path& path : paths_in(text)) all.emplace_back(path, "step " + step.name);
       }
       all.emplace_back(step.collected, "step " + step.name);
     }
-    std::erase_if(all, [](const NamedPath& input) { return !is_file(input.first); });
+    std::erase_if(all,
+                  [this](const NamedPath& input) { return input.first != former_ && !is_file(input.first); });
     return all;
   }
 
@@ -51,12 +62,16 @@ class EvidenceCommand final : public Command {
     evidence::StudyFile file = study_of(settings);
     file.study.title = title_;
     file.study.not_done = not_done_;
+    file.study.document_id = document_id_;
     evidence::complete(file.study, file.given, subject_);
     evidence::check_study(file.study);
     require_pack_apart(file.study.steps);
     if (!key_.empty() && !evidence::can_sign())
       fail(Fault::io, "ssh-keygen is not there; install OpenSSH, or leave out --sign");
+    require_signatory(file.study.approvals);
+    const std::unique_ptr<evidence::OpenedPack> former = evidence::open_former(former_);
     journal_ = evidence::begin_pack(out_, file.study, settings.force);
+    evidence::copy_former(former.get(), out_);
     evidence::PackContents contents = evidence::gather(
         std::move(file.study), {out_, settings.config, flags_of(settings), !settings.config_is_found},
         context.progress);
@@ -64,6 +79,7 @@ class EvidenceCommand final : public Command {
     contents.machine.emplace_back("threads asked for", std::to_string(settings.threads));
     contents.machine.emplace_back("device", settings.device);
     contents.is_signed = !key_.empty();
+    contents.former = evidence::former_of(out_);
     report::Document document = evidence::document_of(contents, evidence::write_pack(contents, out_));
     if (!key_.empty()) evidence::sign_manifest(out_, key_);
     if (!zip_.empty()) evidence::write_zip(out_, zip_);
@@ -78,6 +94,15 @@ class EvidenceCommand final : public Command {
   static bool is_file(const std::filesystem::path& path) {
     std::error_code code;
     return std::filesystem::is_regular_file(path, code);
+  }
+
+  // Those who decide are known by their keys before anything runs.
+  void require_signatory(const std::vector<evidence::Approval>& approvals) const {
+    if (key_.empty() || approvals.empty()) return;
+    const evidence::Signatory found =
+        evidence::signatory_among(approvals, "", evidence::key_fingerprint(key_));
+    if (found.kind == evidence::Signatory::Kind::unknown)
+      fail(Fault::usage, "--sign {}: {}", key_, found.text);
   }
 
   // Steps of a file that was found in the current folder run no code, and write there only.
@@ -141,7 +166,7 @@ class EvidenceCommand final : public Command {
 
   std::unique_ptr<Journal> journal_;
   evidence::Subject subject_;
-  std::string title_ = "Evidence", out_ = "assay-evidence", zip_, key_;
+  std::string title_ = "Evidence", out_ = "assay-evidence", zip_, key_, document_id_, former_;
   std::vector<std::string> not_done_;
 };
 

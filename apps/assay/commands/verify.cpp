@@ -3,7 +3,7 @@
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/program.h"
-#include "assay/evidence/manifest.h"
+#include "assay/evidence/opened_pack.h"
 #include "assay/evidence/verification.h"
 
 namespace assay::app {
@@ -12,7 +12,7 @@ namespace {
 class Verify final : public Command {
  public:
   void declare(Flags& flags) override {
-    flags.add("pack FOLDER", pack_, "folder that `assay evidence` made");
+    flags.add("pack PACK", pack_, "folder that `assay evidence` made, or its archive (--zip)");
     flags.add("--rerun STEPS", options_.rerun,
               "run its commands again and compare all figures: none, all, or names of steps, joined by +; "
               "only commands that measure are run");
@@ -29,7 +29,8 @@ class Verify final : public Command {
     if (pack_.empty()) return {};
     std::vector<NamedPath> all{{pack_, "the pack"}};
     if (options_.rerun == "none") return all;
-    for (const evidence::InputFile& input : evidence::read_manifest(pack_).inputs)
+    const evidence::OpenedPack opened(pack_);
+    for (const evidence::InputFile& input : evidence::read_manifest(opened.folder()).inputs)
       all.emplace_back(std::filesystem::path(options_.from) / input.path, "a command of the pack");
     return all;
   }
@@ -37,7 +38,8 @@ class Verify final : public Command {
   bool plugins_of_folder() const override { return false; }
   bool runs_program() const override { return true; }
   report::Document run(Context& context) override {
-    if (pack_.empty()) fail(Fault::usage, "which pack? name the folder that `assay evidence` made");
+    if (pack_.empty())
+      fail(Fault::usage, "which pack? name the folder or the archive that `assay evidence` made");
     if (options_.rerun == "none") refuse_without_effect({tolerance_}, of_flags("without --rerun"));
     if (options_.signers.empty() != options_.identity.empty())
       refuse("--signers and --identity go together: who is trusted, and who must have signed");
@@ -59,8 +61,9 @@ class Verify final : public Command {
 
 CommandInfo verify_command() {
   return {"verify",
-          "check an evidence pack: its files, its signature, and whether its figures can be reproduced",
+          "check an evidence pack: requirements, files, signature, and whether its figures can be reproduced",
           "  assay verify pack\n"
+          "  assay verify pack.zip\n"
           "  assay verify pack --rerun all --from /data/study\n"
           "  assay verify pack --signers allowed_signers --identity reviewer@example.org",
           make_command<Verify>, report_group};

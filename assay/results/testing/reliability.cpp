@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "assay/report/percent.h"
 #include "assay/results/document.h"
 
 namespace assay::results {
@@ -166,9 +167,9 @@ std::string headline_of(const Findings& found, const Graph& network, const Datas
       "{} on {}: {} of {} records fail; at {:g} % confidence at most {} fail in operation like "
       "the test",
       network.name(), test.describe(), found.failures, found.records, 100 * found.confidence,
-      report::percent(found.upper));
+      report::percent_at_most(found.upper));
   for (const Findings::Profile& one : found.profiles)
-    text += fmt::format(", {} with the declared shares of {}", report::percent(one.bound.upper),
+    text += fmt::format(", {} with the declared shares of {}", report::percent_at_most(one.bound.upper),
                         one.characteristic);
   if (found.calibrated) text += fmt::format("; temperature {:.3g}", found.calibrated->temperature);
   return text;

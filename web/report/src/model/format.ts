@@ -24,6 +24,15 @@ export function percent(fraction: number, decimals = 2): string {
   return `${negative && cut > 0 ? "−" : ""}${(cut / scale).toFixed(decimals)} %`;
 }
 
+/** An upper bound: rounded up, so that the text holds as well. */
+export function percentAtMost(fraction: number, decimals = 2): string {
+  const scale = 10 ** decimals;
+  return `${(Math.ceil(fraction * 100 * scale - 1e-9) / scale).toFixed(decimals)} %`;
+}
+
+/** Fractions under a title that ends with "at most" are upper bounds. */
+export const isUpperBound = (title: string) => title.endsWith("at most");
+
 /** Digits in groups of three, exact for whole numbers of any length. */
 export function count(value: number | string): string {
   const text =
@@ -40,11 +49,11 @@ export function number(value: number): string {
   return value.toPrecision(4).replace("-", "−");
 }
 
-export function show(cell: Cell | undefined, kind: Kind = "text"): string {
+export function show(cell: Cell | undefined, kind: Kind = "text", title = ""): string {
   if (cell === null || cell === undefined || cell === "") return NOT_APPLICABLE;
   if (typeof cell === "boolean") return cell ? "yes" : "no";
   if (typeof cell === "string") return kind === "count" ? count(cell) : cell;
-  if (kind === "fraction") return percent(cell);
+  if (kind === "fraction") return isUpperBound(title) ? percentAtMost(cell) : percent(cell);
   if (kind === "count") return count(cell);
   return number(cell);
 }

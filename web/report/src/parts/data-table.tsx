@@ -44,7 +44,7 @@ function Value({ column, row, value }: { column: Column; row: Row; value: Cell |
     return <NeuronLink row={row} />;
   if (column.id === "combination" && row.layer !== undefined && label(value) !== "")
     return <CombinationLink row={row} />;
-  const text = show(value, column.kind);
+  const text = show(value, column.kind, column.title);
   if (text === NOT_APPLICABLE) return <span class="absent">{text}</span>;
   if (column.kind === "fraction" && typeof value === "number") {
     const share = `${Math.min(1, Math.max(0, value)) * 100}%`;

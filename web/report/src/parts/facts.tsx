@@ -8,8 +8,8 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
   if (facts.length === 0) return null;
   return (
     <dl class="facts">
-      {facts.map(({ name, value }) => (
-        <div key={name}>
+      {facts.map(({ name, value }, i) => (
+        <div key={i}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

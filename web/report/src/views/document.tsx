@@ -77,7 +77,10 @@ export function DocumentPage({ document }: { document: Document }) {
         </ul>
       )}
       <Facts
-        facts={document.facts.map(({ title, value, kind }) => ({ name: title, value: show(value, kind) }))}
+        facts={document.facts.map(({ title, value, kind }) => ({
+          name: title,
+          value: show(value, kind, title),
+        }))}
       />
       {shownViews(document).map(({ id, Component }) => (
         <Component key={id} document={document} />

@@ -2,10 +2,13 @@ import type { Document } from "../model/document";
 import { percent, plural, show } from "../model/format";
 import { portfolio } from "../model/portfolio";
 import { shade } from "../model/scale";
+import { PlaceProvider } from "../parts/context";
+import { Facts } from "../parts/facts";
 import { ScaleLegend } from "../parts/legend";
 import { Scroll } from "../parts/scroll";
 import { Section } from "../parts/section";
 import { address } from "../route";
+import { Verdict } from "./verdict";
 
 function verdict({ gates, warnings }: Document): { text: string; kind: string } {
   const failed = gates.filter(({ passed }) => !passed).length;
@@ -77,12 +80,30 @@ function Portfolio({ documents }: { documents: readonly Document[] }) {
   );
 }
 
+/** Of an evidence pack: what its requirements came to and who decided, before anything that was measured. */
+function Decision({ document }: { document: Document }) {
+  return (
+    <PlaceProvider value={{ document, index: 0 }}>
+      <p class="decision">{document.headline}</p>
+      <Verdict gates={document.gates} />
+      <Facts
+        facts={document.facts.map(({ title, value, kind }) => ({
+          name: title,
+          value: show(value, kind, title),
+        }))}
+      />
+    </PlaceProvider>
+  );
+}
+
 export function Overview({ documents }: { documents: readonly Document[] }) {
+  const [first] = documents;
   return (
     <>
       <h1 tabIndex={-1}>
         <span class="kicker">Assay report</span> {plural(documents.length, "document")}
       </h1>
+      {first?.command === "evidence" && <Decision document={first} />}
       <ol class="documents">
         {documents.map((document, i) => {
           const { text, kind } = verdict(document);

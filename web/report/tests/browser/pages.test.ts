@@ -6,6 +6,7 @@ import {
   attacked,
   audited,
   characterised,
+  decided,
   dropped,
   explored,
   hostile,
@@ -106,6 +107,20 @@ describe.each([1440, 390])("at %i pixels", (width) => {
     await page.waitForFunction(() => document.title.startsWith("lenet5 learned"));
     expect(await page.locator(".table-title", { hasText: "Epochs" }).count()).toBe(1);
     await shoot(page, `unknown-${width}`);
+    expect(await violations(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("shows what a pack decides before what it measured", async () => {
+    const { page, faults } = await visit(browser, write([decided(), lenet(), unknown()]), { width });
+    const place = async (selector: string) => (await page.locator(selector).first().boundingBox())?.y ?? -1;
+    expect(await place("#gates")).toBeGreaterThan(0);
+    expect(await place("#gates")).toBeLessThan(await place(".documents"));
+    expect(await page.locator("#gates .gate-failed").innerText()).toContain("REQ-2: kmnc=1");
+    expect(await page.locator("main .facts").innerText()).toContain("Ada Lovelace, safety manager");
+    await shoot(page, `decided-${width}`);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
     expect(await violations(page)).toEqual([]);
     expect(faults).toEqual([]);
     await page.close();

@@ -1,5 +1,29 @@
 import { describe, expect, it } from "vitest";
-import { count, number, numbers, numeric, percent, pieces, show } from "../../src/model/format";
+import {
+  count,
+  number,
+  numbers,
+  numeric,
+  percent,
+  percentAtMost,
+  pieces,
+  show,
+} from "../../src/model/format";
+
+describe("percentAtMost", () => {
+  it.each([
+    [0.03012, "3.02 %"],
+    [0.0301, "3.01 %"],
+    [0, "0.00 %"],
+    [1e-9, "0.01 %"],
+    [0.99991, "100.00 %"],
+    [1, "100.00 %"],
+  ])("%d is at most %s", (value, text) => {
+    expect(percentAtMost(value)).toBe(text);
+    expect(show(value, "fraction", "failures at most")).toBe(text);
+    expect(show(value, "fraction", "failures")).toBe(percent(value));
+  });
+});
 
 describe("percent", () => {
   it.each([

@@ -1,0 +1,108 @@
+#include "assay/evidence/samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "assay/support/numbers/binomial.h"
+
+namespace assay::evidence {
+namespace {
+
+std::optional<std::size_t> count_of(const std::string& digits) {
+  std::size_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [at, fault] = std::from_chars(digits.data(), end, value);
+  if (digits.empty() || fault != std::errc() || at != end) return std::nullopt;
+  return value;
+}
+
+std::optional<std::string> interval_text(const std::string& covered, const std::string& coverable) {
+  const auto hits = count_of(covered), trials = count_of(coverable);
+  if (!hits || !trials || *trials == 0 || *hits > *trials) return std::nullopt;
+  const Interval interval = clopper_pearson(*hits, *trials, interval_miss / 2);
+  // An end is rounded away from the figure, so that the interval shown is no narrower than the true one.
+  constexpr double unit = 1e4;
+  return fmt::format("{:.2f} % to {:.2f} %", std::floor(interval.low * unit) / 100,
+                     std::ceil(interval.high * unit) / 100);
+}
+
+std::string name_of(const report::Measurement& figure) {
+  std::string name = figure.criterion;
+  if (figure.layer != "all" && !figure.layer.empty()) name += ", layer " + figure.layer;
+  if (!figure.class_name.empty()) name += ", class " + figure.class_name;
+  if (!figure.context.empty()) name += ", " + figure.context;
+  return name;
+}
+
+// Columns of the ends of intervals are called so in all results; minima of activations are not.
+bool has_intervals(const report::Table& table) {
+  return std::ranges::any_of(table.columns, [](const report::Column& column) {
+    return column.id == "low" && column.title == "from";
+  });
+}
+
+void add_figures(report::Table& table, const StepResult& result) {
+  const std::string of = sampled_by(result.step.command);
+  if (of.empty()) return;
+  for (const report::Measurement& figure : report::measurements_of(result.document)) {
+    if (!figure.context.empty() || !std::isfinite(figure.value)) continue;
+    const auto interval = interval_of(figure, result.step.command);
+    const bool counted = !figure.coverable.empty();
+    if (counted && !interval) continue;
+    table.rows.push_back({result.step.name, name_of(figure),
+                          counted ? fmt::format("{} of {} ({})", figure.covered, figure.coverable,
+                                                report::percent(figure.value))
+                                  : fmt::format("{:.6g}", figure.value),
+                          interval.value_or("not computed: the result keeps no spread"), of});
+  }
+}
+
+void add_own_intervals(report::Table& table, const StepResult& result) {
+  for (const report::Table& one : result.document.tables) {
+    if (!has_intervals(one) || one.rows.empty()) continue;
+    table.rows.push_back({result.step.name, "table " + one.id, fmt::format("{} rows", one.rows.size()),
+                          std::string("in the columns from and to"), sampled_by(result.step.command)});
+  }
+}
+
+}  // namespace
+
+std::string sampled_by(const std::string& command) {
+  static const std::map<std::string, std::string> samples{{"evaluate", "records"},    {"robust", "records"},
+                                                          {"bounds", "records"},      {"monitor", "records"},
+                                                          {"reliability", "records"}, {"mutate", "mutants"}};
+  const auto found = samples.find(command);
+  return found == samples.end() ? "" : found->second;
+}
+
+std::optional<std::string> interval_of(const report::Measurement& figure, const std::string& command) {
+  if (sampled_by(command).empty() || !figure.context.empty()) return std::nullopt;
+  return interval_text(figure.covered, figure.coverable);
+}
+
+std::optional<std::string> interval_of(const report::Gate& gate, const std::string& command) {
+  if (sampled_by(command).empty() || !gate.context.empty()) return std::nullopt;
+  return interval_text(gate.covered, gate.coverable);
+}
+
+report::Table sample_table(std::span<const StepResult> results) {
+  report::Table table{"samples",
+                      "Figures that are samples",
+                      {{"step", "step"},
+                       {"figure", "figure"},
+                       {"measured", "measured"},
+                       {"interval", "95 % interval"},
+                       {"sample", "sample of"}},
+                      {}};
+  for (const StepResult& result : results) {
+    add_figures(table, result);
+    add_own_intervals(table, result);
+  }
+  return table;
+}
+
+}  // namespace assay::evidence

@@ -1,0 +1,30 @@
+#pragma once
+
+// Figures that are shares of a sample, which another sample would give otherwise.
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include <assay/gate.h>
+#include "assay/evidence/study.h"
+
+namespace assay::evidence {
+
+// Both ends of an interval together are missed with a probability of at most this.
+inline constexpr double interval_miss = 0.05;
+
+// What the counted figures of a command are a sample of: "records", "mutants"; empty: they describe these
+// records exactly, as coverage does, and are a sample of nothing.
+std::string sampled_by(const std::string& command);
+
+// "90.00 % to 97.31 %" (Clopper and Pearson); nothing for what is no counted share of a sample, and for
+// groups of records, whose intervals are in the result.
+std::optional<std::string> interval_of(const report::Measurement& figure, const std::string& command);
+std::optional<std::string> interval_of(const report::Gate& gate, const std::string& command);
+
+// step, figure, measured, interval, sample of: first what is counted, then the tables in which a result gives
+// intervals of its own, then means, of which a result keeps too little for one.
+report::Table sample_table(std::span<const StepResult> results);
+
+}  // namespace assay::evidence

@@ -1,0 +1,57 @@
+#include "assay/evidence/templates/entries.h"
+
+namespace assay::evidence {
+
+Template eu_ai_act_template() {
+  return {
+      "eu-ai-act",
+      "EU AI Act, Annex IV",
+      "Technical documentation of high-risk AI systems (Regulation (EU) 2024/1689, Article 11 and Annex IV).",
+      {{"1(a)", "intended purpose and provider", {}},
+       {"1(a)",
+        "version and its relation to previous versions",
+        {.parts = {"network hash", "change impact"}}},
+       {"1(b)", "how the system interacts with hardware and software that is not part of it", {}},
+       {"1(c)", "versions of relevant software and firmware", {.parts = {"environment"}}},
+       {"1(d)", "forms in which the system is placed on the market", {}},
+       {"1(e)", "hardware on which the system is intended to run", {}},
+       {"1(h)", "instructions for use for the deployer", {}},
+       {"2(a)", "methods and steps of the development, with pre-trained systems", {.steps = {"train"}}},
+       {"2(b)", "design specifications: general logic, key choices, what is optimised for", {}},
+       {"2(c)", "system architecture: components of the network", {.parts = {"network card"}}},
+       {"2(d)",
+        "data requirements: training data, provenance, scope, main characteristics",
+        {.parts = {"training data card"}}},
+       {"2(d)", "how data were obtained, selected, labelled and cleaned", {}},
+       {"2(e)", "assessment of the human oversight measures", {}},
+       {"2(f)", "pre-determined changes", {}},
+       {"2(g)",
+        "validation and testing procedures, with the test data and their main characteristics",
+        {.steps = {"evaluate"}, .parts = {"test data card", "commands"}}},
+       {"2(g)", "metrics of accuracy", {.figures = {"accuracy", "mean-squared-error", "mean-iou"}}},
+       {"2(g)",
+        "metrics of robustness",
+        {.steps = {"attack", "robust", "bounds"}, .figures = {"area", "certified"}}},
+       {"2(g)",
+        "potentially discriminatory impacts: figures by group of persons",
+        {.tables = {"by_characteristic"}}},
+       {"2(g)",
+        "test logs and reports, dated and signed by the responsible persons",
+        {.parts = {"approvals", "signature"}}},
+       {"2(h)", "cybersecurity measures: attacks by inputs", {.steps = {"attack", "robust", "bounds"}}},
+       {"3",
+        "capabilities and limits of performance, with accuracy for specific groups",
+        {.tables = {"by_characteristic", "classes"}, .parts = {"limits"}}},
+       {"3",
+        "foreseeable unintended outcomes and sources of risk",
+        {.steps = {"explore", "mutate", "attack"}}},
+       {"3", "specifications of the input data", {.parts = {"test data card"}}},
+       {"4", "appropriateness of the performance metrics", {.steps = {"audit"}, .parts = {"limits"}}},
+       {"5", "risk management system of Article 9", {}},
+       {"6", "relevant changes through the life cycle", {.parts = {"change impact"}}},
+       {"7", "list of harmonised standards", {}},
+       {"8", "copy of the EU declaration of conformity", {}},
+       {"9", "post-market monitoring plan", {}}}};
+}
+
+}  // namespace assay::evidence

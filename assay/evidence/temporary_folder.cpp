@@ -1,0 +1,26 @@
+#include "assay/evidence/temporary_folder.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <assay/error.h>
+
+namespace assay::evidence {
+
+namespace fs = std::filesystem;
+
+TemporaryFolder::TemporaryFolder(const std::string& purpose) {
+  std::string name = (fs::temp_directory_path() / ("assay-" + purpose + "-XXXXXX")).string();
+  if (::mkdtemp(name.data()) == nullptr) fail(Fault::io, "{} cannot be made: {}", name, std::strerror(errno));
+  path_ = fs::canonical(name);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code code;
+  fs::remove_all(path_, code);
+}
+
+}  // namespace assay::evidence

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace assay::evidence {
+
+// A new folder that no one else can have prepared, gone when this is.
+class TemporaryFolder {
+ public:
+  // Throws Error{io}. `purpose`: of its name.
+  explicit TemporaryFolder(const std::string& purpose);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace assay::evidence
