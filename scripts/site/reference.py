@@ -201,6 +201,7 @@ _python_titles = {
 _modules = {
     "callbacks": "Callbacks",
     "trackers": "Trackers",
+    "texts": "Texts",
     "pytest_plugin": "The pytest plug-in",
     "ci": "Continuous integration",
 }

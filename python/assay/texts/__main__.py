@@ -1,0 +1,115 @@
+"""Usage: python3 -m assay.texts check NETWORK SUITE [SETTING...]
+       python3 -m assay.texts attack NETWORK TEXTS [SETTING...]
+
+`check` runs tests of behaviour from templates; `attack` edits the texts of a table until decisions change. Both end with code 2
+where a gate fails, and with the codes of the program where something is wrong (docs/exit-codes.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import pathlib
+import sys
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from .._results import Result
+from ..errors import AssayError, DataError, FileError, UsageError
+from . import attack, check
+from .edits import catalogue
+
+_gates_failed = 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python3 -m assay.texts", description="Tests networks that decide about texts.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    checking = actions.add_parser("check", help="tests of behaviour from templates")
+    checking.add_argument("network", help="an ONNX file, or the folder of an exported model")
+    checking.add_argument("suite", help="templates and lexicons, .toml or .json")
+    checking.add_argument("--shown", type=int, default=5, help="failing cases that are listed of each test (default: 5)")
+    attacking = actions.add_parser("attack", help="edits of characters and words against decisions")
+    attacking.add_argument("network", help="an ONNX file, or the folder of an exported model")
+    attacking.add_argument("texts", help="a table .csv, .tsv or .jsonl, or a text a line")
+    attacking.add_argument("--text", default="text", help="column of the texts (default: text)")
+    attacking.add_argument("--label", help="column of the classes (default: what the network decides)")
+    attacking.add_argument("--edits", default="swap,insert,delete,keyboard", help=f"some of {', '.join(catalogue)}")
+    attacking.add_argument("--changes", type=float, default=0.2, help="most words that change, or a share below 1 (default: 0.2)")
+    attacking.add_argument("--protect", default="", help="words that stay, joined by +")
+    attacking.add_argument("--tried", type=int, default=64, help="most edits of one word that are judged (default: 64)")
+    attacking.add_argument("--out", help="CSV file of the texts before and after, which is read back and judged again")
+    for one in (checking, attacking):
+        one.add_argument("--tokenizer", help="tokenizer.json or its folder (default: that of the network)")
+        one.add_argument("--synonyms", help="JSON file: lists of words by word, for the edit synonym")
+        one.add_argument("--decision", help="as of the program, such as position=last,answers=Yes+No")
+        one.add_argument("--length", type=int, help="tokens of a record (default: those of the longest text)")
+        one.add_argument("--seed", type=int, default=1)
+        one.add_argument("--fail-under", action="append", default=[], metavar="GATE", help="such as pass-rate[test=negation]>=0.9; may be repeated")
+        for rendering in ("json", "html", "junit", "markdown", "sarif"):
+            one.add_argument(f"--{rendering}", metavar="FILE", help=f"write the result as {rendering}")
+    return parser
+
+
+def _columns(path: pathlib.Path, text: str, label: Optional[str]) -> tuple[list[str], Optional[list[Any]]]:
+    """Texts of a file, and their labels where they are asked for."""
+    try:
+        content = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from error
+    if path.suffix == ".txt":
+        lines = content.splitlines()
+        if label is not None:
+            raise UsageError(f"{path}: lines of text have no columns; leave out --label")
+        return lines, None
+    try:
+        rows = _rows(path, content)
+        return [str(row[text]) for row in rows], None if label is None else [row[label] for row in rows]
+    except KeyError as error:
+        raise DataError(f"{path}: there is no column {error}") from error
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _rows(path: pathlib.Path, content: str) -> list[dict[str, Any]]:
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in content.splitlines() if line.strip()]
+    return list(csv.DictReader(content.splitlines(keepends=True), delimiter="\t" if path.suffix == ".tsv" else ","))
+
+
+def _answer(given: argparse.Namespace) -> Result:
+    common = {name: getattr(given, name) for name in ("tokenizer", "synonyms", "decision", "length", "seed", "fail_under")}
+    if given.action == "check":
+        return check(given.network, given.suite, shown=given.shown, **common)
+    texts, labels = _columns(pathlib.Path(given.texts), given.text, given.label)
+    return attack(
+        given.network, texts, labels, edits=given.edits.split(","), changes=given.changes, tried=given.tried, out=given.out,
+        protect=[word for word in given.protect.split("+") if word], **common,
+    )
+
+
+def _write(result: Result, given: argparse.Namespace) -> None:
+    if given.json:
+        result.save_json(given.json)
+    if given.html:
+        result.save_html(given.html)
+    for rendering in ("junit", "markdown", "sarif"):
+        if getattr(given, rendering):
+            pathlib.Path(getattr(given, rendering)).write_text(result.render(rendering), encoding="utf-8")
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    given = _parser().parse_args(arguments)
+    try:
+        result = _answer(given)
+        _write(result, given)
+    except AssayError as error:
+        print(f"assay.texts: {error}", file=sys.stderr)
+        return int(getattr(error, "exit_code", 1))
+    print(result)
+    return 0 if result.passed else _gates_failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""A network that decides about texts: tokens are made of each text anew, so what is judged is what is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._data import data
+from .._model import Model, load
+from .._tokenizer import Tokenizer, TokenizerLike
+from ..errors import UnsupportedError, UsageError
+
+_texts_at_a_time = 256
+
+
+class TextNetwork:
+    """Scores, decisions and shares of texts. Counts the texts that it was asked about."""
+
+    def __init__(self, network: Any, tokenizer: TokenizerLike | None, *, decision: str | None = None, length: int | None = None) -> None:
+        folder = pathlib.Path(network) if isinstance(network, (str, os.PathLike)) else None
+        if tokenizer is None:
+            tokenizer = _beside(folder)
+        self._tokenizer = Tokenizer(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer
+        self._length = length
+        if length is not None and not isinstance(self._tokenizer, Tokenizer):
+            raise UsageError("length= is for a tokenizer.json; another tokenizer decides itself how long records are")
+        if isinstance(network, Model):
+            if decision is not None:
+                raise UsageError("decision= is for a network that is still to be loaded; give it to assay.load()")
+            self.model = network
+        else:
+            self.model = load(network) if decision is None else load(network, decision=decision)
+        self.class_names = _names_of_classes(folder)
+        self.asked = 0
+
+    def _inputs(self, texts: Sequence[str]) -> Any:
+        if self._length is None or not isinstance(self._tokenizer, Tokenizer):
+            return data(list(texts), tokenizer=self._tokenizer)
+        tokenizer, length = self._tokenizer, self._length
+        return data(list(texts), tokenizer=lambda all_texts: tokenizer(all_texts, length=length))
+
+    def scores(self, texts: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Scores [n, classes] and decisions [n]. A single score z is that of class 1; class 0 has -z."""
+        parts, decisions = [], []
+        for begin in range(0, len(texts), _texts_at_a_time):
+            part = texts[begin : begin + _texts_at_a_time]
+            outputs, classes = self.model.predict(self._inputs(part))
+            if classes is None:
+                raise UnsupportedError(
+                    f"network '{self.model.name}' does not decide once for each text; a causal model does with "
+                    "decision='position=last,answers=A+B' (docs/text.md)"
+                )
+            parts.append(np.asarray(outputs, np.float64).reshape(len(part), -1))
+            decisions.append(np.asarray(classes))
+        self.asked += len(texts)
+        scores = np.concatenate(parts)
+        if scores.shape[1] == 1:
+            scores = np.concatenate([-scores, scores], 1)
+        return scores, np.concatenate(decisions)
+
+    def class_of(self, label: Any, what: str) -> int:
+        """The number of a class that is named, or numbered."""
+        if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
+            return int(label)
+        for number, name in enumerate(self.class_names):
+            if name == label or name.lower() == str(label).lower():
+                return number
+        if isinstance(label, str) and label.isdecimal():
+            return int(label)
+        known = f"the network's are {', '.join(self.class_names)}" if self.class_names else "the network names none; give its number"
+        raise UsageError(f"{what}: class '{label}' is not known; {known}")
+
+    def name_of(self, number: int) -> str:
+        return self.class_names[number] if number < len(self.class_names) else str(number)
+
+
+def shares(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The softmax of scores [n, classes]; scores that are shares already stay."""
+    if (scores >= 0).all() and np.allclose(scores.sum(1), 1, atol=1e-3):
+        return scores
+    powers = np.exp(scores - scores.max(1, keepdims=True))
+    return np.asarray(powers / powers.sum(1, keepdims=True))
+
+
+def _beside(folder: pathlib.Path | None) -> pathlib.Path:
+    if folder is not None:
+        place = folder if folder.is_dir() else folder.parent
+        if (place / "tokenizer.json").is_file():
+            return place
+    raise UsageError("tokenizer: no tokenizer.json is next to the network; name one with tokenizer=FILE, or give a function of texts")
+
+
+def _names_of_classes(folder: pathlib.Path | None) -> list[str]:
+    place = None if folder is None else (folder if folder.is_dir() else folder.parent) / "config.json"
+    if place is None or not place.is_file():
+        return []
+    named = json.loads(place.read_text(encoding="utf-8")).get("id2label", {})
+    return [str(named[key]) for key in sorted(named, key=int)]

@@ -1,0 +1,322 @@
+"""Edits of texts, attacks by them and tests of behaviour from templates, against plain writings in NumPy."""
+
+import csv
+import json
+import random
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import assay
+from assay import texts
+from assay.texts import _words
+from assay.texts.edits import catalogue
+
+WORDS = ["[PAD]", "[UNK]", "good", "bad", "film", "a", "is", "not", "very", "the", "plot", "dull", "fine", "anna", "omar", "says"]
+TEXTS = ["the film is good", "a bad film", "the plot is very dull", "anna says the film is fine", "omar says a dull plot is bad", "very good"]
+CLASSES = ["negative", "positive"]
+
+
+def need(name):
+    return pytest.importorskip(name, reason=f"SKIPPED: the package {name} is not there")
+
+
+class Plain:
+    """The network of the tests in NumPy, which makes tokens itself."""
+
+    def __init__(self):
+        rng = np.random.default_rng(11)
+        self.rows = rng.normal(size=(len(WORDS), 5)).astype(np.float32)
+        self.outer = rng.normal(size=(5, 2)).astype(np.float32)
+
+    def scores(self, text):
+        found = re.findall(r"\w+|[^\w\s]+", text)
+        ids = [WORDS.index(word) if word in WORDS else 1 for word in found]
+        return np.tanh(self.rows[ids]).sum(0) @ self.outer if ids else np.zeros(2)
+
+    def decision(self, text):
+        return int(self.scores(text).argmax())
+
+    def margin(self, text, label):
+        scores = self.scores(text)
+        return scores[label] - scores[1 - label]
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """Its folder as an exporter writes it, and the network."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    folder, plain = tmp_path_factory.mktemp("texts"), Plain()
+    node, value = helper.make_node, helper.make_tensor_value_info
+    weights = {"rows": plain.rows, "outer": plain.outer, "last": np.array([2]), "tokens": np.array([1])}
+    nodes = [
+        node("Gather", ["rows", "input_ids"], ["found"]),
+        node("Tanh", ["found"], ["hidden"]),
+        node("Cast", ["attention_mask"], ["mask"], to=TensorProto.FLOAT),
+        node("Unsqueeze", ["mask", "last"], ["by_token"]),
+        node("Mul", ["hidden", "by_token"], ["real"]),
+        node("ReduceSum", ["real", "tokens"], ["sum"], keepdims=0),
+        node("MatMul", ["sum", "outer"], ["logits"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "bag", [value(name, TensorProto.INT64, ["n", "t"]) for name in ("input_ids", "attention_mask")],
+        [value("logits", TensorProto.FLOAT, ["n", 2])], [numpy_helper.from_array(v, n) for n, v in weights.items()],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), folder / "model.onnx")
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    parts = {
+        "version": "1.0", "added_tokens": [{"id": 0, "content": "[PAD]", **flags}], "pre_tokenizer": {"type": "Whitespace"},
+        "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {word: i for i, word in enumerate(WORDS)}},
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(parts))
+    (folder / "config.json").write_text(json.dumps({"id2label": dict(enumerate(CLASSES))}))
+    return folder, plain
+
+
+def test_edits_of_a_word_are_these():
+    made = {name: edit.words("Good", {"good": ["fine", "great"]}) for name, edit in catalogue.items()}
+    assert made["swap"] == ["oGod", "Godo"]
+    assert made["delete"] == ["ood", "God", "Goo"]
+    assert made["keyboard"][:3] == ["Food", "Hood", "Tood"] and "Gpod" in made["keyboard"]
+    assert made["homoglyph"] == ["Gоod", "Goоd"] and made["homoglyph"][0][1] == "\u043e"
+    assert made["synonym"] == ["Fine", "Great"]
+    assert made["negation"] == [] and len(made["insert"]) == 4 * 26 - 3  # Goood thrice, Goodd twice
+    negation = catalogue["negation"].words
+    assert [negation(word, {}) for word in ("is", "Can", "won't", "didn’t", "cannot")] == [["is not"], ["Cannot"], ["will"], ["did"], ["can"]]
+
+
+@pytest.mark.parametrize("name", catalogue)
+def test_every_edit_changes_the_word_the_same_way_each_time(name):
+    rng = random.Random(3)
+    for _ in range(200):
+        word = "".join(rng.choice("abcXYZéß中o'1") for _ in range(rng.randint(1, 8)))
+        made = catalogue[name].words(word, {word: [word, "other"]})
+        assert made == catalogue[name].words(word, {word: [word, "other"]})
+        assert word not in made and "" not in made and len(set(made)) == len(made)
+        for one in made if name not in ("synonym", "negation") else []:
+            assert abs(len(one) - len(word)) == {"insert": 1, "delete": 1}.get(name, 0)
+            assert sorted(one) == sorted(word) if name == "swap" else sum(a != b for a, b in zip(one, word)) == 1 or len(one) != len(word)
+
+
+def test_words_and_what_is_between_them_are_the_text():
+    rng = random.Random(4)
+    for _ in range(300):
+        text = "".join(rng.choice(["don't", "a", " ", "  ", ",", "Ünï", "中文", "\n", "x-y", "’", "1"]) for _ in range(rng.randint(0, 12)))
+        words = _words.Words.of(text)
+        assert words.text() == text and len(words.between) == len(words.words) + 1
+    assert _words.Words.of("a good film").without(1) == "a film"
+    assert [_words.budget_of(changes, 7) for changes in (3, 0.5, 0.1, 9)] == [3, 3, 0, 7]
+
+
+def test_intervals_are_those_of_the_literature():
+    assert texts.clopper_pearson(0, 10) == pytest.approx((0, 1 - 0.025**0.1))
+    assert texts.wilson(5, 10) == pytest.approx((0.23659, 0.76341), abs=1e-5)
+    assert texts.clopper_pearson(0, 0) == texts.wilson(0, 0) == (0, 1)
+    beta = need("scipy.stats").beta
+    for hits, trials in [(1, 3), (7, 9), (50, 1000), (999, 1000), (12, 12), (3000, 40000)]:
+        wanted = (beta.ppf(0.025, hits, trials - hits + 1), beta.ppf(0.975, hits + 1, trials - hits) if hits < trials else 1)
+        assert texts.clopper_pearson(hits, trials) == pytest.approx(wanted, rel=1e-9)
+
+
+def greedy(plain, text, label, budget, protect=()):
+    """The attack in its plainest form, for texts of words with single spaces, by all edits that the test names."""
+    words = text.split()
+    free = [i for i, word in enumerate(words) if word not in protect]
+    leaving = {i: plain.margin(" ".join(words[:i] + words[i + 1 :]), label) for i in free}
+    changed, margin = 0, plain.margin(text, label)
+    for i in sorted(free, key=lambda i: leaving[i]):
+        if changed == budget:
+            break
+        made = []
+        for k in range(len(words[i]) - 1):
+            made.append(words[i][:k] + words[i][k + 1] + words[i][k] + words[i][k + 2 :])
+        made += [words[i][:k] + words[i][k + 1 :] for k in range(len(words[i]))]
+        made = [one for one in made if one and one != words[i]]
+        margins = [plain.margin(" ".join([*words[:i], one, *words[i + 1 :]]), label) for one in made]
+        if not made or min(margins) >= margin:
+            continue
+        words[i], margin, changed = made[int(np.argmin(margins))], min(margins), changed + 1
+        if margin < 0:
+            break
+    return " ".join(words)
+
+
+@pytest.mark.parametrize("protect", [(), ("film", "dull")])
+def test_the_attack_is_greedy_over_the_most_important_words(exported, protect):
+    folder, plain = exported
+    found = texts.attack(folder, TEXTS, edits=["swap", "delete"], changes=2, protect=protect, tried=1000)
+    rows = found.table("attacked_texts").rows
+    assert [row["before"] for row in rows] == TEXTS
+    for row in rows:
+        label = plain.decision(row["before"])
+        assert row["label"] == CLASSES[label]
+        assert row["after"] == greedy(plain, row["before"], label, 2, protect)
+        assert row["decision"] == CLASSES[plain.decision(row["after"])]
+        assert (row["success"] == "yes") == (plain.decision(row["after"]) != label)
+        assert row["words"] <= 2 and all(word in row["after"].split() for word in row["before"].split() if word in protect)
+    withstood = sum(row["success"] == "no" for row in rows)
+    assert found.withstood == withstood / len(TEXTS) and 0 < withstood < len(TEXTS)
+
+
+def test_what_was_found_is_judged_again_as_it_is_written(exported, tmp_path):
+    folder, plain = exported
+    labels = [CLASSES[plain.decision(text)] for text in TEXTS]
+    labels[0] = CLASSES[1 - CLASSES.index(labels[0])]  # one that the network gets wrong
+    quoted = [text.replace(" ", ', "\n', 1) for text in TEXTS]
+    found = texts.attack(folder, quoted, [CLASSES[plain.decision(t)] for t in quoted], changes=0.5, out=tmp_path / "out.csv")
+    with open(tmp_path / "out.csv", newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [row["after"] for row in written] == [row["after"] for row in found.table("attacked_texts").rows]
+    assert [row["before"] for row in written] == quoted
+    wrong = texts.attack(folder, TEXTS, labels, changes=1, fail_under=["robust-accuracy>=0.99"])
+    assert [row["record"] for row in wrong.table("attacked_texts").rows] == [1, 2, 3, 4, 5] and not wrong.passed
+    assert wrong.document["gates"][0]["coverable"] == "6"
+    assert texts.attack(folder, TEXTS, labels, changes=1).to_json().count("swap") == wrong.to_json().count("swap")  # the seed decides
+
+
+SUITE = {
+    "lexicons": {"name": ["anna", "omar"], "good": ["good", "fine"], "any": ["good", "bad", "dull", "fine"]},
+    "tests": [
+        {"name": "praise", "capability": "vocabulary", "kind": "minimum-functionality", "label": "positive",
+         "templates": ["a {good} film", "the plot is {good}", "{good} {good2}"]},
+        {"name": "names", "capability": "fairness", "kind": "invariance", "templates": ["{name} says the film is {any}"], "vary": "name"},
+        {"name": "typing", "capability": "robustness", "kind": "invariance", "texts": TEXTS, "edits": ["swap"], "changes": 1},
+        {"name": "bad news", "capability": "vocabulary", "kind": "directional", "texts": TEXTS, "append": ["bad", "very dull"],
+         "label": "positive", "expect": "down", "tolerance": 0.05},
+        {"name": "not", "capability": "vocabulary", "kind": "directional", "templates": ["the film is {good}"], "replace": {"is": "is not"},
+         "label": "positive", "expect": "down", "tolerance": 0.0},
+    ],
+}
+
+
+def share(plain, text):
+    powers = np.exp(plain.scores(text))
+    return powers[1] / powers.sum()
+
+
+def expected(plain):
+    """By test, how many cases pass."""
+    good, any_ = SUITE["lexicons"]["good"], SUITE["lexicons"]["any"]
+    praise = [f"a {g} film" for g in good] + [f"the plot is {g}" for g in good] + ["good fine", "fine good"]
+    pairs = [(f"anna says the film is {word}", f"omar says the film is {word}") for word in any_]
+    return {
+        "praise": (sum(plain.decision(text) == 1 for text in praise), 6),
+        "names": (2 * sum(plain.decision(a) == plain.decision(b) for a, b in pairs), 8),
+        "bad news": (sum(all(share(plain, f"{t} {w}") <= share(plain, t) + 0.05 for w in ("bad", "very dull")) for t in TEXTS), 6),
+        "not": (sum(share(plain, f"the film is not {g}") <= share(plain, f"the film is {g}") for g in good), 2),
+    }
+
+
+def test_behaviour_is_what_templates_say(exported, tmp_path):
+    folder, plain = exported
+    (tmp_path / "suite.json").write_text(json.dumps(SUITE))
+    found = texts.check(folder, tmp_path / "suite.json")
+    rows = {row["test"]: row for row in found.table("tests").rows}
+    assert list(rows) == ["praise", "names", "typing", "bad news", "not"]
+    for name, (passed, cases) in expected(plain).items():
+        assert (rows[name]["cases"] - rows[name]["failed"], rows[name]["cases"]) == (passed, cases), name
+        assert (rows[name]["low"], rows[name]["high"]) == pytest.approx(texts.clopper_pearson(passed, cases))
+        assert (rows[name]["wilson_low"], rows[name]["wilson_high"]) == pytest.approx(texts.wilson(passed, cases))
+    capability = {row["capability"]: row for row in found.table("capabilities").rows}
+    assert capability["vocabulary"]["cases"] == 6 + 6 + 2 and list(capability) == ["vocabulary", "fairness", "robustness"]
+    for row in found.table("failures").rows:
+        if row["test"] == "names":
+            assert plain.decision(row["text"]) != plain.decision(row["changed"])
+    assert texts.check(folder, SUITE).table("tests").rows == found.table("tests").rows
+
+
+def test_gates_are_by_test_and_capability(exported):
+    folder, plain = exported
+    passed, cases = expected(plain)["praise"]
+    gates = ["pass-rate[test=praise]>=0", "pass-rate[capability=vocabulary]>=0", "pass-rate>=0", "pass-rate[test=bad news]>=0"]
+    assert texts.check(folder, SUITE, fail_under=gates).passed
+    tight = f"pass-rate[test=praise]>={(passed + 1) / cases}"
+    found = texts.check(folder, SUITE, fail_under=[tight])
+    gate = found.document["gates"][0]
+    assert not found.passed and (gate["covered"], gate["coverable"]) == (str(passed), str(cases))
+    with pytest.raises(assay.GateFailed):
+        found.require()
+    assert not texts.check(folder, SUITE, fail_under=["pass-rate[test=absent]>=0"]).passed
+    with pytest.raises(assay.UsageError, match="there is no figure 'accuracy'"):
+        texts.check(folder, SUITE, fail_under=["accuracy>=1"])
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"kind": "invariant"}, "kind 'invariant' is none of"),
+        ({"kind": "invariance"}, "'label' is not a key of tests of the kind invariance"),
+        ({"templates": ["a {colour} film"]}, "there is no lexicon 'colour'; there are name, good, any"),
+        ({"templates": []}, "it has no texts"),
+        ({"label": "mixed"}, "class 'mixed' is not known; the network's are negative, positive"),
+        ({"capability": ""}, "it has no capability"),
+        ({"tempaltes": []}, "'tempaltes' is not a key of tests"),
+        ({"vary": "name"}, "'vary' is not a key of tests of the kind minimum-functionality"),
+        ({"kind": "directional", "append": "x"}, "expect says how the share of the label moves"),
+        ({"kind": "directional", "expect": "up"}, "it needs one of vary, edits, append, prepend, replace"),
+        ({"kind": "directional", "expect": "up", "vary": "name"}, "has no slot {name}"),
+        ({"kind": "directional", "expect": "up", "edits": ["synonym"]}, "synonym needs a list of synonyms"),
+        ({"kind": "directional", "expect": "up", "append": "x", "protect": ["a"]}, "protect is for edits, and there are none"),
+    ],
+)
+def test_what_a_suite_gets_wrong_is_said(exported, change, message):
+    suite = {"lexicons": SUITE["lexicons"], "tests": [{**SUITE["tests"][0], **change}]}
+    with pytest.raises(assay.AssayError, match=re.escape(message)):
+        texts.check(exported[0], suite)
+
+
+def test_what_attacks_cannot_do_is_said(exported, tmp_path):
+    folder, _ = exported
+    for arguments, message in [
+        ({"edits": ["swop"]}, "there is no edit 'swop'; did you mean 'swap'"),
+        ({"changes": 1.5}, "neither a number of words nor a share"),
+        ({"labels": [0]}, "6 texts have 1 labels"),
+        ({"labels": ["mixed"] * 6}, "class 'mixed' is not known"),
+        ({"synonyms": {"good": "fine"}}, "synonyms of 'good': a list of words is needed"),
+    ]:
+        with pytest.raises(assay.AssayError, match=message):
+            texts.attack(folder, TEXTS, **arguments)
+    (tmp_path / "alone.onnx").write_bytes((folder / "model.onnx").read_bytes())
+    with pytest.raises(assay.UsageError, match="no tokenizer.json is next to the network"):
+        texts.attack(tmp_path / "alone.onnx", TEXTS)
+
+
+def test_any_function_of_texts_makes_tokens(exported):
+    folder, plain = exported
+    tokenizer = assay.Tokenizer(folder)
+    network = assay.load(folder)
+    found = texts.attack(network, TEXTS, tokenizer=lambda many: tokenizer(many, length=12), changes=1, edits="delete")
+    again = texts.attack(folder, TEXTS, changes=1, edits="delete", length=12)
+    assert [r["after"] for r in found.table("attacked_texts").rows] == [r["after"] for r in again.table("attacked_texts").rows]
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "-m", "assay.texts", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_from_a_shell(exported, tmp_path):
+    folder, plain = exported
+    (tmp_path / "suite.toml").write_text(
+        '[lexicons]\ngood = ["good", "fine"]\n[[tests]]\nname = "praise"\ncapability = "vocabulary"\nkind = "minimum-functionality"\n'
+        'templates = ["a {good} film"]\nlabel = "positive"\n'
+    )
+    suite = tmp_path / "suite.toml"
+    if sys.version_info < (3, 11):
+        suite = tmp_path / "suite.json"
+        suite.write_text(json.dumps(SUITE))
+    checked = run("check", folder, suite, "--json", tmp_path / "c.json", "--html", tmp_path / "c.html", "--fail-under", "pass-rate>=0")
+    assert checked.returncode == 0, checked.stderr
+    assert "By capability" in checked.stdout and "pass-rate" in (tmp_path / "c.html").read_text()
+    assert run("check", folder, suite, "--fail-under", "pass-rate[test=absent]=1").returncode == 2
+    with open(tmp_path / "t.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["review", "stars"], *([text, CLASSES[plain.decision(text)]] for text in TEXTS)])
+    attacked = run("attack", folder, tmp_path / "t.csv", "--text", "review", "--label", "stars", "--changes", "2", "--protect", "film+plot", "--out", tmp_path / "o.csv")
+    assert attacked.returncode == 0, attacked.stderr
+    assert "edits change" in attacked.stdout and (tmp_path / "o.csv").is_file()
+    missing = run("attack", folder, tmp_path / "t.csv")
+    assert missing.returncode == 5 and "there is no column 'text'" in missing.stderr
