@@ -93,7 +93,8 @@ const std::vector<WarningKind>& warning_kinds() {
        "the output",
        {"importance"}},
       {"cap",
-       "with -m auto, more neurons would be needed for the share of relevance than --cap allows",
+       "where the number of important neurons is found out, their share of relevance needs more than the cap "
+       "allows",
        {"cover"}},
       {"non-finite", "records give a NaN or an infinity", {"evaluate"}},
       {"dropped-records", "records give a NaN or an infinity and were left out", {"importance", "cover"}},
@@ -104,7 +105,7 @@ const std::vector<WarningKind>& warning_kinds() {
       {"outside-domain", "records have a value that the declared operational domain does not have", {"data"}},
       {"one-class", "all records have the same label", {"data"}},
       {"unreadable",
-       "with --skip-unreadable, a state could not be read: the figures describe the others",
+       "where unreadable states are skipped, one was: the figures describe the others",
        {"combine"}},
   };
   return all;
