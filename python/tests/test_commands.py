@@ -64,6 +64,9 @@ CASES = {
     "robust": [
         {"model": "net.onnx", "data": RANGED, "along": ["noise[sigma=0:0.4:0.2]", "fgsm[eps=0/0.1,norm=l2]"], "fail_under": ["area=0.9"]},
     ],
+    "faithful": [
+        {"model": "net.onnx", "data": "test.npz[:9]", "method": ["ig", "smoothgrad[samples=3]"], "measure": ["deletion", "infidelity"], "fail_under": ["deletion=0.9"]},
+    ],
     "explore": [
         {
             "model": ["net.onnx"],
