@@ -418,6 +418,21 @@ def diff(
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
+def history(
+    results: str | PathLike[str] | list[str | PathLike[str]] | None = ...,
+    *,
+    history: str | PathLike[str] | None = ...,
+    badge: str | PathLike[str] | None = ...,
+    figure: str | PathLike[str] | None = ...,
+    force: bool = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    batch: int | None = ...,
+    device: str | PathLike[str] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    memory: float | None = ...,
+    progress: Progress = ...,
+) -> Result: ...
 def attack(
     model: ModelLike | list[ModelLike] | None = ...,
     data: SpecLike | None = ...,

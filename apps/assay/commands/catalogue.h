@@ -29,6 +29,7 @@ CommandInfo evaluate_command();
 CommandInfo hypotheses_command();
 CommandInfo tasks_command();
 CommandInfo faithful_command();
+CommandInfo history_command();
 CommandInfo importance_command();
 CommandInfo inspect_command();
 CommandInfo measures_command();
