@@ -14,18 +14,36 @@
 #include "assay/relevance/reach.h"
 
 namespace assay::relevance {
+
+// Methods other than composites, one line for each: NAME_method() is defined in the file of that method.
+#define ASSAY_METHODS(X)  \
+  X(deeplift)             \
+  X(integrated_gradients) \
+  X(gradient_x_input)     \
+  X(saliency)             \
+  X(smoothgrad)           \
+  X(grad_cam)             \
+  X(occlusion)            \
+  X(kernel_shap)
+
+#define DECLARE(name) AttributionInfo name##_method();
+ASSAY_METHODS(DECLARE)
+#undef DECLARE
+#define LIST(name) name##_method,
+
 namespace {
 
 AttributionInfo info_of(const Composite& composite) {
   return {std::string(composite.name), std::string(composite.summary), std::string(composite.paper),
-          [&composite](const Session& session, const AttributionOptions& options) {
+          [&composite](const Session& session, const AttributionOptions& options, const SpecOptions&) {
             return std::make_unique<Lrp>(composite, session, options);
           }};
 }
 
 // As other tools call them.
 void add_short_names(std::vector<AttributionInfo>& all) {
-  for (const auto& [name, meant] : {std::pair("lrp", "epsilon"), std::pair("ig", "integrated-gradients")}) {
+  for (const auto& [name, meant] : {std::pair("lrp", "epsilon"), std::pair("ig", "integrated-gradients"),
+                                    std::pair("gradcam", "grad-cam")}) {
     AttributionInfo info = *std::ranges::find(all, meant, &AttributionInfo::name);
     info.summary = fmt::format("the same as {}", meant);
     info.name = name;
@@ -36,18 +54,11 @@ void add_short_names(std::vector<AttributionInfo>& all) {
 std::vector<AttributionInfo> built_in() {
   std::vector<AttributionInfo> all;
   for (const Composite& composite : composites()) all.push_back(info_of(composite));
-  all.push_back({"deeplift", "DeepLIFT rescale: differences from a reference", "Shrikumar et al., ICML 2017",
-                 make_deeplift, false});
-  all.push_back({"integrated-gradients", "gradients along the line from a baseline",
-                 "Sundararajan et al., ICML 2017", make_integrated_gradients, false});
-  all.push_back(
-      {"gradient-x-input", "gradient times value", "Shrikumar et al., 2016", make_gradient_x_input, false});
-  all.push_back({"saliency", "absolute gradient", "Simonyan et al., ICLR 2014", make_saliency, false});
-  all.push_back({"grad-cam", "a channel's value times its mean gradient", "Selvaraju et al., ICCV 2017",
-                 make_grad_cam, false});
+  for (AttributionInfo (*method)() : {ASSAY_METHODS(LIST)}) all.push_back(method());
   add_short_names(all);
   return all;
 }
+#undef LIST
 
 // For networks that run in groups of records: what goes back through their nodes is as many records as well.
 class InGroups final : public Attribution {
@@ -161,10 +172,15 @@ Catalogue<AttributionInfo>& attributions() {
   return all;
 }
 
-std::unique_ptr<Attribution> make_attribution(const std::string& name, const Session& session,
+const AttributionInfo& attribution_named(const std::string& method) {
+  return attributions().find(parse_spec("attribution", method).name);
+}
+
+std::unique_ptr<Attribution> make_attribution(const std::string& method, const Session& session,
                                               const AttributionOptions& options) {
-  std::unique_ptr<Attribution> made =
-      std::make_unique<OfRecords>(session, attributions().find(name).make(session, options));
+  const AttributionInfo& info = attribution_named(method);
+  const SpecOptions own("attribution", parse_spec("attribution", method), info.options);
+  std::unique_ptr<Attribution> made = std::make_unique<OfRecords>(session, info.make(session, options, own));
   if (session.group() == 0) return made;
   return std::make_unique<InGroups>(session, std::move(made));
 }

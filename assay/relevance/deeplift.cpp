@@ -166,8 +166,12 @@ class DeepLift final : public Attribution {
 
 }  // namespace
 
-std::unique_ptr<Attribution> make_deeplift(const Session& session, const AttributionOptions& options) {
-  return std::make_unique<DeepLift>(session, options);
+AttributionInfo deeplift_method() {
+  return {"deeplift", "DeepLIFT rescale: differences from a reference", "Shrikumar et al., ICML 2017",
+          [](const Session& session, const AttributionOptions& options, const SpecOptions&) {
+            return std::make_unique<DeepLift>(session, options);
+          },
+          false};
 }
 
 }  // namespace assay::relevance

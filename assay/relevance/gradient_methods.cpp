@@ -27,16 +27,6 @@ Tensors explained_gradients(const Session& session, const Start& start, const Te
   return session.gradients(given, std::span(&read, 1), objective, wanted);
 }
 
-std::vector<double> explained_values(const Start& start, const Array& values, const Target& target) {
-  return per_record(start.explained(values, start.weights(values, target), target));
-}
-
-std::vector<ValueId> with(std::span<const ValueId> wanted, ValueId more) {
-  std::vector<ValueId> ids(wanted.begin(), wanted.end());
-  ids.push_back(more);
-  return ids;
-}
-
 // `options.baseline` (zeros when absent), one row per record of `input`.
 Array baseline_like(const Array& input, const AttributionOptions& options) {
   if (!options.baseline) return array::zeros_like(input);
@@ -66,7 +56,7 @@ class OfGradient final : public Attribution {
     const Tensors inputs = inputs_of(session_, given);
     const Tensors values = session_.run(inputs, with(wanted, start_.value()));
     Relevance result{.values = explained_gradients(session_, start_, inputs, target, wanted),
-                     .start = explained_values(start_, values.at(start_.value()), target)};
+                     .start = start_.numbers(values.at(start_.value()), target)};
     for (auto& [id, gradient] : result.values) gradient = formula_(gradient, values.at(id));
     return result;
   }
@@ -93,11 +83,8 @@ Array channel_mean_times_value(const Array& gradient, const Array& value) {
 // middle of a step times the change of the value over the step. For inner values that is their conductance.
 class IntegratedGradients final : public Attribution {
  public:
-  IntegratedGradients(const Session& session, const AttributionOptions& options)
-      : session_(session), start_(session, options.outputs), options_(options) {
-    if (options.steps < 1)
-      fail(Fault::usage, "integrated gradients need at least 1 step, not {}", options.steps);
-  }
+  IntegratedGradients(const Session& session, const AttributionOptions& options, std::size_t steps)
+      : session_(session), start_(session, options.outputs), options_(options), steps_(steps) {}
 
   Relevance attribute(const Tensors& given, const Target& target,
                       std::span<const ValueId> wanted) const override {
@@ -119,11 +106,12 @@ class IntegratedGradients final : public Attribution {
     const Target fixed = start_.settled(session_.run(inputs, ids).at(start_.value()), target);
 
     Tensors before = session_.run(along(0), ids);
-    Relevance result{.values = {}, .start = explained_values(start_, before.at(start_.value()), fixed)};
-    for (int step = 0; step < options_.steps; ++step) {
-      Tensors after = session_.run(along((step + 1.0) / options_.steps), ids);
+    Relevance result{.values = {}, .start = start_.numbers(before.at(start_.value()), fixed)};
+    for (std::size_t step = 0; step < steps_; ++step) {
+      const auto done = static_cast<double>(step), all = static_cast<double>(steps_);
+      Tensors after = session_.run(along((done + 1) / all), ids);
       const Tensors gradients =
-          explained_gradients(session_, start_, along((step + 0.5) / options_.steps), fixed, wanted);
+          explained_gradients(session_, start_, along((done + 0.5) / all), fixed, wanted);
       for (const auto& [value, gradient] : gradients) {
         const Array part = gradient * (after.at(value) - before.at(value));
         Array& sum = result.values[value];
@@ -131,22 +119,29 @@ class IntegratedGradients final : public Attribution {
       }
       before = std::move(after);
     }
-    const std::vector<double> reached = explained_values(start_, before.at(start_.value()), fixed);
+    const std::vector<double> reached = start_.numbers(before.at(start_.value()), fixed);
     for (std::size_t i = 0; i < reached.size(); ++i) result.start[i] = reached[i] - result.start[i];
     return result;
   }
   std::vector<ValueId> reads(std::span<const ValueId>) const override { return {start_.value()}; }
   std::string describe() const override {
-    return fmt::format("integrated gradients, {} steps, midpoint rule", options_.steps);
+    return fmt::format("integrated gradients, {} steps, midpoint rule", steps_);
   }
 
  private:
   const Session& session_;
   Start start_;
   AttributionOptions options_;
+  std::size_t steps_;
 };
 
 }  // namespace
+
+std::vector<ValueId> with(std::span<const ValueId> wanted, ValueId more) {
+  std::vector<ValueId> ids(wanted.begin(), wanted.end());
+  ids.push_back(more);
+  return ids;
+}
 
 Tensors inputs_of(const Session& session, const Tensors& given) {
   Tensors inputs;
@@ -171,23 +166,44 @@ Tensors gradients_of(const Session& session, const Tensors& given, const Target&
   return explained_gradients(session, Start(session, outputs), given, target, with_respect_to);
 }
 
-std::unique_ptr<Attribution> make_gradient_x_input(const Session& session,
-                                                   const AttributionOptions& options) {
-  return std::make_unique<OfGradient>(
-      session, options, "gradient x input",
-      [](const Array& gradient, const Array& value) -> Array { return gradient * value; });
+AttributionInfo gradient_x_input_method() {
+  return {"gradient-x-input", "gradient times value", "Shrikumar et al., 2016",
+          [](const Session& session, const AttributionOptions& options, const SpecOptions&) {
+            return std::make_unique<OfGradient>(
+                session, options, "gradient x input",
+                [](const Array& gradient, const Array& value) -> Array { return gradient * value; });
+          },
+          false};
 }
-std::unique_ptr<Attribution> make_saliency(const Session& session, const AttributionOptions& options) {
-  return std::make_unique<OfGradient>(
-      session, options, "absolute gradient",
-      [](const Array& gradient, const Array&) -> Array { return gradient.abs(); });
+
+AttributionInfo saliency_method() {
+  return {"saliency", "absolute gradient", "Simonyan et al., ICLR 2014",
+          [](const Session& session, const AttributionOptions& options, const SpecOptions&) {
+            return std::make_unique<OfGradient>(
+                session, options, "absolute gradient",
+                [](const Array& gradient, const Array&) -> Array { return gradient.abs(); });
+          },
+          false};
 }
-std::unique_ptr<Attribution> make_grad_cam(const Session& session, const AttributionOptions& options) {
-  return std::make_unique<OfGradient>(session, options, "Grad-CAM, by channel", channel_mean_times_value);
+
+AttributionInfo grad_cam_method() {
+  return {"grad-cam", "a channel's value times its mean gradient", "Selvaraju et al., ICCV 2017",
+          [](const Session& session, const AttributionOptions& options, const SpecOptions&) {
+            return std::make_unique<OfGradient>(session, options, "Grad-CAM, by channel",
+                                                channel_mean_times_value);
+          },
+          false};
 }
-std::unique_ptr<Attribution> make_integrated_gradients(const Session& session,
-                                                       const AttributionOptions& options) {
-  return std::make_unique<IntegratedGradients>(session, options);
+
+AttributionInfo integrated_gradients_method() {
+  return {"integrated-gradients",
+          "gradients along the line from a baseline",
+          "Sundararajan et al., ICML 2017",
+          [](const Session& session, const AttributionOptions& options, const SpecOptions& own) {
+            return std::make_unique<IntegratedGradients>(session, options, own.count("steps", 1));
+          },
+          false,
+          {{"steps", "32", "steps of equal length along the line"}}};
 }
 
 }  // namespace assay::relevance

@@ -1,19 +1,16 @@
 #pragma once
 
-// Attributions other than LRP; make_attribution() is the way to them.
+// What attributions other than LRP share. The catalogue in attribution.cpp lists them.
 
-#include <memory>
+#include <span>
+#include <vector>
 
 #include <assay/relevance.h>
 
 namespace assay::relevance {
 
-std::unique_ptr<Attribution> make_gradient_x_input(const Session& session, const AttributionOptions& options);
-std::unique_ptr<Attribution> make_saliency(const Session& session, const AttributionOptions& options);
-std::unique_ptr<Attribution> make_grad_cam(const Session& session, const AttributionOptions& options);
-std::unique_ptr<Attribution> make_integrated_gradients(const Session& session,
-                                                       const AttributionOptions& options);
-std::unique_ptr<Attribution> make_deeplift(const Session& session, const AttributionOptions& options);
+// `wanted` and one more.
+std::vector<ValueId> with(std::span<const ValueId> wanted, ValueId more);
 
 // The network's inputs alone, so that values computed earlier do not cut the gradient off.
 Tensors inputs_of(const Session& session, const Tensors& given);

@@ -85,6 +85,10 @@ Array Start::explained(const Array& values, const Array& weights, const Target& 
                       array::zeros({}, values.dtype()));
 }
 
+std::vector<double> Start::numbers(const Array& values, const Target& target) const {
+  return per_record(explained(values, weights(values, target), target));
+}
+
 std::vector<double> per_record(const Array& relevance) {
   const Array sums = relevance.reshape({relevance.size(0), -1}).to(DType::float64).sum(1);
   return {sums.elements<double>(), sums.elements<double>() + sums.count()};

@@ -34,6 +34,8 @@ class Start {
                    std::span<float> weights) const;
   // The explained numbers, in the shape of `values`.
   Array explained(const Array& values, const Array& weights, const Target& target) const;
+  // The same of `values`, summed over each record.
+  std::vector<double> numbers(const Array& values, const Target& target) const;
   // The threshold of an element.
   double threshold(const Target& target) const { return single() ? threshold() : double{target.threshold}; }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Attribution: how much of a network's decision each value carries. Layer-wise relevance propagation with its
-// rules and composites, DeepLIFT rescale, integrated gradients and gradient x input behind one interface; and
-// importance analysis, which sums it over a data set. Formulas and papers: docs/algorithms/relevance.md.
+// rules and composites, DeepLIFT rescale, methods that use gradients or take parts away behind one interface;
+// and importance analysis, which sums it over a data set. Formulas and papers: docs/algorithms/relevance.md.
 
 #include <functional>
 #include <memory>
@@ -15,6 +15,7 @@
 #include <assay/dataset.h>
 #include <assay/evaluate.h>
 #include <assay/extend/catalogue.h>
+#include <assay/extend/spec.h>
 #include <assay/progress.h>
 #include <assay/session.h>
 
@@ -66,7 +67,6 @@ struct AttributionOptions {
   // Whether elements of the decision value are explained unchanged, numbered like classes: for regression.
   // Otherwise scores of classes.
   bool outputs = false;
-  int steps = 32;            // integrated gradients
   double low = 0, high = 1;  // z^B box when the data declare none
   std::optional<ValidRange> range = {};
   std::vector<std::pair<std::string, std::string>> layer_rules =
@@ -81,19 +81,24 @@ struct AttributionOptions {
 struct AttributionInfo {
   std::string name, summary, paper;
   // The session must outlive the result.
-  std::function<std::unique_ptr<Attribution>(const Session&, const AttributionOptions&)> make;
-  bool has_rules = true;  // heeds epsilon, bias_absorbs and layer_rules of AttributionOptions
+  std::function<std::unique_ptr<Attribution>(const Session&, const AttributionOptions&, const SpecOptions&)>
+      make;
+  bool has_rules = true;                 // heeds epsilon, bias_absorbs and layer_rules of AttributionOptions
+  std::vector<SpecOption> options = {};  // of this method alone: occlusion[patch=8]
 };
 // Composites of rules ("epsilon", "epsilon-plus", "epsilon-gamma-box", ...) and
 // other methods.
 Catalogue<AttributionInfo>& attributions();
+// The entry that a method's name with its options, as "occlusion[patch=8]", belongs to.
+const AttributionInfo& attribution_named(const std::string& method);
 // Gradient of what is explained with respect to values, each in the value's shape. `outputs`: as
 // AttributionOptions has it. Throws Error{usage} for classes that the network does not have.
 Tensors gradients_of(const Session& session, const Tensors& given, const Target& target,
                      std::span<const ValueId> with_respect_to, bool outputs = false);
-// Throws Error{usage} for unknown names (with the nearest), Error{unsupported} naming the first node that has
-// no rule in this composite, before anything runs. The session must outlive the result.
-std::unique_ptr<Attribution> make_attribution(const std::string& name, const Session& session,
+// A method with its options. Throws Error{usage} for unknown names (with the nearest), Error{unsupported}
+// naming the first node that has no rule in this composite, before anything runs. The session must outlive
+// the result.
+std::unique_ptr<Attribution> make_attribution(const std::string& method, const Session& session,
                                               const AttributionOptions& options = {});
 // Whether LRP gives this layer relevance: it is on a path that carries some, and every node from it to the
 // decision has a rule. For the model table.

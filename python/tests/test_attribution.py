@@ -74,6 +74,7 @@ def test_the_page_on_patents_names_every_method_that_is_not_lrp(source, program,
     _, said = refusal(work, "importance", "net.onnx", "train.npz", "--method", "no-such")
     known = said.partition("there are ")[2].strip().split(", ")
     others = {name for row in page.splitlines() if row.startswith("| `") and "| no" in row and "nothing" not in row for name in row.split("|")[1].split("`")[1::2]}
-    assert {"deeplift", "integrated-gradients", "ig", "gradient-x-input", "saliency", "grad-cam"} == others <= set(known)
+    gradients = {"integrated-gradients", "ig", "gradient-x-input", "saliency", "smoothgrad", "grad-cam", "gradcam"}
+    assert gradients | {"deeplift", "occlusion", "kernel-shap"} == others <= set(known)
     lrp = {"epsilon", "lrp-0", "z-plus", "alpha2-beta1", "gamma", "w-square", "flat"}
     assert lrp <= set(known) and all(name in page or name.startswith("epsilon") for name in known)

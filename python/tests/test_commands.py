@@ -64,6 +64,9 @@ CASES = {
     "robust": [
         {"model": "net.onnx", "data": RANGED, "along": ["noise[sigma=0:0.4:0.2]", "fgsm[eps=0/0.1,norm=l2]"], "fail_under": ["area=0.9"]},
     ],
+    "faithful": [
+        {"model": "net.onnx", "data": "test.npz[:9]", "method": ["ig", "smoothgrad[samples=3]"], "measure": ["deletion", "infidelity"], "fail_under": ["deletion=0.9"]},
+    ],
     "explore": [
         {
             "model": ["net.onnx"],
@@ -99,6 +102,7 @@ CASES = {
     "polluted": [{"data": "train.npz,range=0:1", "findings": ["test.npz,range=0:1[:5]"], "out": "{}.csv", "out_dir": "suspects-{}", "pictures": 1}],
     "evidence": [{"model": "net.onnx", "train": "train.npz", "test": "test.npz[:20]", "title": "Study", "out": "pack-{}"}],
     "verify": [{"pack": "pack"}],
+    "history": [{"results": ["cover.json"], "history": "{}.jsonl", "badge": "{}.svg"}],
     "report": [{"results": ["cover.json"], "out": "{}.html"}],
 }
 
@@ -169,7 +173,7 @@ def test_the_result_is_that_of_the_program(command, number, inside, program):
     if command in ("combine", "diff") and not (inside / "first.cov").exists():
         for state, part in (("first.cov", "[:30]"), ("second.cov", "[30:]")):
             assay.cover("net.onnx", "train.npz", "test.npz" + part, criterion=["nc"], state=state)
-    if command == "report" and not (inside / "cover.json").exists():
+    if command in ("report", "history") and not (inside / "cover.json").exists():
         assay.cover("net.onnx", "train.npz", "test.npz", criterion=["nc"]).save_json("cover.json")
     if command == "verify" and not (inside / "pack").exists():
         assay.evidence("net.onnx", "train.npz", "test.npz[:20]", out="pack")

@@ -209,7 +209,8 @@ TEST(Attributions, HaveTheNamesOfOtherTools) {
   const Graph graph = lenet_like();
   const Session session(graph, {.threads = 1});
   const ValueId x = graph.inputs()[0];
-  for (const auto& [name, meant] : {std::pair("lrp", "epsilon"), std::pair("ig", "integrated-gradients")}) {
+  for (const auto& [name, meant] : {std::pair("lrp", "epsilon"), std::pair("ig", "integrated-gradients"),
+                                    std::pair("gradcam", "grad-cam")}) {
     const Array input = records({2, 1, 12, 12});
     EXPECT_TRUE(array::equal(explain(session, name, input, {x}).values.at(x),
                              explain(session, meant, input, {x}).values.at(x)));
@@ -613,9 +614,8 @@ TEST(IntegratedGradients, AreCompleteAndBetterWithMoreSteps) {
   const ValueId x = graph.inputs()[0], inner = named(graph, "ln_shift");
   const Array input = records({2, 4, 6}), start = records({1, 4, 6}, 9);
   AttributionOptions options;
-  options.steps = 300;
   options.baseline = start[0];
-  const Relevance r = explain(session, "integrated-gradients", input, {x, inner}, options);
+  const Relevance r = explain(session, "integrated-gradients[steps=300]", input, {x, inner}, options);
   EXPECT_NEAR(total(r.values.at(x)), total(r.start), 1e-2 * (1 + std::abs(total(r.start))));
   EXPECT_NEAR(total(r.values.at(inner)), total(r.start), 1e-2 * (1 + std::abs(total(r.start))));
 }

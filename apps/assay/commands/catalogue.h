@@ -28,6 +28,8 @@ CommandInfo demo_command();
 CommandInfo evaluate_command();
 CommandInfo hypotheses_command();
 CommandInfo tasks_command();
+CommandInfo faithful_command();
+CommandInfo history_command();
 CommandInfo importance_command();
 CommandInfo inspect_command();
 CommandInfo measures_command();

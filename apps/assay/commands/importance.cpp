@@ -11,8 +11,12 @@ namespace {
 
 std::string method_help() {
   std::string text = "Methods:\n";
-  for (const relevance::AttributionInfo& info : relevance::attributions())
+  for (const relevance::AttributionInfo& info : relevance::attributions()) {
     text += fmt::format("  {:32} {}\n", info.name, info.summary);
+    for (const SpecOption& option : info.options)
+      text +=
+          fmt::format("    {:30} {}\n", fmt::format("[{}={}]", option.name, option.fallback), option.summary);
+  }
   return text;
 }
 
@@ -26,7 +30,7 @@ class ImportanceCommand final : public Command {
     flags.add_list(
         "--layer NAME,...", question_.layers,
         "layer by name or number, may be repeated (default: the layer before the last with weights)");
-    flags.add("--method", question_.options.method, "attribution, see below");
+    flags.add("--method", question_.options.method, "attribution, see below; its options in brackets");
     of_rules_.push_back(flags.add("--epsilon", question_.options.attribution.epsilon,
                                   "stabiliser of LRP-epsilon", CLI::NonNegativeNumber));
     of_rules_.push_back(
@@ -57,7 +61,7 @@ class ImportanceCommand final : public Command {
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const std::string& method = question_.options.method;
-    if (!relevance::attributions().find(method).has_rules)
+    if (!relevance::attribution_named(method).has_rules)
       refuse_without_effect(of_rules_, "on method " + method + ": it is for rules of LRP");
     if (question_.heat_maps == 0) refuse_without_effect({folder_}, of_flags("without --heatmaps"));
     const DatasetPtr data = data_.open();

@@ -1,0 +1,57 @@
+// Whether the score loses most where most relevance is taken away.
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "assay/relevance/quality/subsets.h"
+
+namespace assay::relevance {
+namespace {
+
+class FaithfulnessCorrelation final : public Quality {
+ public:
+  explicit FaithfulnessCorrelation(const SpecOptions& options) : options_(options) {}
+
+  QualityValues of(const ExplainedBatch& batch) const override {
+    const Subsets subsets = options_.subsets_of(batch);
+    QualityValues found;
+    for (std::size_t r = 0; r < subsets.loss.size(); ++r)
+      found.values.push_back(pearson(subsets.relevance[r], subsets.loss[r]));
+    return found;
+  }
+
+ private:
+  static double pearson(const std::vector<double>& a, const std::vector<double>& b) {
+    const auto n = static_cast<double>(a.size());
+    const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n,
+                 mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
+    double both = 0, of_a = 0, of_b = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      both += (a[i] - mean_a) * (b[i] - mean_b);
+      of_a += (a[i] - mean_a) * (a[i] - mean_a);
+      of_b += (b[i] - mean_b) * (b[i] - mean_b);
+    }
+    if (of_a == 0 || of_b == 0) return std::numeric_limits<double>::quiet_NaN();
+    return both / std::sqrt(of_a * of_b);
+  }
+
+  SubsetOptions options_;
+};
+
+}  // namespace
+
+QualityInfo faithfulness_correlation_quality() {
+  return {
+      .name = "faithfulness-correlation",
+      .summary = "correlation of relevance with what the score loses; more is better",
+      .definition =
+          "Pearson's correlation, over random subsets of positions, of the relevance of the subset with the "
+          "loss of the score when it is replaced by the baseline.",
+      .paper = "Bhatt et al., Evaluating and Aggregating Feature-based Model Explanations, IJCAI 2020",
+      .higher_is_better = true,
+      .options = SubsetOptions::declared(),
+      .make = [](const SpecOptions& options) { return std::make_unique<FaithfulnessCorrelation>(options); }};
+}
+
+}  // namespace assay::relevance
