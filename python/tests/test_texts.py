@@ -320,3 +320,66 @@ def test_from_a_shell(exported, tmp_path):
     assert "edits change" in attacked.stdout and (tmp_path / "o.csv").is_file()
     missing = run("attack", folder, tmp_path / "t.csv")
     assert missing.returncode == 5 and "there is no column 'text'" in missing.stderr
+
+
+def coarse(folder, to):
+    """The network with weights that are rounded to integers."""
+    network = assay.load(folder)
+    edited = network.with_weights({name: np.round(network.weight(name)) for name in ("rows", "outer")})
+    edited.save(to / "coarse.onnx")
+    return to / "coarse.onnx"
+
+
+def test_a_network_and_its_rounded_self_are_told_apart(exported, tmp_path):
+    folder, plain = exported
+    rounded = Plain()
+    rounded.rows, rounded.outer = np.round(plain.rows), np.round(plain.outer)
+    many = [" ".join(random.Random(i).choices(WORDS[2:], k=6)) for i in range(30)]
+    found = texts.explore(folder, coarse(folder, tmp_path), many, changes=2, fail_under=["agreement>=0"])
+    differ = sum(plain.decision(text) != rounded.decision(text) for text in many)
+    assert found.agreement == 1 - differ / len(many) and found.passed
+    rows = found.table("findings").rows
+    assert len(rows) > differ and found.agreement_after == 1 - len(rows) / len(many)
+    for row in rows:
+        assert (CLASSES[plain.decision(row["after"])], CLASSES[rounded.decision(row["after"])]) == (row["decision"], row["other"])
+        assert row["decision"] != row["other"] and row["words"] <= 2 and row["before"] == many[row["record"]]
+    same = texts.explore(folder, folder, many, changes=1)
+    assert same.agreement == same.agreement_after == 1 and same.table("divergence").rows[0]["greatest"] < 1e-12
+
+
+def levenshtein(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
+    return row[-1]
+
+
+def test_diverse_texts_are_far_from_each_other():
+    from assay.texts import _selection
+
+    rng = random.Random(5)
+    many = ["".join(rng.choices("abcé ", k=rng.randint(0, 12))) for _ in range(40)]
+    for text in many[:10]:
+        wanted = [levenshtein(text, other) / max(len(text), len(other), 1) for other in many]
+        np.testing.assert_allclose(_selection.distances(text, many), wanted)
+    chosen = [7]
+    while len(chosen) < 8:
+        nearest = [min(levenshtein(a, many[c]) / max(len(a), len(many[c]), 1) for c in chosen) for a in many]
+        chosen.append(max((i for i in range(40) if i not in chosen), key=lambda i: (nearest[i], -i)))
+    assert texts.diverse(many, 8, first=7) == chosen
+    with pytest.raises(assay.UsageError, match="1 to 40 texts can be chosen"):
+        texts.diverse(many, 41)
+
+
+@pytest.mark.parametrize("doubt", ["margin", "entropy"])
+def test_doubtful_texts_are_chosen(exported, doubt):
+    folder, plain = exported
+    certain = [abs(plain.margin(text, 1)) for text in TEXTS]  # of two classes both doubts have this order
+    order = list(np.argsort(certain))
+    assert texts.select(folder, TEXTS, 3, doubt=doubt, pool=1) == order[:3]
+    pool = [TEXTS[i] for i in order[:4]]
+    assert texts.select(folder, TEXTS, 2, doubt=doubt, pool=2) == [order[i] for i in texts.diverse(pool, 2)]
+    with pytest.raises(assay.UsageError, match="margin or entropy"):
+        texts.select(folder, TEXTS, 2, doubt="gini")

@@ -25,9 +25,9 @@ class TextNetwork:
         folder = pathlib.Path(network) if isinstance(network, (str, os.PathLike)) else None
         if tokenizer is None:
             tokenizer = _beside(folder)
-        self._tokenizer = Tokenizer(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer
+        self.tokenizer = Tokenizer(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer
         self._length = length
-        if length is not None and not isinstance(self._tokenizer, Tokenizer):
+        if length is not None and not isinstance(self.tokenizer, Tokenizer):
             raise UsageError("length= is for a tokenizer.json; another tokenizer decides itself how long records are")
         if isinstance(network, Model):
             if decision is not None:
@@ -39,9 +39,9 @@ class TextNetwork:
         self.asked = 0
 
     def _inputs(self, texts: Sequence[str]) -> Any:
-        if self._length is None or not isinstance(self._tokenizer, Tokenizer):
-            return data(list(texts), tokenizer=self._tokenizer)
-        tokenizer, length = self._tokenizer, self._length
+        if self._length is None or not isinstance(self.tokenizer, Tokenizer):
+            return data(list(texts), tokenizer=self.tokenizer)
+        tokenizer, length = self.tokenizer, self._length
         return data(list(texts), tokenizer=lambda all_texts: tokenizer(all_texts, length=length))
 
     def scores(self, texts: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -77,6 +77,14 @@ class TextNetwork:
 
     def name_of(self, number: int) -> str:
         return self.class_names[number] if number < len(self.class_names) else str(number)
+
+
+def margins(scores: np.ndarray[Any, Any], labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """How far the score of each label is ahead of the best other one, [n]."""
+    rows = np.arange(len(scores))
+    others = scores.copy()
+    others[rows, labels] = -np.inf
+    return np.asarray(scores[rows, labels] - others.max(1))
 
 
 def shares(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
