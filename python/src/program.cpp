@@ -1,4 +1,5 @@
-// The program `assay`, which a wheel has in the module and nowhere else: its script calls this (release/program.py).
+// The program `assay`, which a wheel has in the module and nowhere else: its script calls this
+// (release/program.py).
 
 #include "apps/assay/program.h"
 #include "assay/support/process.h"
