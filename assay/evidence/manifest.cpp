@@ -147,7 +147,8 @@ Manifest read_manifest(const fs::path& pack) {
     fail(Fault::data, "{} is not a plain file; packs hold nothing else", file.string());
   if (!fs::is_regular_file(file, unknown))
     fail(Fault::io,
-         "{} is not an evidence pack: it has no {}; name the folder that `assay evidence` wrote, unpacked",
+         "{} is not an evidence pack: it has no {}; name the folder or the archive that `assay evidence` "
+         "wrote",
          pack.string(), manifest_name);
   try {
     const Json json = Json::parse(read_file(file, largest_manifest));

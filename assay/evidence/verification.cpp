@@ -105,11 +105,17 @@ class Verification {
             : fmt::format("{}: no requirement; {}", name_, checked);
     document_.facts = identifying_facts(*contents_);
     document_.gates.insert(document_.gates.begin(), gates.begin(), gates.end());
-    if (!manifest_.approvals.empty())
-      document_.tables.insert(document_.tables.begin(), approval_table(manifest_.approvals));
+    add_decisions();
+  }
+
+  // In full, for files; gates and facts tell them already.
+  void add_decisions() {
+    std::vector<report::Table> tables;
+    if (!manifest_.approvals.empty()) tables.push_back(approval_table(manifest_.approvals));
     if (!manifest_.requirements.empty())
-      document_.tables.insert(document_.tables.begin(),
-                              requirement_table(contents_->study, outcomes_, contents_->results));
+      tables.push_back(requirement_table(contents_->study, outcomes_, contents_->results));
+    for (report::Table& table : tables) table.detail = true;
+    document_.tables.insert(document_.tables.begin(), tables.begin(), tables.end());
   }
 
   // What the manifest and the results say of requirements and persons. Where they do not, that is a fault.
