@@ -54,7 +54,7 @@ CASES = {
     "mutate": [{"model": "net.onnx", "test": "test.npz[:20]", "operator": ["gf"], "count": 3, "state": "{}.mut"}],
     "operators": [{}],
     "combine": [{"states": ["first.cov", "second.cov"]}],
-    "diff": [{"states": ["first.cov", "second.cov"]}],
+    "diff": [{"states": ["first.cov", "second.cov"]}, {"states": ["cover.json", "cover.json"]}],
     "select": [{"model": "net.onnx", "test": "test.npz", "by": "deepgini", "size": 10, "out": "{}.txt"}],
     "attack": [{"model": "net.onnx", "data": RANGED, "attack": ["fgsm[eps=0.2]"], "out": "attacked-{}", "pictures": 1}],
     "attacks": [{}],
@@ -173,7 +173,7 @@ def test_the_result_is_that_of_the_program(command, number, inside, program):
     if command in ("combine", "diff") and not (inside / "first.cov").exists():
         for state, part in (("first.cov", "[:30]"), ("second.cov", "[30:]")):
             assay.cover("net.onnx", "train.npz", "test.npz" + part, criterion=["nc"], state=state)
-    if command in ("report", "history") and not (inside / "cover.json").exists():
+    if command in ("report", "history", "diff") and not (inside / "cover.json").exists():
         assay.cover("net.onnx", "train.npz", "test.npz", criterion=["nc"]).save_json("cover.json")
     if command == "verify" and not (inside / "pack").exists():
         assay.evidence("net.onnx", "train.npz", "test.npz[:20]", out="pack")
