@@ -811,6 +811,19 @@ def monitor(
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
+def selftest(
+    *,
+    suite: str | PathLike[str] | None = ...,
+    write: str | PathLike[str] | None = ...,
+    force: bool = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    batch: int | None = ...,
+    device: str | PathLike[str] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    memory: float | None = ...,
+    progress: Progress = ...,
+) -> Result: ...
 def report(
     results: str | PathLike[str] | list[str | PathLike[str]] | None = ...,
     *,
