@@ -25,7 +25,10 @@ namespace assay::coverage {
   X(dsc)                  \
   X(mdsc)                 \
   X(nlc)                  \
-  X(ss)
+  X(ss)                   \
+  X(vs)                   \
+  X(sv)                   \
+  X(vv)
 
 #define DECLARE(name) CriterionInfo name##_criterion();
 ASSAY_CRITERIA(DECLARE)

@@ -55,8 +55,13 @@ Catalogue<CriteriaPreset>& presets() {
              "mdsc"}}},
           {{"all", "every criterion with its defaults, those of plug-ins included", {}},
            [](const CriterionInfo&) { return true; }},
-          {{"fast", "every criterion that needs neither relevance nor surprise", {}},
-           [](const CriterionInfo& info) { return info.needs <= CriterionInfo::Needs::quantiles; }},
+          {{"fast",
+            "every criterion that needs neither relevance nor surprise, and keeps no activations",
+            {}},
+           [](const CriterionInfo& info) {
+             return info.needs <= CriterionInfo::Needs::quantiles && info.name != "vs" && info.name != "sv" &&
+                    info.name != "vv";
+           }},
       });
   return all;
 }

@@ -60,6 +60,7 @@ CASES = {
     "attacks": [{}],
     "bounds": [{"model": "net.onnx", "data": RANGED, "eps": 0.01, "bisections": 2, "write_queries": "queries-{}", "count": 2}],
     "monitor": [{"model": "net.onnx", "test": RANGED, "false_alarms": 0.2, "attack": ["noise"], "out": "monitored-{}.onnx", "source": "monitor-{}.hpp"}],
+    "selftest": [{"write": "suite-{}"}],
     "reliability": [{"model": "net.onnx", "test": "test.npz", "train": "train.npz", "calibration": "train.npz", "twin": ["net.onnx"], "out": "calibrated-{}.onnx"}],
     "robust": [
         {"model": "net.onnx", "data": RANGED, "along": ["noise[sigma=0:0.4:0.2]", "fgsm[eps=0/0.1,norm=l2]"], "fail_under": ["area=0.9"]},

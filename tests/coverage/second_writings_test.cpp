@@ -191,6 +191,38 @@ TEST_P(SecondWriting, OfSignPairs) {
   expect_covered("ss", suite, covered.size(), 30);
 }
 
+// Whether |a| and |b| have one sign and one is at least twice the other.
+bool differ_in_value(float a, float b) {
+  const double greater = std::max(std::abs(double{a}), std::abs(double{b})),
+               less = std::min(std::abs(double{a}), std::abs(double{b}));
+  return (a > 0) == (b > 0) && a != b && greater >= 2 * less;
+}
+
+TEST_P(SecondWriting, OfChangesOfSignsAndValues) {
+  for (const std::string name : {"vs", "sv", "vv"}) {
+    const bool sign_first = name[0] == 's', sign_second = name[1] == 's';
+    std::set<std::pair<std::size_t, std::size_t>> covered;
+    for (std::size_t a = 0; a < suite.size(); ++a) {
+      for (std::size_t b = 0; b < suite.size(); ++b) {
+        std::vector<std::size_t> flipped, causes;
+        for (std::size_t i = 0; i < 6; ++i) {
+          const float x = suite.row(0, a)[i], y = suite.row(0, b)[i];
+          if ((x > 0) != (y > 0)) flipped.push_back(i);
+          if (differ_in_value(x, y)) causes.push_back(i);
+        }
+        if (flipped.size() != (sign_first ? 1 : 0)) continue;
+        for (const std::size_t i : sign_first ? flipped : causes) {
+          for (std::size_t j = 0; j < 5; ++j) {
+            const float x = suite.row(1, a)[j], y = suite.row(1, b)[j];
+            if (sign_second ? (x > 0) != (y > 0) : differ_in_value(x, y)) covered.insert({i, j});
+          }
+        }
+      }
+    }
+    expect_covered(name, suite, covered.size(), 30);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Suites, SecondWriting, testing::Range(0, 8));
 
 // A profile of one neuron with low 0 and high 1.
@@ -242,6 +274,31 @@ TEST(HandWorked, PairsOfSignsWithAConstantNeuronAreNotAttainable) {
   const Coverage pairs = test::criterion("ss", profile)->result().back();
   EXPECT_EQ(pairs.coverable, "6");
   EXPECT_EQ(pairs.attainable, "2") << "neuron 1 is constant, neuron 2 the same as neuron 0";
+}
+
+TEST(HandWorked, ChangesOfValueOfOnePairOfNeurons) {
+  Profile profile;
+  profile.statistics.push_back({"n", "Gemm", {0}, {9}, {0}, {1}, {0}});
+  profile.statistics.push_back({"o", "Gemm", {-9}, {9}, {0}, {1}, {0}});
+  const auto covered = [&](const std::string& spec, const std::vector<std::pair<float, float>>& records) {
+    const auto criterion = test::criterion(spec, profile);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const std::vector<Activations> layers{{1, 1, {records[i].first}}, {1, 1, {records[i].second}}};
+      criterion->observe({std::span(&i, 1), layers});
+    }
+    return criterion->result().back().covered;
+  };
+  EXPECT_EQ(covered("vs", {{1, 3}, {2, -3}}), "1");
+  EXPECT_EQ(covered("vs", {{1, 3}, {1.9f, -3}}), "0") << "less than twice";
+  EXPECT_EQ(covered("vs[factor=1.5]", {{1, 3}, {1.9f, -3}}), "1");
+  EXPECT_EQ(covered("vs", {{0, 3}, {2, -3}}), "0") << "the first neuron changes its sign";
+  EXPECT_EQ(covered("sv", {{0, 3}, {2, 6}}), "1");
+  EXPECT_EQ(covered("sv", {{0, 3}, {2, -6}}), "0") << "the second neuron changes its sign";
+  EXPECT_EQ(covered("sv[effect=3]", {{0, 3}, {2, 6}}), "0");
+  EXPECT_EQ(covered("vv", {{1, 3}, {2, 6}}), "1");
+  EXPECT_EQ(covered("vv", {{1, 3}, {2, 3}}), "0");
+  EXPECT_EQ(covered("vv[factor=3]", {{1, 3}, {2, 6}}), "0");
+  EXPECT_THROW(test::criterion("vv[factor=1]", profile), Error);
 }
 
 TEST(HandWorked, CornersBeyondTheActivationFunctionAreNotAttainable) {

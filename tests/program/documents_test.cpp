@@ -78,6 +78,7 @@ class Documents : public Program {
        "net.onnx --candidates 3 "
        "--fail-under 'failure-probability<=1' --fail-under 'leaked-records<=0'"},
       {"report", "a.json"},
+      {"selftest", ""},
       {"evidence", "--model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --out pack"},
       {"verify", "pack"},
       {"prune", "--model net.onnx --units layer=hidden,units=0 --test images-idx3-ubyte --random-groups 2"},

@@ -43,6 +43,7 @@ CommandInfo reliability_command();
 CommandInfo report_command();
 CommandInfo retrain_command();
 CommandInfo select_command();
+CommandInfo selftest_command();
 CommandInfo train_command();
 CommandInfo verify_command();
 
