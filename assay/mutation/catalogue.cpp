@@ -23,6 +23,10 @@ namespace assay::mutation {
   X(lowrank)                        \
   X(head)                           \
   X(skip)                           \
+  X(gain)                           \
+  X(mask)                           \
+  X(positions)                      \
+  X(embedding)                      \
   X(dr)                             \
   X(le)                             \
   X(dm)                             \

@@ -44,10 +44,15 @@ class Runner {
         dataset_(std::move(dataset)),
         options_(options),
         figures_(figures),
-        judge_(session, options.margin, options.task),
+        judge_(session, options.margin, options.task, options.divergence),
         state_(session.graph().hash(), session.graph().name(), classifies() ? classes() : 1,
                options.task ? options.margin.value_or(0) : options.margin,
-               options.task ? options.task->describe() : "") {}
+               options.task ? options.task->describe() : "") {
+    if (options.divergence && !classifies())
+      fail(Fault::usage, "{} compares the answers of a classifier that decides once a record; leave it out",
+           About{"a divergence", "{divergence}"});
+    if (options.divergence) state_.divergence = options.divergence->describe();
+  }
 
   MutationState run(const MutationState* earlier, Progress& progress) {
     if (classifies() && dataset_->target_width() > 0) {
@@ -142,7 +147,7 @@ class Runner {
   // Results for the same mutants and records of the same network.
   void reuse(const MutationState& earlier) {
     if (earlier.model_hash() != state_.model_hash() || earlier.margin() != state_.margin() ||
-        earlier.task() != state_.task())
+        earlier.task() != state_.task() || earlier.divergence != state_.divergence)
       return;
     MutationState known = earlier;
     std::map<RecordKey, const MutationRecord*> here;
@@ -175,12 +180,14 @@ class Runner {
       records.bytes(record.key.content.data(), sizeof(Hash128))
           .number(record.key.repetition)
           .number(record.judged);
-    return JournalKey("mutation run")
-        .add("network", state_.model_hash())
-        .add("set of records", records.hex())
-        .add("margin", state_.margin() ? fmt::to_string(*state_.margin()) : "none")
-        .add("task", state_.task())
-        .add("table of classes", options_.task ? "of items" : "of records");
+    JournalKey key = JournalKey("mutation run")
+                         .add("network", state_.model_hash())
+                         .add("set of records", records.hex())
+                         .add("margin", state_.margin() ? fmt::to_string(*state_.margin()) : "none")
+                         .add("task", state_.task())
+                         .add("table of classes", options_.task ? "of items" : "of records");
+    if (!state_.divergence.empty()) key.add("divergence", state_.divergence);
+    return key;
   }
 
   void open_journal(Progress& progress) {

@@ -145,6 +145,13 @@ void MutationState::merge(const MutationState& other) {
   if (other.margin_ != margin_)
     fail(Fault::mismatch,
          "results for network '{}' were judged by different margins and cannot be put together", model_);
+  if (other.divergence != divergence)
+    fail(Fault::mismatch,
+         "results for network '{}' were judged by different divergences ({} and {}) and cannot be put "
+         "together; "
+         "give the bound to all parts{}",
+         model_, divergence.empty() ? "none" : divergence,
+         other.divergence.empty() ? "none" : other.divergence, About{"", " ({divergence=js[above=NATS]})"});
   const auto any = [](const std::vector<MutantOutcome>& mutants, bool known) {
     return std::ranges::any_of(
         mutants, [&](const MutantOutcome& mutant) { return mutant.killable.has_value() == known; });

@@ -117,6 +117,7 @@ void MutationState::write(const std::filesystem::path& path) const {
                {"not_applicable", Json::array()}};
   json["margin"] = margin_ ? Json(*margin_) : Json();
   if (!task_.empty()) json["task"] = task_;
+  if (!divergence.empty()) json["divergence"] = divergence;
   for (const MutationRecord& record : sorted.records_) json["records"].push_back(record_to_json(record));
   for (const MutantOutcome& mutant : sorted.mutants_) json["mutants"].push_back(mutant_to_json(mutant));
   for (const NotApplicable& entry : sorted.not_applicable)
@@ -139,6 +140,7 @@ MutationState MutationState::read(const std::filesystem::path& path) {
         json.at("margin").is_null() ? std::nullopt : std::optional(json.at("margin").get<double>()),
         json.value("task", ""));
     state.class_names = json.at("class_names").get<std::vector<std::string>>();
+    state.divergence = json.value("divergence", "");
     for (const Json& entry : json.at("records")) {
       const MutationRecord record = record_from(entry);
       if (record.judged && (record.expected < 0 || static_cast<std::size_t>(record.expected) >= classes))

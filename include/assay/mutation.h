@@ -34,6 +34,18 @@ struct PlannedMutant {
 // One that was drawn. The subject must outlive the result. Throws as apply().
 PlannedMutant planned(const Subject& subject, const Mutant& mutant);
 
+// A second way to kill a classifier's mutant: the decision is the same, the distribution of answers is not.
+struct Divergence {
+  enum class Kind { jensen_shannon, kullback_leibler };
+  Kind kind = Kind::jensen_shannon;
+  double above = 0;  // nats; a record kills where original and mutant are further apart
+
+  std::string describe() const;  // "js above 2.1e-06 nats"
+};
+// The greatest divergence on a record when only weights are rounded ("bf16", "fp16", "int8"); 1e-9 at least.
+double noise_floor(const Session& session, DatasetPtr dataset, Divergence::Kind kind,
+                   const std::string& rounding, Progress& progress);
+
 struct RunOptions {
   // Decides if a record has many items (null: the output is scores of classes, or numbers with a margin). T'
   // is then the records with items that the original decides correctly.
@@ -42,6 +54,7 @@ struct RunOptions {
   // differently more than this share of the items that the original decides correctly (tasks of items;
   // absent: 0).
   std::optional<double> margin = {};
+  std::optional<Divergence> divergence = {};  // of classifiers that decide once a record
   double quality = 0.2;     // a mutant that gets a greater share of T' wrong is not run to the end
   bool naive = false;       // no shortcut: the whole mutant for each record
   std::size_t batch = 0;    // 0: chosen by the engine

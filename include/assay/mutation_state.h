@@ -106,6 +106,7 @@ class MutationState {
   std::size_t judged() const;  // records in T'
   // Class names, of items where records have many; numbers where there are none.
   std::vector<std::string> class_names;
+  std::string divergence;  // Divergence::describe() of what kills beside decisions; empty: nothing does
   // Operators that do not apply, with layer and reason.
   struct NotApplicable {
     std::string op, layer, reason;

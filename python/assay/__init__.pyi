@@ -262,6 +262,7 @@ def mutate(
     quality: float | None = ...,
     margin: float | None = ...,
     figure: str | PathLike[str] | None = ...,
+    divergence: SpecLike | None = ...,
     task: SpecLike | None = ...,
     state: str | PathLike[str] | None = ...,
     shard: str | PathLike[str] | None = ...,

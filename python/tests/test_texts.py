@@ -318,6 +318,9 @@ def test_from_a_shell(exported, tmp_path):
     attacked = run("attack", folder, tmp_path / "t.csv", "--text", "review", "--label", "stars", "--changes", "2", "--protect", "film+plot", "--out", tmp_path / "o.csv")
     assert attacked.returncode == 0, attacked.stderr
     assert "edits change" in attacked.stdout and (tmp_path / "o.csv").is_file()
+    compared = run("explore", folder, coarse(folder, tmp_path), tmp_path / "t.csv", "--text", "review", "--changes", "1", "--junit", tmp_path / "j.xml", "--fail-under", "agreement-after>=0")
+    assert compared.returncode == 0, compared.stderr
+    assert "the networks disagree on" in compared.stdout and "agreement-after" in (tmp_path / "j.xml").read_text()
     missing = run("attack", folder, tmp_path / "t.csv")
     assert missing.returncode == 5 and "there is no column 'text'" in missing.stderr
 

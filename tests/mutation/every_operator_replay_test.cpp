@@ -19,7 +19,8 @@ TEST_P(EveryOperatorReplayed, ReplayedAnswersAsTheWholeMutantDoes) {
   std::size_t mutants = 0;
   for (const auto network :
        {testing_mutation::small_cnn, testing_mutation::residual_cnn, testing_mutation::recurrent,
-        testing_mutation::shared_weights, testing_mutation::quantised_cnn, test::transformer_like}) {
+        testing_mutation::shared_weights, testing_mutation::quantised_cnn, testing_mutation::language,
+        test::transformer_like}) {
     const Session session(network());
     const Subject subject(session);
     Block block(session);

@@ -97,6 +97,36 @@ inline Graph shared_weights() {
   return b.build();
 }
 
+// Four of eleven tokens with positions, masked attention of one head, a classifier.
+inline Graph language() {
+  GraphBuilder b("language");
+  Weights w(b);
+  const auto numbers = [&](const std::string& name, const Ints& values) {
+    return b.constant(name, Array::of<std::int64_t>({std::ssize(values)}, values));
+  };
+  const ValueId words =
+      b.add("Gather", "words", {w("table", {11, 6}, 1), b.input("input_ids", DType::int64, {-1, 4})});
+  const ValueId places =
+      b.add("Slice", "places",
+            {w("rows", {8, 6}, 1), numbers("begin", {0}), numbers("end", {4}), numbers("axis", {0})});
+  const ValueId x = b.add("LayerNormalization", "norm",
+                          {b.add("Add", "placed", {words, places}), w.ones("gain", 6), w("shift", {6})},
+                          {{"axis", std::int64_t{-1}}});
+  const ValueId keys =
+      b.add("Transpose", "keys", {b.add("MatMul", "key", {x, w("k", {6, 6})})}, {{"perm", Ints{0, 2, 1}}});
+  std::vector<float> later(16, 0);
+  for (std::size_t row = 0; row < 4; ++row)
+    for (std::size_t column = row + 1; column < 4; ++column) later[row * 4 + column] = -1e9F;
+  const ValueId scores = b.add("MatMul", "scores", {b.add("MatMul", "query", {x, w("q", {6, 6})}), keys});
+  const ValueId masked =
+      b.add("Add", "masked", {scores, b.constant("causal", Array::of<float>({1, 4, 4}, later))});
+  const ValueId weights = b.add("Softmax", "attention", {masked}, {{"axis", std::int64_t{-1}}});
+  const ValueId mixed = b.add("MatMul", "mixed", {weights, b.add("MatMul", "value", {x, w("v", {6, 6})})});
+  const ValueId out = b.add("Add", "out", {x, b.add("MatMul", "projection", {mixed, w("o", {6, 6})})});
+  b.output(b.add("MatMul", "logits", {b.add("Flatten", "flat", {out}), w("head", {24, 3})}));
+  return b.build();
+}
+
 // The same with weights that are 127 steps at most, as of a quantised network.
 inline Graph stepped(const Graph& graph) {
   GraphBuilder edit(graph);
@@ -130,6 +160,8 @@ inline Tensors inputs_of(const Session& session, std::int64_t rows) {
   std::vector<std::int64_t> shape = session.graph().value(id).shape;
   shape[0] = rows;
   const std::int64_t count = element_count(shape);
+  if (session.graph().value(id).dtype == DType::int64)
+    return {{id, array::remainder(array::arange(count, DType::int64), 11).reshape(shape)}};
   std::vector<float> values(static_cast<std::size_t>(count));
   Rng rng(static_cast<std::uint64_t>(rows));
   for (float& v : values) v = static_cast<float>(rng.normal());

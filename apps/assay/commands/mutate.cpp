@@ -60,6 +60,10 @@ class Mutate final : public Command {
         flags.add("--figure NAME", question_.figure,
                   "a mutant is killed where this figure of all records, such as mean-iou or "
                   "f1[class=person], is worse by more than --margin; for records with many items"));
+    edits_.push_back(
+        flags.add("--divergence SPEC", question_.divergence,
+                  "a record also kills where the distributions of answers are further apart than the noise "
+                  "floor: js (Jensen-Shannon), kl, js[above=0.01], kl[floor=fp16]; of classifiers"));
     edits_.push_back(add_task(flags, question_.task));
     flags.naming(Concept::state)
         .add_output("--state FILE", question_.state,
@@ -76,12 +80,13 @@ class Mutate final : public Command {
                                "run each mutant whole for each record: slow, the same result"));
     single_ = flags.named({"--count", "--mutant", "--quality", "--margin", "--state", "--matrix",
                            "--killing-subset", "--keep"});
+    of_decisions_ = flags.named({"--quality", "--margin", "--figure", "--task"});
     source_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
-    judging_ =
-        flags.named({"--task", "--figure", "--matrix", "--killing-subset", "--fail-under", "--no-worse-than",
-                     "--quality", "--margin", "--state", "--keep", "--naive", "--expect-accuracy"});
+    judging_ = flags.named({"--task", "--figure", "--divergence", "--matrix", "--killing-subset",
+                            "--fail-under", "--no-worse-than", "--quality", "--margin", "--state", "--keep",
+                            "--naive", "--expect-accuracy"});
     of_records_ = flags.named(
         {"--quality", "--state", "--matrix", "--killing-subset", "--keep", "--naive", "--expect-accuracy"});
     drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
@@ -111,6 +116,8 @@ class Mutate final : public Command {
   void refuse_of_records() const {
     if (!question_.figure.empty())
       refuse_given(of_records_, "with --figure: a mutant is judged by all records together");
+    if (!question_.divergence.empty())
+      refuse_given(of_decisions_, "with --divergence, by which kills are not wrong answers of a classifier");
   }
 
   void refuse_contradictions() {
@@ -172,6 +179,7 @@ class Mutate final : public Command {
   std::vector<const CLI::Option*> single_;             // that matter to mutants that are trained once only
   std::vector<const CLI::Option*> judging_, drawing_;  // that matter where mutants are judged, and drawn
   std::vector<const CLI::Option*> of_records_;         // that matter where records kill
+  std::vector<const CLI::Option*> of_decisions_;       // that matter where decisions alone kill
   AccuracyCheck check_;
   GateOptions gates_;
   std::string action_ = "run", preset_;

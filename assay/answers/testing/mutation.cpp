@@ -5,6 +5,7 @@
 #include "assay/answers/task.h"
 #include "assay/answers/testing/asked_mutants.h"
 #include "assay/mutation/choice.h"
+#include "assay/mutation/divergence.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/figure_mutants.h"
 #include "assay/results/testing/mutation.h"
@@ -45,6 +46,10 @@ void judge_edits(const Session& session, const mutation::Subject& subject,
   const Decided decision = decided(question.task, session, test, question.accuracy);
   if (question.figure.empty()) require_share(question.run.margin, decision);
   question.run.task = decision.task;
+  if (!question.divergence.empty()) {
+    question.run.divergence = mutation::divergence_from(question.divergence, session, test, progress);
+    question.score.quality = 1;  // a kill is not a wrong answer
+  }
   add_accuracy(document, question.accuracy, session, test, setting, progress);
   std::vector<mutation::PlannedMutant> planned;
   for (const mutation::Mutant& mutant : mutants) planned.push_back(mutation::planned(subject, mutant));

@@ -29,6 +29,9 @@ struct MutationQuestion {
   // That kills where it is worse by more than `run.margin`, of tasks of items ("mean-iou"); empty: records
   // kill.
   std::string figure = {};
+  // What kills beside decisions, and its bound ("js", "kl[above=0.01]"); empty: nothing. Then mutants are
+  // left out by no bound of quality.
+  std::string divergence = {};
   mutation::ScoreOptions score = {};
   std::string state = {};   // where results are kept; empty: nowhere
   std::string matrix = {};  // where it is told which record kills which mutant; empty: nowhere

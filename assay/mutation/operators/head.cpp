@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include <assay/extend/mutation_operator.h>
-#include <assay/extend/operator_traits.h>
 #include <assay/model.h>
+#include "assay/mutation/operators/attention.h"
 
 namespace assay::mutation {
 namespace {
@@ -18,30 +18,12 @@ struct JoinedHeads {
   std::int64_t heads = 0, size = 0;  // numbers of each
 };
 
-bool passes_on(const Node& node) {
-  return is_movement(node.op) || is_pass_through(node.op) || node.op == "Cast";
-}
-
-// The node that computes the value, behind nodes that only move it, and the choice that exporters put after a
-// softmax (0 where it is not a number). nullptr for inputs and constants.
-const Node* maker_of(const Graph& graph, ValueId id) {
-  for (int n = graph.producer(id); n >= 0; n = graph.producer(id)) {
-    const Node& node = graph.node(n);
-    if (node.op != "Where" && !passes_on(node)) return &node;
-    id = node.inputs[node.op == "Where" ? 2 : 0];
-  }
-  return nullptr;
-}
-
 // [records, heads, positions, size] out of a softmax and a product, moved to [records, positions, heads *
 // size].
 std::optional<JoinedHeads> heads_read_by(const Subject& subject, const SubjectLayer& layer) {
-  const Graph& graph = subject.graph();
-  const Node* const product = maker_of(graph, layer.input);
-  if (product == nullptr || product->op != "MatMul") return std::nullopt;
-  const Node* const weights = maker_of(graph, product->inputs[0]);
-  if (weights == nullptr || weights->op != "Softmax") return std::nullopt;
-  const Shape &apart = subject.shape(product->outputs[0]), &joined = subject.shape(layer.input);
+  const auto attention = attention_read_by(subject, layer);
+  if (!attention) return std::nullopt;
+  const Shape &apart = subject.shape(attention->product->outputs[0]), &joined = subject.shape(layer.input);
   if (apart.size() != 4 || joined.empty() || joined.back() != apart[1] * apart[3]) return std::nullopt;
   return JoinedHeads{apart[1], apart[3]};
 }

@@ -9,6 +9,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/engine/elements.h"
+#include "assay/mutation/divergence.h"
 #include "assay/task/standing.h"
 
 namespace assay::mutation {
@@ -71,6 +72,13 @@ void Judge::compare(Verdict& verdict, std::span<const float> now, std::int64_t e
   }
 }
 
+void Judge::compare_distributions(Verdict& verdict, std::span<const float> was,
+                                  std::span<const float> now) const {
+  const double apart = divergence_of(divergence_->kind, was, now, session_.ends_in_sigmoid());
+  verdict.killed = verdict.killed || apart > divergence_->above;
+  verdict.slack = std::min(verdict.slack, std::sqrt(divergence_->above) - std::sqrt(apart));
+}
+
 void Judge::compare_items(Verdict& verdict, std::span<const float> now, const task::Items& items) const {
   const std::vector<task::Lead> leads = task_->leads(now, items);
   const task::Standing standing = task::standing_of(leads, items, margin_.value_or(0));
@@ -108,6 +116,7 @@ std::vector<Judge::Verdict> Judge::judge(const Array& original, const Array& mut
     } else {
       compare(verdict, now, classifies ? expected[r] : 0);
       if (classifies) verdict.killed = classes[r] != expected[r];
+      if (divergence_) compare_distributions(verdict, was, now);
     }
   }
   return verdicts;

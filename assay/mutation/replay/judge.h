@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <assay/extend/task.h>
+#include <assay/mutation.h>
 #include <assay/session.h>
 
 namespace assay::mutation {
@@ -17,15 +18,18 @@ namespace assay::mutation {
 class Judge {
  public:
   // Of a classifier, with a margin of a regression network, with a task of a network that decides items.
-  Judge(const Session& original, std::optional<double> margin, std::shared_ptr<const task::Task> task = {})
-      : session_(original), margin_(margin), task_(std::move(task)) {}
+  // `divergence`: kills beside the decision, of a classifier.
+  Judge(const Session& original, std::optional<double> margin, std::shared_ptr<const task::Task> task = {},
+        std::optional<Divergence> divergence = {})
+      : session_(original), margin_(margin), task_(std::move(task)), divergence_(divergence) {}
 
   struct Verdict {
     bool killed = false;
     bool finite = true;  // false: the mutant's decision holds a NaN or infinity, which kills
     // Distance from the other decision, in units of the decision value: the expected class's score less the
     // best other (for items, that of the item with which too many change), or the margin less the deviation.
-    // Negative when killed; relative to `scale` its size shows how clear the verdict is.
+    // With a divergence, at most what its root lacks to the root of its bound, which moves by less than
+    // scores do. Negative when killed; relative to `scale` its size shows how clear the verdict is.
     double slack = 0;
     double scale = 0;   // largest magnitude among the values compared
     double change = 0;  // largest difference between the mutant's decision values and the original's
@@ -40,11 +44,13 @@ class Judge {
 
  private:
   void compare(Verdict& verdict, std::span<const float> now, std::int64_t expected) const;
+  void compare_distributions(Verdict& verdict, std::span<const float> was, std::span<const float> now) const;
   void compare_items(Verdict& verdict, std::span<const float> now, const task::Items& items) const;
 
   const Session& session_;
   std::optional<double> margin_;
   std::shared_ptr<const task::Task> task_;
+  std::optional<Divergence> divergence_;
 };
 
 }  // namespace assay::mutation

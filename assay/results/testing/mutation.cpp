@@ -238,6 +238,8 @@ void add_facts(report::Document& document, const mutation::MutationState& state,
     add("task", "task", state.task(), Kind::text);
     add("change", "a record kills where", task::change_in_words(state.margin().value_or(0)), Kind::text);
   }
+  if (!state.divergence.empty())
+    add("divergence", "a record kills beside a changed decision where", state.divergence, Kind::text);
   add("mutation_score", "mutation score", optional_cell(score.all.score), Kind::percent);
   if (score.all.low)
     add("mutation_score_interval", "95 % interval",

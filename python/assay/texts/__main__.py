@@ -1,8 +1,10 @@
 """Usage: python3 -m assay.texts check NETWORK SUITE [SETTING...]
        python3 -m assay.texts attack NETWORK TEXTS [SETTING...]
+       python3 -m assay.texts explore NETWORK OTHER TEXTS [SETTING...]
 
-`check` runs tests of behaviour from templates; `attack` edits the texts of a table until decisions change. Both end with code 2
-where a gate fails, and with the codes of the program where something is wrong (docs/exit-codes.md).
+`check` runs tests of behaviour from templates; `attack` edits the texts of a table until decisions change, `explore` until two
+networks decide differently. All end with code 2 where a gate fails, and with the codes of the program where something is wrong
+(docs/exit-codes.md).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any, Optional
 
 from .._results import Result
 from ..errors import AssayError, DataError, FileError, UsageError
-from . import attack, check
+from . import attack, check, explore
 from .edits import catalogue
 
 _gates_failed = 2
@@ -31,16 +33,20 @@ def _parser() -> argparse.ArgumentParser:
     checking.add_argument("suite", help="templates and lexicons, .toml or .json")
     checking.add_argument("--shown", type=int, default=5, help="failing cases that are listed of each test (default: 5)")
     attacking = actions.add_parser("attack", help="edits of characters and words against decisions")
-    attacking.add_argument("network", help="an ONNX file, or the folder of an exported model")
-    attacking.add_argument("texts", help="a table .csv, .tsv or .jsonl, or a text a line")
-    attacking.add_argument("--text", default="text", help="column of the texts (default: text)")
+    exploring = actions.add_parser("explore", help="edits on which a network and another version of it disagree")
+    for one in (attacking, exploring):
+        one.add_argument("network", help="an ONNX file, or the folder of an exported model")
+        if one is exploring:
+            one.add_argument("other", help="the same of its quantised, pruned or fine-tuned self")
+        one.add_argument("texts", help="a table .csv, .tsv or .jsonl, or a text a line")
+        one.add_argument("--text", default="text", help="column of the texts (default: text)")
+        one.add_argument("--edits", default="swap,insert,delete,keyboard", help=f"some of {', '.join(catalogue)}")
+        one.add_argument("--changes", type=float, default=0.2, help="most words that change, or a share below 1 (default: 0.2)")
+        one.add_argument("--protect", default="", help="words that stay, joined by +")
+        one.add_argument("--tried", type=int, default=64, help="most edits of one word that are judged (default: 64)")
     attacking.add_argument("--label", help="column of the classes (default: what the network decides)")
-    attacking.add_argument("--edits", default="swap,insert,delete,keyboard", help=f"some of {', '.join(catalogue)}")
-    attacking.add_argument("--changes", type=float, default=0.2, help="most words that change, or a share below 1 (default: 0.2)")
-    attacking.add_argument("--protect", default="", help="words that stay, joined by +")
-    attacking.add_argument("--tried", type=int, default=64, help="most edits of one word that are judged (default: 64)")
     attacking.add_argument("--out", help="CSV file of the texts before and after, which is read back and judged again")
-    for one in (checking, attacking):
+    for one in (checking, attacking, exploring):
         one.add_argument("--tokenizer", help="tokenizer.json or its folder (default: that of the network)")
         one.add_argument("--synonyms", help="JSON file: lists of words by word, for the edit synonym")
         one.add_argument("--decision", help="as of the program, such as position=last,answers=Yes+No")
@@ -79,14 +85,16 @@ def _rows(path: pathlib.Path, content: str) -> list[dict[str, Any]]:
 
 
 def _answer(given: argparse.Namespace) -> Result:
-    common = {name: getattr(given, name) for name in ("tokenizer", "synonyms", "decision", "length", "seed", "fail_under")}
+    common: dict[str, Any] = {name: getattr(given, name) for name in ("tokenizer", "synonyms", "decision", "length", "seed", "fail_under")}
     if given.action == "check":
         return check(given.network, given.suite, shown=given.shown, **common)
-    texts, labels = _columns(pathlib.Path(given.texts), given.text, given.label)
-    return attack(
-        given.network, texts, labels, edits=given.edits.split(","), changes=given.changes, tried=given.tried, out=given.out,
-        protect=[word for word in given.protect.split("+") if word], **common,
+    common.update(
+        edits=given.edits.split(","), changes=given.changes, tried=given.tried, protect=[word for word in given.protect.split("+") if word]
     )
+    texts, labels = _columns(pathlib.Path(given.texts), given.text, getattr(given, "label", None))
+    if given.action == "explore":
+        return explore(given.network, given.other, texts, **common)
+    return attack(given.network, texts, labels, out=given.out, **common)
 
 
 def _write(result: Result, given: argparse.Namespace) -> None:

@@ -73,9 +73,6 @@ def result_of(
     }
     answer = _answer(document)
     document["gates"] = [_judged(answer, gate, figures) for gate in ([gates] if isinstance(gates, str) else gates)]
-    failed = [gate["text"] for gate in document["gates"] if not gate["passed"]]
-    if failed:
-        document["headline"] += f"; gates fail: {', '.join(failed)}"
     return Result(_answer(document) if gates else answer)
 
 
