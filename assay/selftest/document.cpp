@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "assay/selftest/run.h"
+#include "assay/support/text/text.h"
 
 namespace assay::selftest {
 namespace {
@@ -93,7 +94,7 @@ void add_facts(const Suite& suite, std::size_t checks, std::size_t passed,
       {"passed", "passed", count_cell(passed), Column::Kind::count},
       {"functions", "functions", count_cell(functions.size()), Column::Kind::count},
       {"functions_checked", "functions with checks", static_cast<std::int64_t>(covered), Column::Kind::count},
-      {"computed_by", "expected values by", fmt::format("{}", fmt::join(programs, ", "))}};
+      {"computed_by", "expected values by", joined(programs)}};
 }
 
 }  // namespace
