@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "assay/evidence/pack.h"
-#include "assay/evidence/temporary_folder.h"
+#include "assay/support/files/temporary_folder.h"
 
 namespace assay::evidence {
 

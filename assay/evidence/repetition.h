@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "assay/evidence/study.h"
-#include "assay/evidence/temporary_folder.h"
+#include "assay/support/files/temporary_folder.h"
 
 namespace assay::evidence {
 

@@ -19,7 +19,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/program.h"
 #include "assay/selftest/run.h"
-#include "assay/selftest/temporary_folder.h"
+#include "assay/support/files/temporary_folder.h"
 #include "assay/support/files/file.h"
 
 namespace assay::app {
@@ -74,7 +74,7 @@ class Selftest final : public Command {
     const selftest::Suite suite =
         selftest::read_suite(text, file_.empty() ? "the program's suite" : "'" + file_ + "'");
     if (!folder_.empty()) return written(suite, text);
-    const selftest::TemporaryFolder folder("assay-selftest");
+    const TemporaryFolder folder("selftest");
     const auto ask = [&](const std::string& command, frame::FlagValues values) {
       values.push_back({"threads", {std::to_string(context.settings.threads)}});
       values.push_back({"engine", {context.settings.engine}});

@@ -1,4 +1,4 @@
-#include "assay/evidence/temporary_folder.h"
+#include "assay/support/files/temporary_folder.h"
 
 #include <unistd.h>
 
@@ -8,13 +8,15 @@
 
 #include <assay/error.h>
 
-namespace assay::evidence {
+namespace assay {
 
 namespace fs = std::filesystem;
 
 TemporaryFolder::TemporaryFolder(const std::string& purpose) {
   std::string name = (fs::temp_directory_path() / ("assay-" + purpose + "-XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr) fail(Fault::io, "{} cannot be made: {}", name, std::strerror(errno));
+  if (::mkdtemp(name.data()) == nullptr)
+    fail(Fault::io, "{} cannot be made: {}; set TMPDIR to a folder that can be written", name,
+         std::strerror(errno));
   path_ = fs::canonical(name);
 }
 
@@ -23,4 +25,4 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, code);
 }
 
-}  // namespace assay::evidence
+}  // namespace assay

@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <string>
 
-namespace assay::selftest {
+namespace assay {
 
-// A new folder for temporary files, removed with all that is in it.
+// A new folder that no one else can have prepared, gone when this is.
 class TemporaryFolder {
  public:
-  // `name` begins its name. Throws Error{io} where none can be made.
-  explicit TemporaryFolder(const std::string& name);
+  // Throws Error{io}. `purpose`: of its name.
+  explicit TemporaryFolder(const std::string& purpose);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -20,4 +20,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace assay::selftest
+}  // namespace assay
