@@ -13,7 +13,7 @@ namespace {
 enum OnnxType { float32 = 1, uint8 = 2, int8 = 3, uint16 = 4, int16 = 5, int32 = 6, int64 = 7, boolean = 9 };
 constexpr int float64 = 11, uint32 = 12, uint64 = 13, uint4 = 21, int4 = 22, uint2 = 25, int2 = 26;
 
-int number_of(DType type) {
+int position_of(DType type) {
   switch (type) {
     case DType::float32:
       return float32;
@@ -71,7 +71,7 @@ int from_attribute(const Node& node, const char* attribute, int fallback) {
 int filling_type(const Node& node) {
   const auto found = node.attributes.find("value");
   const Array* value = found == node.attributes.end() ? nullptr : std::get_if<Array>(&found->second);
-  return value == nullptr ? float32 : number_of(value->dtype());
+  return value == nullptr ? float32 : position_of(value->dtype());
 }
 
 Type of_output_types(const Node& node, std::size_t output) {
@@ -200,7 +200,7 @@ std::vector<DType> element_types(const Graph& graph) {
   const auto type_of_input = [&](const Node& node) -> TypeOfInput {
     return [&](std::size_t i) {
       const bool there = i < node.inputs.size() && node.inputs[i] != no_value;
-      return there ? number_of(types[static_cast<std::size_t>(node.inputs[i])]) : float32;
+      return there ? position_of(types[static_cast<std::size_t>(node.inputs[i])]) : float32;
     };
   };
   for (const Node& node : graph.nodes()) {

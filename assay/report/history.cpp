@@ -13,8 +13,6 @@
 namespace assay::report {
 namespace {
 
-using nlohmann::json;
-
 std::string provenance_text(const Document& document, std::string_view key) {
   for (const auto& [name, value] : document.provenance) {
     if (name != key) continue;
@@ -41,8 +39,8 @@ std::vector<HistoryEntry::Figure> numbers_among_facts(const Document& document) 
   return figures;
 }
 
-json json_of(const HistoryEntry& entry) {
-  json figures = json::array();
+nlohmann::json json_of(const HistoryEntry& entry) {
+  nlohmann::json figures = nlohmann::json::array();
   for (const auto& [name, value, more] : entry.figures)
     figures.push_back({{"name", name}, {"value", value}, {"better", more ? "higher" : "lower"}});
   return {{"finished", entry.finished},
@@ -51,9 +49,9 @@ json json_of(const HistoryEntry& entry) {
           {"figures", std::move(figures)}};
 }
 
-HistoryEntry entry_from(const json& line) {
+HistoryEntry entry_from(const nlohmann::json& line) {
   HistoryEntry entry{line.at("finished"), line.at("command"), line.at("network"), {}};
-  for (const json& figure : line.at("figures")) {
+  for (const nlohmann::json& figure : line.at("figures")) {
     const std::string better = figure.at("better");
     entry.figures.push_back({figure.at("name"), figure.at("value"), better != "lower"});
   }
@@ -138,8 +136,8 @@ std::vector<HistoryEntry> read_history(const std::filesystem::path& file) {
     ++number;
     if (end > at) {
       try {
-        entries.push_back(entry_from(json::parse(text.substr(at, end - at))));
-      } catch (const json::exception&) {
+        entries.push_back(entry_from(nlohmann::json::parse(text.substr(at, end - at))));
+      } catch (const nlohmann::json::exception&) {
         fail(Fault::data, "{}: line {} is not an entry of a history; name a file that `assay history` wrote",
              file.string(), number);
       }

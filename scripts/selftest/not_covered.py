@@ -10,6 +10,8 @@ REASONS = {
     "command:audit": "it draws subsets at random; what it counts (coverage, mutants, errors) is checked",
     "command:polluted": OTHERS,
     "command:report": "only shows results",
+    "command:history": "keeps figures of results and compares them; nothing is measured",
+    "command:faithful": OTHERS,
     "command:evidence": "runs other commands and copies their results; `assay verify` checks what it wrote",
     "command:verify": "compares files and runs other commands again",
     "command:selftest": "this is it; the project's tests plant wrong values and see them fail",

@@ -160,7 +160,7 @@ TEST_F(Frame, CompletionOffersWordsAndFilesWithSpaces) {
   EXPECT_EQ(offered("cover --model other.", 3), "<other.onnx>\n");
   EXPECT_EQ(offered("cover --test oth", 3), "<other>\n<other.csv>\n");
   EXPECT_EQ(offered("report other.", 2), "<other.json>\n");
-  EXPECT_EQ(offered("verify oth", 2), "<other>\n");
+  EXPECT_EQ(offered("verify --from oth", 3), "<other>\n");
   EXPECT_EQ(offered("evaluate other.", 2), "<other.csv>\n<other.onnx>\n");
   EXPECT_EQ(offered("evaluate other.p", 2), "<other.pdf>\n");
 }

@@ -146,7 +146,7 @@ class Study:
         for name, value in flags.items():
             flag = "--" + name.rstrip("_").replace("_", "-")
             for one in value if isinstance(value, list) else [value]:
-                words += [flag] if one is True else [flag, str(one)]
+                words += [flag] if isinstance(one, bool) else [flag, str(one)]
         return Part(number, self.shards, tuple(words), self.place, os.fspath(self._state(number)), "threads" in self.flags)
 
     def combined(self) -> Result:
