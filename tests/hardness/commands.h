@@ -142,7 +142,7 @@ inline std::vector<CommandRun> command_runs(const std::string& records = "images
        1},
       {"verify",
        "pack --rerun evaluate --json r.json",
-       {"evidence " + study + " --out pack"},
+       {"evidence " + study + " --document-id EP-1 --out pack"},
        {},
        {"r.json"}},
       {"report",
