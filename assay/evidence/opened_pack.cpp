@@ -1,5 +1,6 @@
 #include "assay/evidence/opened_pack.h"
 
+#include <assay/error.h>
 #include "assay/evidence/zip.h"
 #include "assay/support/files/file.h"
 
@@ -20,6 +21,9 @@ fs::path pack_in(const fs::path& folder) {
 
 OpenedPack::OpenedPack(const fs::path& pack) : folder_(pack) {
   std::error_code unknown;
+  if (!fs::exists(pack, unknown))
+    fail(Fault::io, "{}: no such file or folder; name the folder or the archive that `assay evidence` wrote",
+         pack.string());
   if (!fs::is_regular_file(pack, unknown)) return;
   unpacked_.emplace("unpacked");
   unpack_zip(pack, unpacked_->path());

@@ -174,6 +174,9 @@ TEST_F(Evidence, WhatIsWrongInAStudyIsSaidBeforeAnythingRuns) {
   refused("[approval]\nname = \"Ada\"\nrole = \"tester\"\ndate = 2026-11-29\n", "has the decision ''");
   refused("approval = \"Ada\"\n", "write [approval] with name");
   EXPECT_EQ(assay("verify .").code, 7);
+  const Outcome missing = assay("verify missing.zip");
+  EXPECT_EQ(missing.code, 7);
+  EXPECT_THAT(missing.err, testing::HasSubstr("missing.zip: no such file or folder"));
   EXPECT_EQ(assay("verify pack --rerun some").code, 7);
 }
 
