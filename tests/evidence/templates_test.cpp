@@ -143,7 +143,8 @@ TEST(Arguments, AreWholeTreesWithTheWorstStateAbove) {
   EXPECT_EQ(argument.nodes.front().state, State::contradicted);
   std::set<std::string> ids{"G1"}, supported;
   for (const ArgumentNode& node : argument.nodes) {
-    if (&node != &argument.nodes.front()) EXPECT_TRUE(ids.insert(node.id).second) << node.id;
+    if (&node == &argument.nodes.front()) continue;
+    EXPECT_TRUE(ids.insert(node.id).second) << node.id;
   }
   for (const ArgumentLink& link : argument.links) {
     EXPECT_TRUE(ids.contains(link.from));

@@ -160,11 +160,12 @@ TEST_F(CoverageProgram, ChosenTestsGoBeyondAState) {
     EXPECT_EQ(chosen["facts"]["beyond"], "half.cov");
     EXPECT_EQ(chosen["facts"]["covered"], chosen["facts"]["coverable"]);
     write_file(folder / "both.json", bytes("half.json"));
-    if (chosen["facts"]["chosen"] != 0)
+    if (chosen["facts"]["chosen"] != 0) {
       ASSERT_EQ(
           assay(cover + "--test images-idx3-ubyte,ids=more.txt --state half.cov --append --json both.json")
               .code,
           0);
+    }
     EXPECT_EQ(covered("both.json", criterion), covered("all.json", criterion)) << criterion;
   }
   // Nothing new: none are chosen, and the headline says why.
