@@ -19,8 +19,8 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/program.h"
 #include "assay/selftest/run.h"
-#include "assay/support/files/temporary_folder.h"
 #include "assay/support/files/file.h"
+#include "assay/support/files/temporary_folder.h"
 
 namespace assay::app {
 namespace {
