@@ -63,7 +63,7 @@ TEST_F(Trust, CommandsThatLookAtTheWorkOfOthersLoadNone) {
     expect_code(std::string("$assay ") + command + " --quiet", 0, "not loaded by");
     expect_code(std::string("$assay ") + command + " --quiet --trust", 0, "not loaded by");
   }
-  expect_code("$assay verify pack --trust", 7, "is not an evidence pack");
+  expect_code("$assay verify pack --trust", 7, "pack: no such file or folder");
 }
 
 TEST_F(Trust, OtherProgramsNeedIt) {
