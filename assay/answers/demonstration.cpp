@@ -32,7 +32,7 @@ training::TrainingResult trained(const Demonstration& demonstration, const Datas
 coverage::LearnOptions learning(const Session& session, const std::string& method) {
   coverage::LearnOptions learn;
   learn.importance.method = method;
-  for (const char* criterion : {"idc[m=6]", "idc[m=8]", "idc[m=10]", "nc", "kmnc", "nbc", "tknc"})
+  for (const char* criterion : {"idc[m=6]", "idc[m=8]", "nc", "kmnc", "nbc", "tknc"})
     learn.criteria.push_back(parse_spec("criterion", criterion));
   learn.subjects = {"conv2", session.penultimate_layer().name};
   return learn;
@@ -60,7 +60,7 @@ report::Document demonstrate(const Demonstration& demonstration, const Setting& 
   const std::size_t records = demonstration.records;
   const std::uint64_t seed = setting.seed;
   const DatasetPtr training = open_dataset(fmt::format("digits:{},seed={}", records, 2 * seed));
-  const DatasetPtr test = open_dataset(fmt::format("digits:{},seed={}", records / 5, 2 * seed + 1));
+  const DatasetPtr test = open_dataset(fmt::format("digits:{},seed={}", records / 3, 2 * seed + 1));
   write_png(folder / "digits.png", contact_sheet(*test, sheet_columns, sheet_rows, seed));
   const Graph network = trained(demonstration, training, test, setting, progress).graph;
   write_onnx(network, folder / "lenet5.onnx");

@@ -13,7 +13,7 @@
 namespace assay::answers {
 
 struct Demonstration {
-  std::size_t records = 20000;  // of training; a fifth as many of the test
+  std::size_t records = 12000;  // of training; a third as many of the test
   std::size_t epochs = 3;
   std::string method = "epsilon";  // attribution
   std::filesystem::path folder;
