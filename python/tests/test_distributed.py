@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+import numpy as np
 import pytest
 
 import assay
@@ -105,6 +106,23 @@ def test_a_folder_holds_one_study(tmp_path):
         distributed.prepare("mutate", "net.onnx", "test.npz", count=4, folder=tmp_path, shards=2)
     with pytest.raises(assay.UsageError, match="2 of 2 parts are not done: 1, 2"):
         distributed.combine(tmp_path)
+
+
+@pytest.mark.usefixtures("inside")
+def test_other_content_under_the_same_name_is_another_study(arrays, tmp_path):
+    x, y = arrays
+    np.savez(tmp_path / "t.npz", x=x[:20], y=y[:20])
+    asked = {"count": 2, "folder": tmp_path / "study", "shards": 2}
+    distributed.prepare("mutate", "net.onnx", tmp_path / "t.npz", **asked)
+    distributed.prepare("mutate", "net.onnx", tmp_path / "t.npz", **asked)
+    np.savez(tmp_path / "t.npz", x=x[:30], y=y[:30])
+    with pytest.raises(assay.MismatchError, match=r"t\.npz has changed since parts of this study ran"):
+        distributed.prepare("mutate", "net.onnx", tmp_path / "t.npz", **asked)
+    asked["folder"] = tmp_path / "memory"
+    distributed.prepare("mutate", "net.onnx", (x[:20], y[:20]), **asked)
+    distributed.prepare("mutate", "net.onnx", (x[:20], y[:20]), **asked)
+    with pytest.raises(assay.MismatchError, match="parts of another study .flags"):
+        distributed.prepare("mutate", "net.onnx", (x[1:21], y[1:21]), **asked)
 
 
 @pytest.mark.usefixtures("inside")

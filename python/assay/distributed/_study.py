@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,10 +39,7 @@ def _word_of(name: str, value: Any, folder: pathlib.Path) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Model):
-        file = folder / f"{name}.onnx"
-        if not file.exists():
-            value.save(file)
-        return os.fspath(file)
+        return _named_by_content(folder, name, ".onnx", value.save)
     if isinstance(value, tuple) and value and all(is_array(part) for part in value):
         return _written(name, value, folder)
     if isinstance(value, (list, tuple)):
@@ -52,11 +50,32 @@ def _word_of(name: str, value: Any, folder: pathlib.Path) -> Any:
 def _written(name: str, arrays: Sequence[Any], folder: pathlib.Path) -> str:
     if len(arrays) > 2:
         raise UsageError(f"{name}: {len(arrays)} arrays; give (x, y)")
-    file = folder / f"{name}.npz"
-    if not file.exists():
-        named: dict[str, Any] = dict(zip(("x", "y"), map(np.asarray, arrays)))
-        np.savez(file, **named)
+    named: dict[str, Any] = dict(zip(("x", "y"), map(np.asarray, arrays)))
+    return _named_by_content(folder, name, ".npz", lambda file: np.savez(file, **named))
+
+
+def _named_by_content(folder: pathlib.Path, name: str, ending: str, write: Callable[[pathlib.Path], None]) -> str:
+    """A file that other content does not share, so that a study of something else is told from this one."""
+    partial = folder / f"partial{ending}"
+    write(partial)
+    file = folder / f"{name}-{hashlib.sha256(partial.read_bytes()).hexdigest()[:16]}{ending}"
+    if file.exists():
+        partial.unlink()  # parts may be reading it
+    else:
+        partial.replace(file)
     return os.fspath(file)
+
+
+def _stamps(flags: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Sizes and times of files that the flags name, by which a change is noticed."""
+    stamps = {}
+    for value in flags.values():
+        for text in value if isinstance(value, list) else [value]:
+            file = pathlib.Path(str(text).split(",")[0].split("[")[0])
+            if file.is_file():
+                about = file.stat()
+                stamps[str(file)] = [about.st_size, about.st_mtime_ns]
+    return stamps
 
 
 @dataclass(frozen=True)
@@ -106,9 +125,16 @@ class Study:
 
     def _write(self) -> None:
         file = self.folder / "study.json"
-        text = json.dumps({"command": self.command, "shards": self.shards, "flags": self.flags, "gates": self.gates, "place": self.place}, indent=2)
+        stamps = _stamps(self.flags)
+        text = json.dumps(
+            {"command": self.command, "shards": self.shards, "flags": self.flags, "gates": self.gates, "place": self.place, "files": stamps},
+            indent=2,
+        )
         if file.exists():
             known = Study.read(self.folder)
+            before = json.loads(file.read_text()).get("files", {})
+            for name in [name for name, stamp in before.items() if name in stamps and stamps[name] != stamp]:
+                raise MismatchError(f"{name} has changed since parts of this study ran; name another folder than {self.folder}")
             for name in ("command", "shards", "flags", "place"):
                 if getattr(known, name) != getattr(self, name):
                     raise MismatchError(
