@@ -16,6 +16,7 @@ from .._arrays import is_array
 from .._model import Model
 from .._results import Result
 from ..errors import DataError, MismatchError, UsageError
+from ..watch import named_files, stamps
 from ._part import Part
 
 __all__ = ["Study"]
@@ -28,6 +29,8 @@ _commands: dict[str, tuple[tuple[str, ...], str]] = {
 }
 #: Of the combined result, not of parts.
 _gates = ("fail_under", "no_worse_than", "worse_by", "compare", "any_baseline")
+#: Whose files a study is about.
+_inputs = ("model", "train", "test", "data", "profile")
 #: What a study says itself, and what belongs to one process.
 _own = ("shard", "state", "append", "progress", "force")
 
@@ -67,15 +70,9 @@ def _named_by_content(folder: pathlib.Path, name: str, ending: str, write: Calla
 
 
 def _stamps(flags: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Sizes and times of files that the flags name, by which a change is noticed."""
-    stamps = {}
-    for value in flags.values():
-        for text in value if isinstance(value, list) else [value]:
-            file = pathlib.Path(str(text).split(",")[0].split("[")[0])
-            if file.is_file():
-                about = file.stat()
-                stamps[str(file)] = [about.st_size, about.st_mtime_ns]
-    return stamps
+    """By file of networks and data: what a change of it changes."""
+    texts = [text for name in _inputs if name in flags for text in (flags[name] if isinstance(flags[name], list) else [flags[name]])]
+    return {str(file): list(stamp) for file, stamp in stamps(named_files(map(str, texts))).items() if stamp is not None}
 
 
 @dataclass(frozen=True)
@@ -125,15 +122,15 @@ class Study:
 
     def _write(self) -> None:
         file = self.folder / "study.json"
-        stamps = _stamps(self.flags)
+        files = _stamps(self.flags)
         text = json.dumps(
-            {"command": self.command, "shards": self.shards, "flags": self.flags, "gates": self.gates, "place": self.place, "files": stamps},
+            {"command": self.command, "shards": self.shards, "flags": self.flags, "gates": self.gates, "place": self.place, "files": files},
             indent=2,
         )
         if file.exists():
             known = Study.read(self.folder)
             before = json.loads(file.read_text()).get("files", {})
-            for name in [name for name, stamp in before.items() if name in stamps and stamps[name] != stamp]:
+            for name in [name for name, stamp in before.items() if name in files and files[name] != stamp]:
                 raise MismatchError(f"{name} has changed since parts of this study ran; name another folder than {self.folder}")
             for name in ("command", "shards", "flags", "place"):
                 if getattr(known, name) != getattr(self, name):
