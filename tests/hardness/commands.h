@@ -133,7 +133,7 @@ inline std::vector<CommandRun> command_runs(const std::string& records = "images
        {"suspects.csv"},
        {"r.json"}},
       {"evidence",
-       "--title Study " + study + " --out pack --zip pack.zip --json r.json",
+       "--title Study " + study + " --document-id EP-1 --out pack --zip pack.zip --json r.json",
        {},
        {"pack/traceability/records.csv"},
        {"r.json", "pack/results/cover.json"},
