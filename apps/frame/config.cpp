@@ -38,7 +38,7 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const Wo
     CLI::Option* option = find_option(command, name);
     if (option == nullptr) {
       unknown.emplace_back(key.str());
-    } else if (name == "trust" || name == "config") {
+    } else if (name == "trust" || name == "config" || name == "watch") {
       fail(Fault::usage, "{}: --{} is for the command line only", place_in(file, node), name);
     } else if (!given.contains(option) && done.emplace(option, place_in(file, node)).second) {
       give_values(*option, texts_of(file, node), place_in(file, node));

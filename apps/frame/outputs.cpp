@@ -59,6 +59,27 @@ void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPa
   assay::check_outputs(written, read);
 }
 
+std::vector<std::filesystem::path> paths_read(const std::vector<NamedPath>& inputs, const CLI::App& command,
+                                              const Settings& settings) {
+  std::vector<NamedPath> read = inputs;
+  add_inputs(command, {}, read);
+  std::vector<std::filesystem::path> paths;
+  if (!settings.config.empty()) paths.emplace_back(settings.config);
+  for (const auto& [path, name] : read) {
+    const CLI::Option* const option = command.get_option_no_throw(name);
+    const bool counted = std::ranges::find(paths, path) != paths.end();
+    if (!counted && !path.empty() && (option == nullptr || !is_written(*option))) paths.push_back(path);
+  }
+  return paths;
+}
+
+std::vector<std::filesystem::path> paths_written(const std::vector<Output>& outputs,
+                                                 const Settings& settings) {
+  std::vector<std::filesystem::path> paths;
+  for (const Output& output : with_renderings(outputs, settings)) paths.emplace_back(output.path);
+  return paths;
+}
+
 void check_result_replaced(const std::string& model_hash, const Settings& settings) {
   if (settings.json == "-" || settings.force) return;
   assay::check_replaced(settings.json, "a result of this network", [&] {

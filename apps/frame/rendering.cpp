@@ -89,19 +89,19 @@ void require_one_form(const Settings& settings) {
          settings.format);
 }
 
-void render(const report::Document& document, const std::string& printed, const Settings& settings) {
+void render(const report::Document& document, const Shown& shown, const Settings& settings) {
   Attempts attempts;
   write_files(document, settings, attempts);
   if (settings.prints_json())
-    std::cout << report::to_json(document);
+    std::cout << report::to_json(shown.document);
   else if (settings.format == "csv")
-    std::cout << table_as_csv(document, settings);
+    std::cout << table_as_csv(shown.document, settings);
   else if (settings.format == "markdown")
-    std::cout << report::to_markdown(document);
-  else if (!printed.empty())
-    std::cout << printed;
+    std::cout << report::to_markdown(shown.document);
+  else if (!shown.printed.empty())
+    std::cout << shown.printed;
   else
-    print_for_people(document, settings);
+    print_for_people(shown.document, settings);
   flush_standard_output();
   attempts.rethrow();
 }

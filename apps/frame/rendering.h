@@ -10,10 +10,15 @@ namespace assay::frame {
 // Throws Error{usage} where two flags ask for standard output.
 void require_one_form(const Settings& settings);
 
+// What a run has for standard output.
+struct Shown {
+  const report::Document& document;
+  std::string printed = {};  // in place of tables for people; empty: tables
+};
+
 // The files first: they are written even if standard output fails. What cannot be written keeps nothing else
-// from being written and shown; then its error is thrown. `printed`: in place of tables for people; empty:
-// tables.
-void render(const report::Document& document, const std::string& printed, const Settings& settings);
+// from being written and shown; then its error is thrown.
+void render(const report::Document& document, const Shown& shown, const Settings& settings);
 
 // Throws Error{io} when writing failed, without a message where a pipe's reader has seen enough.
 void flush_standard_output();

@@ -22,6 +22,7 @@
 #include "apps/frame/rendering.h"
 #include "apps/frame/terminal.h"
 #include "apps/frame/trust.h"
+#include "apps/frame/watch.h"
 #include "apps/frame/wording.h"
 #include "assay/support/conditions.h"
 #include "assay/support/deaf_work.h"
@@ -149,7 +150,19 @@ int code_of(const report::Document& document, const Settings& settings) {
   return warned;
 }
 
-int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
+// The result in all files that were named. Where runs are watched, people see what is different.
+void show(const report::Document& document, const Command& command, const Settings& settings,
+          const Watch* watch) {
+  const auto difference = watch == nullptr ? std::nullopt : watch->compared(document);
+  if (difference)
+    render(document, {*difference}, settings);
+  else
+    render(document, {document, command.printed(document)}, settings);
+}
+
+// `watch`: of a run that is watched, else null.
+int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings,
+                Watch* watch) {
   command.typed();
   configure(program, root, sub, command, settings);
   require_one_form(settings);
@@ -160,9 +173,14 @@ int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& 
          "(docs/clusters.md says what is shared)",
          sub.get_name(), ranks().size());
   if (settings.threads == 0) settings.threads = threads_of_rank(ranks());
+  if (watch != nullptr) {
+    watch->begin(paths_read(command.inputs(settings), sub, settings),
+                 paths_written(command.outputs(), settings));
+    settings.force = settings.force || watch->goes_on();  // what is there was written by the run before
+  }
   const auto progress = make_terminal_progress(settings.quiet);
   const report::Document document = answer(program, sub, command, settings, *progress);
-  render(document, command.printed(document), settings);
+  show(document, command, settings, watch);
   command.result_written();
   return code_of(document, settings);
 }
@@ -200,6 +218,10 @@ struct CommandLine {
       auto command = info.make();
       command->declare_on(*sub);
       declare_common(*sub, settings);
+      Flags(*sub, common_group)
+          .of_the_program()
+          .add("--watch", watch,
+               "run again whenever a file that is read changes, and show what is different");
       sub->set_help_all_flag("--help-all", "print all flags, with those of every command");
       for (CLI::Option* option : sub->get_options()) option->default_str(fallback_of(*option));
       sub->footer("Examples:\n" + std::string(info.examples));
@@ -226,6 +248,7 @@ struct CommandLine {
   std::map<const CLI::App*, std::unique_ptr<Command>> made;
   CLI::App *completion = nullptr, *manual = nullptr;
   std::string shell = "bash", folder = ".";
+  bool watch = false;
 };
 
 // The error in the arguments, with suggestions.
@@ -277,38 +300,6 @@ std::vector<std::string> with_help_as_flag(std::vector<std::string> arguments) {
   return arguments;
 }
 
-int run(const Program& program, int argc, char** argv) {
-  refuse_missing_values({argv + 1, argv + argc});
-  load_plugins(program, {argv, static_cast<std::size_t>(argc)});
-  CommandLine line(program);
-  const std::vector<std::string> arguments =
-      with_new_words(program.words, with_help_as_flag({argv + 1, argv + argc}),
-                     [](const std::string& notice) { say("assay: " + notice); });
-  try {
-    line.root.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::Success& help) {
-    const bool unknown = line.chosen() == nullptr && !arguments.empty() && !arguments[0].starts_with('-');
-    if (unknown) fail_to_parse(line, program.words, help, arguments);
-    const int code = line.root.exit(help);
-    flush_standard_output();
-    return code;
-  } catch (const CLI::ParseError& error) {
-    fail_to_parse(line, program.words, error, arguments);
-  }
-  CLI::App* const sub = line.chosen();
-  if (sub == line.manual) {
-    write_manual(line.root, line.folder);
-    return 0;
-  }
-  if (sub != nullptr && sub != line.completion) {
-    require_values(*sub, arguments);
-    return run_command(program, line.root, *sub, *line.made.at(sub), line.settings);
-  }
-  std::cout << (sub == nullptr ? line.root.help() : completion_script(line.root, line.shell));
-  flush_standard_output();
-  return sub == nullptr ? exit_code(Fault::usage) : 0;
-}
-
 int failed(Fault fault, const std::string& message) {
   if (!message.empty()) say("assay: " + message);
   return exit_code(fault);
@@ -339,6 +330,53 @@ int with_errors_told(const Work& work, const Tell& tell) {
   } catch (const std::exception& error) {
     return tell(Error(Fault::internal, std::string("internal error, please report it: ") + error.what()));
   }
+}
+
+// The command of the command line, once or as often as its files change.
+int run_chosen(const Program& program, CommandLine& line, CLI::App& sub) {
+  const auto once = [&](Watch* watch) {
+    return run_command(program, line.root, sub, *line.made.at(&sub), line.settings, watch);
+  };
+  if (!line.watch) return once(nullptr);
+  if (!ranks().alone())
+    fail(Fault::usage, "--watch is for one process; start the program without an MPI launcher");
+  return run_whenever_files_change(line.settings.quiet, [&](Watch& watch) {
+    return with_errors_told(
+        [&] { return once(&watch); },
+        [](const Error& error) { return failed(error.fault(), with_flags(error.message())); });
+  });
+}
+
+int run(const Program& program, int argc, char** argv) {
+  refuse_missing_values({argv + 1, argv + argc});
+  load_plugins(program, {argv, static_cast<std::size_t>(argc)});
+  CommandLine line(program);
+  const std::vector<std::string> arguments =
+      with_new_words(program.words, with_help_as_flag({argv + 1, argv + argc}),
+                     [](const std::string& notice) { say("assay: " + notice); });
+  try {
+    line.root.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& help) {
+    const bool unknown = line.chosen() == nullptr && !arguments.empty() && !arguments[0].starts_with('-');
+    if (unknown) fail_to_parse(line, program.words, help, arguments);
+    const int code = line.root.exit(help);
+    flush_standard_output();
+    return code;
+  } catch (const CLI::ParseError& error) {
+    fail_to_parse(line, program.words, error, arguments);
+  }
+  CLI::App* const sub = line.chosen();
+  if (sub == line.manual) {
+    write_manual(line.root, line.folder);
+    return 0;
+  }
+  if (sub != nullptr && sub != line.completion) {
+    require_values(*sub, arguments);
+    return run_chosen(program, line, *sub);
+  }
+  std::cout << (sub == nullptr ? line.root.help() : completion_script(line.root, line.shell));
+  flush_standard_output();
+  return sub == nullptr ? exit_code(Fault::usage) : 0;
 }
 
 // The one that writes and speaks.

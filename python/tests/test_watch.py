@@ -1,17 +1,13 @@
-"""`python3 -m assay.watch`: which files are watched, what counts as a change, and a run that ends by itself."""
+"""``--watch``: the program runs a command again when its files change, and shows what became different."""
 
 import os
-import pathlib
 import shutil
+import signal
 import subprocess
-import sys
 
 import pytest
 
-import assay
-from assay import watch
-
-PACKAGE_FOLDER = pathlib.Path(assay.__file__).absolute().parents[1]
+from assay._program import program_file
 
 
 @pytest.fixture
@@ -22,54 +18,85 @@ def folder(work, tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_files_are_found_in_flags_and_specs(folder):
-    (folder / "truth.csv").touch()
-    command = ["cover", "--model=net.onnx", "--test", "test.npz,labels=truth.csv[:20]", "--train", "missing.npz", "-m", "3"]
-    assert [path.name for path in watch.named_files(command)] == ["net.onnx", "test.npz", "truth.csv"]
+class Watched:
+    """The program with ``--watch``, until it is told to end."""
+
+    def __init__(self, *arguments):
+        program = program_file()
+        if program is None:
+            pytest.skip("SKIPPED: the program assay is not there")
+        self._process = subprocess.Popen([program, *arguments, "--watch"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.said = []
+
+    def until(self, words):
+        for line in self._process.stderr:
+            self.said.append(line)
+            if words in line:
+                return line
+        raise AssertionError(f"{words!r} was not said: {self.said}")
+
+    def end(self, by=signal.SIGINT):
+        self._process.send_signal(by)
+        out, said = self._process.communicate(timeout=60)
+        return self._process.returncode, out, "".join(self.said) + said
 
 
-def test_a_file_with_another_time_size_or_number_has_changed(folder):
-    (folder / "data").mkdir()
-    (folder / "data" / "a").write_text("a")
-    paths = [pathlib.Path("net.onnx"), pathlib.Path("data")]
-    before = watch.stamps(paths)
-    assert watch.changed(before, watch.stamps(paths)) == []
-    os.utime("net.onnx", ns=(1, 1))
-    assert watch.changed(before, watch.stamps(paths)) == [pathlib.Path("net.onnx")]
-    (folder / "data" / "b").write_text("b")
-    assert pathlib.Path("data/b") in watch.changed(before, watch.stamps(paths))
-    os.remove("net.onnx")
-    assert watch.stamps(paths)[pathlib.Path("net.onnx")] is None
-
-
-@pytest.mark.parametrize(
-    "command, said",
-    [
-        ([], "which command?"),
-        (["evaluate", "net.onnx", "--json", "x.json"], "--json is used to compare runs"),
-        (["data", "digits:10"], "names no file that is there"),
-    ],
-)
-def test_what_cannot_be_watched_is_refused(folder, command, said):
-    with pytest.raises(SystemExit, match=said):
-        watch.main(command)
-
-
-def test_a_command_that_is_wrong_is_not_watched(folder):
-    assert watch.main(["evaluate", "net.onnx", "test.npz", "--no-such-flag"]) == 1
+def replace(name, by):
+    shutil.copyfile(by, "other.npz")
+    os.replace("other.npz", name)
 
 
 def test_the_command_runs_again_and_says_what_is_different(folder):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE_FOLDER), os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-m", "assay.watch", "--every", "0.02", "--runs", "2", "cover", "net.onnx", "test.npz"]
-    flags = ["--train", "train.npz", "--criterion", "nc"]
-    running = subprocess.Popen([*command, *flags], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for line in running.stderr:
-        if "watching" in line:  # the first result is there
-            shutil.copyfile("train.npz", "other.npz")
-            os.replace("other.npz", "test.npz")
-            break
-    out, said = running.communicate()
-    assert running.returncode == 0, said
-    assert "changed: test.npz" in said
+    running = Watched("cover", "net.onnx", "test.npz", "--train", "train.npz", "--criterion", "nc", "--json", "r.json", "--state", "s.cov")
+    line = running.until("watching")
+    assert "net.onnx" in line and "test.npz" in line and "r.json" not in line and "s.cov" not in line
+    replace("test.npz", "train.npz")
+    assert "test.npz" in running.until("changed:")
+    running.until("watching")
+    code, out, said = running.end()
+    assert code == 0, said
     assert "cover: of" in out and "in the second" in out
+    assert (folder / "r.json").exists()
+
+
+def test_the_exit_code_is_that_of_the_last_run(folder):
+    running = Watched("evaluate", "net.onnx", "test.npz", "--fail-under", "accuracy=1.0")
+    running.until("watching")
+    assert running.end(signal.SIGTERM)[0] == 2
+
+
+def test_a_run_that_fails_is_followed_by_another(folder):
+    running = Watched("evaluate", "net.onnx", "test.npz")
+    running.until("watching")
+    (folder / "bad").write_text("no network")
+    os.replace("bad", "net.onnx")
+    running.until("assay: net.onnx")
+    running.until("watching")
+    code, _, said = running.end()
+    assert code == 3, said
+
+
+def test_a_file_that_is_gone_is_waited_for(folder):
+    running = Watched("evaluate", "net.onnx", "test.npz")
+    running.until("watching")
+    os.rename("test.npz", "moved.npz")
+    replace("test.npz", "train.npz")
+    assert "test.npz" in running.until("changed:")
+    running.until("watching")
+    assert running.end()[0] == 0
+
+
+def test_an_assay_toml_is_watched_and_read_again(folder):
+    (folder / "assay.toml").write_text('[evaluate]\ndata = "test.npz"\n')
+    running = Watched("evaluate", "net.onnx")
+    running.until("watching")
+    (folder / "assay.toml").write_text('[evaluate]\ndata = "test.npz[:20]"\n')
+    assert "assay.toml" in running.until("changed:")
+    running.until("watching")
+    assert running.end()[0] == 0
+
+
+@pytest.mark.parametrize("arguments, said", [(["criteria"], "reads no file"), (["evaluate", "net.onnx", "test.npz", "--no-such-flag"], "--no-such-flag")])
+def test_what_cannot_be_watched_ends_at_once(folder, arguments, said):
+    done = subprocess.run([program_file(), *arguments, "--watch"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and said in done.stderr
