@@ -6,16 +6,19 @@ import { Orders, Verdicts } from "./audit";
 import { Characteristics } from "./characteristics";
 import { Contexts } from "./contexts";
 import { Criteria } from "./criteria";
+import { Explanations } from "./explanations";
 import { Exploration } from "./exploration";
 import { Growth } from "./growth";
 import { Importance } from "./importance";
 import { Inspection } from "./inspection";
 import { Mutants } from "./mutants";
 import { NetworkMap } from "./network";
+import { Radii } from "./radii";
 import { Records } from "./records";
 import { isRanking, Relevance } from "./relevance";
 import { Retraining } from "./retraining";
 import { Robustness } from "./robustness";
+import { Trends } from "./trends";
 
 export interface View {
   /** Also the anchor of its section. */
@@ -46,6 +49,21 @@ export const views: readonly View[] = [
     tables: ["curves", "severities", "criteria"],
     Component: Robustness,
     when: isRobustness,
+  },
+  {
+    id: "explanations",
+    title: "Explanations",
+    tables: ["explanations", "points"],
+    Component: Explanations,
+    when: (document) => usable(document, "explanations"),
+  },
+  { id: "radii", title: "Radii", tables: ["radii"], Component: Radii },
+  {
+    id: "trends",
+    title: "Trends",
+    tables: ["trends", "values"],
+    Component: Trends,
+    when: (document) => usable(document, "values"),
   },
   {
     id: "networks",
@@ -122,6 +140,10 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   attacks: ["attack", "success"],
   severities: ["curve", "severity", "accuracy"],
   by_characteristic: ["group", "value"],
+  explanations: ["method", "measure", "mean"],
+  points: ["method", "measure", "share", "probability"],
+  radii: ["share", "certified"],
+  values: ["finished", "figure", "value"],
   networks: ["network", "after"],
   retraining: ["set", "condition", "mean"],
   verdicts: ["criterion", "faults", "verdict", "tau"],

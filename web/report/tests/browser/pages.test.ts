@@ -5,10 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   attacked,
   audited,
+  bounded,
   characterised,
   decided,
   dropped,
+  explained,
   explored,
+  followed,
   hostile,
   large,
   lenet,
@@ -73,27 +76,34 @@ describe.each([1440, 390])("at %i pixels", (width) => {
     });
   });
 
-  it.each(["light", "dark"] as const)("shows what each command found, %s", async (scheme) => {
-    for (const [name, document] of [
-      ["relevance", ranking()],
-      ["verdicts", audited()],
-      ["mutants", mutants()],
-      ["attacks", attacked()],
-      ["drops", dropped()],
-      ["characteristics", characterised()],
-      ["exploration", explored()],
-      ["retraining", retrained()],
-    ] as const) {
-      const { page, faults } = await visit(browser, write([document]), { width, scheme });
-      expect(await overflow(page)).toBeLessThanOrEqual(0);
-      expect(await page.locator("#warnings li").count()).toBe(document.warnings.length);
-      expect(await page.locator("#network").count()).toBe(0);
-      await shoot(page, `${name}-${width}-${scheme}`);
-      expect(await violations(page)).toEqual([]);
-      expect(faults).toEqual([]);
-      await page.close();
-    }
-  });
+  it.each(["light", "dark"] as const)(
+    "shows what each command found, %s",
+    async (scheme) => {
+      for (const [name, document] of [
+        ["relevance", ranking()],
+        ["verdicts", audited()],
+        ["mutants", mutants()],
+        ["attacks", attacked()],
+        ["drops", dropped()],
+        ["explanations", explained()],
+        ["radii", bounded()],
+        ["trends", followed()],
+        ["characteristics", characterised()],
+        ["exploration", explored()],
+        ["retraining", retrained()],
+      ] as const) {
+        const { page, faults } = await visit(browser, write([document]), { width, scheme });
+        expect(await overflow(page)).toBeLessThanOrEqual(0);
+        expect(await page.locator("#warnings li").count()).toBe(document.warnings.length);
+        expect(await page.locator("#network").count()).toBe(0);
+        await shoot(page, `${name}-${width}-${scheme}`);
+        expect(await violations(page)).toEqual([]);
+        expect(faults).toEqual([]);
+        await page.close();
+      }
+    },
+    60_000,
+  );
 
   it("shows several documents", async () => {
     const { page, faults } = await visit(browser, write([lenet(), unknown(), { ...large(), gates: [] }]), {

@@ -6,13 +6,14 @@ import { parse } from "../../src/model/document";
 import { drops } from "../../src/model/drops";
 import { histogram, outline } from "../../src/model/histogram";
 import { clusters, combination } from "../../src/model/idc";
+import { explanationCurves, radii, trends } from "../../src/model/lines";
 import { mutantMap, tally } from "../../src/model/mutants";
 import { network } from "../../src/model/network";
 import { rankings } from "../../src/model/records";
 import { intervals } from "../../src/model/retraining";
 import { filtered, sorted } from "../../src/model/rows";
 import { step } from "../../src/model/scale";
-import { characterised, dropped, lenet } from "../fixtures/documents";
+import { bounded, characterised, dropped, explained, followed, lenet } from "../fixtures/documents";
 
 const read = (value: unknown) => {
   const document = parse(JSON.stringify({ documents: [value] }))[0];
@@ -301,5 +302,31 @@ describe("mutants", () => {
     const map = table === undefined ? undefined : mutantMap(table);
     expect([map?.operators.length, map?.layers.length]).toEqual([4, 7]);
     expect(map?.at("gauss-noise", "nowhere")).toBeUndefined();
+  });
+});
+
+describe("lines", () => {
+  it("follow an explanation by share, with the mean of its own measure", () => {
+    const [deletion, insertion] = explanationCurves(read(explained()));
+    expect(deletion?.points.map(({ x, y }) => [x, y])).toEqual([
+      [0, 0.98],
+      [0.5, 0.2],
+      [1, 0.1],
+    ]);
+    expect([deletion?.name, deletion?.figure]).toEqual(["ig, deletion", "mean 0.2731"]);
+    expect(insertion?.figure).toBe("mean 0.7000");
+  });
+
+  it("follow a figure over time, and only where there are two values", () => {
+    const found = trends(read(followed()));
+    expect(found.map(({ name }) => name)).toEqual(["net, cover, nc"]);
+    expect(found[0]?.points.map(({ y }) => y)).toEqual([0.35, 0.42, 0.4]);
+  });
+
+  it("tell which share stays right within a radius", () => {
+    const [proved, attacked] = radii(read(bounded()));
+    expect(proved?.points.at(1)).toEqual({ x: 0.021, y: 0.5 });
+    expect(proved?.figure).toBe("half of them up to 0.02100");
+    expect(attacked?.points.length).toBe(2);
   });
 });
