@@ -186,8 +186,8 @@ TEST_F(Configuration, EveryFlagOfCoverMeansTheSameInTheFile) {
   // trust itself. --carry-over is
   // for profiles of other networks, --fix for sizes that are left open, --items for networks that decide
   // about many items, --straight-through for networks with steps.
-  for (const char* elsewhere :
-       {"carry-over", "config", "fix", "help", "help-all", "items", "plugin", "straight-through", "trust"})
+  for (const char* elsewhere : {"carry-over", "config", "fix", "help", "help-all", "items", "plugin",
+                                "straight-through", "trust", "watch"})
     declared.erase(elsewhere);
   ASSERT_FALSE(declared.empty()) << help;
   for (const std::string& name : declared)
