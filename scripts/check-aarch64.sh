@@ -40,10 +40,11 @@ for release in bookworm trixie; do
     debootstrap --arch=arm64 --variant=minbase --include=python3-venv,python3-numpy $release "$root" >"$roots/$release.log"
   rm -rf "$root/asked"
   mkdir -p "$root/asked"
-  cp "$work"/{questions.py,net.onnx} "$folder"/assay-*-$tag-*_aarch64.whl "$root/asked"
+  wheel=$(echo "$folder"/assay-*-$tag-*_aarch64.whl)
+  cp "$work"/{questions.py,net.onnx} "$wheel" "$root/asked"
   echo "== aarch64, $release"
   unshare --mount sh -c 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" &&
-    exec chroot "$0" env -i HOME=/root PATH=/usr/bin:/bin bash -c "$1" /usr/bin/python3 /asked/assay-*.whl /asked' "$root" "$asked"
+    exec chroot "$0" env -i HOME=/root PATH=/usr/bin:/bin bash -c "$1" /usr/bin/python3 "/asked/$2" /asked' "$root" "$asked" "${wheel##*/}"
   /usr/bin/python3 "$source/scripts/questions.py" --compare "$work" "$root/asked" || failed=1
 done
 exit $failed

@@ -34,9 +34,9 @@ def installed_wheel(folder):
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\nexit 7\n")
     program.chmod(stat.S_IRWXU)
-    about = packages / "assay-0.1.0.dist-info"
+    about = packages / "assay-1.0.0.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: assay\nVersion: 0.1.0\n")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: assay\nVersion: 1.0.0\n")
     (about / "RECORD").write_text("../../../bin/assay,,\nassay/__init__.py,,\n")
     return package, program
 
