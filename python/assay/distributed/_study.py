@@ -16,8 +16,8 @@ from .._arrays import is_array
 from .._model import Model
 from .._results import Result
 from ..errors import DataError, MismatchError, UsageError
-from ..watch import named_files, stamps
 from ._part import Part
+from ._stamps import named_files, stamps
 
 __all__ = ["Study"]
 
