@@ -58,7 +58,7 @@ rm assay.toml
 
 # What is no plug-in, or one of another version, is refused.
 cp "$work/plugins/build/attack.so" other.so
-sed -i 's/assay 0\.[0-9.]*, compiler/assay 9.9.9, compiler/' other.so
+sed -i 's/assay [0-9][0-9.]*, compiler/assay 9.9.9, compiler/' other.so
 for refused in other.so "$work/prefix/bin/assay" missing.so; do
   if "$work/prefix/bin/assay" criteria --plugin "$refused" >"$work/output" 2>&1; then echo "accepted: $refused"; exit 1; fi
 done
