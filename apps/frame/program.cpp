@@ -20,7 +20,10 @@ namespace {
 void add_common_provenance(report::Document& document, const Program& program, const CLI::App& command,
                            const Context& context, double seconds) {
   const Settings& settings = context.settings;
-  document.provenance.emplace_back("options", recorded_options(command, context.effective));
+  // A run is the same whether it is watched or not, and a recorded command is one that ends.
+  EffectiveOptions effective = context.effective;
+  if (const CLI::Option* watch = command.get_option_no_throw("--watch")) leave_out({watch}, effective);
+  document.provenance.emplace_back("options", recorded_options(command, effective));
   if (const std::string file = file_of_option(command, "model"); !file.empty())
     document.provenance.emplace_back("model_file", file);
   for (const char* name : {"test", "data", "train"}) {

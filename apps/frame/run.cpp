@@ -150,14 +150,22 @@ int code_of(const report::Document& document, const Settings& settings) {
   return warned;
 }
 
-// The result in all files that were named. Where runs are watched, people see what is different.
+// The result in all files that were named. Where runs are watched, people see what is different; a result
+// that cannot be kept for the next run is shown whole all the same, then the error is thrown.
 void show(const report::Document& document, const Command& command, const Settings& settings,
           const Watch* watch) {
-  const auto difference = watch == nullptr ? std::nullopt : watch->compared(document);
+  std::optional<report::Document> difference;
+  std::exception_ptr not_kept;
+  try {
+    if (watch != nullptr) difference = watch->compared(document);
+  } catch (const Error&) {
+    not_kept = std::current_exception();
+  }
   if (difference)
     render(document, {*difference}, settings);
   else
     render(document, {document, command.printed(document)}, settings);
+  if (not_kept) std::rethrow_exception(not_kept);
 }
 
 // `watch`: of a run that is watched, else null.
@@ -195,7 +203,7 @@ void load_plugins(const Program& program, std::span<char* const> arguments) {
   }
 }
 
-// "assay 0.1.0 (commit ...)" and a line for each library.
+// "assay 1.0.0 (commit ...)" and a line for each library.
 std::string version_text(const Program& program) {
   std::string text;
   for (const auto& [name, version] : program.versions) {

@@ -56,7 +56,7 @@ def test_the_command_runs_again_and_says_what_is_different(folder):
     code, out, said = running.end()
     assert code == 0, said
     assert "cover: of" in out and "in the second" in out
-    assert (folder / "r.json").exists()
+    assert "--watch" not in (folder / "r.json").read_text()  # a recorded command is one that ends
 
 
 def test_the_exit_code_is_that_of_the_last_run(folder):
@@ -100,3 +100,18 @@ def test_an_assay_toml_is_watched_and_read_again(folder):
 def test_what_cannot_be_watched_ends_at_once(folder, arguments, said):
     done = subprocess.run([program_file(), *arguments, "--watch"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and said in done.stderr
+
+
+def test_a_result_that_cannot_be_kept_is_shown(folder, monkeypatch):
+    (folder / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder / "temporary"))
+    running = Watched("evaluate", "net.onnx", "test.npz", "--json", "r.json")
+    running.until("watching")
+    (kept,) = (folder / "temporary").glob("*/last.json")
+    kept.unlink()
+    (kept.parent / "next.json").mkdir()
+    replace("test.npz", "train.npz")
+    running.until("next.json")
+    running.until("watching")
+    code, out, _ = running.end()
+    assert code != 0 and out.count("accuracy") >= 2 and (folder / "r.json").exists()
