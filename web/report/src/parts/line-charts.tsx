@@ -6,6 +6,7 @@ import { Chart } from "./chart";
 import { Name } from "./name";
 
 interface Axes {
+  /** Of times, their ticks tell what they are and need two lines: the axis has no name of its own. */
   readonly x: string;
   readonly y: string;
   /** Of shares: both axes begin at 0, and y ends at 1. */
@@ -25,7 +26,7 @@ function LineChart({ line, axes: { x, y, shares, end } }: { line: Line; axes: Ax
       x: {
         ...(end === undefined ? {} : { domain: [0, end] }),
         ticks: 4,
-        label: x,
+        label: line.points[0]?.x instanceof Date ? null : x,
         labelAnchor: "right",
         labelArrow: "none",
         tickSize: 3,
