@@ -12,6 +12,7 @@
 #include <assay/mutation.h>
 #include <assay/records.h>
 #include "assay/audit/rank_correlation.h"
+#include "assay/coverage/item_doubts.h"
 #include "assay/coverage/select.h"
 #include "assay/data/portions.h"
 #include "assay/mutation/record_keys.h"
@@ -42,7 +43,7 @@ std::vector<double> places_of(std::vector<double> scores) {
 }
 
 Seen measured(const Session& session, std::shared_ptr<const coverage::Profile> profile,
-              const std::vector<std::string>& criteria, const DatasetPtr& test, std::size_t batch,
+              const std::vector<std::string>& criteria, const DatasetPtr& test, const PoolOptions& options,
               Progress& progress) {
   std::vector<coverage::CriterionChoice> choices;
   for (const std::string& criterion : criteria) choices.emplace_back(parse_spec("criterion", criterion));
@@ -51,7 +52,9 @@ Seen measured(const Session& session, std::shared_ptr<const coverage::Profile> p
     coverage::required<coverage::Itemised>(*state.total(c), state.specs()[c].text());
   Seen seen;
   seen.observations = coverage::measure(
-      session, state, test, {.batch = batch, .remember_records = true, .remember_items = true}, progress);
+      session, state, test,
+      {.batch = options.batch, .remember_records = true, .remember_items = true, .items = options.items},
+      progress);
   for (std::size_t c = 0; c < choices.size(); ++c) {
     const auto total = state.total(c);
     seen.criteria.push_back(
@@ -130,22 +133,33 @@ DatasetPtr noisy(const DatasetPtr& test, double sigma, std::uint64_t seed) {
       if (range) out[i] = std::clamp(out[i], range->low[channel], range->high[channel]);
     }
     if (!read.labels.empty()) record.label = read.labels[0];
+    if (!record.targets.empty()) std::ranges::copy(read.targets.as<float>(), record.targets.begin());
   });
 }
 
+// Of records, or by record the mean over its items; nothing where there are neither.
+std::vector<double> doubts_of(const Session& session, const DatasetPtr& test, const PoolOptions& options,
+                              const coverage::Observations& seen, Progress& progress) {
+  if (options.items && test->target_width() > 0)
+    return coverage::doubts_of_items(session, test, *options.items->task,
+                                     selection::doubts().find("deepgini").score, options.batch, progress);
+  if (seen.records.size() != test->size()) return {};
+  std::vector<double> doubt(test->size(), std::numeric_limits<double>::quiet_NaN());
+  for (const coverage::RecordFacts& record : seen.records) doubt[record.record] = record.doubt("deepgini");
+  return doubt;
+}
+
 // The balance of classes by itself, and doubt.
-void add_baselines(Pool& pool, const coverage::Observations& seen) {
+void add_baselines(Pool& pool, std::vector<double> doubts) {
   Measured classes{.name = "different classes", .rows = {}, .baseline = true};
   for (const std::int32_t name : pool.classes) {
     const auto item = static_cast<std::uint32_t>(name);
     classes.rows.add(std::span(&item, 1));
   }
   pool.criteria.push_back(std::move(classes));
-  if (seen.records.size() != pool.records()) return;
-  std::vector<double> doubt(pool.records(), std::numeric_limits<double>::quiet_NaN());
-  for (const coverage::RecordFacts& record : seen.records) doubt[record.record] = record.doubt("deepgini");
+  if (doubts.empty()) return;
   pool.criteria.push_back(
-      {.name = "sum of deepgini", .rows = {}, .scores = places_of(std::move(doubt)), .baseline = true});
+      {.name = "sum of deepgini", .rows = {}, .scores = places_of(std::move(doubts)), .baseline = true});
 }
 
 void add_misclassified(Pool& pool, const coverage::Observations& seen) {
@@ -168,7 +182,7 @@ void add_misclassified(Pool& pool, const coverage::Observations& seen) {
 Pool make_pool(const Session& session, std::shared_ptr<const coverage::Profile> profile,
                const std::vector<std::string>& criteria, const DatasetPtr& test, const PoolOptions& options,
                Progress& progress) {
-  Seen seen = measured(session, profile, criteria, test, options.batch, progress);
+  Seen seen = measured(session, profile, criteria, test, options, progress);
   Pool pool;
   pool.classes.assign(test->size(), 0);
   std::int32_t classes = 1;
@@ -186,7 +200,7 @@ Pool make_pool(const Session& session, std::shared_ptr<const coverage::Profile> 
     measure_again(pool, fmt::format("noise {}", *options.noise), session, profile, criteria,
                   noisy(test, *options.noise, options.seed), options, progress);
   std::ranges::move(seen.surprising, std::back_inserter(pool.criteria));
-  add_baselines(pool, seen.observations);
+  add_baselines(pool, doubts_of(session, test, options, seen.observations, progress));
   add_misclassified(pool, seen.observations);
   return pool;
 }
@@ -196,7 +210,7 @@ void measure_again(Pool& pool, const std::string& name, const Session& session,
                    const DatasetPtr& test, const PoolOptions& options, Progress& progress) {
   if (test->size() != pool.records())
     fail(Fault::mismatch, "'{}' has {} records, and the audit {}", name, test->size(), pool.records());
-  pool.again[name] = measured(session, std::move(profile), criteria, test, options.batch, progress).criteria;
+  pool.again[name] = measured(session, std::move(profile), criteria, test, options, progress).criteria;
 }
 
 void add_mutants(Pool& pool, const mutation::MutationState& state, double quality, const DatasetPtr& test) {

@@ -22,7 +22,8 @@ using Preset = std::map<std::string, std::string>;
 const std::map<std::string, Preset>& presets() {
   static const Preset usual = {{"layout", "rows"},       {"boxes", "xyxy"},      {"normalised", "no"},
                                {"score", "probability"}, {"background", "none"}, {"labels", "all"},
-                               {"first", "0"},           {"nms", "none"},        {"strides", ""}};
+                               {"first", "0"},           {"nms", "none"},        {"strides", ""},
+                               {"anchors", ""},          {"variances", "1+1"}};
   const auto with = [](Preset own) {
     own.insert(usual.begin(), usual.end());
     return own;
@@ -35,8 +36,11 @@ const std::map<std::string, Preset>& presets() {
                       {"nms", "0.65"}})},
       {"yolo8", with({{"parts", "box+scores"}, {"layout", "columns"}, {"boxes", "cxcywh"}, {"nms", "0.7"}})},
       {"yolo10", with({{"parts", "box+score+number"}})},
-      {"ssd",
-       with({{"parts", "box/scores"}, {"normalised", "yes"}, {"background", "first"}, {"nms", "0.45"}})},
+      {"ssd", with({{"parts", "box/scores"},
+                    {"normalised", "yes"},
+                    {"background", "first"},
+                    {"nms", "0.45"},
+                    {"variances", "0.1+0.2"}})},
       {"retinanet", with({{"parts", "box/scores"}, {"nms", "0.5"}})},
       {"detr", with({{"parts", "box/scores"},
                      {"boxes", "cxcywh"},
@@ -68,7 +72,7 @@ Kind kind_named(const SpecOptions& options, const std::string& option, const std
 
 const std::vector<std::string> yes_or_no = {"no", "yes"},
                                part_names = {"box", "objectness", "scores", "score", "number", "skip"},
-                               corner_names = {"xyxy", "xywh", "cxcywh", "yxyx", "cells"};
+                               corner_names = {"xyxy", "xywh", "cxcywh", "yxyx", "cells", "offsets"};
 
 // What users say, and the preset's values for the rest.
 class FormReader {
@@ -85,6 +89,8 @@ class FormReader {
             .all_labels = kind<bool>("labels", {"best", "all"}),
             .first = static_cast<std::int64_t>(std::llround(number("first", 0, 1e6))),
             .strides = strides(),
+            .anchors = anchors(),
+            .variances = variances(),
             .suppression = text("nms") == "none" ? 1 : number("nms", 0, 1)};
   }
 
@@ -112,6 +118,26 @@ class FormReader {
            options_.owner());
     return given.empty() ? std::vector<std::int64_t>()
                          : parse_positive(given, '+', options_.owner() + ": strides", "8+16+32");
+  }
+
+  std::vector<Box> anchors() const {
+    const std::string& file = text("anchors");
+    if ((text("boxes") == "offsets") != !file.empty())
+      fail(Fault::usage, "{}: boxes=offsets and anchors=FILE belong together", options_.owner());
+    return file.empty() ? std::vector<Box>() : anchors_in(file);
+  }
+
+  Variances variances() const {
+    if (!options_.text("variances").empty() && text("boxes") != "offsets")
+      fail(Fault::usage, "{}: variances= has no effect without boxes=offsets", options_.owner());
+    std::vector<double> factors;
+    for (const std::string& part : parts_of(text("variances"), "+"))
+      factors.push_back(number_of<double>(part).value_or(0));
+    if (factors.size() != 2 || !(std::ranges::min(factors) > 0))
+      fail(Fault::usage,
+           "{}: variances={} are not two factors above 0, of middles and sides, such as 0.1+0.2",
+           options_.owner(), text("variances"));
+    return {factors[0], factors[1]};
   }
 
   std::vector<std::vector<BoxPart>> parts() const {
@@ -257,8 +283,10 @@ std::vector<SpecOption> Detector::options() {
       {"layout", "", "rows or columns: where a box is in an output"},
       {"boxes", "",
        "xyxy, xywh, cxcywh, yxyx, or cells: the middle from the corner of a cell of a grid, logarithms of "
-       "sides"},
+       "sides; offsets: from anchors"},
       {"strides", "", "of cells: the sides of those of each grid, in pixels, joined by +"},
+      {"anchors", "", "of offsets: a file with left, top, right, bottom of an anchor a line, as boxes are"},
+      {"variances", "", "of offsets: factors of middles and of logarithms of sides, such as 0.1+0.2"},
       {"normalised", "", "yes where 1 is the picture's side, no for pixels of the network's input"},
       {"score", "", "probability, sigmoid or softmax: what makes probabilities of scores"},
       {"background", "", "none, first or last: the score that no object is there"},
@@ -284,6 +312,9 @@ Detector::Detector(const SpecOptions& options, const TaskSubject& subject)
          options.owner(), to_string(subject.input));
   choose_outputs(options.words("outputs"), subject);
   if (form_.corners == Corners::cells) place_cells();
+  if (form_.corners == Corners::offsets)
+    require_boxes(form_.anchors.size(),
+                  fmt::format("{} holds {} anchors", options.text("anchors"), form_.anchors.size()));
 }
 
 void Detector::place_cells() {
@@ -297,17 +328,21 @@ void Detector::place_cells() {
       for (double column = 0; column < columns; ++column) cells_.push_back({column, row, stride});
     }
   }
+  require_boxes(cells_.size(),
+                fmt::format("grids of cells of {} pixels have {} cells in a picture of {:g}x{:g}",
+                            fmt::join(form_.strides, " and "), cells_.size(), size_->height, size_->width));
+}
+
+void Detector::require_boxes(std::size_t count, const std::string& what) const {
   const auto output = static_cast<std::size_t>(
       std::ranges::find_if(form_.parts, [](const auto& parts) { return has_part(parts, BoxPart::box); }) -
       form_.parts.begin());
   const std::size_t boxes = sizes_[output] / widths_[output];
-  if (boxes != cells_.size())
-    fail(Fault::mismatch,
-         "{}: grids of cells of {} pixels have {} cells in a picture of {:g}x{:g}, and output '{}' holds {} "
-         "boxes; "
-         "give strides= or size=HEIGHTxWIDTH",
-         owner_, fmt::join(form_.strides, " and "), cells_.size(), size_->height, size_->width,
-         outputs_[output], boxes);
+  if (boxes != count)
+    fail(Fault::mismatch, "{}: {}, and output '{}' holds {} boxes; give {}", owner_, what, outputs_[output],
+         boxes,
+         cells_.empty() ? "the anchors of this network, in the order of its boxes"
+                        : "strides= or size=HEIGHTxWIDTH");
 }
 
 const TaskOutput& Detector::chosen_output(std::size_t p, const std::string& name,
@@ -399,8 +434,9 @@ Detector::Views Detector::views_of(const JudgedRecord& record) const {
     if (o > 0 && boxes != views.boxes)
       fail(Fault::mismatch, "output '{}' holds {} boxes, and output '{}' {}", outputs_[0], views.boxes,
            outputs_[o], boxes);
-    if (!cells_.empty() && boxes > cells_.size())
-      fail(Fault::mismatch, "output '{}' holds {} boxes of {} cells", outputs_[o], boxes, cells_.size());
+    if (const std::size_t most = std::max(cells_.size(), form_.anchors.size()); most > 0 && boxes > most)
+      fail(Fault::mismatch, "output '{}' holds {} boxes of {} {}", outputs_[o], boxes, most,
+           cells_.empty() ? "anchors" : "cells");
     views.boxes = boxes;
     std::size_t at = 0;
     for (const BoxPart part : form_.parts[o]) {
@@ -424,6 +460,7 @@ Box Detector::box_of(const PartView& view, std::size_t box) const {
     return {(x - width / 2) * stride, (y - height / 2) * stride, (x + width / 2) * stride,
             (y + height / 2) * stride};
   }
+  if (form_.corners == Corners::offsets) found = moved(form_.anchors[box], {a, b, c, d}, form_.variances);
   if (!form_.normalised) return found;
   return {found.left * size_->width, found.top * size_->height, found.right * size_->width,
           found.bottom * size_->height};

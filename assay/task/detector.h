@@ -13,6 +13,7 @@
 #include <assay/array.h>
 #include <assay/extend/spec.h>
 #include <assay/extend/task.h>
+#include "assay/task/anchors.h"
 #include "assay/task/detection.h"
 
 namespace assay::task {
@@ -21,8 +22,8 @@ namespace assay::task {
 // there are classes (and perhaps a background), the score of one class and its number, one to be left out.
 enum class BoxPart { box, objectness, scores, score, number, skip };
 // Cells: of boxes that belong to the cells of grids over the picture, the middle's distance from the
-// cell's corner and the logarithms of the sides, all in sides of a cell.
-enum class Corners { xyxy, xywh, cxcywh, yxyx, cells };
+// cell's corner and the logarithms of the sides, all in sides of a cell. Offsets: from anchors.
+enum class Corners { xyxy, xywh, cxcywh, yxyx, cells, offsets };
 enum class ScoreKind { probability, sigmoid, softmax };
 enum class Background { none, first, last };
 
@@ -36,6 +37,8 @@ struct DetectorForm {
   bool all_labels = true;                  // a box is a detection of every class, not of its likeliest alone
   std::int64_t first = 0;                  // number of the first class, of outputs that give numbers
   std::vector<std::int64_t> strides = {};  // pixels of a cell's side, by grid
+  std::vector<Box> anchors = {};           // by box, of offsets
+  Variances variances = {1, 1};
   double suppression = 1;  // overlap above which detections of a class hide each other; 1: none do
 };
 
@@ -109,6 +112,8 @@ class Detector {
                                   std::vector<const TaskOutput*>& free) const;
   void choose_outputs(const std::vector<std::string>& names, const TaskSubject& subject);
   void place_cells();
+  // Throws Error{mismatch} unless the output with boxes holds so many; `what` they are.
+  void require_boxes(std::size_t count, const std::string& what) const;
   Views views_of(const JudgedRecord& record) const;
   // By output, numbers and where it begins in these.
   std::vector<std::pair<std::span<const float>, std::size_t>> parts_of_record(

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/coverage.h>
 #include <assay/dataset.h>
 #include <assay/mutation_state.h>
 #include <assay/profile.h>
@@ -54,6 +55,7 @@ struct Pool {
 struct PoolOptions {
   std::size_t clusters = 0;          // 0: two for each class, at most 40
   std::optional<double> noise = {};  // criteria measured again on records with so much Gaussian noise
+  std::optional<coverage::ItemChoice> items = {};  // a record covers what these of it cover; as the profile
   std::size_t batch = 0;
   std::uint64_t seed = 1;
 };

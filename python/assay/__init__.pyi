@@ -335,6 +335,7 @@ def audit(
     layer: str | PathLike[str] | list[str | PathLike[str]] | None = ...,
     method: str | PathLike[str] | None = ...,
     task: SpecLike | None = ...,
+    items: float | None = ...,
     mutants: str | PathLike[str] | None = ...,
     findings: SpecLike | None = ...,
     count: int | None = ...,

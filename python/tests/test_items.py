@@ -452,3 +452,23 @@ def test_selection_learns_from_items_of_training_records(case):
     x, y = case.records(60)
     chosen = assay.select(case.network(), (x, y), train=(x, y), task=case.task, by="minimise", criterion="idc[m=2]")
     assert 0 < chosen.facts["chosen"] <= 16
+
+
+def test_criteria_are_audited_by_items(case):
+    """A record covers what its items cover: of records that are all there twice, all but one cover what `cover` says."""
+    if isinstance(case, Numbers):
+        pytest.skip("numbers have no classes")
+    x, y = (np.concatenate([part, part]) for part in case.records(30))
+    options = {"train": (x[:20], y[:20]), "test": (x, y), "task": case.task, "layer": "hidden", "items": "all"}
+    criteria = ["kmnc[sections=10]", "dsc"]
+    few = {"subsets": 10, "permutations": 19, "resamples": 20, "orders": 19}
+    result = assay.audit(case.network(), criterion=criteria, count=2, sizes="20,59", noise=0.05, **few, **options)
+    assert result.facts["items"].startswith("all items of each record")
+    covered = {row["criterion"]: row for row in assay.cover(case.network(), criterion=criteria, **options).table("criteria")}
+    judged = {row["criterion"]: row for row in result.table("discrimination")}
+    for criterion in criteria:
+        (name,) = (name for name in judged if name.startswith(criterion.split("[")[0]))
+        share = int(covered[name]["covered"]) / int(covered[name]["coverable"])
+        assert judged[name]["mean_20"] <= judged[name]["mean_59"] == pytest.approx(share, abs=1e-4)
+    assert judged["kmnc[sections=10]"]["mean_20"] > 0
+    assert "sum of deepgini" in {row["criterion"] for row in result.table("verdicts")}

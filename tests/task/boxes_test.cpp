@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
 
@@ -273,6 +274,38 @@ TEST(Boxes, MayBelongToCellsOfGrids) {
               HasSubstr("and output 'o' holds 8 boxes"));
   EXPECT_THAT(fault_of([&] { made("boxes[format=yolo5,strides=8]", subject); }),
               HasSubstr("belong together"));
+}
+
+// An anchor of 4 x 2 with its middle at 4, 3 and one of 2 x 2 at 9, 9; the factors of SSD are 0.1 and 0.2.
+TEST(Boxes, MayBeOffsetsFromAnchors) {
+  const std::string file = ::testing::TempDir() + "/assay_anchors.csv";
+  std::ofstream(file) << "2,2,6,4\n8 8 10 10\r\n";
+  const TaskSubject subject{
+      .output = {2, 4}, .targets = 5, .input = {3, 20, 20}, .outputs = {{"loc", {2, 4}}, {"conf", {2, 2}}}};
+  const std::string options = "format=ssd,normalised=no,score=softmax,names=a,boxes=offsets,anchors=" + file;
+  const auto task = made("boxes[" + options + "]", subject);
+  // 4 + 5 * 0.1 * 4 = 6 and 3 + 0; sides 4 * 2 and 2: 2..10 by 2..4. The second stays where it is.
+  const std::vector<float> boxes = {5, 0, std::log(2.0F) / 0.2F, 0, 0, 0, 0, 0}, scores = {0, 9, 0, 8};
+  const auto right = [&](const std::vector<float>& label) {
+    return task->judge({.output = boxes, .targets = label, .others = {scores}}).sums.right;
+  };
+  EXPECT_EQ(right({0, 2, 2, 10, 4}), 1U);
+  EXPECT_EQ(right({0, 8, 8, 10, 10}), 1U);
+  EXPECT_EQ(right({0, 2, 2, 5, 4}), 0U);
+  const Items items =
+      task->decide(std::vector<float>{5, 0, std::log(2.0F) / 0.2F, 0, 0, 0, 0, 0, 0, 9, 0, 8});
+  ASSERT_EQ(items.classes.size(), 2U);
+  EXPECT_NEAR(items.place(0)[2], 10, 1e-4);
+  const auto said = [&](const std::string& text) {
+    return fault_of([&] { made("boxes[" + text + "]", subject); });
+  };
+  EXPECT_THAT(said(options + ",variances=1"), HasSubstr("not two factors above 0"));
+  EXPECT_THAT(said("format=ssd,variances=1+1"), HasSubstr("no effect without boxes=offsets"));
+  EXPECT_THAT(said("format=ssd,boxes=offsets"), HasSubstr("belong together"));
+  std::ofstream(file) << "2,2,6,4\n";
+  EXPECT_THAT(said(options), HasSubstr("holds 1 anchors, and output 'loc' holds 2 boxes"));
+  std::ofstream(file) << "2,2,6,4\n6,2,2,4\n";
+  EXPECT_THAT(said(options), HasSubstr("line 2 is '6,2,2,4'; an anchor is four numbers"));
 }
 
 }  // namespace

@@ -133,6 +133,11 @@ TEST(Text, WhatDoesNotFitIsSaid) {
               HasSubstr("both axes of [3, 3] fit 2 symbols; give axis=1 or axis=2"));
   EXPECT_THAT(said("axis=1,alphabet=" + file, {5, 3}), HasSubstr("axis 1 of [5, 3] does not fit"));
   EXPECT_THAT(said("blank=3,alphabet=" + file, {5, 3}), HasSubstr("blank=3 is not among 3 scores"));
+  // As many symbols as scores: a blank that no line is for, unless its number is given.
+  EXPECT_THAT(said("alphabet=" + file, {5, 2}), HasSubstr("the first one is '"));
+  EXPECT_THAT(said("blank=0,alphabet=" + file, {5, 2}), HasSubstr("nothing"));
+  const std::string named = alphabet_file("assay_alphabet_named.txt", "<blank>\na\n");
+  EXPECT_THAT(said("alphabet=" + named, {5, 2}), HasSubstr("nothing"));
   EXPECT_THAT(said("alphabet=" + alphabet_file("assay_holes.txt", "a\n\nb\n"), {5, 3}),
               HasSubstr("line 2 is empty"));
   EXPECT_THAT(said("alphabet=" + alphabet_file("assay_bytes.txt", "\xFF\n"), {5, 3}),

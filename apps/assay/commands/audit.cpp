@@ -28,6 +28,10 @@ class Audit final : public Command {
     flags.add("--method", question_.learn.importance.method,
               "attribution by which idc ranks neurons (assay importance --help lists them)");
     add_task(flags, question_.task);
+    flags.add(
+        "--items N", question_.items,
+        "look at items (pixels, tokens, boxes, labels) in place of records: N of each, drawn at random, or "
+        "all; a record covers what its items cover");
     flags.naming(Concept::input)
         .add(
             "--mutants FILE", question_.mutants,

@@ -43,16 +43,28 @@ std::vector<report::Warning> keep_possible(const std::shared_ptr<const coverage:
   return results::left_out_warnings(found);
 }
 
-std::shared_ptr<const coverage::Profile> learned(const Session& session, const AuditQuestion& question,
-                                                 const std::vector<std::string>& criteria,
-                                                 const Setting& setting, Progress& progress) {
+// What criteria compare a network with, and the items that they look at, decided as in its training records.
+struct AuditKnowledge {
+  std::shared_ptr<const coverage::Profile> profile;
+  std::optional<coverage::ItemChoice> items;
+};
+
+AuditKnowledge learned(const Session& session, const AuditQuestion& question,
+                       const std::vector<std::string>& criteria, const Setting& setting, Progress& progress) {
   coverage::LearnOptions learn = question.learn;
   for (const Spec& spec : specs_in(criteria)) learn.criteria.emplace_back(spec);
   learn.batch = learn.importance.batch = setting.batch;
   const Decided decision = decided(question.task, session, question.training, {});
   learn.importance.task = decision.task;
+  learn.items = chosen_items(question.items, decision, setting);
   learn.subjects = layers_for(learn.subjects, session, decision, progress);
-  return coverage::learned_profile(session, decision.data, learn, progress);
+  return {coverage::learned_profile(session, decision.data, learn, progress), learn.items};
+}
+
+void add_audited_items(report::Document& document, const AuditKnowledge& known) {
+  if (!known.items) return;
+  document.facts.push_back({"items", "what is looked at",
+                            known.items->text() + " items of each record; a record covers what they cover"});
 }
 
 void add_mutants(audit::Pool& pool, const Session& session, const Decided& decision,
@@ -70,6 +82,16 @@ void add_mutants(audit::Pool& pool, const Session& session, const Decided& decis
   audit::add_mutants(pool, state, question.quality, decision.data);
 }
 
+// `classless`: records have no class by which subsets could be drawn, and nothing else is asked for.
+audit::AuditOptions settled_audit(const audit::AuditOptions& asked, std::size_t records, bool classless,
+                                  const Setting& setting) {
+  audit::AuditOptions options = audit::settled(asked, records);
+  if (classless) std::erase(options.samplers, "class");
+  options.seed = setting.seed;
+  options.threads = static_cast<std::size_t>(setting.session.threads);
+  return options;
+}
+
 }  // namespace
 
 report::Document audit_criteria(const Session& session, const AuditQuestion& question, const Setting& setting,
@@ -78,23 +100,21 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   const DatasetPtr& test = decision.data;
   if (question.mutants.empty() && question.count > 0)
     audit::require_classes(session, *test, decision.task.get());
-  audit::AuditOptions options = audit::settled(question.options, test->size());
-  const bool drawn_by_class = decision.task && options.samplers == audit::AuditOptions().samplers;
-  if (drawn_by_class) std::erase(options.samplers, "class");
-  options.seed = setting.seed;
-  options.threads = static_cast<std::size_t>(setting.session.threads);
-  const audit::PoolOptions pooling{.noise = question.noise, .batch = setting.batch, .seed = setting.seed};
+  const bool classless = decision.task && question.options.samplers == audit::AuditOptions().samplers;
+  const audit::AuditOptions options = settled_audit(question.options, test->size(), classless, setting);
   std::vector<std::string> criteria = chosen_criteria(question);
-  const auto profile = learned(session, question, criteria, setting, progress);
+  const AuditKnowledge known = learned(session, question, criteria, setting, progress);
+  audit::PoolOptions pooling{
+      .noise = question.noise, .items = known.items, .batch = setting.batch, .seed = setting.seed};
   std::vector<report::Warning> left_out;
-  if (question.criteria.empty()) left_out = keep_possible(profile, criteria);
-  if (question.by_layer) criteria = audit::with_layers(criteria, *profile);
-  audit::Pool pool = audit::make_pool(session, profile, criteria, test, pooling, progress);
+  if (question.criteria.empty()) left_out = keep_possible(known.profile, criteria);
+  if (question.by_layer) criteria = audit::with_layers(criteria, *known.profile);
+  audit::Pool pool = audit::make_pool(session, known.profile, criteria, test, pooling, progress);
   for (const std::string& file : question.twins) {
     const Session twin(read_model(file), setting.session_for(test.get()));
-    audit::measure_again(pool, twin.graph().name(), twin,
-                         learned(twin, question, criteria, setting, progress), criteria, test, pooling,
-                         progress);
+    const AuditKnowledge of_twin = learned(twin, question, criteria, setting, progress);
+    pooling.items = of_twin.items;
+    audit::measure_again(pool, twin.graph().name(), twin, of_twin.profile, criteria, test, pooling, progress);
   }
   add_mutants(pool, session, decision, question, setting, progress);
   if (!question.findings.empty()) audit::add_findings(pool, open_dataset(question.findings), test);
@@ -102,9 +122,10 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   report::Document document =
       results::document_of(result, pool, fmt::format("{} on {}", session.graph().name(), test->describe()));
   add_task(document, decision);
+  add_audited_items(document, known);
   const std::vector<groups::Group> groups = groups::groups_of(*test);
   results::add_groups(document, *test, groups, results::by_group(pool, groups));
-  if (drawn_by_class)
+  if (classless)
     document.notices.emplace_back("no subsets are drawn by class: records with many items have none");
   results::add_warnings(document, std::move(left_out));
   results::add_provenance(document, session.graph(), {{"test", test}, {"train", question.training}});

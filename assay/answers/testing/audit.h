@@ -17,7 +17,8 @@ namespace assay::answers {
 struct AuditQuestion {
   std::string task = {};  // spec of a task; empty: the one that network and test data have
   DatasetPtr training = {}, test = {};
-  std::string preset = {};                 // criteria of it, and ...
+  std::string items = {};   // so many of each record are looked at in its place, or all; empty: records
+  std::string preset = {};  // criteria of it, and ...
   std::vector<std::string> criteria = {};  // ... further ones; the preset "audit" where there are neither
   bool by_layer = false;                   // those that count all layers layer by layer as well
   coverage::LearnOptions learn = {};       // its subjects count

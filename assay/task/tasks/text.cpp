@@ -221,9 +221,11 @@ class Text final : public Task {
   }
 
   void place_blank(const SpecOptions& options, std::vector<std::string> symbols) {
-    blank_ = options.text("blank") == "last" ? scores_ - 1 : options.count("blank", 0);
+    const std::string& given = options.text("blank");
+    blank_ = given.empty() ? 0 : given == "last" ? scores_ - 1 : options.count("blank", 0);
     if (blank_ >= scores_)
       fail(Fault::usage, "{}: blank={} is not among {} scores, from 0 on", options.owner(), blank_, scores_);
+    if (given.empty() && symbols.size() == scores_) require_blank(options, symbols[blank_]);
     if (symbols.size() < scores_)
       symbols.insert(symbols.begin() + static_cast<std::ptrdiff_t>(blank_), "(blank)");
     names_ = std::move(symbols);
@@ -232,6 +234,17 @@ class Text final : public Task {
       symbols_.emplace_back(codes.begin(), codes.end());
     }
     symbols_[blank_].clear();
+  }
+
+  // An alphabet with one symbol too many has as many as there are scores, too; its first one would be lost.
+  static void require_blank(const SpecOptions& options, const std::string& symbol) {
+    const std::vector<std::string> usual = {"-", "_", "~", "\u03B5", "\u2205"};  // epsilon, the empty set
+    if (character_codes(symbol)->size() > 1 || std::ranges::find(usual, symbol) != usual.end()) return;
+    fail(Fault::mismatch,
+         "{}: {} has as many symbols as the network has scores, so one of them is the blank, but the first "
+         "one is '{}'; take out what the network does not write, or say which line is the blank's (blank=0 "
+         "for the first, blank=last)",
+         options.owner(), options.text("alphabet"), symbol);
   }
 
   std::int64_t nothing() const { return static_cast<std::int64_t>(names_.size()) - 1; }
@@ -387,11 +400,14 @@ TaskInfo text_task() {
           "the other; recall and precision of a symbol are those of one shortest way between the texts",
       .limits = "greedy decoding, no beams and no language model; upper and lower case differ",
       .paper = "Graves et al., ICML 2006 (CTC); Levenshtein, 1966",
-      .options = {{"alphabet", "", "file with one symbol a line, in the order of the network's scores"},
-                  {"blank", "0", "number of the blank among the scores; last: the last one"},
-                  {"axis", "", "axis of the symbols, the batch axis counted as 0; empty: the one that fits"},
-                  {"labels", "characters",
-                   "characters: numbers of Unicode, as texts= of the data; symbols: numbers of scores"}},
+      .options =
+          {{"alphabet", "", "file with one symbol a line, in the order of the network's scores"},
+           {"blank", "",
+            "number of the blank among the scores, or last; empty: 0, where an alphabet with a line for "
+            "the blank names it so that it is no character, such as <blank>"},
+           {"axis", "", "axis of the symbols, the batch axis counted as 0; empty: the one that fits"},
+           {"labels", "characters",
+            "characters: numbers of Unicode, as texts= of the data; symbols: numbers of scores"}},
       .fits = [](const TaskSubject&) { return false; },
       .make = [](const SpecOptions& options, const TaskSubject& subject) -> std::unique_ptr<Task> {
         if (options.text("alphabet").empty())
