@@ -1,6 +1,7 @@
 // Criteria with the options of a paper or its released code.
 
 #include <assay/extend/criteria.h>
+#include "assay/coverage/released.h"
 
 namespace assay::coverage {
 
@@ -20,6 +21,11 @@ Catalogue<CriteriaPreset>& presets() {
             "Gerasimou et al., ICSE 2020: IDC with everything it was compared to, options as in section 5",
             {"idc[m=6]", "idc[m=8]", "idc[m=10]", "idc[m=12]", "nc[threshold=0.75]", "kmnc[sections=1000]",
              "nbc", "snac", "tknc[k=3]", "lsc[upper=2000,buckets=1000]", "dsc[upper=2,buckets=1000]"}}},
+          {{released_preset,
+            "Gerasimou et al., ICSE 2020: IDC as the released code computes it, which the paper's figures "
+            "rest "
+            "on and its text does not define; of assay cover alone, nothing else beside it",
+            {"idc"}}},
           {{"deepxplore",
             "Pei et al., SOSP 2017: neuron coverage, activations scaled by layer and record",
             {"nc[threshold=0]", "nc[threshold=0.25]", "nc[threshold=0.5]", "nc[threshold=0.75]"}}},

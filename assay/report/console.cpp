@@ -133,7 +133,8 @@ std::string percent_at_most(double fraction, int decimals) {
 
 std::string shown(const Column& column, const Cell& cell) {
   const auto* const number = std::get_if<double>(&cell);
-  const bool is_bound = column.kind == Column::Kind::percent && column.title.ends_with("at most");
+  const bool is_upper = column.title == "to" || column.title.ends_with("at most");
+  const bool is_bound = column.kind == Column::Kind::percent && is_upper;
   return is_bound && number != nullptr ? percent_at_most(*number, column.decimals)
                                        : shown(cell, column.kind, column.decimals);
 }

@@ -17,9 +17,7 @@ class MutantRow {
   std::string text(std::string_view id) const {
     for (std::size_t c = 0; c < table_.columns.size(); ++c) {
       if (table_.columns[c].id != id) continue;
-      return std::holds_alternative<std::monostate>(cells_[c])
-                 ? ""
-                 : shown(cells_[c], table_.columns[c].kind, table_.columns[c].decimals);
+      return std::holds_alternative<std::monostate>(cells_[c]) ? "" : shown(table_.columns[c], cells_[c]);
     }
     return {};
   }

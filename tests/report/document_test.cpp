@@ -67,6 +67,7 @@ TEST(Console, RoundsUpperBoundsUp) {
   for (const auto& [bound, text] : bounds) {
     EXPECT_EQ(percent_at_most(bound), text);
     EXPECT_EQ(shown(Column{"upper", "failures at most", Column::Kind::percent}, bound), text);
+    EXPECT_EQ(shown(Column{"high", "to", Column::Kind::percent}, bound), text);
     EXPECT_EQ(shown(Fact{"upper", "failures at most", bound, Column::Kind::percent}), text);
     EXPECT_EQ(shown(Column{"share", "failures", Column::Kind::percent}, bound), percent(bound));
   }

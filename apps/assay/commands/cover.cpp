@@ -9,6 +9,8 @@
 #include "apps/assay/unit_choice.h"
 #include "assay/answers/testing/attack.h"
 #include "assay/answers/testing/coverage.h"
+#include "assay/answers/testing/released_coverage.h"
+#include "assay/coverage/released.h"
 #include "assay/coverage/settings.h"
 #include "assay/support/files/input_file.h"
 #include "assay/support/text/text.h"
@@ -102,6 +104,12 @@ class Cover final : public Command {
     learning_ = flags.named({"--units", "--layer", "--count-layer", "--share", "--cap", "--method",
                              "--absolute", "--normalised", "--min-k", "--max-k", "--drop-zeros", "--round",
                              "--reduction", "--items"});
+    not_released_ = flags.named(
+        {"--criterion", "--units",      "--count-layer", "--share",     "--cap",           "--profile",
+         "--method",    "--absolute",   "--normalised",  "--task",      "--clusterer",     "--min-k",
+         "--max-k",     "--drop-zeros", "--round",       "--reduction", "--items",         "--by-class",
+         "--context",   "--shard",      "--carry-over",  "--state",     "--journal-every", "--append",
+         "--top",       "--records",    "--extend-with", "--made-dir",  "--reached"});
     of_subjects_ = flags.named({"--layer"});
     of_layers_ = flags.named({"--count-layer"});
     of_share_ = flags.named({"--share", "--cap"});
@@ -119,6 +127,7 @@ class Cover final : public Command {
 
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
+    if (question_.preset == coverage::released_preset) return run_released(context);
     require_kept("--state", question_.state);
     if (train_.given()) require_kept("--profile", profile_);
     const DatasetPtr test = test_.open();
@@ -144,6 +153,19 @@ class Cover final : public Command {
   }
 
  private:
+  // Another computation than that of criteria, with options of its own.
+  report::Document run_released(Context& context) {
+    refuse_without_effect(
+        not_released_,
+        of_flags("with --preset {}, which computes what the released code does", coverage::released_preset));
+    const DatasetPtr test = test_.open();
+    const Session session = model_.open(context, test.get());
+    question_.training = train_.given() ? train_.open() : nullptr;
+    question_.accuracy = check_.declared();
+    question_.conditions = gates_.conditions();
+    return answers::released_coverage(session, test, question_, setting_of(context), context.progress);
+  }
+
   bool learns() const { return train_.given() && !reads_; }
 
   // Options about a file or an extension that was not requested, and options that no criterion uses.
@@ -228,8 +250,8 @@ class Cover final : public Command {
 
   const CLI::Option* task_ = nullptr;
   std::vector<const CLI::Option*> learning_;  // flags about learning
-  std::vector<const CLI::Option*> of_subjects_, of_layers_, of_share_, of_clusters_, of_state_, of_details_,
-      of_extension_;
+  std::vector<const CLI::Option*> not_released_, of_subjects_, of_layers_, of_share_, of_clusters_, of_state_,
+      of_details_, of_extension_;
   const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr;
   bool reads_ = false;  // the profile, though a configuration file names training records
   ModelInput model_;

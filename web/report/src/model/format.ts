@@ -30,8 +30,8 @@ export function percentAtMost(fraction: number, decimals = 2): string {
   return `${(Math.ceil(fraction * 100 * scale - 1e-9) / scale).toFixed(decimals)} %`;
 }
 
-/** Fractions under a title that ends with "at most" are upper bounds. */
-export const isUpperBound = (title: string) => title.endsWith("at most");
+/** Fractions under "to" or a title that ends with "at most" are upper bounds. */
+export const isUpperBound = (title: string) => title === "to" || title.endsWith("at most");
 
 /** Digits in groups of three, exact for whole numbers of any length. */
 export function count(value: number | string): string {

@@ -21,6 +21,7 @@ describe("percentAtMost", () => {
   ])("%d is at most %s", (value, text) => {
     expect(percentAtMost(value)).toBe(text);
     expect(show(value, "fraction", "failures at most")).toBe(text);
+    expect(show(value, "fraction", "to")).toBe(text);
     expect(show(value, "fraction", "failures")).toBe(percent(value));
   });
 });

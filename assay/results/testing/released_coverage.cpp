@@ -1,0 +1,126 @@
+#include "assay/results/testing/released_coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "assay/results/document.h"
+#include "assay/results/warnings.h"
+#include "assay/support/text/text.h"
+
+namespace assay::results {
+namespace {
+
+constexpr const char* released_page = "docs/deepimportance-released.md";
+
+double mean_of_classes(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double deviation_of_classes(const std::vector<double>& values) {
+  const double mean = mean_of_classes(values);
+  double sum = 0;
+  for (const double one : values) sum += (one - mean) * (one - mean);
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+report::Table mean_table(const coverage::ReleasedCoverages& found, const std::vector<std::size_t>& ms) {
+  report::Table table{"released",
+                      "Coverage by the released code, over classes",
+                      {{"m", "important neurons", Kind::count},
+                       {"mean", "mean", Kind::percent},
+                       {"deviation", "standard deviation", Kind::percent},
+                       {"least", "least", Kind::percent},
+                       {"greatest", "greatest", Kind::percent}},
+                      {}};
+  for (const std::size_t m : ms) {
+    const std::vector<double> values = found.values(m);
+    table.rows.push_back({report::count_cell(m), mean_of_classes(values), deviation_of_classes(values),
+                          std::ranges::min(values), std::ranges::max(values)});
+  }
+  return table;
+}
+
+report::Table class_table(const coverage::ReleasedCoverages& found,
+                          const std::vector<std::string>& class_names) {
+  report::Table table{"released_classes",
+                      "Coverage by the released code, class by class",
+                      {{"class", "class"},
+                       {"m", "important neurons", Kind::count},
+                       {"training", "right training records", Kind::count},
+                       {"test", "test records", Kind::count},
+                       {"covered", "covered", Kind::count},
+                       {"coverable", "coverable", Kind::count},
+                       {"coverage", "coverage", Kind::percent}},
+                      {}};
+  for (const coverage::ReleasedCoverage& one : found.each)
+    table.rows.push_back({class_name(class_names, one.class_number), report::count_cell(one.m),
+                          report::count_cell(one.training), report::count_cell(one.test),
+                          report::count_cell(one.covered), static_cast<std::int64_t>(one.coverable),
+                          one.value()});
+  return table;
+}
+
+std::vector<report::Warning> released_warnings(const coverage::ReleasedCoverages& found,
+                                               const std::vector<std::string>& class_names) {
+  std::vector<report::Warning> warnings{
+      {"released-code",
+       "these figures are what the released code of DeepImportance computes, not what its paper defines: "
+       "activations of one neuron meet centroids of another, class by class",
+       fmt::format("compare them only with published figures ({}); leave the preset out for coverage as it "
+                   "is defined",
+                   released_page)}};
+  if (found.left_out.empty()) return warnings;
+  std::vector<std::string> names;
+  for (const std::int64_t one : found.left_out) names.push_back(class_name(class_names, one));
+  warnings.push_back({"classes-left-out",
+                      fmt::format("the mean is without {} of the classes: {}", names.size(), joined(names)),
+                      "they have no training record that the network gets right, or no test record"});
+  return warnings;
+}
+
+}  // namespace
+
+std::vector<report::Measurement> measurements_of(const coverage::ReleasedCoverages& found,
+                                                 const std::vector<std::size_t>& ms) {
+  std::vector<report::Measurement> measured;
+  for (const std::size_t m : ms) {
+    report::Measurement figure;
+    figure.criterion = fmt::format("released-idc[m={}]", m);
+    measured.push_back(std::move(figure));
+    if (!found.each.empty()) measured.back().value = mean_of_classes(found.values(m));
+  }
+  return measured;
+}
+
+report::Document document_of(const coverage::ReleasedCoverages& found, const std::vector<std::size_t>& ms,
+                             const std::string& subject, const std::vector<std::string>& class_names) {
+  report::Document document;
+  std::vector<std::string> figures;
+  for (const std::size_t m : ms)
+    figures.push_back(fmt::format("m={} {}", m, report::percent(mean_of_classes(found.values(m)))));
+  document.headline = fmt::format("{}: as the released code of DeepImportance, not as its paper: {}", subject,
+                                  joined(figures));
+  document.facts = {{"layer", "subject layer", found.layer},
+                    count_fact("classes", "classes in the mean", found.each.size() / ms.size()),
+                    {"linear_accuracy", "training accuracy without activation functions of convolutions",
+                     found.linear_accuracy, Kind::percent}};
+  report::Table for_gates = report::criteria_table(measurements_of(found, ms));
+  for_gates.title = "Figures for gates";
+  for_gates.detail = true;
+  document.tables = {mean_table(found, ms), class_table(found, class_names), std::move(for_gates)};
+  add_warnings(document, released_warnings(found, class_names));
+  document.definitions.push_back(
+      {"released-idc",
+       "mean over classes of the share of combinations that the test records of the class meet; relevance by "
+       "LRP-0 of the network without activation functions of convolutions, over the right training records "
+       "of "
+       "the class, for what this network decides; exact clusters without zeros, centroids rounded to two "
+       "decimals; activations in the order of relevance meet centroids in the order of neurons",
+       released_page});
+  return document;
+}
+
+}  // namespace assay::results
