@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include <assay/error.h>
-#include <assay/evaluate.h>
-#include "assay/monitor/score_graph.h"
+#include "assay/monitor/features.h"
 
 namespace assay::monitor {
 namespace {
@@ -39,40 +38,6 @@ Matrix inverse_transposed(const Matrix& l, std::size_t size) {
     }
   }
   return inverse;
-}
-
-// Activations of the training records with the class that the network names.
-struct Features {
-  std::size_t width = 0;
-  std::vector<float> rows;
-  std::vector<std::int64_t> classes;
-};
-
-Features features_of(const Session& session, const Layer& layer, const DatasetPtr& training,
-                     std::size_t batch, Progress& progress) {
-  GraphBuilder edit(session.graph());
-  const ValueId features = add_features(edit, session, layer);
-  edit.output(features);
-  const Session reader(edit.build(), session.options());
-  const ValueId logits = session.logits();
-  const ValueId wanted[] = {features, logits};
-  Features found;
-  walk(reader, training, {.batch = batch, .stage = "activations"}, progress,
-       [&](const Batch& some, const Tensors& given) {
-         const Tensors values = reader.run(given, wanted);
-         const Array rows = values.at(features).to(DType::float32).contiguous();
-         found.width = static_cast<std::size_t>(rows.size(1));
-         const std::vector<std::int64_t> named =
-             predicted_classes(session, values.at(logits), some.indices.size());
-         for (std::size_t i = 0; i < named.size(); ++i) {
-           const auto row = rows.as<float>().subspan(i * found.width, found.width);
-           if (named[i] < 0 || std::ranges::any_of(row, [](float one) { return !std::isfinite(one); }))
-             continue;
-           found.rows.insert(found.rows.end(), row.begin(), row.end());
-           found.classes.push_back(named[i]);
-         }
-       });
-  return found;
 }
 
 // Means of classes; of a class that no record has, the mean of all.
@@ -116,19 +81,10 @@ Matrix covariance_of(const Features& features, const std::vector<double>& means)
 }  // namespace
 
 void fit_distance(Monitor& monitor, const Session& session, const DatasetPtr& training, Progress& progress) {
-  if (!training)
-    fail(Fault::usage, "the score mdsa needs training records; give them with {}",
-         About{"training", "{train=SPEC}"});
-  const Layer& layer =
-      monitor.options.layer.empty() ? session.penultimate_layer() : session.layer(monitor.options.layer);
-  monitor.layer = layer.name;
-  const Features features = features_of(session, layer, training, monitor.options.batch, progress);
-  if (features.classes.empty())
-    fail(Fault::data, "{}: no record has finite activations in layer '{}'", training->describe(), layer.name);
+  const Features features = training_features(monitor, session, training, progress);
   if (features.width > most_features)
     fail(Fault::resources, "layer '{}' has {} neurons, and mdsa takes at most {}; choose another one with {}",
-         layer.name, features.width, most_features, About{"the layer", "{layer=NAME}"});
-  monitor.features = features.width;
+         monitor.layer, features.width, most_features, About{"the layer", "{layer=NAME}"});
   const std::vector<double> means = means_of(features, monitor.classes);
   const Matrix whitening =
       inverse_transposed(cholesky(covariance_of(features, means), features.width), features.width);

@@ -8,14 +8,15 @@
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/monitor/features.h"
 #include "assay/monitor/score_graph.h"
 #include "assay/support/text/text.h"
 
 namespace assay::monitor {
 namespace {
 
-constexpr std::array<std::pair<Score, const char*>, 3> scores{
-    {{Score::max_logit, "max-logit"}, {Score::energy, "energy"}, {Score::mdsa, "mdsa"}}};
+constexpr std::array<std::pair<Score, const char*>, 4> scores{
+    {{Score::max_logit, "max-logit"}, {Score::energy, "energy"}, {Score::mdsa, "mdsa"}, {Score::dsa, "dsa"}}};
 
 // The least number that the share of further records above it is at most `share`, on average: of n scores the
 // one of rank ceil((n + 1) (1 - share)).
@@ -70,6 +71,7 @@ Monitor make_monitor(const Session& session, const DatasetPtr& training, const D
   made.options = options;
   made.classes = class_count(session);
   if (options.score == Score::mdsa) fit_distance(made, session, training, progress);
+  if (options.score == Score::dsa) fit_references(made, session, training, progress);
   // The threshold does not change the score.
   made.graph = with_score(session, made);
   std::vector<double> found =

@@ -1,12 +1,15 @@
 #include "assay/monitor/score_graph.h"
 
-#include <assay/array_math.h>
+#include <limits>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/model.h>
 
 namespace assay::monitor {
 namespace {
+
+constexpr float infinite = std::numeric_limits<float>::infinity();
 
 class Nodes {
  public:
@@ -37,16 +40,76 @@ ValueId energy(Nodes& nodes, ValueId scores) {
                    {nodes.add("Add", {nodes.add("Log", {sum}), nodes.reduce("ReduceMax", scores, false)})});
 }
 
+ValueId named_class(Nodes& nodes, ValueId scores, bool keep) {
+  return nodes.add("ArgMax", {scores}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{keep}}});
+}
+
 ValueId distance(Nodes& nodes, ValueId scores, ValueId features, const Monitor& monitor) {
   const auto classes = static_cast<std::int64_t>(monitor.classes),
              width = static_cast<std::int64_t>(monitor.features);
   const ValueId means = nodes.constant("means", Array::of<float>({classes, width}, monitor.means)),
                 whitening = nodes.constant("whitening", Array::of<float>({width, width}, monitor.whitening));
-  const ValueId named =
-      nodes.add("ArgMax", {scores}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  const ValueId named = named_class(nodes, scores, false);
   const ValueId mean = nodes.add("Gather", {means, named}, {{"axis", std::int64_t{0}}});
   const ValueId white = nodes.add("MatMul", {nodes.add("Sub", {features, mean}), whitening});
   return nodes.add("Sqrt", {nodes.reduce("ReduceSum", nodes.add("Mul", {white, white}), false)});
+}
+
+// By which the nearest reference is found: |r|^2 / 2 - a.r, both from the mean of the references, so that
+// little is lost to rounding; infinite for references of other classes.
+ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& monitor) {
+  const auto count = std::ssize(monitor.reference_classes);
+  const auto width = static_cast<std::int64_t>(monitor.features);
+  std::vector<double> mean(monitor.features);
+  for (std::size_t i = 0; i < monitor.references.size(); ++i)
+    mean[i % monitor.features] += static_cast<double>(monitor.references[i]) / static_cast<double>(count);
+  const std::vector<float> centre(mean.begin(), mean.end());
+  std::vector<float> turned(monitor.references.size()), halves;
+  for (std::int64_t r = 0; r < count; ++r) {
+    double half = 0;
+    for (std::int64_t f = 0; f < width; ++f) {
+      const float moved =
+          monitor.references[static_cast<std::size_t>(r * width + f)] - centre[static_cast<std::size_t>(f)];
+      turned[static_cast<std::size_t>(f * count + r)] = moved;
+      half += 0.5 * static_cast<double>(moved) * static_cast<double>(moved);
+    }
+    halves.push_back(static_cast<float>(half));
+  }
+  const ValueId moved =
+      nodes.add("Sub", {features, nodes.constant("centre", Array::of<float>({width}, centre))});
+  const ValueId products =
+      nodes.add("MatMul", {moved, nodes.constant("turned", Array::of<float>({width, count}, turned))});
+  const ValueId near =
+      nodes.add("Sub", {nodes.constant("halves", Array::of<float>({count}, halves)), products});
+  const ValueId classes =
+      nodes.constant("classes", Array::of<std::int64_t>({1, count}, monitor.reference_classes));
+  return nodes.add("Where", {nodes.add("Equal", {classes, named}), near,
+                             nodes.constant("never", Array::of<float>({}, std::vector<float>{infinite}))});
+}
+
+// The exact distance to the nearest reference of the class, by that one's to other classes; infinite for a
+// class without references.
+ValueId surprise(Nodes& nodes, ValueId scores, ValueId features, const Monitor& monitor) {
+  const auto count = std::ssize(monitor.reference_classes);
+  const auto width = static_cast<std::int64_t>(monitor.features);
+  const ValueId near = nearness(nodes, features, named_class(nodes, scores, true), monitor);
+  const ValueId nearest =
+      nodes.add("ArgMin", {near}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  const auto of_nearest = [&](const char* name, Array array) {
+    return nodes.add("Gather", {nodes.constant(name, std::move(array)), nearest},
+                     {{"axis", std::int64_t{0}}});
+  };
+  const ValueId away = nodes.add(
+      "Sub", {features, of_nearest("references", Array::of<float>({count, width}, monitor.references))});
+  const ValueId length =
+      nodes.add("Sqrt", {nodes.reduce("ReduceSum", nodes.add("Mul", {away, away}), false)});
+  const ValueId ratio =
+      nodes.add("Div", {length, of_nearest("apart", Array::of<float>({count}, monitor.apart))});
+  const ValueId most =
+      nodes.constant("most", Array::of<float>({}, std::vector<float>{std::numeric_limits<float>::max()}));
+  const ValueId known = nodes.add("LessOrEqual", {nodes.reduce("ReduceMin", near, false), most});
+  return nodes.add(
+      "Where", {known, ratio, nodes.constant("never", Array::of<float>({}, std::vector<float>{infinite}))});
 }
 
 // Scores as [N, classes].
@@ -84,6 +147,9 @@ Graph with_score(const Session& session, const Monitor& monitor) {
       break;
     case Score::mdsa:
       score = distance(nodes, scores, add_features(edit, session, session.layer(monitor.layer)), monitor);
+      break;
+    case Score::dsa:
+      score = surprise(nodes, scores, add_features(edit, session, session.layer(monitor.layer)), monitor);
   }
   const ValueId threshold = nodes.constant(
       "threshold", Array::of<float>({}, std::vector<float>{static_cast<float>(monitor.threshold)}));

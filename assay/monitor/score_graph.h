@@ -9,9 +9,6 @@ namespace assay::monitor {
 
 inline constexpr const char *score_name = "monitor_score", *alarm_name = "monitor_alarm";
 
-// Layer, means and whitening of the distance, from training records.
-void fit_distance(Monitor& monitor, const Session& session, const DatasetPtr& training, Progress& progress);
-
 // The network with the outputs of the monitor, which has all but a graph.
 Graph with_score(const Session& session, const Monitor& monitor);
 

@@ -17,34 +17,39 @@
 namespace assay::monitor {
 
 // Greater is more foreign. max_logit: less the greatest score; energy: less the logarithm of the sum of exp
-// of the scores; mdsa: Mahalanobis distance of a layer's activations to the mean of the class that is named.
-enum class Score { max_logit, energy, mdsa };
-// "max-logit", "energy", "mdsa". Throws Error{usage} for another name.
+// of the scores; mdsa: Mahalanobis distance of a layer's activations to the mean of the class that is named;
+// dsa: their distance to the nearest reference of that class, by the distance of that one to the nearest
+// reference of another.
+enum class Score { max_logit, energy, mdsa, dsa };
+// "max-logit", "energy", "mdsa", "dsa". Throws Error{usage} for another name.
 Score parse_score(const std::string& name);
 std::string to_string(Score score);
 
 struct MonitorOptions {
   Score score = Score::energy;
-  std::string layer = {};      // of mdsa; empty: the layer before the last one with weights
-  double false_alarms = 0.05;  // wanted share
+  std::string layer = {};        // of mdsa and dsa; empty: the layer before the last one with weights
+  std::size_t references = 100;  // of dsa: so many training records of each class that is named
+  double false_alarms = 0.05;    // wanted share
   std::size_t batch = 0;
 };
 
 struct Monitor {
   MonitorOptions options;
-  std::string layer;                      // of mdsa
-  std::size_t classes = 0, features = 0;  // scores, and activations of mdsa
+  std::string layer;                      // of mdsa and dsa
+  std::size_t classes = 0, features = 0;  // scores, and activations of mdsa and dsa
   std::vector<float> means;               // of mdsa: [classes, features]
   std::vector<float> whitening;  // [features, features]: the distance is the length of (a - mean) times it
+  std::vector<float> references, apart;         // of dsa: [references, features]; distance to other classes
+  std::vector<std::int64_t> reference_classes;  // as the network names them
   double threshold = 0;
   std::size_t calibration_records = 0;
   // The network with the further outputs monitor_score [N] and monitor_alarm [N].
   Graph graph;
 };
 
-// `training`: of mdsa, else null. `calibration`: records like those in operation, which set the threshold:
-// the least number of which at most the wanted share of further such records is above, on average over
-// calibration sets (conformal prediction). Throws Error{data} for fewer records than that share needs,
+// `training`: of mdsa and dsa, else null. `calibration`: records like those in operation, which set the
+// threshold: the least number of which at most the wanted share of further such records is above, on average
+// over calibration sets (conformal prediction). Throws Error{data} for fewer records than that share needs,
 // Error{unsupported} for networks without scores of classes and layers whose neurons do not lie along axis 1.
 Monitor make_monitor(const Session& session, const DatasetPtr& training, const DatasetPtr& calibration,
                      const MonitorOptions& options, Progress& progress);

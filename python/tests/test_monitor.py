@@ -39,18 +39,19 @@ def with_outputs(path, names):
     return model.SerializeToString()
 
 
-@pytest.mark.parametrize("score", ["energy", "max-logit", "mdsa"])
+@pytest.mark.parametrize("score", ["energy", "max-logit", "mdsa", "dsa"])
 def test_all_forms_give_the_same_scores_and_alarms(inside, program, arrays, score):
     runtime = pytest.importorskip("onnxruntime")
     onnx = pytest.importorskip("onnx")
-    more = ["--train", "train.npz"] if score == "mdsa" else []
+    learns = score in ("mdsa", "dsa")
+    more = ["--train", "train.npz"] if learns else []
     document = program(
         inside, "monitor", "net.onnx", "test.npz", "--score", score, "--false-alarms", 0.2, *more, "--out", "watch.onnx", "--source", "watch.hpp"
     )
     graph = onnx.load("watch.onnx").graph
     logits = graph.output[0].name  # the network ends in scores
     wanted = []
-    if score == "mdsa":
+    if learns:
         wanted.append(next(node for node in graph.node if node.name.startswith("monitor/Sub")).input[0])
     session = runtime.InferenceSession(with_outputs("watch.onnx", wanted))
     names = [output.name for output in session.get_outputs()]
@@ -62,12 +63,12 @@ def test_all_forms_give_the_same_scores_and_alarms(inside, program, arrays, scor
     assert document["facts"]["false_alarms"] == pytest.approx(alarms[1::2].mean())
     assert np.sort(scores[::2])[int(np.ceil(31 * 0.8)) - 1] == pytest.approx(threshold, rel=1e-4)
     z = found[logits]
-    if score != "mdsa":
+    if not learns:
         expected = -np.log(np.exp(z.astype(float)).sum(1)) if score == "energy" else -z.max(1)
         assert scores == pytest.approx(expected, abs=1e-4)
     rows = np.concatenate([found[name] for name in [logits, *wanted]], axis=1)
     text = "\n".join(" ".join(f"{one:.9g}" for one in row) for row in rows)
-    said = subprocess.run([compiled(inside, score == "mdsa")], input=text, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([compiled(inside, learns)], input=text, capture_output=True, text=True, check=True).stdout
     said = np.array([[float(one) for one in line.split()] for line in said.splitlines()])
     assert said[:, 0] == pytest.approx(scores, rel=2e-3, abs=1e-4)
     clear = np.abs(scores - threshold) > 1e-3 * abs(threshold)

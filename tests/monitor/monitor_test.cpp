@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
@@ -107,6 +109,85 @@ TEST(Monitor, DistancesAreThoseOfMahalanobis) {
       EXPECT_NEAR(found[i], std::sqrt(squared), 2e-3 * std::sqrt(squared) + 1e-4) << name << " " << i;
     }
   }
+}
+
+// Of each class every nth record, and each distance to all of them.
+TEST(Monitor, SurprisesAreRatiosOfDistances) {
+  const Session session(lenet_like(), one_thread);
+  const Array inputs = random_records(300, {1, 12, 12});
+  const DatasetPtr data = from_arrays(inputs);
+  for (const char* name : {"dense1", "conv2"}) {
+    const Layer& layer = session.layer(name);
+    Tensors given;
+    given.emplace(session.graph().inputs()[0], inputs);
+    const ValueId wanted[] = {layer.value, session.logits()};
+    const Tensors values = session.run(given, wanted);
+    const std::vector<double> a = list(reduce_to_neurons(values.at(layer.value), layer, Reduction::mean));
+    const std::vector<std::int64_t> named = predicted_classes(session, values.at(session.logits()), 300);
+    for (const std::size_t most : {1U, 7U, 1000U}) {
+      const Monitor made = make_monitor(session, data, data,
+                                        {.score = Score::dsa, .layer = name, .references = most}, silence());
+      const std::vector<double> found = scores_of(Session(made.graph, one_thread), data, 0, silence());
+      std::map<std::int64_t, std::vector<std::size_t>> of_class, kept;
+      for (std::size_t i = 0; i < 300; ++i) of_class[named[i]].push_back(i);
+      for (const auto& [c, records] : of_class) {
+        const std::size_t count = std::min(most, records.size());
+        for (std::size_t k = 0; k < count; ++k) kept[c].push_back(records[k * records.size() / count]);
+      }
+      ASSERT_GE(kept.size(), 2U);
+      const auto nearest = [&](std::size_t i, const std::function<bool(std::int64_t)>& of) {
+        std::pair<double, std::size_t> best{INFINITY, 0};
+        for (const auto& [c, records] : kept)
+          for (const std::size_t r : records) {
+            double squared = 0;
+            for (std::size_t f = 0; f < made.features; ++f)
+              squared += std::pow(a[i * made.features + f] - a[r * made.features + f], 2);
+            if (of(c)) best = std::min(best, {std::sqrt(squared), r});
+          }
+        return best;
+      };
+      for (std::size_t i = 0; i < 300; ++i) {
+        const auto [near, reference] = nearest(i, [&](std::int64_t c) { return c == named[i]; });
+        const double apart = nearest(reference, [&](std::int64_t c) { return c != named[i]; }).first;
+        EXPECT_NEAR(found[i], near / apart, 1e-4 * (near / apart) + 1e-4) << name << " " << most << " " << i;
+      }
+    }
+  }
+}
+
+// scores = (x0, x1, 1/2), of rectified x.
+Graph three_classes() {
+  GraphBuilder build("three");
+  const auto dense = [&](const char* name, ValueId x, std::int64_t units, std::vector<float> w,
+                         std::vector<float> b) {
+    const ValueId weights = build.constant("", Array::of<float>({2, units}, std::move(w))),
+                  bias = build.constant("", Array::of<float>({units}, std::move(b)));
+    return build.add("Gemm", name, {x, weights, bias});
+  };
+  const ValueId in = build.input("x", DType::float32, {-1, 2});
+  const ValueId hidden = build.add("Relu", "relu", {dense("hidden", in, 2, {1, 0, 0, 1}, {0, 0})});
+  build.output(dense("scores", hidden, 3, {1, 0, 0, 0, 1, 0}, {0, 0, 0.5F}));
+  return build.build();
+}
+
+TEST(Monitor, SurprisesByHand) {
+  const Session session(three_classes(), one_thread);
+  const auto records = [](std::vector<float> x) {
+    const auto count = std::ssize(x) / 2;
+    return from_arrays(Array::of<float>({count, 2}, std::move(x)));
+  };
+  const DatasetPtr training = records({2, 0, 3, 0, 0, 2}), data = records({5, 0, 0, 3, 2.25F, 0, 0, 0});
+  const Monitor made =
+      make_monitor(session, training, data, {.score = Score::dsa, .false_alarms = 0.4}, silence());
+  const std::vector<double> found = scores_of(Session(made.graph, one_thread), data, 0, silence());
+  EXPECT_NEAR(found[0], 2 / std::sqrt(13), 1e-6);  // nearest (3, 0), which is sqrt(13) from (0, 2)
+  EXPECT_NEAR(found[1], 1 / std::sqrt(8), 1e-6);   // nearest (0, 2), which is sqrt(8) from (2, 0)
+  EXPECT_NEAR(found[2], 0.25 / std::sqrt(8), 1e-6);
+  EXPECT_TRUE(std::isinf(found[3]));  // no reference has its class
+  EXPECT_THAT(refusal([&] {
+                make_monitor(session, records({2, 0, 3, 0}), data, {.score = Score::dsa}, silence());
+              }),
+              HasSubstr("names one class"));
 }
 
 TEST(Monitor, AlarmsForTheWantedShare) {

@@ -14,12 +14,16 @@ class MonitorCommand final : public Command {
     test_.declare(flags, true);
     flags
         .add("--score", score_,
-             "energy, max-logit (both of the scores), or mdsa (of a layer's activations, from training "
+             "energy, max-logit (both of the scores), or mdsa, dsa (of a layer's activations, from training "
              "records)")
-        ->check(CLI::IsMember({"energy", "max-logit", "mdsa"}));
+        ->check(CLI::IsMember({"energy", "max-logit", "mdsa", "dsa"}));
     train_.declare(flags);
     layer_ = flags.add("--layer NAME", question_.options.layer,
-                       "layer of mdsa, by name or number (default: the layer before the last with weights)");
+                       "layer of mdsa and dsa, by name or number (default: the layer before the last with "
+                       "weights)");
+    references_ = flags.add("--references", question_.options.references,
+                            "of dsa: so many training records of each class that the network names",
+                            CLI::Range(1, 1'000'000));
     calibration_.declare(flags);
     flags.add("--false-alarms", question_.options.false_alarms,
               "share of usual records that may raise an alarm", CLI::Range(1e-6, 0.5));
@@ -37,9 +41,12 @@ class MonitorCommand final : public Command {
 
   report::Document run(Context& context) override {
     question_.options.score = monitor::parse_score(score_);
-    if (question_.options.score != monitor::Score::mdsa)
+    const monitor::Score score = question_.options.score;
+    if (score != monitor::Score::dsa)
+      refuse_without_effect({references_}, of_flags("without --score dsa: other scores keep no records"));
+    if (score != monitor::Score::mdsa && score != monitor::Score::dsa)
       refuse_without_effect({layer_, train_.option()},
-                            of_flags("without --score mdsa: other scores learn nothing"));
+                            of_flags("without --score mdsa or dsa: other scores learn nothing"));
     const DatasetPtr test = test_.open();
     question_.training = train_.open_if_given();
     question_.calibration = calibration_.open_if_given();
@@ -54,7 +61,7 @@ class MonitorCommand final : public Command {
   ModelInput model_;
   DataInput test_{"test", "records like those in operation, on which false alarms are counted",
                   Concept::test_data};
-  DataInput train_{"train", "training records, from which mdsa learns", Concept::training_data};
+  DataInput train_{"train", "training records, from which mdsa and dsa learn", Concept::training_data};
   DataInput calibration_{
       "calibration",
       "records like those in operation that set the threshold (default: every second of --test, and "
@@ -63,7 +70,7 @@ class MonitorCommand final : public Command {
   GateOptions gates_;
   std::string score_ = "energy";
   std::vector<std::string> foreign_;
-  const CLI::Option* layer_ = nullptr;
+  const CLI::Option *layer_ = nullptr, *references_ = nullptr;
   answers::MonitorQuestion question_;
 };
 

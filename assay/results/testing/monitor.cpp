@@ -51,14 +51,29 @@ std::string score_words(const monitor::Monitor& made) {
           "class that is named, with the covariance within all classes (a thousandth of the mean variance "
           "is added to each)",
           made.layer);
+    case monitor::Score::dsa:
+      return fmt::format(
+          "distance of the activations of layer {} to the nearest reference of the class that is named, by "
+          "the "
+          "distance of that one to the nearest reference of another class; references are {} training "
+          "records, at most {} of each class, evenly over their order",
+          made.layer, made.reference_classes.size(), made.options.references);
   }
   return {};
 }
 
 const char* source_of(monitor::Score score) {
-  return score == monitor::Score::energy ? "Liu et al., NeurIPS 2020; docs/monitor.md"
-         : score == monitor::Score::mdsa ? "Lee et al., NeurIPS 2018; Kim et al., ISSTA 2020; docs/monitor.md"
-                                         : "Hendrycks et al., ICML 2022; docs/monitor.md";
+  switch (score) {
+    case monitor::Score::max_logit:
+      return "Hendrycks et al., ICML 2022; docs/monitor.md";
+    case monitor::Score::energy:
+      return "Liu et al., NeurIPS 2020; docs/monitor.md";
+    case monitor::Score::mdsa:
+      return "Lee et al., NeurIPS 2018; Kim et al., ISSTA 2020; docs/monitor.md";
+    case monitor::Score::dsa:
+      return "Kim, Feldt and Yoo, ICSE 2019; docs/monitor.md";
+  }
+  return "";
 }
 
 }  // namespace
@@ -97,6 +112,9 @@ report::Document document_of(const monitor::Monitor& made, const monitor::Detect
       {"false_alarms", "false alarms", rate_of(false_alarms), Kind::percent},
       count_fact("calibration_records", "records that set the threshold", made.calibration_records)};
   if (!made.layer.empty()) document.facts.push_back({"layer", "layer", made.layer});
+  if (!made.reference_classes.empty())
+    document.facts.push_back(
+        count_fact("references", "training records kept as references", made.reference_classes.size()));
   document.tables.push_back(detection_table(false_alarms, found));
   report::Table figures = report::criteria_table(measurements_of(false_alarms, found));
   figures.title = "Figures for gates";
