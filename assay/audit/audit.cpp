@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <assay/error.h>
 #include "assay/audit/orders.h"
+#include "assay/audit/prediction.h"
 #include "assay/audit/rank_correlation.h"
 #include "assay/audit/subsets.h"
 #include "assay/audit/tracking.h"
@@ -59,6 +61,7 @@ class Auditor {
     for (const Measured& measured : pool_.criteria) values_.push_back(Valuer(measured).values(strata_));
     track();
     discriminate();
+    predict();
     judge();
     result_.orders = score_orders(pool_, result_.options, progress_);
     return std::move(result_);
@@ -69,6 +72,9 @@ class Auditor {
     if (pool_.criteria.empty()) fail(Fault::usage, "an audit needs criteria: name at least one");
     if (pool_.faults.empty())
       fail(Fault::data, "an audit needs faults that records reveal, but there are none");
+    if (pool_.predicted.size() > pool_.criteria.size())
+      fail(Fault::usage, "{} criteria are measured on the set to predict, of {}", pool_.predicted.size(),
+           pool_.criteria.size());
     for (const auto& [name, measured] : pool_.again) {
       if (measured.size() > pool_.criteria.size())
         fail(Fault::usage, "'{}' measures {} criteria again, of {}", name, measured.size(),
@@ -172,6 +178,24 @@ class Auditor {
     for (std::size_t a = 0; a < criteria; ++a) {
       for (std::size_t b = a; b < criteria; ++b)
         result_.agreement[a][b] = result_.agreement[b][a] = mean_tau(values_[a], values_[b]);
+    }
+  }
+
+  void predict() {
+    for (std::size_t c = 0; c < pool_.predicted.size(); ++c) {
+      const selection::CoveredRows& rows = pool_.predicted[c].rows;
+      const std::set<std::uint32_t> covered(rows.items.begin(), rows.items.end());
+      const std::vector<double> values = joined_values(values_[c]);
+      for (std::size_t f = 0; f < pool_.faults.size(); ++f) {
+        const auto all =
+            static_cast<double>(std::max<std::size_t>(result_.faults.at(pool_.faults[f].name), 1));
+        std::vector<double> shares = joined_values(found_[f]);
+        for (double& share : shares) share /= all;
+        Prediction made = predicted_share(values, shares, static_cast<double>(covered.size()));
+        made.criterion = pool_.criteria[c].name;
+        made.faults = pool_.faults[f].name;
+        result_.predictions.push_back(std::move(made));
+      }
     }
   }
 

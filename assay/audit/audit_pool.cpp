@@ -213,6 +213,12 @@ void measure_again(Pool& pool, const std::string& name, const Session& session,
   pool.again[name] = measured(session, std::move(profile), criteria, test, options, progress).criteria;
 }
 
+void measure_predicted(Pool& pool, const Session& session, std::shared_ptr<const coverage::Profile> profile,
+                       const std::vector<std::string>& criteria, const DatasetPtr& other,
+                       const PoolOptions& options, Progress& progress) {
+  pool.predicted = measured(session, std::move(profile), criteria, other, options, progress).criteria;
+}
+
 void add_mutants(Pool& pool, const mutation::MutationState& state, double quality, const DatasetPtr& test) {
   std::map<mutation::RecordKey, std::size_t> known;
   for (std::size_t r = 0; r < state.records().size(); ++r) known.emplace(state.records()[r].key, r);

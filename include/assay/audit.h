@@ -95,6 +95,19 @@ struct OrderScore {
   double p = 1;                        // share of random orders that are as good (with the order itself)
 };
 
+// The share of faults that a set of other records finds, by a regression of found shares on covered items
+// over all subsets (as TEASMA, arXiv:2308.01311).
+struct Prediction {
+  std::string criterion, faults;
+  std::string form;                         // "line", "parabola" or "steps", by cross-validation
+  double r2 = 0, rmse = 0;                  // cross-validated
+  double covered = 0, least = 0, most = 0;  // items: of the set, of the subsets
+  // NaN where there is none, for this reason. 95 % interval for a subset of these records that covers as
+  // much.
+  double share = 0, low = 0, high = 0;
+  std::string reason;
+};
+
 struct Audit {
   AuditOptions options;  // sizes filled in
   std::size_t records = 0, subsets = 0;
@@ -104,6 +117,7 @@ struct Audit {
   // Kendall's tau-b within strata between criteria, row by row; NaN where undefined.
   std::vector<std::vector<double>> agreement;
   std::vector<OrderScore> orders;
+  std::vector<Prediction> predictions;  // of each criterion of Pool::predicted and kind of faults
   std::vector<std::string> notices;
 };
 

@@ -46,6 +46,8 @@ struct Pool {
   // Criteria measured again, by what was changed ("noise 0.05"): as many as `criteria`, in their order,
   // without baselines.
   std::map<std::string, std::vector<Measured>> again;
+  // The criteria, as `again`, on a set of other records, of which the found share of faults is predicted.
+  std::vector<Measured> predicted = {};
   std::vector<std::string> notices;
 
   std::size_t records() const { return classes.size(); }
@@ -70,6 +72,11 @@ Pool make_pool(const Session& session, std::shared_ptr<const coverage::Profile> 
 void measure_again(Pool& pool, const std::string& name, const Session& session,
                    std::shared_ptr<const coverage::Profile> profile, const std::vector<std::string>& criteria,
                    const DatasetPtr& test, const PoolOptions& options, Progress& progress);
+
+// The criteria on another set, of which the found share of faults is predicted.
+void measure_predicted(Pool& pool, const Session& session, std::shared_ptr<const coverage::Profile> profile,
+                       const std::vector<std::string>& criteria, const DatasetPtr& other,
+                       const PoolOptions& options, Progress& progress);
 
 // Mutants as faults that the records that kill them reveal; those that the quality bound leaves out do not
 // count. Records that the state does not know reveal none. Throws Error{mismatch} when it knows none of them.

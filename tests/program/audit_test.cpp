@@ -47,6 +47,32 @@ TEST_F(AuditProgram, JudgesEachCriterionByEachKindOfFaults) {
   EXPECT_EQ(json("b.json")["tables"], document["tables"]);
 }
 
+TEST_F(AuditProgram, PredictsWhatAnotherSetFinds) {
+  const std::string sizes =
+      "--criterion 'kmnc[sections=10]' --criterion 'nc[threshold=0.5]' --sizes 5,30,90 ";
+  const Outcome done = audit(sizes + "--predict 'images-idx3-ubyte[:40]' --json p.json");
+  ASSERT_EQ(done.code, 0) << done.err;
+  const auto document = json("p.json");
+  bool predicted = false;
+  for (const auto& row : document["tables"]["predictions"]["rows"]) {
+    EXPECT_EQ(row["share"].is_null(), row["reason"] != "") << row;
+    if (row["share"].is_null()) continue;
+    predicted = true;
+    EXPECT_LE(row["low"], row["share"]);
+    EXPECT_GE(row["high"], row["share"]);
+    EXPECT_GE(row["covered"], row["least"]);
+    EXPECT_LE(row["covered"], row["most"]);
+  }
+  EXPECT_TRUE(predicted);
+  EXPECT_NE(document["headline"].get<std::string>().find(" predicted ("), std::string::npos);
+  EXPECT_EQ(document["provenance"].dump().find("predict") == std::string::npos, false);
+  // All records cover more than any subset of them.
+  ASSERT_EQ(audit("--criterion 'kmnc[sections=10]' --sizes 5 --predict images-idx3-ubyte --json q.json").code,
+            0);
+  for (const auto& row : json("q.json")["tables"]["predictions"]["rows"])
+    EXPECT_NE(row["reason"].get<std::string>().find("take larger subsets"), std::string::npos) << row;
+}
+
 TEST_F(AuditProgram, TakesWhatAnAttackMadeOfTheRecordsAsFaults) {
   ASSERT_EQ(
       assay("attack net.onnx images-idx3-ubyte --attack 'fgsm[eps=0.3]' --only-successful --quiet --out made")

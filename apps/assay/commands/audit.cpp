@@ -66,6 +66,7 @@ class Audit final : public Command {
         .add("--twin FILE", question_.twins,
              "measure again on another network for the same data, such as one trained with another seed; "
              "may be repeated");
+    predict_.declare(flags);
   }
 
   report::Document run(Context& context) override {
@@ -73,6 +74,7 @@ class Audit final : public Command {
       refuse_without_effect({count_}, of_flags("with --mutants: none are drawn"));
     question_.test = test_.open();
     question_.training = train_.open();
+    question_.predicted = predict_.open_if_given();
     const Session session = model_.open(context, question_.test.get());
     if (!sizes_.empty()) question_.options.sizes = parse_counts(sizes_, of_flags("--sizes"), "6,8,10");
     return answers::audit_criteria(session, question_, setting_of(context), context.progress);
@@ -81,7 +83,12 @@ class Audit final : public Command {
  private:
   ModelInput model_;
   DataInput train_{"train", "training records, which criteria compare with", Concept::training_data},
-      test_{"test", "test records, of which subsets are drawn", Concept::test_data};
+      test_{"test", "test records, of which subsets are drawn", Concept::test_data},
+      predict_{
+          "predict",
+          "other records: which share of the faults do they find, by what they cover? predicted from the "
+          "subsets of --test",
+          Concept::data};
   std::string sizes_;
   const CLI::Option* count_ = nullptr;
   answers::AuditQuestion question_;

@@ -9,6 +9,7 @@
 #include "assay/answers/task.h"
 #include "assay/audit/choices.h"
 #include "assay/coverage/possible.h"
+#include "assay/coverage/released.h"
 #include "assay/coverage/request.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/audit.h"
@@ -19,6 +20,10 @@ namespace {
 
 std::vector<std::string> chosen_criteria(const AuditQuestion& question) {
   std::vector<std::string> texts = question.criteria;
+  if (question.preset == coverage::released_preset)
+    fail(Fault::usage,
+         "{} {} is a computation of its own, for coverage alone; choose another preset or name criteria",
+         About{"preset", "{preset}"}, question.preset);
   if (!question.preset.empty() || texts.empty()) {
     const std::vector<std::string> preset =
         coverage::presets().find(question.preset.empty() ? "audit" : question.preset).criteria();
@@ -116,6 +121,11 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
     pooling.items = of_twin.items;
     audit::measure_again(pool, twin.graph().name(), twin, of_twin.profile, criteria, test, pooling, progress);
   }
+  if (question.predicted) {
+    pooling.items = known.items;
+    audit::measure_predicted(pool, session, known.profile, criteria,
+                             decided(question.task, session, question.predicted, {}).data, pooling, progress);
+  }
   add_mutants(pool, session, decision, question, setting, progress);
   if (!question.findings.empty()) audit::add_findings(pool, open_dataset(question.findings), test);
   const audit::Audit result = audit::audit(pool, options, progress);
@@ -129,6 +139,7 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
     document.notices.emplace_back("no subsets are drawn by class: records with many items have none");
   results::add_warnings(document, std::move(left_out));
   results::add_provenance(document, session.graph(), {{"test", test}, {"train", question.training}});
+  if (question.predicted) results::add_provenance(document, "predict", *question.predicted);
   return document;
 }
 

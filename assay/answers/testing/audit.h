@@ -28,6 +28,7 @@ struct AuditQuestion {
   std::string findings = {};  // spec of records made of test records, as further faults; empty: none
   std::vector<std::string> twins = {};  // files of networks that are measured as well
   std::optional<double> noise = {};     // with it records are measured as well
+  DatasetPtr predicted = {};            // of which the share of found faults is predicted; null: none
   audit::AuditOptions options = {};
 };
 
