@@ -13,20 +13,18 @@
 namespace assay::bounds {
 namespace {
 
-// The engine that adds products without Winograd's transforms, whose rounding the bounds do not cover.
-SessionOptions direct(const SessionOptions& options) {
-  SessionOptions changed{.threads = options.threads, .memory_limit = options.memory_limit};
-  changed.engine = options.engine == "reference" ? "reference" : "channels";
-  return changed;
+// What is of the network's input alone stays behind.
+SessionOptions for_intervals(const SessionOptions& options) {
+  return {.threads = options.threads, .memory_limit = options.memory_limit, .engine = options.engine};
 }
 
 // Middle and radius in float32 that hold an interval.
 std::pair<float, float> around(double low, double high) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto middle = static_cast<float>(0.5 * low + 0.5 * high);
   const auto radius = static_cast<float>(std::max(high - middle, middle - low));
   const bool point = low == high && static_cast<double>(middle) == low;
-  return {middle, point ? 0 : std::nextafter(radius, infinity)};
+  // At least the next number.
+  return {middle, point ? 0 : radius + (radius * 0x1p-22F + std::numeric_limits<float>::denorm_min())};
 }
 
 double sum_of(const Box& box, const Terms& terms) {
@@ -50,7 +48,7 @@ struct BoundedNetwork::State {
   State(const Session& session, ValueId output)
       : network(static_network(session, output)),
         intervals(interval_graph(network)),
-        engine(intervals.graph, direct(session.options())),
+        engine(intervals.graph, for_intervals(session.options())),
         batch(std::max<std::size_t>(1, session.preferred_batch() / 2)),
         threads(session.options().threads) {}
 
@@ -82,6 +80,8 @@ struct BoundedNetwork::State {
     Shape shape = network.shape(network.input);
     shape[0] = std::ssize(boxes);
     std::vector<float> middles, radii;
+    middles.reserve(boxes.size() * network.size(network.input));
+    radii.reserve(middles.capacity());
     for (const Box& box : boxes) {
       require(box);
       for (std::size_t i = 0; i < box.low.size(); ++i) {
@@ -110,6 +110,8 @@ struct BoundedNetwork::State {
     const std::size_t size = network.size(id);
     for (std::size_t b = 0; b < all.size(); ++b) {
       Box& box = all[b][id];
+      box.low.reserve(size);
+      box.high.reserve(size);
       for (std::size_t i = b * size; i < (b + 1) * size; ++i) {
         const double m = static_cast<double>(middle.as<float>()[i]),
                      r = static_cast<double>(radius.as<float>()[i]);

@@ -40,27 +40,37 @@ class Balls {
   Balls(const attack::AttackedNetwork& network, const AttackProblem& problem)
       : network_(network), problem_(problem) {}
 
-  Box around(std::int64_t row, double radius) const {
-    const Array clean = problem_.inputs.narrow(0, row, 1);
-    return {end(clean, -radius), end(clean, radius)};
+  std::vector<Box> around(const std::vector<std::int64_t>& rows, const std::vector<double>& radii) const {
+    std::vector<std::vector<double>> low = ends(rows, radii, -1), high = ends(rows, radii, 1);
+    std::vector<Box> boxes;
+    for (std::size_t r = 0; r < rows.size(); ++r) boxes.push_back({std::move(low[r]), std::move(high[r])});
+    return boxes;
   }
 
  private:
-  std::vector<double> end(const Array& clean, double change) const {
-    Array units = clean.to(DType::float32).clone();
-    for (std::int64_t i = 0; i < units.count(); ++i) {
-      float& unit = units.elements<float>()[i];
-      unit = static_cast<float>(std::clamp(static_cast<double>(unit) + change, 0.0, 1.0));
-    }
-    const Array bound = network_.first(network_.bind(units)).to(DType::float64).contiguous();
-    const auto numbers = bound.as<double>();
-    const std::vector<double> span = spans(numbers.size());
-    std::vector<double> widened;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const double rounding = 0x1p-21 * (std::abs(numbers[i]) + span[i]);
-      widened.push_back(change == 0 ? numbers[i] : numbers[i] + std::copysign(rounding, change));
-    }
-    return widened;
+  std::vector<std::vector<double>> ends(const std::vector<std::int64_t>& rows,
+                                        const std::vector<double>& radii, double sign) const {
+    const Array units =
+        problem_.inputs.index_select(0, array::tensor(rows)).to(DType::float32).contiguous().clone();
+    const std::size_t size = static_cast<std::size_t>(units.count()) / rows.size();
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      for (float& unit : std::span(units.elements<float>() + r * size, size))
+        unit = static_cast<float>(std::clamp(static_cast<double>(unit) + sign * radii[r], 0.0, 1.0));
+    const Array bounds = network_.first(network_.bind(units)).to(DType::float64).contiguous();
+    const std::size_t taken = static_cast<std::size_t>(bounds.count()) / rows.size();
+    const std::vector<double> span = spans(taken);
+    std::vector<std::vector<double>> all;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      all.push_back(widened(bounds.as<double>().subspan(r * taken, taken), span, radii[r] == 0 ? 0 : sign));
+    return all;
+  }
+  // By what float32 can take away.
+  static std::vector<double> widened(std::span<const double> numbers, const std::vector<double>& span,
+                                     double sign) {
+    std::vector<double> moved(numbers.begin(), numbers.end());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      moved[i] += sign * 0x1p-21 * (std::abs(numbers[i]) + span[i]);
+    return moved;
   }
   std::vector<double> spans(std::size_t count) const {
     std::vector<double> all(count, 1);
@@ -134,10 +144,11 @@ class Certification {
     const Balls balls(preparation_.network(), problem);
     const std::vector<std::int64_t> labels = attack::numbers(problem.labels);
     std::vector<Case> cases;
+    std::vector<Box> boxes = balls.around(rows, radii);
     for (std::size_t r = 0; r < rows.size(); ++r)
-      cases.push_back({balls.around(rows[r], radii[r]),
-                       other_decisions(bounds_.outputs(), labels[static_cast<std::size_t>(rows[r])],
-                                       static_cast<double>(preparation_.network().threshold()))});
+      cases.push_back(
+          {std::move(boxes[r]), other_decisions(bounds_.outputs(), labels[static_cast<std::size_t>(rows[r])],
+                                                static_cast<double>(preparation_.network().threshold()))});
     std::vector<double> margins;
     for (const std::vector<double>& least : bounds_.least_excess(cases, options_.method)) {
       double margin = std::numeric_limits<double>::infinity();
@@ -242,7 +253,7 @@ Query query_of(const Session& session, DatasetPtr dataset, std::size_t record, d
   // A probability is compared with one half, a logit with what it says yes above.
   const double threshold =
       session.ends_in_sigmoid() ? 0.5 : static_cast<double>(preparation.network().threshold());
-  const Box box = Balls(preparation.network(), problem).around(0, radius);
+  const Box box = Balls(preparation.network(), problem).around({0}, {radius}).front();
   Query query{.inputs = box.low.size(), .outputs = outputs, .cases = {}};
   for (const Constraint& constraint : other_decisions(outputs, label, threshold))
     query.cases.push_back({box, {constraint}});

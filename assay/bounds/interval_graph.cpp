@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <assay/model.h>
+#include "assay/engine/direct_sums.h"
 #include "assay/engine/parameters.h"
 
 namespace assay::bounds {
@@ -28,9 +29,12 @@ class Builder {
       add(node);
       if (bounds_.contains(network_.output)) break;
     }
-    at = bounds_.at(network_.output);
-    edit_.output(at.middle);
-    edit_.output(at.radius);
+    // All of them, so that none is left out as unused.
+    for (const auto& [id, bound] : bounds_) {
+      if (id == network_.input) continue;
+      edit_.output(bound.middle);
+      edit_.output(bound.radius);
+    }
     return {.graph = edit_.build(), .bounds = bounds_};
   }
 
@@ -66,9 +70,11 @@ class Builder {
     return at->second;
   }
   ValueId apply(const char* op, std::vector<ValueId> inputs) { return edit_.add(op, "", std::move(inputs)); }
-  // The node with other operands.
+  // The node with other operands. Its rounding is that of sums of its products.
   ValueId apply(const Node& node, std::vector<ValueId> inputs) {
-    return edit_.add(node.op, "", std::move(inputs), node.attributes);
+    std::map<std::string, Attribute> attributes = node.attributes;
+    if (node.op == "Conv") attributes[direct_sums] = std::int64_t{1};
+    return edit_.add(node.op, "", std::move(inputs), std::move(attributes));
   }
   // What the operand is of middles or radii; constants stay.
   ValueId part(ValueId id, ValueId IntervalValue::*which) {
@@ -185,27 +191,44 @@ class Builder {
     return outputs;
   }
 
-  // Of functions that never fall: at both ends of the interval.
+  // Both ends of an interval as they come out of functions that never fall.
+  struct Ends {
+    ValueId low = no_value, high = no_value;
+    bool positive = false;  // or zero
+  };
+
+  // Rectifiers and maxima take elements as they are: their ends need no further rounding.
+  static bool is_exact(const Node& node) {
+    return node.op == "Relu" || node.op == "Clip" || node.op == "MaxPool" || node.op == "GlobalMaxPool";
+  }
+
   IntervalValue ends(const Node& node) {
+    const auto known = ends_.find(node.inputs[0]);
     const IntervalValue at = bounds_.at(node.inputs[0]);
-    const auto end = [&](const char* op) {
+    const auto end = [&](ValueId Ends::*which, const char* op) {
       std::vector<ValueId> inputs = parts(node, &IntervalValue::middle);
-      inputs[0] = apply(op, {at.middle, at.radius});
+      inputs[0] = known != ends_.end() ? known->second.*which : apply(op, {at.middle, at.radius});
       return apply(node, std::move(inputs));
     };
-    const ValueId low = end("Sub"), high = end("Add");
-    const ValueId middle = apply("Mul", {apply("Add", {low, high}), number(0.5)});
-    // Half the width, and what rounding the ends, their middle and the width can take away.
-    const ValueId size = apply("Add", {apply("Abs", {low}), apply("Abs", {high})});
-    const double error = node.op == "Sigmoid" || node.op == "Tanh" ? function_error : underflow;
+    const bool kept = node.op != "Clip" && known != ends_.end() && known->second.positive;
+    const Ends found{end(&Ends::low, "Sub"), end(&Ends::high, "Add"), node.op == "Relu" || kept};
+    if (is_exact(node)) ends_[node.outputs[0]] = found;
+    return between(found, node.op == "Sigmoid" || node.op == "Tanh" ? function_error : underflow);
+  }
+
+  // Half the width, and what rounding the ends, their middle and the width can take away.
+  IntervalValue between(const Ends& at, double error) {
+    const ValueId sum = apply("Add", {at.low, at.high}), middle = apply("Mul", {sum, number(0.5)});
+    const ValueId size = at.positive ? sum : apply("Add", {apply("Abs", {at.low}), apply("Abs", {at.high})});
     const ValueId rounding = apply("Add", {apply("Mul", {size, number(32 * unit)}), number(error)});
-    return {middle, apply("Add", {apply("Sub", {high, middle}), rounding})};
+    return {middle, apply("Add", {apply("Sub", {at.high, middle}), rounding})};
   }
 
   const StaticNetwork& network_;
   const Graph& graph_;
   GraphBuilder edit_{"intervals"};
   std::map<ValueId, IntervalValue> bounds_;
+  std::map<ValueId, Ends> ends_;  // of what is exact
   std::map<ValueId, ValueId> constants_;
   std::map<float, ValueId> numbers_;
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "assay/engine/direct_sums.h"
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/lanes/winograd.h"
 #include "assay/engine/padding.h"
@@ -436,9 +437,10 @@ bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_
 }
 
 // Where a convolution of pictures is quicker with fewer products.
-std::optional<WinogradWindows> winograd_windows(const SlidingWindow& window, std::int64_t groups,
+std::optional<WinogradWindows> winograd_windows(const Node& node, const SlidingWindow& window,
                                                 const Shape& input, const Shape& output) {
-  if (window.kernel.size() != 2 || groups != 1) return std::nullopt;
+  if (window.kernel.size() != 2 || node.integer("group", 1) != 1 || node.integer(direct_sums, 0) != 0)
+    return std::nullopt;
   WinogradWindows windows{.channels = input[1], .units = output[1], .axes = {}};
   for (std::size_t a = 0; a < windows.axes.size(); ++a) {
     const std::int64_t kernel = window.kernel[a], stride = window.strides[a], zeros = window.left[a];
@@ -458,7 +460,7 @@ double products_of_convolution(const Graph& graph, const Node& node, const Shape
   const double each = static_cast<double>(weights.count()) / static_cast<double>(weights.shape()[0]);
   if (node.op != "Conv") return each * static_cast<double>(element_count(input));
   const SlidingWindow window = sliding_window(node, input, output, spatial(weights.shape()));
-  const auto windows = winograd_windows(window, node.integer("group", 1), input, output);
+  const auto windows = winograd_windows(node, window, input, output);
   return windows ? windows->products() : each * static_cast<double>(element_count(output));
 }
 
@@ -479,7 +481,7 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   if (!learns(parts)) id = compiler.absorber().normalisation(id, parts.weights, parts.bias);
   id = compiler.absorb_rectifier(id, parts.finish);
   parts.reads = window_reads(window, spatial(input), spatial(output));
-  parts.windows = winograd_windows(window, parts.groups, input, output);
+  parts.windows = winograd_windows(node, window, input, output);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return ((g * parts.out.channels + u) * parts.in.channels + c) * parts.kernel + k;
   };
