@@ -1,6 +1,7 @@
 #include "assay/attack/attacked_batch.h"
 
 #include <assay/error.h>
+#include <fmt/ranges.h>
 #include <stdexcept>
 
 #include <assay/dataset.h>
@@ -67,6 +68,7 @@ JournalKey journal_key(const Session& session, const Dataset& dataset, const Spe
       .add("attack", spec.text())
       .add("seed", options.seed)
       .add("choice of records", options.all ? "all" : "correct")
+      .add("left out", fmt::format("{}", fmt::join(options.left_out, ",")))
       .add("storage", options.levels ? "levels" : "float32")
       .add("margin", options.margin)
       .add("goal", options.task ? goal_in_words(options, *options.task) : "")

@@ -133,7 +133,10 @@ class Run {
   // Attacks the records of a batch that are worth it.
   AttackedBatch search(const Batch& batch) const {
     const AttackProblem all = preparation_.problem(batch);
-    const std::vector<std::int64_t> rows = preparation_.attackable(batch, all, !options_.all);
+    std::vector<std::int64_t> rows = preparation_.attackable(batch, all, !options_.all);
+    std::erase_if(rows, [&](std::int64_t row) {
+      return options_.left_out.contains(batch.indices[static_cast<std::size_t>(row)]);
+    });
     AttackedBatch result{
         .walked = batch.indices.size(), .seconds = 0, .endings = {}, .records = {}, .inputs = {}};
     if (rows.empty()) return result;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,10 +43,9 @@ class Attack {
 
 // An option that says how strong the change is, so that accuracy can be measured along it.
 struct Severity {
-  std::string option;  // "eps"
-  double nothing = 0;  // the value with which every record stays as it is
-  bool nested =
-      false;  // what a weaker change may make, a stronger one may make as well: the radius of a ball
+  std::string option;   // "eps"
+  double nothing = 0;   // the value with which every record stays as it is
+  bool nested = false;  // what a weaker change may make, a stronger one may, too: the radius of a ball
 };
 
 struct AttackInfo {
@@ -101,11 +101,11 @@ struct AttackOptions {
   std::size_t batch = 0;  // 0: chosen for the network
   std::uint64_t seed = 1;
   bool all = false;  // attack also records that the network gets wrong (they are to leave the class it names)
-  bool only_successful = false;  // store only records that succeed
+  bool only_successful = false;         // store only records that succeed
+  std::set<std::size_t> left_out = {};  // positions of records that are not attacked
   // Store 8-bit levels of the valid range, not float32; always so where the network takes levels.
   bool levels = false;
-  std::filesystem::path journal =
-      {};  // where finished batches are kept, so that the same attack continues from them; empty: nowhere
+  std::filesystem::path journal = {};  // of finished batches, to go on from them; empty: nowhere
   // Regression: outputs that move by more than this away from their targets are a success. Items: more than
   // this share of those decided correctly has to be decided differently, or of others to become the class.
   double margin = 0.2;

@@ -38,6 +38,34 @@ TEST_F(AttackProgram, DrawsNothingWhenAskedForNothing) {
   EXPECT_TRUE(json("out.json")["pictures"].empty());
 }
 
+TEST_F(AttackProgram, LaterAttacksSeeWhatStillStands) {
+  const std::string attacks =
+      "attack net.onnx images-idx3-ubyte --quiet --attack 'fgsm[eps=0.05]' --attack 'bim[eps=0.05]' --attack "
+      "'noise[sigma=0.3]' --pictures 0 --batch 16 ";
+  ASSERT_EQ(assay(attacks + "--out all --json all.json").code, 0);
+  ASSERT_EQ(assay(attacks + "--standing --out rest --json rest.json").code, 0);
+  const auto all = json("all.json"), rest = json("rest.json");
+  EXPECT_EQ(all["facts"]["robust_accuracy"], rest["facts"]["robust_accuracy"]);
+  EXPECT_GT(rest["facts"]["robust_accuracy"], 0);
+  const auto rows = rest["tables"]["attacks"]["rows"];
+  EXPECT_EQ(rows[0]["records"], all["tables"]["attacks"]["rows"][0]["records"]);
+  for (std::size_t i = 1; i < 3; ++i)
+    EXPECT_EQ(rows[i]["records"].get<int>(),
+              rows[i - 1]["records"].get<int>() - rows[i - 1]["successes"].get<int>());
+  EXPECT_GT(rows[0]["successes"], 0);
+  const Outcome one = assay("attack net.onnx images-idx3-ubyte --attack fgsm --standing");
+  EXPECT_EQ(one.code, 1);
+  EXPECT_NE(one.err.find("--standing has no effect"), std::string::npos) << one.err;
+  // Nothing is left after an attack that turns everything.
+  ASSERT_EQ(
+      assay(
+          "attack net.onnx images-idx3-ubyte -q --attack 'fgsm[eps=1]' --attack 'pgd[eps=1]' --attack noise "
+          "--standing --out none --json none.json")
+          .code,
+      0);
+  EXPECT_NE(json("none.json").dump().find("nothing left to attack"), std::string::npos);
+}
+
 TEST_F(AttackProgram, ExtendsCoverageByPresetsAndAttacks) {
   const Outcome outcome = assay(
       "cover --quiet --threads 1 --model net.onnx --train images-idx3-ubyte --test 'images-idx3-ubyte[:20]' "

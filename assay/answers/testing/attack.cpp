@@ -7,6 +7,7 @@
 #include <assay/groups.h>
 #include <assay/message.h>
 #include "assay/answers/task.h"
+#include "assay/engine/shared_walk.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/attack.h"
 #include "assay/results/testing/attacked_texts.h"
@@ -72,6 +73,13 @@ attack::ItemGoal goal_of(const AttackQuestion& question, const Decided& decision
           task::class_of(*decision.task, hides ? question.hide : question.appear)};
 }
 
+// For all ranks.
+void leave_out_turned(std::set<std::size_t>& turned, const attack::AttackSummary& summary) {
+  for (const attack::AttackedRecord& record : summary.records)
+    if (record.success) turned.insert(record.original);
+  broadcast(turned);
+}
+
 }  // namespace
 
 std::vector<Output> outputs_of(const AttackQuestion& question, const std::string& name) {
@@ -92,6 +100,9 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
          "{} has no effect on numbers and items: a record is attacked if there is something to change",
          About{"attacking records that are wrong", "{all}"});
   const std::vector<Spec> attacks = asked_attacks(question);
+  if (question.standing && attacks.size() < 2)
+    fail(Fault::usage, "{} has no effect: there is one attack, and none before it; leave it out",
+         About{"attacking what still stands", "{standing}"});
   const std::vector<fs::path> files = files_of(attacks, question.folder);
   attack::AttackOptions options = question.options;
   options.batch = setting.batch;
@@ -105,10 +116,16 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   for (std::size_t i = 0; i < attacks.size(); ++i) {
     options.journal = attack::journal_of(files[i]);
     summaries.push_back(attack::attack_dataset(session, data, attacks[i], files[i], options, progress));
+    if (question.standing) leave_out_turned(options.left_out, summaries.back());
   }
   ranks().leave_to_first();
   for (const attack::AttackSummary& summary : summaries) fs::remove(attack::journal_of(summary.file));
   results::append(document, results::document_of(summaries, options, session.graph(), *data));
+  if (question.standing)
+    document.definitions.push_back(
+        {"records that still stand",
+         "each attack sees those that no attack before it turned, so its rate is of these",
+         "docs/algorithms/attacks.md"});
   add_task(document, decision);
   const std::vector<groups::Group> groups = groups::groups_of(*data);
   results::add_groups(document, *data, groups, results::by_group(summaries, options, *data, groups));

@@ -61,15 +61,18 @@ std::string success_definition(const Dataset& data, const attack::AttackOptions&
   return "the network names another class than before (with a target: the target), " + after;
 }
 
-void add_attack(report::Document& document, const attack::AttackSummary& summary) {
+void add_attack(report::Document& document, const attack::AttackSummary& summary,
+                const attack::AttackOptions& options) {
   if (summary.lost > 0)
     document.notices.push_back(
         fmt::format("{}: {} of the successes found are no longer successes once stored{}", summary.spec.name,
                     summary.lost, summary.levels ? " as 8-bit levels" : ""));
   if (summary.attacked == 0)
     document.notices.push_back(
-        message("{}: there was nothing to attack, since the network is wrong on every record{}",
-                summary.spec.name, About{"", "; {all} attacks these too"}));
+        options.left_out.empty()
+            ? message("{}: there was nothing to attack, since the network is wrong on every record{}",
+                      summary.spec.name, About{"", "; {all} attacks these too"})
+            : message("{}: there was nothing left to attack", summary.spec.name));
   if (const auto flat = summary.endings.find(std::string(attack::no_gradient)); flat != summary.endings.end())
     document.warnings.push_back(
         {"no-gradient",
@@ -137,7 +140,7 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
     document.headline += fmt::format("{} {} {}", &s == &summaries.front() ? "" : ",", s.spec.name, rate);
     for (const auto& [ending, records] : s.endings)
       endings.rows.push_back({s.spec.text(), ending, report::count_cell(records)});
-    add_attack(document, s);
+    add_attack(document, s, options);
   }
   document.tables = {summary_table(summaries)};
   if (!endings.rows.empty()) document.tables.push_back(std::move(endings));

@@ -1,0 +1,117 @@
+"""What evidence costs: assurance_beside.py [--records 1000] [--eps 0.1] [JOB...].
+
+Each job is a ratio of processor seconds of whole commands, children included, so that other work on the machine changes
+little:
+
+autoattack   the preset's attacks on records beside torchattacks' AutoAttack (standard) on the same LeNet-5: theirs / ours
+drop-curve   fifteen severities of PGD in one command, beside fifteen commands of one severity: ours / theirs
+intervals    interval bounds of records beside their forward passes, both without what a command costs by itself
+selftest     seconds of `assay selftest`
+
+Needs onnx, torch and torchattacks of PyPI for the first one; ASSAY_PROGRAM names the program, by its whole path (default: assay).
+"""
+
+import argparse
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.environ.get("ASSAY_PROGRAM", "assay")
+HERE = pathlib.Path(__file__).resolve().parent
+
+PEER = """
+import sys
+sys.path.insert(0, sys.argv[4])
+import numpy, onnx, torch, torchattacks
+from onnx import numpy_helper
+from pytorch_networks import NETWORKS
+torch.set_num_threads(2)
+network, _ = NETWORKS["lenet5"]()
+weights = [numpy_helper.to_array(one) for one in onnx.load(sys.argv[1]).graph.initializer]
+weights = [one for one in weights if one.dtype == numpy.float32]
+with torch.no_grad():
+    for parameter in network.parameters():
+        fitting = next(i for i, one in enumerate(weights) if one.shape == tuple(parameter.shape))
+        parameter.copy_(torch.from_numpy(weights.pop(fitting).copy()))
+records = numpy.load(sys.argv[2])
+x, y = torch.from_numpy(records["x"].astype(numpy.float32)), torch.from_numpy(records["y"].astype(numpy.int64))
+network.eval()
+right = network(x).argmax(1) == y
+eps = float(sys.argv[3])
+if eps > 0:
+    attack = torchattacks.AutoAttack(network, norm="Linf", eps=eps, version="standard", n_classes=10, seed=1)
+    fallen = [attack(x[i:i + 250], y[i:i + 250]) for i in range(0, len(x), 250)]
+    robust = network(torch.cat(fallen)).argmax(1) == y
+    print(f"{right.float().mean():.4f} {(right & robust).float().mean():.4f}")
+"""
+
+
+def spent(folder, command):
+    """Processor seconds of the command in the folder, and what it printed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([str(part) for part in command], cwd=folder, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in (0, 2):
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+
+
+def assay(folder, *arguments):
+    return spent(folder, [PROGRAM, *arguments, "--quiet"])
+
+
+def autoattack(folder, options):
+    eps = options.eps
+    specs = [f"apgd[eps={eps}]", f"apgd[eps={eps},loss=dlr,targets=9]", f"fab[within={eps},targets=9]", f"square[eps={eps}]"]
+    ours, found = assay(folder, "attack", "net.onnx", "test.npz,range=0:1", *(part for spec in specs for part in ("--attack", spec)), "--standing")
+    peer = [sys.executable, "-c", PEER, "net.onnx", "test.npz"]
+    theirs, said = spent(folder, [*peer, eps, HERE])
+    start, _ = spent(folder, [*peer, 0, HERE])
+    print(f"autoattack {(theirs - start) / ours:.1f} times as quick: ours {ours:.1f} s, theirs {theirs - start:.1f} s")
+    print(f"  theirs: clean and robust accuracy {said.strip()}; ours: {found.splitlines()[0]}")
+
+
+def drop_curve(folder, options):
+    given = ("net.onnx", "test.npz,range=0:1")
+    curve = ("robust", *given, "--along", "pgd[eps=0.02:0.3:0.02]")
+    together, nested = assay(folder, *curve)[0], assay(folder, *curve, "--nested")[0]
+    alone = sum(assay(folder, "robust", *given, "--along", f"pgd[eps={0.02 * i:.2f}/{0.02 * i:.2f}]")[0] for i in range(1, 16))
+    print(f"drop-curve {together / alone:.2f} of fifteen commands, nested {nested / alone:.2f}: {together:.1f} s, {nested:.1f} s and {alone:.1f} s")
+
+
+def intervals(folder, options):
+    def seconds(command, *flags):
+        many, few = (assay(folder, command, "net.onnx", data, *flags)[0] for data in ("many.npz,range=0:1", "many.npz,range=0:1[:50]"))
+        return many - few
+
+    bounds = seconds("bounds", "--method", "interval", "--attack", "none", "--eps", 0.01)
+    forward = seconds("evaluate")
+    print(f"intervals {bounds / forward:.2f} forward passes: {bounds:.2f} s and {forward:.2f} s")
+
+
+def selftest(folder, options):
+    print(f"selftest {assay(folder, 'selftest')[0]:.1f} s")
+
+
+JOBS = {"autoattack": autoattack, "drop-curve": drop_curve, "intervals": intervals, "selftest": selftest}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("jobs", nargs="*", choices=[[], *JOBS])
+    parser.add_argument("--records", type=int, default=1000)
+    parser.add_argument("--eps", type=float, default=0.1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        assay(folder, "train", "--architecture", "lenet5", "--data", "digits:5000", "--epochs", 4, "--out", "net.onnx")
+        assay(folder, "data", f"digits:{options.records},seed=2", "--write", "test.npz")
+        assay(folder, "data", "digits:10000,seed=3", "--write", "many.npz")
+        for job in options.jobs or JOBS:
+            JOBS[job](folder, options)
+
+
+main()
