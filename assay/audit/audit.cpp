@@ -136,9 +136,7 @@ class Auditor {
     std::tie(result.low, result.high) =
         uncertainty_[f].interval(values_[c], found_[f], result.tau, result_.options.threads);
     const std::vector<double> mine = joined_values(values_[c]), theirs = joined_values(found_[f]);
-    std::vector<double> sizes;
-    for (const Stratum& stratum : strata_)
-      sizes.insert(sizes.end(), stratum.subsets.size(), static_cast<double>(stratum.size));
+    const std::vector<double> sizes = this->sizes();
     result.all_tau = kendall(mine, theirs);
     result.partial = sizes.front() == sizes.back()
                          ? spearman(mine, theirs)
@@ -182,21 +180,35 @@ class Auditor {
   }
 
   void predict() {
+    if (pool_.predicted.empty()) return;
     for (std::size_t c = 0; c < pool_.predicted.size(); ++c) {
-      const selection::CoveredRows& rows = pool_.predicted[c].rows;
-      const std::set<std::uint32_t> covered(rows.items.begin(), rows.items.end());
-      const std::vector<double> values = joined_values(values_[c]);
-      for (std::size_t f = 0; f < pool_.faults.size(); ++f) {
-        const auto all =
-            static_cast<double>(std::max<std::size_t>(result_.faults.at(pool_.faults[f].name), 1));
-        std::vector<double> shares = joined_values(found_[f]);
-        for (double& share : shares) share /= all;
-        Prediction made = predicted_share(values, shares, static_cast<double>(covered.size()));
-        made.criterion = pool_.criteria[c].name;
-        made.faults = pool_.faults[f].name;
-        result_.predictions.push_back(std::move(made));
-      }
+      const std::vector<std::uint32_t>& items = pool_.predicted[c].rows.items;
+      const std::set<std::uint32_t> covered(items.begin(), items.end());
+      predict(pool_.criteria[c].name, joined_values(values_[c]), static_cast<double>(covered.size()), false);
     }
+    predict("number of records", sizes(), static_cast<double>(pool_.predicted[0].rows.records()), true);
+  }
+
+  void predict(const std::string& criterion, const std::vector<double>& values, double of_the_set,
+               bool baseline) {
+    for (std::size_t f = 0; f < pool_.faults.size(); ++f) {
+      const auto all = static_cast<double>(std::max<std::size_t>(result_.faults.at(pool_.faults[f].name), 1));
+      std::vector<double> shares = joined_values(found_[f]);
+      for (double& share : shares) share /= all;
+      Prediction made = predicted_share(values, shares, of_the_set);
+      made.criterion = criterion;
+      made.faults = pool_.faults[f].name;
+      made.baseline = baseline;
+      result_.predictions.push_back(std::move(made));
+    }
+  }
+
+  // Of the subsets.
+  std::vector<double> sizes() const {
+    std::vector<double> all;
+    for (const Stratum& stratum : strata_)
+      all.insert(all.end(), stratum.subsets.size(), static_cast<double>(stratum.size));
+    return all;
   }
 
   // Baselines are not hypotheses, so they cannot be false discoveries.

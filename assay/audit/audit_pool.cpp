@@ -216,6 +216,7 @@ void measure_again(Pool& pool, const std::string& name, const Session& session,
 void measure_predicted(Pool& pool, const Session& session, std::shared_ptr<const coverage::Profile> profile,
                        const std::vector<std::string>& criteria, const DatasetPtr& other,
                        const PoolOptions& options, Progress& progress) {
+  pool.predicted_name = other->describe();
   pool.predicted = measured(session, std::move(profile), criteria, other, options, progress).criteria;
 }
 

@@ -99,6 +99,7 @@ struct OrderScore {
 // over all subsets (as TEASMA, arXiv:2308.01311).
 struct Prediction {
   std::string criterion, faults;
+  bool baseline = false;                    // by the number of records alone
   std::string form;                         // "line", "parabola" or "steps", by cross-validation
   double r2 = 0, rmse = 0;                  // cross-validated
   double covered = 0, least = 0, most = 0;  // items: of the set, of the subsets
@@ -117,7 +118,7 @@ struct Audit {
   // Kendall's tau-b within strata between criteria, row by row; NaN where undefined.
   std::vector<std::vector<double>> agreement;
   std::vector<OrderScore> orders;
-  std::vector<Prediction> predictions;  // of each criterion of Pool::predicted and kind of faults
+  std::vector<Prediction> predictions;  // by each criterion of Pool::predicted, then records, and by faults
   std::vector<std::string> notices;
 };
 

@@ -48,6 +48,7 @@ struct Pool {
   std::map<std::string, std::vector<Measured>> again;
   // The criteria, as `again`, on a set of other records, of which the found share of faults is predicted.
   std::vector<Measured> predicted = {};
+  std::string predicted_name = {};  // of that set
   std::vector<std::string> notices;
 
   std::size_t records() const { return classes.size(); }

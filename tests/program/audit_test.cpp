@@ -56,6 +56,8 @@ TEST_F(AuditProgram, PredictsWhatAnotherSetFinds) {
   bool predicted = false;
   for (const auto& row : document["tables"]["predictions"]["rows"]) {
     EXPECT_EQ(row["share"].is_null(), row["reason"] != "") << row;
+    EXPECT_EQ(row["baseline"].get<bool>(), row["criterion"] == "number of records") << row;
+    if (row["baseline"]) EXPECT_EQ(row["covered"], 40);
     if (row["share"].is_null()) continue;
     predicted = true;
     EXPECT_LE(row["low"], row["share"]);
@@ -64,7 +66,8 @@ TEST_F(AuditProgram, PredictsWhatAnotherSetFinds) {
     EXPECT_LE(row["covered"], row["most"]);
   }
   EXPECT_TRUE(predicted);
-  EXPECT_NE(document["headline"].get<std::string>().find(" predicted ("), std::string::npos);
+  EXPECT_NE(document["headline"].get<std::string>().find("; predicted for images-idx3-ubyte[:40]"),
+            std::string::npos);
   EXPECT_EQ(document["provenance"].dump().find("predict") == std::string::npos, false);
   // All records cover more than any subset of them.
   ASSERT_EQ(audit("--criterion 'kmnc[sections=10]' --sizes 5 --predict images-idx3-ubyte --json q.json").code,

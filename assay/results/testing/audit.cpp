@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "assay/report/percent.h"
 #include "assay/results/document.h"
 #include "assay/support/text/text.h"
 
@@ -154,7 +155,7 @@ report::Table agreement_table(const audit::Audit& result) {
 
 report::Table prediction_table(const audit::Audit& result) {
   report::Table table{"predictions",
-                      "Share of the faults that the set finds, predicted from what it covers",
+                      "Share of the faults that the other set finds, predicted from what it covers",
                       {{"criterion", "criterion"},
                        {"faults", "faults"},
                        {"share", "predicted", Kind::percent},
@@ -166,27 +167,52 @@ report::Table prediction_table(const audit::Audit& result) {
                        {"covered", "covers", Kind::count},
                        {"least", "subsets: from", Kind::count},
                        {"most", "subsets: to", Kind::count},
-                       {"reason", "why not predicted"}},
+                       {"reason", "why not predicted"},
+                       {"baseline", "baseline"}},
                       {}};
   for (const audit::Prediction& one : result.predictions)
     table.rows.push_back({one.criterion, one.faults, known_cell(one.share), known_cell(one.low),
                           known_cell(one.high), known_cell(one.r2), one.rmse, one.form,
                           static_cast<std::int64_t>(one.covered), static_cast<std::int64_t>(one.least),
-                          static_cast<std::int64_t>(one.most), one.reason});
+                          static_cast<std::int64_t>(one.most), one.reason, one.baseline});
   return table;
 }
 
-// "mutants killed: 63.1 % predicted (52.0 % to 74.2 %, by nc, R squared 0.81)"; by the criterion that
-// predicts best.
-std::string predicting(const audit::Audit& result, const audit::Faults& faults) {
+// By the criterion that predicts best; null where none does.
+const audit::Prediction* best_of(const audit::Audit& result, const audit::Faults& faults, bool baseline) {
   const audit::Prediction* best = nullptr;
-  for (const audit::Prediction& one : result.predictions)
-    if (one.faults == faults.name && one.reason.empty() && (best == nullptr || one.r2 > best->r2))
-      best = &one;
-  if (best == nullptr) return fmt::format("{}: no criterion predicts what the set finds", faults.title);
-  return fmt::format("{}: {} predicted ({} to {}, by {}, R squared {:.2f})", faults.title,
-                     report::percent(best->share), report::percent(best->low), report::percent(best->high),
-                     best->criterion, best->r2);
+  for (const audit::Prediction& one : result.predictions) {
+    if (one.faults != faults.name || one.baseline != baseline || !one.reason.empty()) continue;
+    if (best == nullptr || one.r2 > best->r2) best = &one;
+  }
+  return best;
+}
+
+// "predicted for new.npz: mutants killed 63.1 % (52.0 % to 74.2 %, by nc, R squared 0.81)".
+std::string predicting(const audit::Audit& result, const audit::Pool& pool) {
+  std::vector<std::string> parts;
+  for (const audit::Faults& faults : pool.faults) {
+    const audit::Prediction* const best = best_of(result, faults, false);
+    parts.push_back(best == nullptr
+                        ? fmt::format("no share of {}", faults.title)
+                        : fmt::format("{} {} ({} to {}, by {}, R squared {:.2f})", faults.title,
+                                      report::percent(best->share), report::percent(best->low),
+                                      report::percent_at_most(best->high), best->criterion, best->r2));
+  }
+  return fmt::format("predicted for {}: {}", pool.predicted_name, joined(parts));
+}
+
+// What counting records would tell as well.
+void add_needless(report::Document& document, const audit::Audit& result, const audit::Pool& pool) {
+  for (const audit::Faults& faults : pool.faults) {
+    const audit::Prediction *const best = best_of(result, faults, false), *const records =
+                                                                              best_of(result, faults, true);
+    if (best != nullptr && records != nullptr && records->r2 >= best->r2)
+      document.notices.push_back(fmt::format(
+          "{}: no criterion predicts the share better than the number of records does (R squared {:.2f} and "
+          "{:.2f})",
+          faults.title, best->r2, records->r2));
+  }
 }
 
 // "mutants killed: told by lsc, dsc (2 of 17 criteria)".
@@ -211,8 +237,7 @@ std::string telling(const audit::Audit& result, const audit::Faults& faults) {
 std::string headline_of(const audit::Audit& result, const audit::Pool& pool, const std::string& subject) {
   std::vector<std::string> parts{subject};
   for (const audit::Faults& faults : pool.faults) parts.push_back(telling(result, faults));
-  if (!result.predictions.empty())
-    for (const audit::Faults& faults : pool.faults) parts.push_back(predicting(result, faults));
+  if (!result.predictions.empty()) parts.push_back(predicting(result, pool));
   return joined(parts, "; ");
 }
 
@@ -234,6 +259,7 @@ report::Document document_of(const audit::Audit& result, const audit::Pool& pool
   if (!result.predictions.empty())
     document.tables.insert(document.tables.begin() + 1, prediction_table(result));
   document.notices.assign(result.notices.begin(), result.notices.end());
+  add_needless(document, result, pool);
   const std::string page = "docs/algorithms/audit.md";
   document.definitions = {
       {"Kendall's tau",
