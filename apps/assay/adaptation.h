@@ -1,7 +1,7 @@
 #pragma once
 
 // --fix NAME=NUMBER, --decision NAME, --precision TYPE, --straight-through: changes of a network before it
-// runs.
+// runs; and --view SPEC.
 
 #include "apps/assay/command.h"
 #include "assay/engine/preparation/adaptation.h"
@@ -11,6 +11,8 @@ namespace assay::app {
 class Adaptation {
  public:
   void declare(Flags& flags);
+  // Of commands that look at layers.
+  void declare_views(Flags& flags);
   bool given() const;
   // Throws Error{usage} for a precision that does not exist.
   AdaptOptions options() const;

@@ -35,8 +35,8 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   SessionOptions options = setting_of(context).session_for(dataset);
   if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, of_flags("--input-shape"));
   AdaptedNetwork network = adapted(graph, adaptation, dataset, context.progress);
-  check_result_replaced(network.graph.hash(), context.settings);
   Session session = session_of(network, options, dataset, context.progress);
+  check_result_replaced(session.graph().hash(), context.settings);
   form_ = network.form;
   tell_rounding(graph, session, adaptation, dataset, context.progress);
   for (report::Warning& warning : results::influence_warnings(session, dataset))

@@ -21,6 +21,8 @@ class ModelInput {
  public:
   // `positional`: may also stand without its flag.
   void declare(Flags& flags, bool positional = false);
+  // Of commands that look at layers.
+  void declare_views(Flags& flags) { adaptation_.declare_views(flags); }
   // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
   Session open(Context& context, const Dataset* dataset = nullptr);
   // The form of the network in its file: for in_form_of_file() of the opened network, or an edit of it.

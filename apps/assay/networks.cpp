@@ -15,6 +15,7 @@ void NetworksInput::declare(Flags& flags) {
            "profile of each network, in the same order, as `assay cover --profile` writes it, instead of "
            "--train");
   adaptation_.declare(flags);
+  adaptation_.declare_views(flags);
   training_.declare(flags);
 }
 

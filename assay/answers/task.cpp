@@ -13,6 +13,7 @@
 #include <assay/relevance.h>
 #include <assay/session.h>
 #include "assay/engine/layers/layer_selection.h"
+#include "assay/engine/layers/unit_views.h"
 #include "assay/support/ranks/ranks.h"
 #include "assay/support/text/parse.h"
 #include "assay/task/standing.h"
@@ -95,6 +96,7 @@ std::optional<coverage::ItemChoice> chosen_items(const std::string& text, const 
 std::vector<std::string> layers_for(const std::vector<std::string>& asked, const Session& session,
                                     const Decided& decided, Progress& progress) {
   if (!asked.empty() || !decided.task || decided.task->outputs().empty()) return asked;
+  if (!unit_view_layers(session).empty()) return asked;
   Ranks alone;  // a few records are not worth sharing
   const RanksScope scope(alone);
   const std::string usual = session.penultimate_layer().name;

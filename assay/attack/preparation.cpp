@@ -13,6 +13,7 @@
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/elements.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/model/real_tokens.h"
 #include "assay/model/token_decision.h"
 #include "assay/support/files/hash.h"
 

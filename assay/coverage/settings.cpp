@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include "assay/engine/layers/layer_selection.h"
 #include "assay/support/text/text.h"
 #include "assay/support/text/unit_numbers.h"
 
@@ -52,7 +53,7 @@ Settings settings_of(const Session& session, const LearnOptions& options) {
   for (const auto& [layer, numbers] : options.units)
     units.push_back(fmt::format("layer={},units={}", layer, unit_numbers_text(numbers)));
   if (subjects.empty() && units.empty() && has_subjects(options))
-    subjects.push_back(session.penultimate_layer().name);
+    for (const Layer& layer : subject_layers(session)) subjects.push_back(layer.name);
   const auto yes_no = [](bool value) { return std::vector<std::string>{value ? "true" : "false"}; };
   const auto number = [](auto value) { return std::vector<std::string>{fmt::format("{}", value)}; };
   Settings settings{{"subjects", std::move(subjects)},

@@ -94,10 +94,12 @@ Graph with_joined_outputs(const Graph& graph, std::string_view names) {
   return edit.build();
 }
 
-// Made of others, which are outputs by themselves.
-Graph without_first_output(const Graph& graph) {
+// Without so many outputs at the front and at the end, which are made of others.
+Graph without_outputs(const Graph& graph, std::size_t front, std::size_t end) {
+  if (front + end == 0) return graph;
+  const auto steps = [](std::size_t count) { return static_cast<std::ptrdiff_t>(count); };
   GraphBuilder edit(graph);
-  edit.set_outputs({graph.outputs().begin() + 1, graph.outputs().end()});
+  edit.set_outputs({graph.outputs().begin() + steps(front), graph.outputs().end() - steps(end)});
   return edit.build();
 }
 
@@ -210,7 +212,8 @@ Graph with_channels_first(const Graph& graph, ValueId input) {
 }
 
 Graph in_form_of_file(const Graph& graph, const FileForm& form) {
-  const Graph ordered = with_first_output_at(form.added ? without_first_output(graph) : graph, form.decision);
+  const Graph ordered =
+      with_first_output_at(without_outputs(graph, form.added ? 1 : 0, form.views), form.decision);
   return form.channels_last ? turned(ordered, ordered.inputs()[0], to_last, "/channels_first") : ordered;
 }
 

@@ -6,11 +6,10 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include "assay/model/real_tokens.h"
 
 namespace assay {
 namespace {
-
-constexpr std::int64_t onnx_float = 1, onnx_bool = 9;
 
 class TokenDecisionEdit {
  public:
@@ -58,42 +57,30 @@ class TokenDecisionEdit {
     const ValueId where = add("ArgMax", "position", {hits}, {{"axis", one}, {"keepdims", one}});
     const ValueId picked = add("GatherND", "at_position", {scores_, where}, {{"batch_dims", one}});
     if (decision_.position != Position::number && decision_.position != Position::mask) return picked;
-    const ValueId any = add("Cast", "has_position",
-                            {add("ReduceMax", "hits", {hits, whole("hits/axis", {1})}, {{"keepdims", one}})},
-                            {{"to", onnx_bool}});
-    return add("Where", "scores", {any, picked, edit_.constant(name("undecided"), undecided())});
+    const ValueId any = nodes_.as_truth(nodes_.reduced("ReduceMax", "hits", hits, 1, true), "has_position");
+    return add("Where", "scores",
+               {any, picked, nodes_.real("undecided", std::numeric_limits<float>::quiet_NaN())});
   }
 
   // [records, positions] float: greatest at the position, first among equals.
   ValueId hits_of(ValueId ids) {
     if (decision_.position == Position::mask) return is_token(ids, decision_.mask_token, "is_mask");
-    const ValueId real = real_tokens(ids);
+    const ValueId real = tokens(ids);
     if (decision_.position == Position::first) return real;
-    // 1, 2, ... of tokens, 0 of what fills up.
-    const ValueId counted = add("Mul", "places", {add("CumSum", "counted", {real, number("axis", 1)}), real});
+    const ValueId counted = counted_tokens(nodes_, real);
     if (decision_.position == Position::last) return counted;
-    ValueId wanted = edit_.constant(
-        name("wanted"), Array::of<float>({}, std::vector{static_cast<float>(decision_.number + 1)}));
+    ValueId wanted = nodes_.real("wanted", static_cast<float>(decision_.number + 1));
     if (decision_.number < 0) {
-      const ValueId all = add("ReduceMax", "count", {counted, whole("count/axis", {1})}, {{"keepdims", one}});
+      const ValueId all = nodes_.reduced("ReduceMax", "count", counted, 1, true);
       wanted = add("Add", "wanted_place", {all, wanted});
     }
     // A place below 1 is no token's, though what fills up counts as 0.
     return add("Mul", "is_wanted", {as_float(add("Equal", "equals", {counted, wanted}), "equal"), real});
   }
 
-  // 1 for tokens of the record, 0 for those that fill up.
-  ValueId real_tokens(ValueId ids) {
-    if (const auto mask = graph_.find_value("attention_mask");
-        mask && std::ranges::find(graph_.inputs(), *mask) != graph_.inputs().end() &&
-        graph_.value(*mask).shape.size() == 2)
-      return as_float(*mask, "attention");
-    if (decision_.padding_token >= 0) {
-      const ValueId fills = add("Equal", "is_padding", {ids, number("padding", decision_.padding_token)});
-      return as_float(add("Not", "is_token", {fills}), "attention");
-    }
-    const ValueId same = add("Equal", "is_token", {ids, ids});
-    return as_float(same, "attention");
+  ValueId tokens(ValueId ids) {
+    const ValueId real = real_tokens(graph_, nodes_, decision_.padding_token);
+    return real != no_value ? real : as_float(add("Equal", "is_token", {ids, ids}), "attention");
   }
 
   ValueId is_token(ValueId ids, std::int64_t token, const std::string& role) {
@@ -110,31 +97,20 @@ class TokenDecisionEdit {
     return add("Sub", {}, {column("first", decision_.answers[0]), column("second", decision_.answers[1])});
   }
 
-  ValueId as_float(ValueId id, const std::string& role) {
-    return add("Cast", role, {id}, {{"to", onnx_float}});
-  }
+  ValueId as_float(ValueId id, const std::string& role) { return nodes_.as_float(id, role); }
   // `role`: what the value is; empty: the decision itself.
   ValueId add(const std::string& op, const std::string& role, std::vector<ValueId> inputs,
               Attributes attributes = {}) {
-    return edit_.add(op, name(role), std::move(inputs), std::move(attributes));
-  }
-  std::string name(const std::string& role) const {
-    return edit_.unused_name(role.empty() ? "decision" : "decision/" + role);
+    return nodes_.add(op, role, std::move(inputs), std::move(attributes));
   }
   ValueId whole(const std::string& role, const std::vector<std::int64_t>& numbers) {
-    return edit_.constant(name(role),
-                          Array::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers));
+    return nodes_.whole(role, numbers);
   }
+  // Of the type of tokens, with which it is compared.
   ValueId number(const std::string& role, std::int64_t value) {
-    return edit_.constant(name(role), Array::of<std::int64_t>({}, std::vector{value}).to(ids_type()));
-  }
-  // Of tokens, with which numbers are compared.
-  DType ids_type() const {
     const ValueId ids = tokens_input(graph_);
-    return ids == no_value ? DType::int64 : graph_.value(ids).dtype;
-  }
-  static Array undecided() {
-    return Array::of<float>({}, std::vector{std::numeric_limits<float>::quiet_NaN()});
+    const DType type = ids == no_value ? DType::int64 : graph_.value(ids).dtype;
+    return edit_.constant(nodes_.name(role), Array::of<std::int64_t>({}, std::vector{value}).to(type));
   }
 
   static constexpr std::int64_t one = 1, last = -1;
@@ -142,29 +118,14 @@ class TokenDecisionEdit {
   const Graph& graph_;
   const TokenDecision& decision_;
   GraphBuilder edit_;
+  NamedNodes nodes_{edit_, "decision"};
   ValueId scores_;
 };
-
-bool is_whole(DType type) { return type == DType::int64 || type == DType::int32; }
 
 }  // namespace
 
 Graph with_token_decision(const Graph& graph, const TokenDecision& decision) {
   return TokenDecisionEdit(graph, decision).build();
-}
-
-ValueId tokens_input(const Graph& graph) {
-  const auto is_input = [&](ValueId id) {
-    return std::ranges::find(graph.inputs(), id) != graph.inputs().end();
-  };
-  if (const auto named = graph.find_value("input_ids"); named && is_input(*named)) return *named;
-  ValueId only = no_value;
-  for (const ValueId id : graph.inputs()) {
-    if (!is_whole(graph.value(id).dtype)) continue;
-    if (only != no_value) return no_value;
-    only = id;
-  }
-  return only;
 }
 
 std::int64_t known_tokens(const Graph& graph) {

@@ -32,10 +32,6 @@ struct TokenDecision {
 // fewer tokens, and where a position is needed of a network without input_ids.
 Graph with_token_decision(const Graph& graph, const TokenDecision& decision);
 
-// The input that takes the numbers of tokens: input_ids, or the only input of whole numbers. no_value without
-// one.
-ValueId tokens_input(const Graph& graph);
-
 // Rows of the smallest table in which tokens are looked up: numbers of tokens that the network knows. 0 where
 // none is found.
 std::int64_t known_tokens(const Graph& graph);

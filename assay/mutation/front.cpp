@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/layers/attention.h"
 #include "assay/mutation/layer_weights.h"
 
 namespace assay::mutation {
@@ -86,20 +87,6 @@ std::vector<int> nodes_in_front(const Subject& subject, const SubjectLayer& laye
     if (&one == &layer) return front;
   }
   return {};
-}
-
-const Node* maker_of(const Graph& graph, ValueId value, ValueId* moved) {
-  const Node* maker = nullptr;
-  for (int n = graph.producer(value); n >= 0; n = graph.producer(value)) {
-    const Node& node = graph.node(n);
-    if (node.op != "Cast" && !is_pass_through(node.op) && (node.op == "Where" || !is_movement(node.op))) {
-      maker = &node;
-      break;
-    }
-    value = node.inputs[0];
-  }
-  if (moved != nullptr) *moved = value;
-  return maker;
 }
 
 std::vector<RowTable> tables_in_front(const Subject& subject, const SubjectLayer& layer) {

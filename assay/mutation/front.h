@@ -14,10 +14,6 @@ namespace assay::mutation {
 // order of computation. So each node is in front of one layer at most.
 std::vector<int> nodes_in_front(const Subject& subject, const SubjectLayer& layer);
 
-// The node that computes the value, behind nodes that only move it or give it another type. nullptr for
-// inputs and constants. `moved`: the value in front of these.
-const Node* maker_of(const Graph& graph, ValueId value, ValueId* moved = nullptr);
-
 // A table of rows in front of a layer that numbers choose from.
 struct RowTable {
   LayerWeights weights;

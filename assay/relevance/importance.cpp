@@ -12,6 +12,7 @@
 #include "assay/engine/elements.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/layers/unit_views.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/relevance/item_target.h"
 #include "assay/task/standing.h"
@@ -64,14 +65,16 @@ void from_json(const Json& json, Found& found) {
 // Adds up one layer, batch by batch, in float64.
 class LayerSums {
  public:
-  LayerSums(const Layer& layer, std::size_t classes) : layer_(layer), classes_(classes) {
+  // `carrier`: where the relevance of the layer's units is found.
+  LayerSums(const Layer& layer, const Layer& carrier, std::size_t classes)
+      : layer_(layer), carrier_(carrier), classes_(classes) {
     signed_.resize(std::max<std::size_t>(1, classes) * neurons());
     absolute_.resize(signed_.size());
   }
 
-  // `relevance` of the layer's value; `kept`: which records count.
+  // `relevance` of the carrier's value; `kept`: which records count.
   Found::Layer reduce(const Array& relevance, std::span<const std::int64_t> kept) const {
-    const Array means = in_memory(reduce_to_neurons(relevance, layer_, Reduction::mean), DType::float32);
+    const Array means = in_memory(reduce_to_neurons(relevance, carrier_, Reduction::mean), DType::float32);
     Found::Layer found{.positions = static_cast<double>(relevance.count()) /
                                     static_cast<double>(std::max<std::int64_t>(1, means.count())),
                        .means = {}};
@@ -116,7 +119,7 @@ class LayerSums {
     return total;
   }
 
-  Layer layer_;
+  Layer layer_, carrier_;
   std::size_t classes_;
   std::vector<double> signed_, absolute_;  // [max(1, classes), neurons]
 };
@@ -126,7 +129,9 @@ class Analyser {
   Analyser(const Session& session, const Dataset& dataset, std::span<const Layer> layers,
            const ImportanceOptions& options)
       : session_(session), dataset_(dataset), options_(options), regresses_(dataset.target_width() > 0) {
-    for (const Layer& layer : layers) wanted_.push_back(layer.value);
+    std::vector<Layer> carriers;
+    for (const Layer& layer : layers) carriers.push_back(relevance_carrier(session, layer));
+    for (const Layer& layer : carriers) wanted_.push_back(layer.value);
     AttributionOptions attribution = options.attribution;
     attribution.wanted = wanted_;
     attribution.outputs = regresses_;
@@ -140,7 +145,7 @@ class Analyser {
         (*options.only_class < 0 || static_cast<std::size_t>(*options.only_class) >= known)) {
       fail(Fault::usage, "class {} does not exist; there are {} classes", *options.only_class, known);
     }
-    for (const Layer& layer : layers) sums_.emplace_back(layer, classes_);
+    for (std::size_t i = 0; i < layers.size(); ++i) sums_.emplace_back(layers[i], carriers[i], classes_);
     if (dataset.has_labels()) {
       result_.evaluation.class_records.resize(classes_);
       result_.evaluation.class_correct.resize(classes_);
@@ -188,10 +193,10 @@ class Analyser {
       evaluation.mean_squared_error =
           squared_error_ / (records * static_cast<double>(dataset_.target_width()));
     }
-    for (const LayerSums& sums : sums_) {
-      result_.layers.push_back(sums.result(options_.absolute));
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      result_.layers.push_back(sums_[i].result(options_.absolute));
       result_.layers.back().total_in = total_in_;
-      if (result_.used > 0) require_relevance(result_.layers.back());
+      if (result_.used > 0) require_relevance(result_.layers.back(), wanted_[i]);
     }
     return std::move(result_);
   }
@@ -216,9 +221,9 @@ class Analyser {
   }
 
   // Without any relevance there is no ranking.
-  void require_relevance(const LayerImportance& layer) const {
+  void require_relevance(const LayerImportance& layer, ValueId carrier) const {
     if (std::ranges::any_of(layer.absolute, [](double sum) { return sum != 0; })) return;
-    const Node* step = first_step(session_.graph(), layer.layer.value, session_.logits());
+    const Node* step = first_step(session_.graph(), carrier, session_.logits());
     if (step == nullptr) return;
     fail(Fault::unsupported,
          "layer '{}': no relevance arrives from the decision for any record, so its neurons cannot be "

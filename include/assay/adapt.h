@@ -56,8 +56,10 @@ struct FileForm {
   std::size_t decision = 0;    // where the output that is first now stands there
   bool channels_last = false;  // whether the first input takes channels last there
   bool added = false;          // whether the first output is made of others and is not there
+  std::size_t views = 0;       // how many outputs at the end are views of units and are not there
 };
-// Undoes with_decision(), with_records_first() and with_channels_first(), with or without edits in between.
+// Undoes with_decision(), with_records_first() and with_channels_first(), with or without edits in between,
+// and leaves views out.
 // REQUIRES as many outputs.
 Graph in_form_of_file(const Graph& graph, const FileForm& form);
 

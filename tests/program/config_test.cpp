@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 
+#include "assay/data/files/numpy.h"
 #include "tests/program/program.h"
 
 namespace assay {
@@ -104,6 +105,7 @@ const std::map<std::string, Json> flags{
     {"criterion", {"idc", "kmnc[sections=10]", "tknc[k=1]", "aidc[m=2]"}},
     {"preset", "deepxplore"},
     {"units", Json::array({"layer=hidden,units=0"})},
+    {"view", Json::array({"layer=hidden,directions=directions.npz"})},
     {"layer", Json::array({"hidden"})},
     {"count-layer", {"hidden", "logits"}},
     {"neurons", "auto"},
@@ -195,6 +197,7 @@ TEST_F(Configuration, EveryFlagOfCoverMeansTheSameInTheFile) {
   for (const auto& [name, value] : flags)
     EXPECT_TRUE(declared.contains(name)) << "cover has no flag --" << name;
 
+  write_npz(folder / "directions.npz", {{"d", Array::of<float>({1, 2}, std::vector<float>{1, -1})}});
   const auto clear = [&] {
     for (const char* file : {"net.profile", "night.cov", "result.json"})
       std::filesystem::remove(folder / file);

@@ -67,7 +67,7 @@ TEST_F(ChosenUnits, AreGroupsOfEachNetwork) {
     names.push_back(std::to_string(group.model) + " " + group.name);
   EXPECT_THAT(names, ElementsAre("0 dense1:0-2", "1 dense1:0-2"));
   EXPECT_EQ(parse_units("layer=conv1,model=b,name=mine", models).at(0).name, "mine");
-  EXPECT_EQ(weighted_layers(models).size(), 2 * 4U);
+  EXPECT_EQ(usual_groups(models).size(), 2 * 4U);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ class Audit final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
+    model_.declare_views(flags);
     train_.declare(flags.leading());
     test_.declare(flags, true);
     flags.add_list("--criterion SPEC,...", question_.criteria,

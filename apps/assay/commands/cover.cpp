@@ -22,6 +22,7 @@ class Cover final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
+    model_.declare_views(flags);
     train_.declare(flags.leading());
     test_.declare(flags, true);
     reached_.declare(flags);

@@ -24,6 +24,7 @@ class ImportanceCommand final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
+    model_.declare_views(flags);
     data_.declare(flags, true);
     check_.declare(flags);
     add_task(flags, question_.task);

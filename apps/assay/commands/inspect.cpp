@@ -33,6 +33,7 @@ class Inspect final : public Command {
              CLI::Validator(no_question, ""))
         ->allow_extra_args(false);
     adaptation_.declare(flags);
+    adaptation_.declare_views(flags);
     data_.declare(flags, true)->check(CLI::Validator(no_question, ""));
     flags.skip_other_words();
     flags.naming(Concept::input)

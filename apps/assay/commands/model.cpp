@@ -14,6 +14,7 @@ class Model final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
+    model_.declare_views(flags);
     data_.declare(flags, true);
     flags.add("--plan", plan_, "what runs each segment of nodes, and how long it is expected to take");
     flags.add("--measure", measure_, "with --plan: how long it takes, measured now");

@@ -13,6 +13,7 @@ class Select final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
+    model_.declare_views(flags);
     train_.declare(flags);
     test_.declare(flags, true);
     flags.add("--by", question_.options.by,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "assay/answers/task.h"
+#include "assay/engine/layers/layer_selection.h"
 #include "assay/results/document.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/networks/pictures.h"
@@ -45,7 +46,7 @@ report::Document find_importance(const Session& session, const DatasetPtr& given
   std::vector<Layer> layers;
   for (const std::string& name : layers_for(question.layers, session, decision, progress))
     layers.push_back(session.layer(name));
-  if (layers.empty()) layers.push_back(session.penultimate_layer());
+  if (layers.empty()) layers = subject_layers(session);
   const relevance::Importance importance =
       relevance::analyse_importance(session, data, layers, options, progress);
   ranks().leave_to_first();

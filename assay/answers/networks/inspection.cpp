@@ -67,7 +67,7 @@ std::vector<inspection::UnitGroup> chosen_groups(const InspectionQuestion& quest
     for (inspection::UnitGroup& group : results::parse_units(text, models))
       groups.push_back(std::move(group));
   }
-  if (question.units.empty()) groups = results::weighted_layers(models);
+  if (question.units.empty()) groups = results::usual_groups(models);
   for (inspection::UnitGroup& group : groups) group.behaviour = behaviour_of(question);
   return groups;
 }

@@ -65,7 +65,7 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
               adapt_options_of(question.adaptation, question.model), data.get(), progress);
   const SessionOptions session = setting.session_for(data.get());
   session_of(network, session, data.get(), progress);  // turns outputs
-  auto& [graph, form] = network;
+  Graph& graph = network.graph;
   std::vector<inspection::Specialisation> wanted;
   for (const std::string& text : question.specialised)
     wanted.push_back(inspection::parse_specialisation(text));
@@ -83,7 +83,7 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
   std::vector<report::Warning> warnings = training_warnings(result, session, *data, recipe, validation.get());
   for (report::Warning& warning : results::influence_warnings(Session(graph, session), data.get()))
     warnings.push_back(std::move(warning));
-  result.graph = in_form_of_file(result.graph, form);
+  result.graph = in_form_of_file(result.graph, network.form);
   write_onnx(result.graph, question.out);
   report::Document document = results::document_of(result, recipe, *data, validation.get());
   document.headline += "; written to " + question.out;

@@ -21,6 +21,8 @@
 #include "assay/coverage/settings.h"
 #include "assay/coverage/usable_records.h"
 #include "assay/data/given.h"
+#include "assay/engine/layers/layer_selection.h"
+#include "assay/engine/layers/unit_views.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/engine/threads/workers.h"
 #include "assay/support/threads.h"
@@ -166,7 +168,7 @@ std::string describe_importance(const Session& session, std::span<const Layer> l
   relevance::AttributionOptions attribution = options.attribution;
   attribution.outputs = regression;
   for (const Layer& layer : layers)
-    attribution.wanted.push_back(layer.value);  // nodes before them need no rule
+    attribution.wanted.push_back(relevance_carrier(session, layer).value);  // nodes before them need no rule
   std::string text = relevance::make_attribution(options.method, session, attribution)->describe();
   if (options.absolute) text += ", absolute values";
   if (options.normalised) text += ", each record's divided by its decision value";
@@ -223,10 +225,10 @@ class Learner {
     const std::vector<Layer> of_units = layers_of_units();
     if (wishes_.clusters || wishes_.traces) {
       subjects_ = options.subjects.empty() ? of_units : selected(session, options.subjects);
-      if (subjects_.empty()) subjects_.push_back(session.penultimate_layer());
+      if (subjects_.empty()) subjects_ = subject_layers(session);
     }
     std::vector<Layer> counted = options.layers.empty() ? of_units : selected(session, options.layers);
-    if (counted.empty()) counted = session.layers();
+    if (counted.empty()) counted = counted_layers(session);
     layers_ = in_order(session, counted, subjects_);
     const std::size_t rows =
         training_->size() * (options.items ? std::max<std::size_t>(options.items->most, 1) : 1);

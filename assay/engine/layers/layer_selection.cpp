@@ -5,18 +5,20 @@
 #include <assay/error.h>
 #include <assay/session.h>
 #include "assay/engine/layers/layer_selection.h"
+#include "assay/engine/layers/unit_views.h"
 #include "assay/engine/session_state.h"
 #include "assay/support/text/text.h"
 
 namespace assay {
 namespace {
 
-// "2" is the third layer, "-1" the last. Nothing for other text or when there is no such layer.
-std::optional<std::size_t> index_in(std::string_view selector, std::size_t count) {
+// "2" is the third layer, "-1" the last of the network's `own`, which come before views. Nothing for other
+// text or when there is no such layer.
+std::optional<std::size_t> index_in(std::string_view selector, std::size_t own, std::size_t count) {
   long long number = 0;
   const auto [end, error] = std::from_chars(selector.data(), selector.data() + selector.size(), number);
   if (error != std::errc() || end != selector.data() + selector.size()) return std::nullopt;
-  if (number < 0) number += static_cast<long long>(count);
+  if (number < 0) number += static_cast<long long>(own);
   if (number < 0 || number >= static_cast<long long>(count)) return std::nullopt;
   return static_cast<std::size_t>(number);
 }
@@ -47,10 +49,10 @@ const Layer& Session::layer(std::string_view selector) const {
         graph().value(layer.value).name == selector || graph().value(layer.linear_value).name == selector;
     if (same) return layer;
   }
-  if (const auto index = index_in(selector, all.size())) return all[*index];
-  const auto fits = [&](const std::string& name) { return is_part(selector, name); };
-  if (std::ranges::count_if(names, fits) == 1)
-    return all[static_cast<std::size_t>(std::ranges::find_if(names, fits) - names.begin())];
+  const std::span<const Layer> own(all.data(), all.size() - unit_view_layers(*this).size());
+  if (const auto index = index_in(selector, own.size(), all.size())) return all[*index];
+  const auto fits = [&](const Layer& layer) { return is_part(selector, layer.name); };
+  if (std::ranges::count_if(own, fits) == 1) return *std::ranges::find_if(own, fits);
   state_->refuse_empty_layer(selector);
   const std::string suggestion = did_you_mean(selector, names);
   if (names.size() > most_names) names.resize(most_names);
@@ -96,6 +98,16 @@ const Layer& Session::penultimate_layer() const {
   if (found == nullptr)
     fail(Fault::usage, "network '{}' has no layer with weights before its output", graph().name());
   return *found;
+}
+
+std::vector<Layer> subject_layers(const Session& session) {
+  std::vector<Layer> views = unit_view_layers(session);
+  return views.empty() ? std::vector{session.penultimate_layer()} : views;
+}
+
+std::vector<Layer> counted_layers(const Session& session) {
+  std::vector<Layer> views = unit_view_layers(session);
+  return views.empty() ? session.layers() : views;
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/layers/activation_chain.h"
 #include "assay/engine/layers/neuron_axes.h"
+#include "assay/engine/layers/unit_views.h"
 #include "assay/support/text/text.h"
 
 namespace assay {
@@ -168,11 +169,35 @@ class LayerFinder {
   std::vector<Layer> layers_;
 };
 
+// [records, units] or [records, positions, units].
+Layer layer_of_view(const Graph& graph, std::span<const ValueInfo> infos, ValueId view) {
+  Layer layer;
+  layer.name = unit_view_name(graph, view);
+  layer.node = graph.producer(view);
+  layer.value = layer.linear_value = view;
+  layer.op = "view";
+  layer.shape = infos[static_cast<std::size_t>(view)].shape;
+  layer.neuron_axes = {static_cast<int>(layer.shape.size()) - 1};
+  layer.neurons = layer.shape.back();
+  layer.shape.erase(layer.shape.begin());
+  return layer;
+}
+
 }  // namespace
 
 std::vector<Layer> find_layers(const Graph& graph, const Constants& constants,
                                std::span<const ValueInfo> infos) {
-  return LayerFinder(graph, constants, infos).find();
+  const std::vector<ValueId> views = unit_views(graph);
+  if (views.empty()) return LayerFinder(graph, constants, infos).find();
+  // Nodes of views read values within layers, and would change where layers end.
+  const Graph plain = without_unit_views(graph);
+  std::vector<Layer> layers = LayerFinder(plain, constants, infos).find();
+  for (Layer& layer : layers) layer.node = graph.find_node(plain.node(layer.node).name).value();
+  for (const ValueId view : views) {
+    const ValueInfo& info = infos[static_cast<std::size_t>(view)];
+    if (info.batch_axis == 0 && info.batch_multiple == 1) layers.push_back(layer_of_view(graph, infos, view));
+  }
+  return layers;
 }
 
 }  // namespace assay

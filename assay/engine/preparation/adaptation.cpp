@@ -9,6 +9,8 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include <assay/token_decision.h>
+#include "assay/engine/layers/unit_views.h"
+#include "assay/engine/preparation/view_edit.h"
 #include "assay/model/folder.h"
 
 namespace assay {
@@ -66,6 +68,41 @@ Graph with_rows_filled(const Session& session) {
   return edit.build();
 }
 
+// Without views.
+Session plain_session_of(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
+                         Progress& progress) {
+  Session session(network.graph, options);
+  for (const std::string& notice : session.notices()) progress.notice(notice);
+  if (data != nullptr && joins_any_number_of_rows(session)) {
+    progress.notice(fmt::format("output '{}' has any number of rows: the first {} of a record decide",
+                                session.graph().value(session.graph().outputs()[0]).name, rows_kept));
+    network.graph = with_rows_filled(session);
+    return Session(network.graph, options);
+  }
+  // Where a record has one label, scores along another axis are a mistake more often than items.
+  if (data == nullptr || data->target_width() < 2) return session;
+  const ValueId first = session.graph().outputs()[0];
+  const int axis = session.record_axis(first).axis;
+  if (axis <= 0 || session.shape(first).size() < 3) return session;
+  progress.notice(fmt::format("records lie along axis {} of output '{}'; it is turned to have them first",
+                              axis, session.graph().value(first).name));
+  network.graph = with_records_first(session.graph(), axis, session.shape(first).size());
+  network.form.added = true;
+  return Session(network.graph, options);
+}
+
+// A view is a layer wherever records are told apart.
+void require_views(const Session& session) {
+  const std::vector<Layer> layers = unit_view_layers(session);
+  for (const ValueId view : unit_views(session.graph())) {
+    if (std::ranges::find(layers, view, &Layer::value) != layers.end()) continue;
+    fail(Fault::unsupported,
+         "view '{}': network '{}' does not hold its records along the first axis there, so its units are not "
+         "known by record",
+         unit_view_name(session.graph(), view), session.graph().name());
+  }
+}
+
 }  // namespace
 
 AdaptOptions adapt_options_of(AdaptOptions options, const std::string& network) {
@@ -99,29 +136,18 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
            About{"to pass straight through", "{straight-through}"}, graph.name());
     graph = std::move(passing);
   }
-  return {in_precision(graph, options.precision), form};
+  return {in_precision(graph, options.precision), form, options.views, options.folder};
 }
 
 Session session_of(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
                    Progress& progress) {
+  Session plain = plain_session_of(network, options, data, progress);
+  if (network.views.empty()) return plain;
+  network.graph = with_unit_views(plain, network.views, network.folder);
+  network.form.views = network.graph.outputs().size() - plain.graph().outputs().size();
   Session session(network.graph, options);
-  for (const std::string& notice : session.notices()) progress.notice(notice);
-  if (data != nullptr && joins_any_number_of_rows(session)) {
-    progress.notice(fmt::format("output '{}' has any number of rows: the first {} of a record decide",
-                                session.graph().value(session.graph().outputs()[0]).name, rows_kept));
-    network.graph = with_rows_filled(session);
-    return Session(network.graph, options);
-  }
-  // Where a record has one label, scores along another axis are a mistake more often than items.
-  if (data == nullptr || data->target_width() < 2) return session;
-  const ValueId first = session.graph().outputs()[0];
-  const int axis = session.record_axis(first).axis;
-  if (axis <= 0 || session.shape(first).size() < 3) return session;
-  progress.notice(fmt::format("records lie along axis {} of output '{}'; it is turned to have them first",
-                              axis, session.graph().value(first).name));
-  network.graph = with_records_first(session.graph(), axis, session.shape(first).size());
-  network.form.added = true;
-  return Session(network.graph, options);
+  require_views(session);
+  return session;
 }
 
 void tell_rounding(const Graph& plain, const Session& session, const AdaptOptions& options,

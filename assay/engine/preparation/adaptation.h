@@ -21,6 +21,7 @@ struct AdaptOptions {
   Precision precision = Precision::float32;
   bool straight_through = false;
   std::string folder = {};  // with tokenizer.json and config.json of a network of language; empty: none
+  std::vector<std::string> views = {};  // of units, as parse_view() reads them
 };
 
 // The same for the network that is named so.
@@ -28,7 +29,9 @@ AdaptOptions adapt_options_of(AdaptOptions options, const std::string& network);
 
 struct AdaptedNetwork {
   Graph graph;
-  FileForm form;  // for in_form_of_file()
+  FileForm form;                        // for in_form_of_file()
+  std::vector<std::string> views = {};  // that session_of() adds
+  std::string folder = {};
 };
 
 // Where records are pictures and the network takes their channels last, it is turned to take them first, with
@@ -38,7 +41,8 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
 
 // A session of the network. Where the data have several labels a record and records of the first output lie
 // along another axis, as those of scores [steps, records, classes], a turned output is put in front, with a
-// notice. The notices of the session are given as well. `data`: null if not there.
+// notice. The notices of the session are given as well. Views of units are added last (view_edit.h); throws
+// Error{unsupported} for one that does not hold its records along its first axis. `data`: null if not there.
 Session session_of(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
                    Progress& progress);
 

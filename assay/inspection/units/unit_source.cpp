@@ -11,6 +11,7 @@
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
+#include "assay/engine/layers/unit_views.h"
 #include "assay/inspection/units/gates.h"
 #include "assay/inspection/units/unrolled.h"
 #include "assay/support/text/text.h"
@@ -78,6 +79,17 @@ void require_gate(const UnitGroup& group, const Layer& layer, const std::string&
          group.name);
 }
 
+// What is computed beside the decision does not change it.
+void require_dependence(const UnitGroup& group, const Session& session) {
+  if (group.behaviour != UnitBehaviour::gradient) return;
+  for (const Layer& view : unit_view_layers(session))
+    if (view.name == session.layer(group.layer).name)
+      fail(Fault::usage,
+           "group '{}': view '{}' is computed beside the decision, which has no gradient there; look at the "
+           "layer that it is of",
+           group.name, view.name);
+}
+
 }  // namespace
 
 struct UnitSource::Network {
@@ -90,6 +102,7 @@ struct UnitSource::Network {
     part.node = session->graph().node(part.layer.node);
     part.map.recurrent = is_recurrent(part.node.op);
     require_gate(group, part.layer, part.node.op);
+    require_dependence(group, *session);
     std::ranges::sort(group.units);
     group.units.erase(std::unique(group.units.begin(), group.units.end()), group.units.end());
     part.map.layer = part.layer.name;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <assay/extend/mutation_operator.h>
+#include "assay/engine/layers/attention.h"
 #include "assay/mutation/front.h"
 #include "assay/mutation/layer_weights.h"
 

@@ -8,7 +8,7 @@
 
 #include <assay/extend/mutation_operator.h>
 #include <assay/model.h>
-#include "assay/mutation/operators/attention.h"
+#include "assay/engine/layers/attention.h"
 
 namespace assay::mutation {
 namespace {
@@ -21,7 +21,7 @@ struct JoinedHeads {
 // [records, heads, positions, size] out of a softmax and a product, moved to [records, positions, heads *
 // size].
 std::optional<JoinedHeads> heads_read_by(const Subject& subject, const SubjectLayer& layer) {
-  const auto attention = attention_read_by(subject, layer);
+  const auto attention = attention_behind(subject.graph(), layer.input);
   if (!attention) return std::nullopt;
   const Shape &apart = subject.shape(attention->product->outputs[0]), &joined = subject.shape(layer.input);
   if (apart.size() != 4 || joined.empty() || joined.back() != apart[1] * apart[3]) return std::nullopt;

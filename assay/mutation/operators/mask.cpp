@@ -8,7 +8,7 @@
 #include <assay/extend/mutation_operator.h>
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
-#include "assay/mutation/operators/attention.h"
+#include "assay/engine/layers/attention.h"
 
 namespace assay::mutation {
 namespace {
@@ -83,7 +83,7 @@ OperatorInfo mask_operator() {
       .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
       .apply =
           [](const Strike& target, Edit& edit) {
-            const auto attention = attention_read_by(edit.subject(), target.layer);
+            const auto attention = attention_behind(edit.subject().graph(), target.layer.input);
             if (!attention) return;
             const auto found = maskings(edit.subject().graph(), attention->softmax->inputs[0]);
             for (const Masking& one : found) drop(edit, one);

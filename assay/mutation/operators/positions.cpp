@@ -12,6 +12,7 @@
 
 #include <assay/extend/mutation_operator.h>
 #include <assay/model.h>
+#include "assay/engine/layers/attention.h"
 #include "assay/mutation/front.h"
 
 namespace assay::mutation {

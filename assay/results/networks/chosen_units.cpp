@@ -1,11 +1,13 @@
 #include "assay/results/networks/chosen_units.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 
 #include <assay/error.h>
 #include <assay/report.h>
+#include "assay/engine/layers/unit_views.h"
 #include "assay/report/document_file.h"
 #include "assay/results/networks/inspection.h"
 #include "assay/support/text/parse.h"
@@ -160,12 +162,13 @@ std::vector<inspection::UnitGroup> parse_units(const std::string& text,
   return groups;
 }
 
-std::vector<inspection::UnitGroup> weighted_layers(const std::vector<inspection::InspectedModel>& models) {
+std::vector<inspection::UnitGroup> usual_groups(const std::vector<inspection::InspectedModel>& models) {
   std::vector<inspection::UnitGroup> groups;
   for (std::size_t m = 0; m < models.size(); ++m) {
-    for (const Layer& layer : models[m].session->layers()) {
-      if (layer.carries_weights) groups.push_back({layer.name, m, layer.name});
-    }
+    std::vector<Layer> layers = unit_view_layers(*models[m].session);
+    if (layers.empty())
+      std::ranges::copy_if(models[m].session->layers(), std::back_inserter(layers), &Layer::carries_weights);
+    for (const Layer& layer : layers) groups.push_back({layer.name, m, layer.name});
   }
   return groups;
 }

@@ -16,8 +16,8 @@ namespace assay::results {
 std::vector<inspection::UnitGroup> parse_units(const std::string& text,
                                                const std::vector<inspection::InspectedModel>& models);
 
-// A group for each layer with weights of each network.
-std::vector<inspection::UnitGroup> weighted_layers(const std::vector<inspection::InspectedModel>& models);
+// Those of each network without a choice: each view of units, or else each layer with weights.
+std::vector<inspection::UnitGroup> usual_groups(const std::vector<inspection::InspectedModel>& models);
 
 // Of one network, what all texts name together: ascending numbers by names of layers; all of a layer that no
 // numbers are given of. Throws Error{usage} for layers and units that do not exist, and for gates.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "assay/engine/layers/unit_views.h"
 #include "assay/results/document.h"
 #include "assay/results/networks/evaluation.h"
 #include "assay/results/warnings.h"
@@ -59,7 +60,7 @@ std::string method_of(const relevance::Importance& importance, const Session& se
   relevance::AttributionOptions attribution = options.attribution;
   attribution.outputs = importance.evaluation.mean_squared_error.has_value();
   for (const relevance::LayerImportance& layer : importance.layers)
-    attribution.wanted.push_back(layer.layer.value);
+    attribution.wanted.push_back(relevance_carrier(session, layer.layer).value);
   return relevance::make_attribution(options.method, session, attribution)->describe();
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+
+// Attention in a graph: a product of weights, which come out of a softmax, and values.
+
+#include <optional>
+
+#include <assay/graph.h>
+
+namespace assay {
+
+// The node that computes the value, behind nodes that only move it or give it another type. nullptr for
+// inputs and constants. `moved`: the value in front of these.
+const Node* maker_of(const Graph& graph, ValueId value, ValueId* moved = nullptr);
+
+struct Attention {
+  const Node* product = nullptr;  // of weights and values
+  const Node* softmax = nullptr;  // that gives the weights
+};
+// That which computes the value, but for movement.
+std::optional<Attention> attention_behind(const Graph& graph, ValueId value);
+
+}  // namespace assay

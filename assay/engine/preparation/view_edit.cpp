@@ -1,0 +1,318 @@
+#include "assay/engine/preparation/view_edit.h"
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include <assay/error.h>
+#include <assay/tokenizer.h>
+#include "assay/engine/layers/attention.h"
+#include "assay/engine/layers/unit_views.h"
+#include "assay/engine/preparation/directions.h"
+#include "assay/engine/preparation/lens.h"
+#include "assay/engine/preparation/view_words.h"
+#include "assay/model/real_tokens.h"
+
+namespace assay {
+namespace {
+
+constexpr float tiny = 1e-30F;        // added to what divides and may be 0
+constexpr float least_share = 1e-6F;  // of a mean, up to which a deviation is rounding
+
+// The attention that the layer is, whose weights it is, or whose heads it reads joined.
+std::optional<Attention> attention_of(const Graph& graph, const Layer& layer) {
+  const Node& node = graph.node(layer.node);
+  if (const auto own = attention_behind(graph, node.outputs[0])) return own;
+  for (const ValueId input : node.inputs)
+    if (input != no_value)
+      if (const auto read = attention_behind(graph, input)) return read;
+  for (const int reader : graph.consumers(layer.value)) {
+    const auto next = attention_behind(graph, graph.node(reader).outputs[0]);
+    if (next && next->softmax == maker_of(graph, layer.value)) return next;
+  }
+  return std::nullopt;
+}
+
+// Layers that are products of attention weights and values.
+std::vector<Layer> layers_of_attention(const Session& session) {
+  std::vector<Layer> found;
+  for (const Layer& layer : session.layers()) {
+    const Node& node = session.graph().node(layer.node);
+    if (node.op == "MatMul" && attention_behind(session.graph(), node.outputs[0])) found.push_back(layer);
+  }
+  return found;
+}
+
+// One view, as nodes.
+class ViewEdit {
+ public:
+  ViewEdit(const Session& session, GraphBuilder& edit, const ViewWords& view, const Layer& layer,
+           const std::string& name, std::int64_t padding)
+      : session_(session),
+        graph_(session.graph()),
+        view_(view),
+        layer_(layer),
+        name_(name),
+        padding_(padding),
+        edit_(edit),
+        nodes_(edit, view_node(name)) {}
+
+  void add() {
+    ValueId units = !view_.heads.empty() || !view_.attention.empty() ? heads()
+                    : !view_.lens.empty()                            ? through_lens()
+                                                                     : neurons();
+    if (!view_.directions.empty()) units = projected(units);
+    if (!view_.tokens.empty()) units = over_tokens(units);
+    const ValueId output = nodes_.add("Identity", "", {units});
+    Shape shape(positions_ > 0 && view_.tokens.empty() ? 3 : 2, -1);
+    shape.back() = units_;
+    edit_.set_type(output, DType::float32, std::move(shape));
+    edit_.output(output);
+  }
+
+ private:
+  ValueId source(ValueId value) { return edit_.add("Identity", view_source(name_), {value}); }
+
+  // [records, neurons] or [records, positions, neurons].
+  ValueId neurons() {
+    const Shape& shape = session_.shape(layer_.value);
+    const bool last_axis =
+        layer_.neuron_axes.size() == 1 && layer_.neuron_axes[0] == static_cast<int>(shape.size()) - 1;
+    const bool rows = shape.size() == 2, by_position = shape.size() == 3 && layer_.batch_multiple == 1;
+    if (layer_.batch_axis != 0 || !last_axis || (!rows && !by_position))
+      fail(Fault::usage,
+           "view '{}': layer '{}' gives {} for a record; views are of [neurons] or [positions, neurons]{}",
+           view_.text, layer_.name, to_string(layer_.shape),
+           attention_of(graph_, layer_) ? ", or of attention: heads= and attention=" : "");
+    units_ = shape.back();
+    if (by_position) positions_ = shape[1];
+    const ValueId value = source(layer_.value);
+    return layer_.batch_multiple == 1 ? value : apart(value);
+  }
+
+  // Positions that are rows of one matrix, by record.
+  ValueId apart(ValueId rows) {
+    positions_ = layer_.batch_multiple;
+    if (!are_tokens(positions_))
+      return nodes_.add("Reshape", "by_record",
+                        {rows, nodes_.whole("by_record/shape", {-1, positions_, units_})});
+    const ValueId sizes = nodes_.add("Shape", "sizes", {tokens_input(graph_)});
+    const ValueId shape = nodes_.add("Concat", "by_record/shape", {sizes, nodes_.whole("width", {units_})},
+                                     {{"axis", std::int64_t{0}}});
+    return nodes_.add("Reshape", "by_record", {rows, shape});
+  }
+
+  // [records, positions, heads]: a number for each head at a position.
+  ValueId heads() {
+    const auto attention = attention_of(graph_, layer_);
+    if (!attention)
+      fail(Fault::usage,
+           "view '{}': layer '{}' is no attention (a softmax and its product with values) and reads none",
+           view_.text, layer_.name);
+    const bool of_weights = !view_.attention.empty();
+    const ValueId value = of_weights ? attention->product->inputs[0] : attention->product->outputs[0];
+    const Shape& shape = session_.shape(value);
+    if (shape.size() != 4)
+      fail(Fault::usage, "view '{}': layer '{}': its attention is {}, not [records, heads, positions, ...]",
+           view_.text, layer_.name, to_string(shape));
+    units_ = shape[1];
+    positions_ = shape[2];
+    const ValueId numbers = source(value);
+    if (of_weights) leave_out_padding(shape[3]);
+    const ValueId found = statistic_of(of_weights ? view_.attention : view_.heads, numbers);
+    const ValueId turned =
+        nodes_.add("Transpose", "by_position", {found}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
+    return nodes_.add("Squeeze", "heads", {turned, nodes_.whole("heads/axis", {3})});
+  }
+
+  // Weights of what only fills up do not count.
+  void leave_out_padding(std::int64_t keys) {
+    const ValueId real = are_tokens(keys) ? real_tokens() : no_value;
+    if (real == no_value) return;
+    counted_ = nodes_.add("Unsqueeze", "keys", {real, nodes_.whole("keys/axes", {1, 2})});
+    count_ = nodes_.reduced("ReduceSum", "keys/count", counted_, -1, true);
+  }
+
+  // Over the last axis, which is kept.
+  ValueId statistic_of(const std::string& statistic, ValueId numbers) {
+    if (statistic == "norm") return nodes_.reduced("ReduceL2", "norm", numbers, -1, true);
+    const ValueId mean = averaged("mean", numbers);
+    if (statistic == "mean") return mean;
+    const ValueId apart = nodes_.add("Sub", "apart", {numbers, mean});
+    const ValueId squares = nodes_.add("Mul", "squares", {apart, apart});
+    const ValueId variance = averaged("variance", squares);
+    if (statistic == "variance") return variance;
+    const bool skewness = statistic == "skewness";
+    const ValueId powers = nodes_.add("Mul", "powers", {squares, skewness ? apart : squares});
+    const ValueId root = skewness ? nodes_.add("Sqrt", "deviation", {variance}) : variance;
+    const ValueId scale = nodes_.add("Mul", "scale", {variance, root});
+    const ValueId found = nodes_.add(
+        "Div", "ratio",
+        {averaged("moment", powers), nodes_.add("Add", "divisor", {scale, nodes_.real("tiny", tiny)})});
+    return nodes_.add("Mul", statistic, {found, differs(mean, variance)});
+  }
+
+  // 1 where numbers differ by more than rounding, else 0: what is the same has no skewness and no kurtosis.
+  ValueId differs(ValueId mean, ValueId variance) {
+    const ValueId rounding =
+        nodes_.add("Mul", "rounding", {mean, nodes_.real("rounding/share", least_share)});
+    const ValueId least = nodes_.add("Mul", "rounding/square", {rounding, rounding});
+    return nodes_.as_float(nodes_.add("Greater", "is_wider", {variance, least}), "differs");
+  }
+
+  ValueId averaged(const std::string& role, ValueId numbers) {
+    if (counted_ == no_value) return nodes_.reduced("ReduceMean", role, numbers, -1, true);
+    const ValueId sum = nodes_.reduced("ReduceSum", role + "/sum",
+                                       nodes_.add("Mul", role + "/counted", {numbers, counted_}), -1, true);
+    return nodes_.add("Div", role, {sum, count_});
+  }
+
+  // [records, answers] or [records, positions, answers]: the decision of this depth.
+  ValueId through_lens() {
+    const Layer& late = session_.layer(view_.lens);
+    if (layer_.shape != late.shape)
+      fail(Fault::usage, "view '{}': layer '{}' gives {} for a record and layer '{}', the lens, takes {}",
+           view_.text, layer_.name, to_string(layer_.shape), late.name, to_string(late.shape));
+    const Shape& shape = session_.shape(session_.logits());
+    if (session_.record_axis(session_.logits()).axis != 0 || shape.size() < 2 || shape.size() > 3)
+      fail(Fault::usage,
+           "view '{}': the decision is {}, and a lens shows [records, answers] or [records, positions, "
+           "answers]",
+           view_.text, to_string(shape));
+    units_ = shape.back();
+    if (shape.size() == 3) positions_ = shape[1];
+    return decision_from(session_, nodes_, source(layer_.value), late);
+  }
+
+  ValueId projected(ValueId units) {
+    const Array directions = read_directions(view_.directions);
+    if (directions.size(1) != units_)
+      fail(
+          Fault::mismatch,
+          "directions '{}' have {} numbers each, and layer '{}' has {} neurons; name the layer that they are "
+          "directions of",
+          view_.directions, directions.size(1), layer_.name, units_);
+    units_ = directions.size(0);
+    return nodes_.add("MatMul", "projections",
+                      {units, edit_.constant(nodes_.name("directions"), directions.t().contiguous())});
+  }
+
+  // [records, units].
+  ValueId over_tokens(ValueId units) {
+    if (positions_ == 0)
+      fail(Fault::usage, "view '{}': layer '{}' has no positions for tokens={}; it gives {} for a record",
+           view_.text, layer_.name, view_.tokens, to_string(layer_.shape));
+    const std::string& tokens = view_.tokens;
+    if (tokens == "any" || tokens == "share")
+      units = nodes_.as_float(
+          nodes_.add("Greater", "above", {units, nodes_.real("threshold", view_.threshold)}), "active");
+    const ValueId real = are_tokens(positions_) ? real_tokens() : no_value;
+    if (real == no_value) return over_all(units);
+    if (tokens == "first" || tokens == "last")
+      return at_greatest(units, tokens == "last" ? counted_tokens(nodes_, real) : real);
+    const ValueId here = nodes_.add("Unsqueeze", "here", {real, nodes_.whole("here/axis", {2})});
+    if (tokens == "mean" || tokens == "share")
+      return nodes_.add(
+          "Div", "average",
+          {nodes_.reduced("ReduceSum", "sum", nodes_.add("Mul", "present", {units, here}), 1, false),
+           nodes_.reduced("ReduceSum", "count", here, 1, false)});
+    // What is absent is no greater than anything that is there.
+    const ValueId absent = nodes_.reduced("ReduceMin", "least", units, 1, true);
+    const ValueId present = nodes_.add("Where", "present", {nodes_.as_truth(here, "is_here"), units, absent});
+    return nodes_.reduced("ReduceMax", "most", present, 1, false);
+  }
+
+  // Where all positions count, as those of patches of a picture.
+  ValueId over_all(ValueId units) {
+    if (view_.tokens == "mean" || view_.tokens == "share")
+      return nodes_.reduced("ReduceMean", "average", units, 1, false);
+    if (view_.tokens == "max" || view_.tokens == "any")
+      return nodes_.reduced("ReduceMax", "most", units, 1, false);
+    const std::vector<std::int64_t> index{view_.tokens == "last" ? -1 : 0};
+    return nodes_.add("Gather", "at_position",
+                      {units, edit_.constant(nodes_.name("position"), Array::of<std::int64_t>({}, index))},
+                      {{"axis", std::int64_t{1}}});
+  }
+
+  // `order` [records, positions]: greatest at the wanted position, the first among equals.
+  ValueId at_greatest(ValueId units, ValueId order) {
+    const ValueId where =
+        nodes_.add("ArgMax", "token", {order}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{1}}});
+    return nodes_.add("GatherND", "at_token", {units, where}, {{"batch_dims", std::int64_t{1}}});
+  }
+
+  // Whether so many positions are those of the tokens of a record.
+  bool are_tokens(std::int64_t positions) const {
+    const ValueId ids = tokens_input(graph_);
+    if (ids == no_value) return false;
+    const Shape& shape = session_.shape(ids);
+    return shape.size() == 2 && shape[1] == positions;
+  }
+
+  ValueId real_tokens() {
+    if (!real_) real_ = assay::real_tokens(graph_, nodes_, padding_);
+    return *real_;
+  }
+
+  const Session& session_;
+  const Graph& graph_;
+  const ViewWords& view_;
+  const Layer& layer_;
+  const std::string& name_;
+  std::int64_t padding_;
+  GraphBuilder& edit_;
+  NamedNodes nodes_;
+  std::int64_t units_ = 0, positions_ = 0;  // of a record; no positions: 0
+  std::optional<ValueId> real_;
+  ValueId counted_ = no_value, count_ = no_value;  // weights that count, of each record, and how many
+};
+
+std::string name_of(const ViewWords& view, const Layer& layer) {
+  if (!view.name.empty()) return view.name;
+  std::string name = layer.name;
+  if (!view.heads.empty()) name += "/heads/" + view.heads;
+  if (!view.attention.empty()) name += "/attention/" + view.attention;
+  if (!view.directions.empty()) name += "/directions";
+  if (!view.lens.empty()) name += "/lens";
+  return view.tokens.empty() ? name : name + "/" + view.tokens;
+}
+
+std::vector<Layer> layers_of(const ViewWords& view, const Session& session) {
+  if (!view.layer.empty()) return {session.layer(view.layer)};
+  return view.lens.empty() ? layers_of_attention(session) : stream_before(session, session.layer(view.lens));
+}
+
+// No token is called -1.
+std::int64_t padding_in(const std::string& folder) {
+  std::error_code code;
+  const std::filesystem::path path(folder);
+  if (folder.empty() || !std::filesystem::exists(path / "tokenizer.json", code)) return -1;
+  return text::Tokenizer(path).padding().value_or(-1);
+}
+
+}  // namespace
+
+Graph with_unit_views(const Session& session, std::span<const std::string> texts, const std::string& folder) {
+  std::set<std::string> taken;
+  for (const Layer& layer : session.layers()) taken.insert(layer.name);
+  const std::int64_t padding = padding_in(folder);
+  GraphBuilder edit(session.graph());
+  for (const std::string& text : texts) {
+    const ViewWords view = parse_view(text);
+    const std::vector<Layer> layers = layers_of(view, session);
+    if (layers.empty())
+      fail(Fault::usage,
+           "view '{}': network '{}' has no attention (a softmax and its product with values) with heads",
+           text, session.graph().name());
+    for (const Layer& layer : layers) {
+      const std::string name = name_of(view, layer);
+      if (!taken.insert(name).second)
+        fail(Fault::usage, "view '{}': a layer is called '{}' already; give another name=", text, name);
+      ViewEdit(session, edit, view, layer, name, padding).add();
+    }
+  }
+  return edit.build();
+}
+
+}  // namespace assay

@@ -1,0 +1,380 @@
+"""Units of transformers (--view): heads, directions and tokens against a plain writing in NumPy."""
+
+import csv
+import warnings
+
+import numpy as np
+import pytest
+
+import assay
+
+VOCABULARY, WIDTH, HEADS, HIDDEN, CLASSES, LENGTH, RECORDS = 16, 8, 2, 6, 3, 7, 40
+SIZE = WIDTH // HEADS
+STATISTICS = ["mean", "variance", "skewness", "kurtosis"]
+
+
+def need(name):
+    return pytest.importorskip(name, reason=f"SKIPPED: the package {name} is not there")
+
+
+def weights():
+    rng = np.random.default_rng(11)
+    shapes = {
+        "word": (VOCABULARY, WIDTH), "q": (WIDTH, WIDTH), "k": (WIDTH, WIDTH), "v": (WIDTH, WIDTH), "o": (WIDTH, WIDTH),
+        "up": (WIDTH, HIDDEN), "bias": (HIDDEN,), "down": (HIDDEN, WIDTH), "head": (WIDTH, CLASSES),
+    }
+    return {name: rng.normal(size=shape, scale=0.8).astype(np.float32) for name, shape in shapes.items()}
+
+
+def write(path):
+    """Attention of two heads that leaves out what fills up, and two dense layers, summed over tokens, for texts of any length."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    node, constants = helper.make_node, [numpy_helper.from_array(values, name) for name, values in weights().items()]
+
+    def number(name, value, type=np.int64):
+        constants.append(numpy_helper.from_array(np.array(value, type), name))
+        return name
+
+    nodes = [
+        node("Gather", ["word", "input_ids"], ["x"]),
+        node("Cast", ["attention_mask"], ["real"], to=TensorProto.FLOAT),
+        node("Sub", [number("one", 1, np.float32), "real"], ["fills"]),
+        node("Mul", ["fills", number("never", -1e9, np.float32)], ["low"]),
+        node("Unsqueeze", ["low", number("for_heads", [1, 2])], ["unseen"]),
+        node("Unsqueeze", ["real", number("for_width", [2])], ["present"]),
+    ]
+    for role in "qkv":
+        nodes += [
+            node("MatMul", ["x", role], [role + "_flat"]),
+            node("Reshape", [role + "_flat", number(role + "_shape", (0, 0, HEADS, SIZE))], [role + "_apart"]),
+            node("Transpose", [role + "_apart"], [role + "_heads"], perm=[0, 2, 3, 1] if role == "k" else [0, 2, 1, 3]),
+        ]
+    nodes += [
+        node("MatMul", ["q_heads", "k_heads"], ["products"], name="products"),
+        node("Mul", ["products", number("size", SIZE**-0.5, np.float32)], ["scores"]),
+        node("Add", ["scores", "unseen"], ["masked"], name="masked"),
+        node("Softmax", ["masked"], ["attention"], axis=-1),
+        node("MatMul", ["attention", "v_heads"], ["mixed"], name="mixed"),
+        node("Transpose", ["mixed"], ["by_position"], perm=[0, 2, 1, 3]),
+        node("Reshape", ["by_position", number("joined", (0, 0, WIDTH))], ["joined_heads"]),
+        node("MatMul", ["joined_heads", "o"], ["attended"], name="attended"),
+        node("Add", ["x", "attended"], ["stream"], name="stream"),
+        node("MatMul", ["stream", "up"], ["risen"], name="up_product"),
+        node("Add", ["risen", "bias"], ["shifted"]),
+        node("Relu", ["shifted"], ["hidden"], name="active"),
+        node("MatMul", ["hidden", "down"], ["sunk"], name="down_product"),
+        node("Add", ["stream", "sunk"], ["out"], name="out"),
+        node("Mul", ["out", "present"], ["kept"]),
+        node("ReduceSum", ["kept", number("tokens", [1])], ["sum"], keepdims=0),
+        node("MatMul", ["sum", "head"], ["logits"], name="logits"),
+    ]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "t"]) for name in ("input_ids", "attention_mask")]
+    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", CLASSES])]
+    graph = helper.make_graph(nodes, "small", inputs, outputs, constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def computed(ids, mask):
+    """What the layers compute, in double precision: positions first, heads last."""
+    w = {name: values.astype(np.float64) for name, values in weights().items()}
+    x = w["word"][ids]
+    q, k, v = ((x @ w[role]).reshape(*ids.shape, HEADS, SIZE).swapaxes(1, 2) for role in "qkv")
+    scores = q @ k.swapaxes(2, 3) * SIZE**-0.5 + (1 - mask)[:, None, None, :] * -1e9
+    attention = np.exp(scores - scores.max(-1, keepdims=True))
+    attention /= attention.sum(-1, keepdims=True)
+    mixed = attention @ v
+    stream = x + mixed.swapaxes(1, 2).reshape(*ids.shape, WIDTH) @ w["o"]
+    hidden = np.maximum(stream @ w["up"] + w["bias"], 0)
+    logits = ((stream + hidden @ w["down"]) * mask[..., None]).sum(1) @ w["head"]
+    return {"attention": attention, "mixed": mixed, "stream": stream, "hidden": hidden, "logits": logits}
+
+
+def statistic(name, values):
+    """Over the last axis, by SciPy where it has it; 0 where it has none."""
+    if name == "norm":
+        return np.linalg.norm(values, axis=-1)
+    if name in ("mean", "variance"):
+        return values.mean(-1) if name == "mean" else values.var(-1)
+    stats = pytest.importorskip("scipy.stats", reason="SKIPPED: the package scipy is not there")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there is none of numbers that are all the same
+        found = stats.skew(values, axis=-1) if name == "skewness" else stats.kurtosis(values, axis=-1, fisher=False)
+    return np.nan_to_num(found)
+
+
+def over_tokens(name, values, mask, threshold=0):
+    """One record after the other."""
+    rows = []
+    for row, real in zip(values, mask.astype(bool)):
+        there = row[real]
+        made = {"last": there[-1], "first": there[0], "mean": there.mean(0), "max": there.max(0)}
+        made |= {"any": (there > threshold).any(0), "share": (there > threshold).mean(0)}
+        rows.append(made[name])
+    return np.array(rows, np.float64)
+
+
+@pytest.fixture(scope="module")
+def records():
+    rng = np.random.default_rng(2)
+    ids = rng.integers(1, VOCABULARY, size=(RECORDS, LENGTH))
+    lengths = rng.integers(2, LENGTH + 1, size=RECORDS)
+    mask = (np.arange(LENGTH) < lengths[:, None]).astype(np.int64)
+    mask[::3] = mask[::3, ::-1]  # some are filled up in front
+    return ids * mask, mask
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, records):
+    """With net.onnx, train.npz and test.npz."""
+    path = tmp_path_factory.mktemp("views")
+    write(path / "net.onnx")
+    ids, mask = records
+    labels = computed(ids, mask)["logits"].argmax(1)
+    np.savez(path / "train.npz", input_ids=ids, attention_mask=mask, y=labels)
+    np.savez(path / "test.npz", input_ids=ids[:15], attention_mask=mask[:15], y=labels[:15])
+    return path
+
+
+def view_of(program, folder, spec):
+    """The network with the view, and what its units are: written by the program, and read again."""
+    document = program(folder, "model", "net.onnx", "train.npz", "--view", spec, "--write", "with.onnx")
+    names = [row["name"] for row in document["tables"]["layers"]["rows"] if row["operator"] == "view"]
+    network = assay.load(folder / "with.onnx")
+    return network, names
+
+
+def units_of(program, folder, records, spec):
+    network, names = view_of(program, folder, spec)
+    assert len(names) == 1, spec
+    inputs = dict(zip(["input_ids", "attention_mask"], records))
+    np.testing.assert_allclose(network(inputs), computed(*records)["logits"], rtol=1e-4, atol=1e-4)
+    return names[0], network.activations(inputs, names[0])
+
+
+@pytest.mark.parametrize("layer", ["mixed", "attended", "masked"])
+@pytest.mark.parametrize("name", ["norm", *STATISTICS])
+def test_heads_are_units(program, folder, records, layer, name):
+    called, found = units_of(program, folder, records, f"layer={layer},heads={name}")
+    assert called == f"{layer}/heads/{name}"
+    wanted = statistic(name, computed(*records)["mixed"]).swapaxes(1, 2)
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_weights_of_attention_are_units(program, folder, records, name):
+    """Over the tokens that a record has."""
+    _, found = units_of(program, folder, records, f"attention={name}")
+    weights = computed(*records)["attention"]
+    for row, one, real in zip(found, weights, records[1].astype(bool)):
+        np.testing.assert_allclose(row, statistic(name, one[..., real]).T, rtol=2e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("tokens", ["last", "first", "mean", "max", "any", "share"])
+def test_tokens_become_one(program, folder, records, tokens):
+    more = ",threshold=0.3" if tokens in ("any", "share") else ""
+    called, found = units_of(program, folder, records, f"layer=up_product,tokens={tokens}{more}")
+    assert called == f"up_product/{tokens}"
+    wanted = over_tokens(tokens, computed(*records)["hidden"], records[1], 0.3)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_words_combine(program, folder, records):
+    called, found = units_of(program, folder, records, "layer=mixed,heads=norm,tokens=last,name=heads")
+    assert called == "heads"
+    wanted = over_tokens("last", statistic("norm", computed(*records)["mixed"]).swapaxes(1, 2), records[1])
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("form", ["npz", "array", "safetensors", "vector"])
+def test_directions_are_units(program, folder, records, form):
+    rng = np.random.default_rng(4)
+    directions = rng.normal(size=(3, WIDTH)).astype(np.float32)
+    where = "directions.npz"
+    if form == "safetensors":
+        need("safetensors")
+        from safetensors.numpy import save_file
+
+        where = "directions.safetensors"
+        save_file({"decoder": directions}, folder / where)
+    elif form == "vector":
+        directions = directions[:1]
+        np.savez(folder / where, probe=directions[0])
+    elif form == "array":
+        np.savez(folder / where, probes=directions, others=np.ones((2, 5)))
+        where += ":probes"
+    else:
+        np.savez(folder / where, probes=directions)
+    _, found = units_of(program, folder, records, f"layer=stream,directions={where},tokens=max")
+    wanted = over_tokens("max", computed(*records)["stream"] @ directions.T.astype(np.float64), records[1])
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_a_lens_shows_the_decision_of_each_depth(program, folder, records):
+    network, names = view_of(program, folder, "lens=out")
+    assert names == ["stream/lens", "out/lens"]
+    found = network.activations(dict(zip(["input_ids", "attention_mask"], records)), names)
+    layers, mask = computed(*records), records[1][..., None]
+    early = (layers["stream"] * mask).sum(1) @ weights()["head"]
+    np.testing.assert_allclose(found["stream/lens"], early, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(found["out/lens"], layers["logits"], rtol=1e-4, atol=1e-4)
+
+
+MODELS = {
+    "gpt2": lambda t: t.GPT2LMHeadModel(t.GPT2Config(n_embd=16, n_layer=2, n_head=4, n_positions=24, vocab_size=VOCABULARY, bos_token_id=2, eos_token_id=3)),
+    "llama": lambda t: t.LlamaForCausalLM(
+        t.LlamaConfig(
+            hidden_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, intermediate_size=32,
+            max_position_embeddings=24, vocab_size=VOCABULARY, pad_token_id=0, bos_token_id=2, eos_token_id=3,
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_of_transformers_have_views(program, tmp_path, records, name):
+    """Weights of attention, and the logit lens, as `transformers` itself gives them."""
+    transformers, torch, _ = need("transformers"), need("torch"), need("onnxscript")
+    torch.manual_seed(4)
+    model = MODELS[name](transformers).eval()
+    ids, mask = records[0][1:6], records[1][1:6]  # filled up behind, and in front
+    with torch.no_grad():
+        model.set_attn_implementation("eager")
+        seen = model(input_ids=torch.tensor(ids), attention_mask=torch.tensor(mask), output_attentions=True, output_hidden_states=True)
+        model.set_attn_implementation("sdpa")
+        norm = model.transformer.ln_f if name == "gpt2" else model.model.norm
+        early = [model.lm_head(norm(states)).numpy() for states in seen.hidden_states[:-1]]
+    assay.load(model).save(tmp_path / "net.onnx")
+    np.savez(tmp_path / "data.npz", input_ids=ids, attention_mask=mask)
+    layers = program(tmp_path, "model", "net.onnx", "data.npz")["tables"]["layers"]["rows"]
+    sums = [row["name"] for row in layers if row["operator"] == "Add"]
+    program(tmp_path, "model", "net.onnx", "data.npz", "--view", "attention=variance", "--view", f"lens={sums[-1]}", "--write", "with.onnx")
+    network = assay.load(tmp_path / "with.onnx")
+    views = [view.removeprefix("view:") for view in network.outputs if view.startswith("view:")]
+    found = network.activations({"input_ids": ids, "attention_mask": mask}, views)
+    real = mask.astype(bool)
+    attention = [found[view] for view in views if view.endswith("/attention/variance")]
+    assert len(attention) == len(seen.attentions)
+    for ours, theirs in zip(attention, seen.attentions):
+        for row, one, there in zip(ours, theirs.numpy(), real):
+            np.testing.assert_allclose(row[there], one[:, there][..., there].var(-1).T, rtol=1e-3, atol=1e-6)
+    lenses = [found[view] for view in views if view.endswith("/lens")]
+    for theirs in early[1:]:  # of each block; embeddings are no sum of what records hold
+        assert any(np.allclose(ours[real], theirs[real], rtol=1e-3, atol=1e-4) for ours in lenses)
+
+
+def test_other_programs_compute_the_views_that_are_written(program, folder, records):
+    runtime = need("onnxruntime")
+    network, names = view_of(program, folder, "attention=kurtosis,tokens=mean")
+    assert f"view:{names[0]}" in network.outputs
+    inputs = dict(zip(["input_ids", "attention_mask"], records))
+    ours = network.activations(inputs, names[0])
+    theirs = runtime.InferenceSession(folder / "with.onnx", providers=["CPUExecutionProvider"]).run([f"view:{names[0]}"], inputs)[0]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
+
+
+def test_criteria_count_heads(folder, records):
+    """k-multisection of the four statistics, as LeCov has it."""
+    spec = [f"attention={name},tokens=mean" for name in STATISTICS]
+    found = assay.cover(
+        folder / "net.onnx", folder / "train.npz", folder / "test.npz", view=spec, criterion=["kmnc[sections=4]", "tknc[k=1]"]
+    )
+    rows = {row["layer"]: row for row in found.table("layers")}
+    assert set(rows) == {f"mixed/attention/{name}/mean" for name in STATISTICS}
+    ids, mask = records
+    weights = computed(ids, mask)["attention"]
+    for name in STATISTICS[1:]:  # the mean of weights, which sum to 1, is one over the number of tokens
+        values = np.stack([statistic(name, one[..., real])[:, real].mean(1) for one, real in zip(weights, mask.astype(bool))])
+        low, high = values.min(0), values.max(0)
+        sections = np.minimum((4 * (values[:15] - low) / (high - low)).astype(int), 3)
+        row = rows[f"mixed/attention/{name}/mean"]
+        assert row["kmnc[sections=4]"] == pytest.approx(sum(len(set(column)) for column in sections.T) / (4 * HEADS))
+        assert row["tknc[k=1]"] == pytest.approx(len(set(values[:15].argmax(1))) / HEADS)
+
+
+def test_inspection_looks_at_heads(folder, records):
+    found = assay.inspect(
+        folder / "net.onnx", folder / "train.npz", view="heads=norm,tokens=mean", hypotheses="label", measure="pearson",
+        no_early_stop=True, scores=str(folder / "scores.csv"),
+    )
+    assert found.facts
+    heads = over_tokens("mean", statistic("norm", computed(*records)["mixed"]).swapaxes(1, 2), records[1])
+    labels = computed(*records)["logits"].argmax(1)
+    with open(folder / "scores.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["unit"]]
+    assert len(rows) == HEADS * len(set(labels))
+    for row in rows:
+        kind = int(row["hypothesis"].split(":")[1])
+        wanted = np.corrcoef(heads[:, int(row["unit"])], labels == kind)[0, 1]
+        assert float(row["score"]) == pytest.approx(wanted, abs=2e-4)
+
+
+def test_relevance_of_a_head_is_that_of_what_it_gives(folder, records):
+    found = assay.importance(folder / "net.onnx", folder / "train.npz", view="heads=norm", method="gradient-x-input", top=HEADS)
+    network = assay.load(folder / "net.onnx")
+    relevance = network.relevance(dict(zip(["input_ids", "attention_mask"], records)), "mixed", method="gradient-x-input")
+    wanted = relevance.sum(axis=(0, 2, 3))
+    rows = {row["neuron"]: row["relevance"] for row in found.table("neurons")}
+    np.testing.assert_allclose([rows[head] for head in range(HEADS)], wanted, rtol=1e-3)
+
+
+def test_important_heads_are_clustered(folder):
+    found = assay.cover(folder / "net.onnx", folder / "train.npz", folder / "test.npz", view="heads=norm,tokens=last", criterion="idc[m=2]")
+    assert {(row["layer"], row["neuron"]) for row in found.table("clusters")} == {("mixed/heads/norm/last", head) for head in range(HEADS)}
+
+
+def test_choices_and_searches_look_at_views(folder, work, program):
+    chosen = assay.select(
+        folder / "net.onnx", folder / "test.npz", train=folder / "train.npz", by="additional", criterion="kmnc[sections=4]", view="heads=norm"
+    )
+    assert chosen.facts
+    np.savez(work / "directions.npz", d=np.random.default_rng(1).normal(size=(2, 10)).astype(np.float32))
+    ways = ["--view", "layer=-1,directions=directions.npz,name=seen", "--criterion", "nc"]
+    found = program(work, "explore", "net.onnx", "--mutant", "int8@all", "--data", "test.npz,range=0:1[:4]", "--constraint", "none",
+                    "--iterations", "1", "--pictures", "0", "--out", "explored-views", *ways)
+    assert found["facts"]
+    audited = program(work, "audit", "net.onnx", "test.npz", "--train", "train.npz", "--count", "1", "--subsets", "10", "--permutations", "19",
+                      "--resamples", "20", "--orders", "19", "--sizes", "20", "--sampler", "uniform", *ways)
+    assert audited["tables"]
+
+
+WRONG = [
+    ("layer=stream", "shows what the layer is anyway"),
+    ("heads=size", "heads=size is not known; there are norm, mean"),
+    ("heads=norms", "did you mean 'norm'?"),
+    ("head=norm", "did you mean 'heads'?"),
+    ("tokens=last", "of which layer"),
+    ("layer=stream,tokens=last,threshold=1", "no effect without tokens=any"),
+    ("layer=stream,heads=norm,directions=d.npz", "heads= and directions= are other units each"),
+    ("heads=norm,name=all", "name= is for the view of one layer"),
+    ("layer=strem,tokens=last", "did you mean 'stream'?"),
+    ("layer=logits,heads=norm", "layer 'logits' is no attention"),
+    ("layer=logits,tokens=last", "layer 'logits' has no positions for tokens=last"),
+    ("layer=mixed,tokens=last", "or of attention: heads= and attention="),
+    ("layer=stream,tokens=last,name=out", "a layer is called 'out' already"),
+    ("lens=up_product", "the decision does not come from layer 'up_product' alone"),
+    ("layer=up_product,lens=out", "layer 'up_product' gives [7, 6] for a record and layer 'out', the lens, takes [7, 8]"),
+    ("layer=up_product,directions=wide.npz", "have 8 numbers each, and layer 'up_product' has 6 neurons"),
+    ("layer=stream,directions=wide.npz:other", "there is no such matrix"),
+    ("layer=stream,directions=two.npz", "the file holds several arrays"),
+]
+
+
+@pytest.mark.parametrize("spec, said", WRONG)
+def test_what_does_not_fit_is_said(folder, monkeypatch, spec, said):
+    monkeypatch.chdir(folder)
+    np.savez("wide.npz", d=np.ones((2, WIDTH)))
+    np.savez("two.npz", a=np.ones((2, WIDTH)), b=np.ones((2, WIDTH)))
+    with pytest.raises(assay.AssayError) as refused:
+        assay.cover("net.onnx", "train.npz", "test.npz", view=spec, criterion="nc")
+    assert said in str(refused.value)
+
+
+def test_what_a_view_cannot_tell_is_said(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    np.savez("wide.npz", d=np.ones((2, WIDTH)))
+    with pytest.raises(assay.UsageError, match="relevance arrives at neurons and heads.*look at layer 'stream'"):
+        assay.importance("net.onnx", "train.npz", view="layer=stream,directions=wide.npz")
+    with pytest.raises(assay.UsageError, match="computed beside the decision, which has no gradient there"):
+        assay.inspect("net.onnx", "train.npz", view="heads=norm", hypotheses="label", behaviour="gradient")
