@@ -73,6 +73,7 @@ class Audit final : public Command {
       refuse_without_effect({count_}, of_flags("with --mutants: none are drawn"));
     question_.test = test_.open();
     question_.training = train_.open();
+    question_.adaptation = model_.adaptation();
     const Session session = model_.open(context, question_.test.get());
     if (!sizes_.empty()) question_.options.sizes = parse_counts(sizes_, of_flags("--sizes"), "6,8,10");
     return answers::audit_criteria(session, question_, setting_of(context), context.progress);
