@@ -28,6 +28,8 @@ class ModelInput {
   // The form of the network in its file: for in_form_of_file() of the opened network, or an edit of it.
   const FileForm& form() const { return form_; }
   const std::string& path() const { return path_; }
+  // For further networks that are read as this one.
+  AdaptOptions adaptation() const { return adaptation_.options(); }
 
  private:
   std::string path_, input_shape_;

@@ -275,6 +275,12 @@ PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dat
         }
       });
   PartsItemEvaluation found{.whole = whole.result(seed), .parts = {}, .right_of = whole.right_of()};
+  if (found.whole.sums.items == 0)
+    fail(Fault::data,
+         "nothing of {} is left to judge, as no item counts ({}); say which label does not count by ignore= "
+         "or "
+         "missing= of the task, or give labels that say more",
+         dataset->describe(), task.describe());
   for (Tally& tally : tallies) found.parts.push_back(tally.result(seed));
   return found;
 }
@@ -336,10 +342,6 @@ Evaluation evaluate_decisions(const Session& session, const DatasetPtr& dataset,
   Evaluation evaluation;
   evaluation.records = dataset->size();
   evaluation.accuracy = share(items.sums.right, items.sums.items);
-  if (!evaluation.accuracy)
-    fail(Fault::data,
-         "no item of {} counts, so there is no share of right ones; check which label the task ignores ({})",
-         dataset->describe(), task->describe());
   evaluation.non_finite = items.non_finite;
   evaluation.non_finite_ids = items.non_finite_ids;
   return evaluation;

@@ -45,8 +45,8 @@ std::string hash_of(const Program& program);
 
 // Scores of a trained network on a data set.
 struct TrainedScore {
-  double value = 0;              // accuracy, or the mean squared error of a regression
-  std::vector<bool> right = {};  // by record; empty for a regression
+  double value = 0;              // accuracy, share of right items, or mean squared error of a regression
+  std::vector<bool> right = {};  // by record, of many items all that count; empty for a regression
   bool operator==(const TrainedScore&) const = default;
 };
 
@@ -95,6 +95,7 @@ class TrainedStore {
 // How programs become networks.
 struct TrainingPlan {
   std::filesystem::path store;
+  std::string task = {};     // spec of the task of records with many items; empty: one decision a record
   std::string command = {};  // of a trainer of the user's own (docs/source-mutation.md); empty: Assay trains
   double time_limit = 0;     // seconds for one training by `command`; 0: any
   bool pictures = false;     // `command` gets its data as folders of pictures, not as .npz

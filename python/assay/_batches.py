@@ -141,6 +141,7 @@ class _Reading:
         named = x if isinstance(x, Mapping) else {"x": x}
         if self.inputs and set(named) != set(self.inputs):
             raise UsageError(f"a batch has the inputs {sorted(named)}, those before had {sorted(self.inputs)}")
+        named = {name: named[name] for name in self.inputs or named}  # in the order of the first batch
         arrays = self.prepare({str(name): host(rows, f"'{name}' of a batch") for name, rows in named.items()})
         sizes = {self.inputs.setdefault(name, _Spool()).add(name, rows) for name, rows in arrays.items()}
         if y is not None:

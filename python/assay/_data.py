@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
 import numpy as np
 
 from . import _assay
-from ._arrays import Array, array_of, channels_first, host, is_array, refused, scaled
+from ._arrays import Array, array_of, host, is_array, refused
 from ._batches import batches_of, choice_of, is_pictured, names_of, pictures, spooled
+from ._forms import Layout, Preparation
 from ._tables import (
     Choice,
     Column,
@@ -189,15 +190,6 @@ def _inputs(x: Any) -> dict[str, Any]:
     return {name: array_of(part, f"'{name}'") for name, part in columns.items()}
 
 
-def _refuse_bytes(arrays: dict[str, Any]) -> None:
-    for name, array in arrays.items():
-        if "uint8" in str(getattr(array, "dtype", "")):
-            raise UsageError(
-                f"{name} holds uint8, which no network takes as records; scale=1/255 makes float32 from 0 to 1 of 8-bit "
-                "pictures, astype(np.int64) makes tokens"
-            )
-
-
 def _labels(y: Any) -> Any:
     if y is None:
         return None
@@ -238,24 +230,6 @@ def _bounds(range: tuple[Bounds, Bounds] | None) -> tuple[list[float], list[floa
         raise UsageError(
             f"range={range!r}: a range is (least, greatest), each one number or one for each channel, such as (0, 1)"
         ) from None
-
-
-Layout = Union[str, frozenset[tuple[int, ...]], None]
-
-
-def _preparation(scale: float | None, layout: Layout) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Preparation of the inputs, from any source. A set of shapes: records of these have channels last."""
-    if layout not in (None, "nchw", "nhwc") and not isinstance(layout, frozenset):
-        raise UsageError(f"layout={layout!r}: 'nchw' or 'nhwc'")
-
-    def prepared(arrays: dict[str, Any]) -> dict[str, Any]:
-        if scale is not None:
-            arrays = {name: scaled(values, scale, name) for name, values in arrays.items()}
-        if layout and layout != "nchw":
-            arrays = channels_first(arrays, layout if isinstance(layout, frozenset) else None)
-        return arrays
-
-    return prepared
 
 
 @dataclass
@@ -342,8 +316,8 @@ def data(
     ----------
     x
         Records along the first axis, as the network takes them: an array of NumPy or JAX, a tensor of torch or
-        TensorFlow (or any object with DLPack) of floating-point numbers, or int64 tokens, held without a copy; a dict
-        of these by name of input; an iterable of batches ``x``, ``(x, y)``, ``((x0, x1), y)``, ``({name: x}, y)`` or
+        TensorFlow (or any object with DLPack) of floating-point numbers, or int64 tokens, held without a copy, or of
+        8-bit pictures (uint8), which become float32 from 0 to 1; a dict of these by name of input; an iterable of batches ``x``, ``(x, y)``, ``((x0, x1), y)``, ``({name: x}, y)`` or
         single records with a class each, such as a DataLoader, a torch Dataset, tf.data or a data set of Hugging Face,
         read once into a temporary file, so that memory stays free; a table of pandas, polars or Arrow, or the name of
         a ``.parquet`` file; or a spec (docs/data.md): ``"test.npz,range=0:1[:500]"``.
@@ -360,12 +334,13 @@ def data(
         categories are in their order, other names in that of the alphabet.
     range
         Least and greatest valid value of an element of ``x``, numbers or one each per channel. Attacks and searches
-        need it.
+        need it; 8-bit pictures have one.
     label, target, inputs
         Columns of a table, or parts of batches that are dicts: the classes, the regression targets, the inputs
         (default: all others).
     scale
-        A factor for every element of the inputs, such as 1/255 for 8-bit pictures, which become float32.
+        A factor for every element of the inputs, which become float32. Without it 8-bit pictures (uint8) are multiplied
+        by 1/255, but for a network that takes such numbers itself, and ``scale=1`` leaves them from 0 to 255.
     meta
         Characteristics of the records (docs/characteristics.md), by which results have figures of groups: columns of a
         table by name, or ``{name: a value for each record}`` for any records, also those of a spec. A name may say how
@@ -380,7 +355,7 @@ def data(
     Raises
     ------
     UsageError
-        For element types and shapes that are not records; 8-bit pictures need ``scale=1/255``.
+        For element types and shapes that are not records.
     MismatchError
         For numbers of labels or ids that differ from that of the records.
     DataError
@@ -408,12 +383,11 @@ def data(
         if y is not None or targets is not None or range is not None or scale is not None or isinstance(layout, str) or choice:
             raise UsageError("a spec says it all: 'x.npy,labels=y.npy,range=0:1,layout=nhwc' (docs/data.md)")
         return Data(_assay.open_data(os.fspath(x)))
-    prepare = _preparation(scale, layout)
+    prepare = Preparation(scale, layout)
     given = _taken(x, y, choice, list(class_names or []), prepare)
     arrays = _inputs(given.x)
     if not given.prepared:
         arrays = prepare(arrays)
-    _refuse_bytes(arrays)
     y = _labels(given.y)
     if y is not None and y.dtype.kind == "f":
         if targets is not None:
@@ -426,7 +400,7 @@ def data(
             None if targets is None else host(targets, "targets"),
             list(map(str, ids)) if ids is not None else given.rows,
             given.class_names,
-            _bounds(range or given.range),
+            _bounds(range or given.range or prepare.range),
             name,
         )
     )

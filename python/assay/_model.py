@@ -12,6 +12,7 @@ import numpy as np
 from . import _assay
 from ._data import Data, data as make_data
 from ._export import channels_last, exported, is_network
+from ._forms import Form
 from ._progress import Progress, listener_of
 from .errors import UsageError
 
@@ -177,7 +178,11 @@ class Model:
         return arrays[0] if isinstance(layers, str) else dict(zip(names, arrays))
 
     def _records(self, x: Any) -> Any:
-        return make_data(x, layout=self._channels_last)._records
+        return make_data(x, layout=Form(self._channels_last, self._takes_levels))._records
+
+    def _takes_levels(self) -> bool:
+        """Whether the first input takes numbers of 8 bits, from 0 to 255."""
+        return bool(self._network.inputs[0][1] == "uint8")
 
     def __copy__(self) -> Model:
         return self._edited(self._network)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect as _inspect
 import itertools
 import keyword
@@ -20,6 +21,7 @@ from ._arrays import is_array
 from ._batches import batches_of
 from ._data import Data, data as make_data
 from ._export import is_network, is_torch_module
+from ._forms import Form
 from ._model import Model, load
 from ._own import is_own, spec_of
 from ._program import program_file
@@ -349,26 +351,35 @@ def _listed(flag: Mapping[str, Any], value: Any) -> Any:
     return value
 
 
-def _load_objects(
-    networks: list[str], given: Given, kind: Callable[[Any], bool], example: Any = None
-) -> frozenset[tuple[int, ...]]:
-    """Networks that are in memory, once for all uses; which records are to be looked at with channels first."""
-    shapes: frozenset[tuple[int, ...]] = frozenset()
+def _load_objects(networks: list[str], given: Given, kind: Callable[[Any], bool], example: Any = None) -> None:
+    """Networks that are in memory, once for all uses."""
     for name in networks:
         items = _items(given[name])
         if any(map(kind, items)):
             items = [load(item, example) if kind(item) else item for item in items]
             given[name] = items if isinstance(given[name], (list, tuple)) else items[0]
-        shapes = shapes.union(*(item._channels_last for item in items if isinstance(item, Model)))
-    return shapes
+
+
+def _form_for(networks: list[Any]) -> Form:
+    """How records are taken that are given as arrays for all these networks."""
+    models = [item for item in networks if isinstance(item, Model)]
+    shapes: frozenset[tuple[int, ...]] = frozenset()
+
+    @functools.cache
+    def takes_levels() -> bool:
+        known = [load(item) for item in networks if not is_torch_module(item)]
+        return bool(known) and all(model._takes_levels() for model in known)
+
+    return Form(shapes.union(*(model._channels_last for model in models)), takes_levels)
 
 
 def _hold_objects(flags: Mapping[str, Mapping[str, Any]], given: Given) -> None:
     """Networks and data in memory; a torch module is exported with the first record of the data."""
     networks = [name for name in given if _names_networks(flags[name])]
-    shapes = _load_objects(networks, given, lambda item: is_network(item) and not is_torch_module(item))
-    _hold_iterables(flags, given, shapes)
-    if any(is_torch_module(item) for name in networks for item in _items(given[name])):
+    _load_objects(networks, given, lambda item: is_network(item) and not is_torch_module(item))
+    items = [item for name in networks for item in _items(given[name]) if item is not None]
+    _hold_iterables(flags, given, _form_for(items))
+    if any(map(is_torch_module, items)):
         _load_objects(networks, given, is_torch_module, _first_record(flags, given))
 
 
@@ -376,9 +387,7 @@ def _items(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _hold_iterables(
-    flags: Mapping[str, Mapping[str, Any]], given: Given, layout: frozenset[tuple[int, ...]]
-) -> None:
+def _hold_iterables(flags: Mapping[str, Mapping[str, Any]], given: Given, layout: Form) -> None:
     """Reads iterables that can be read only once, so that they can be used several times."""
     for name, value in given.items():
         flag = flags[name]

@@ -164,7 +164,7 @@ def test_nothing_leaks(model, arrays):
         data.read([0, 1])
         data[:5].hash
         with pytest.raises(assay.UsageError):
-            assay.data(x.astype(np.uint8))
+            assay.data(x.astype(np.complex64))
         with pytest.raises(assay.UsageError):
             assay.cover(model, data, data, criterion="no-such")
 

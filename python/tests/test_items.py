@@ -472,3 +472,19 @@ def test_criteria_are_audited_by_items(case):
         assert judged[name]["mean_20"] <= judged[name]["mean_59"] == pytest.approx(share, abs=1e-4)
     assert judged["kmnc[sections=10]"]["mean_20"] > 0
     assert "sum of deepgini" in {row["criterion"] for row in result.table("verdicts")}
+
+
+def test_a_twin_is_audited_by_items_as_the_network_is(case):
+    """The network as a twin of itself ranks subsets as it does, one with other weights otherwise."""
+    if isinstance(case, Numbers):
+        pytest.skip("numbers have no classes")
+    x, y = (np.concatenate([part, part]) for part in case.records(30))
+    few = {"subsets": 10, "permutations": 19, "resamples": 20, "orders": 19, "sizes": "5,20"}
+    options = {"train": (x[:20], y[:20]), "test": (x, y), "task": case.task, "layer": "hidden", "items": "all"}
+    first = np.array(case.network().weight("w1"))
+    other = case.network().with_weights({"w1": first + np.random.default_rng(1).normal(0, 0.5, first.shape).astype(np.float32)})
+    for twin in (case.network(), other):
+        result = assay.audit(case.network(), criterion=["kmnc[sections=10]", "nbc"], count=2, twin=[twin], **few, **options)
+        (row,) = (row for row in result.table("discrimination") if row["criterion"].startswith("kmnc"))
+        (again,) = (value for key, value in row.items() if key.startswith("again_"))
+        assert (again == pytest.approx(1)) == (twin is not other), again

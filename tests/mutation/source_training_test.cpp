@@ -289,7 +289,7 @@ TEST_F(SourceTraining, MutantsAndTheOriginalAreNetworksOfTheStore) {
   planned.back().description.id = "the original";
   planned.back().description.seed = 99;
   planned.back().make = [original] { return original; };
-  EXPECT_TRUE(not_killed(session, planned, study_.program.training, {}, 0, silence())
+  EXPECT_TRUE(not_killed(session, planned, study_.program.training, {}, silence())
                   .contains(planned.back().description.key()));
 }
 

@@ -64,7 +64,7 @@ class Mutate final : public Command {
         flags.add("--divergence SPEC", question_.divergence,
                   "a record also kills where the distributions of answers are further apart than the noise "
                   "floor: js (Jensen-Shannon), kl, js[above=0.01], kl[floor=fp16]; of classifiers"));
-    edits_.push_back(add_task(flags, question_.task));
+    task_ = add_task(flags, question_.task);
     flags.naming(Concept::state)
         .add_output("--state FILE", question_.state,
                     "keep results in FILE: what is known there for this network is not run again, and an "
@@ -84,9 +84,9 @@ class Mutate final : public Command {
     source_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
-    judging_ = flags.named({"--task", "--figure", "--divergence", "--matrix", "--killing-subset",
-                            "--fail-under", "--no-worse-than", "--quality", "--margin", "--state", "--keep",
-                            "--naive", "--expect-accuracy"});
+    judging_ = flags.named({"--figure", "--divergence", "--matrix", "--killing-subset", "--fail-under",
+                            "--no-worse-than", "--quality", "--margin", "--state", "--keep", "--naive",
+                            "--expect-accuracy"});
     of_records_ = flags.named(
         {"--quality", "--state", "--matrix", "--killing-subset", "--keep", "--naive", "--expect-accuracy"});
     drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
@@ -134,6 +134,7 @@ class Mutate final : public Command {
   report::Document run_edits(Context& context) {
     source_.refuse_without_training();
     source_.leave_out(false, context.effective);
+    if (!judges()) refuse_given({task_}, "unless mutants are judged");
     if (question_.tests.size() > 1)
       refuse("--test is repeated: only mutants that are trained are judged by several test sets");
     const DatasetPtr test = question_.tests.empty() ? nullptr : open_dataset(question_.tests[0]);
@@ -153,12 +154,13 @@ class Mutate final : public Command {
   // Mutants are networks trained with a fault.
   report::Document run_source(Context& context) {
     refuse_given(edits_, "on mutants that are trained");
+    if (question_.action == Action::list) refuse_given({task_}, "on mutants that are only listed");
     source_.settle(mutants_.empty() && !preset_.empty() ? mutation::presets().find(preset_).runs
                                                         : std::vector<std::size_t>());
     frame::leave_out(edits_, context.effective);
     if (source_.repeated()) frame::leave_out(single_, context.effective);
     source_.leave_out(true, context.effective);
-    const answers::SourceStudy study = source_.open(model_, context);
+    const answers::SourceStudy study = source_.open(model_, question_.task, context);
     question_.form = model_.form();
     if (!source_.repeated())
       return answers::mutate_training(study, source_.question(), question_, setting_of(context),
@@ -180,6 +182,7 @@ class Mutate final : public Command {
   std::vector<const CLI::Option*> judging_, drawing_;  // that matter where mutants are judged, and drawn
   std::vector<const CLI::Option*> of_records_;         // that matter where records kill
   std::vector<const CLI::Option*> of_decisions_;       // that matter where decisions alone kill
+  const CLI::Option* task_ = nullptr;
   AccuracyCheck check_;
   GateOptions gates_;
   std::string action_ = "run", preset_;

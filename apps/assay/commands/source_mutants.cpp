@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include <assay/task.h>
 #include "assay/mutation/source/trained_mutants.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
@@ -74,12 +75,13 @@ void SourceMutants::leave_out(bool training, EffectiveOptions& effective) const 
   frame::leave_out(idle, effective);
 }
 
-answers::SourceStudy SourceMutants::open(ModelInput& model, Context& context) const {
+answers::SourceStudy SourceMutants::open(ModelInput& model, const std::string& task, Context& context) const {
   refuse_pruning();
   if (question_.plan.command.empty()) refuse_given(of_trainer_, of_flags("without --trainer"));
   if (architecture_.empty() == model.path().empty())
     refuse("what is trained? give either --model FILE or --architecture SPEC");
-  const DatasetPtr training = train_.open(), validation = validation_.open_if_given();
+  const DatasetPtr training = task::prepared_for(task, train_.open()),
+                   validation = validation_.given() ? task::prepared_for(task, validation_.open()) : nullptr;
   Session session = architecture_.empty() ? model.open(context, training.get())
                                           : Session(training::build_architecture(architecture_),
                                                     setting_of(context).session_for(training.get()));

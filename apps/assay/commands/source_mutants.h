@@ -23,8 +23,8 @@ class SourceMutants {
   // Flags without effect are left out of what is recorded: all of them where nothing is trained.
   void leave_out(bool training, EffectiveOptions& effective) const;
 
-  // Throws Error{usage} for flags that contradict each other.
-  answers::SourceStudy open(ModelInput& model, Context& context) const;
+  // With records as this task takes them. Throws Error{usage} for flags that contradict each other.
+  answers::SourceStudy open(ModelInput& model, const std::string& task, Context& context) const;
   // How mutants are trained; so often as flags say, or `runs`, those of a preset. Throws Error{usage}.
   void settle(const std::vector<std::size_t>& runs);
   const answers::SourceQuestion& question() const { return question_; }

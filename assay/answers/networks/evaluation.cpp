@@ -78,6 +78,7 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
   ranks().leave_to_first();
   if (!question.predictions.empty()) write_predictions(question.predictions, predictions);
   report::Document document = results::document_of(evaluation, session.graph(), *data);
+  results::add_warnings(document, results::item_warnings(found, *data));
   results::add_warnings(document, results::influence_warnings(session, data.get()));
   if (question.pictures > 0) add_pictures(document, session, data, task, evaluation, question);
   add_by_group(document, *data, groups, results::by_group(found, groups),

@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include <assay/extend/criteria.h>
 #include <assay/groups.h>
-#include <assay/model.h>
+#include "assay/answers/networks/network.h"
 #include "assay/answers/task.h"
 #include "assay/audit/choices.h"
 #include "assay/coverage/possible.h"
@@ -116,7 +116,9 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   if (question.by_layer) criteria = audit::with_layers(criteria, *known.profile);
   audit::Pool pool = audit::make_pool(session, known.profile, criteria, test, pooling, progress);
   for (const std::string& file : question.twins) {
-    const Session twin(read_model(file), setting.session_for(test.get()));
+    AdaptedNetwork read = adapted(read_network(file, progress), adapt_options_of(question.adaptation, file),
+                                  test.get(), progress);
+    const Session twin = session_of(read, setting.session_for(test.get()), test.get(), progress);
     const AuditKnowledge of_twin = learned(twin, question, criteria, setting, progress);
     pooling.items = of_twin.items;
     audit::measure_again(pool, twin.graph().name(), twin, of_twin.profile, criteria, test, pooling, progress);

@@ -5,6 +5,8 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include <assay/task.h>
+#include "assay/answers/task.h"
 #include "assay/answers/testing/asked_mutants.h"
 #include "assay/mutation/source/trained_mutants.h"
 #include "assay/results/document.h"
@@ -17,17 +19,40 @@ namespace {
 
 std::vector<DatasetPtr> opened_tests(const SourceStudy& study, const MutationQuestion& question) {
   std::vector<DatasetPtr> tests;
-  for (const std::string& spec : question.tests) tests.push_back(open_dataset(spec));
+  for (const std::string& spec : question.tests)
+    tests.push_back(task::prepared_for(question.task, open_dataset(spec)));
   report::check_baseline(question.conditions, study.program.graph.hash(), tests[0]->hash());
   return tests;
 }
 
+// The spec of the task that is named, or that network and training data have.
+std::string task_spec(const std::string& named, const Decided& decision) {
+  if (!decision.task) return {};
+  const std::string described = decision.task->describe();
+  return named.empty() ? described.substr(0, described.find(':')) : named;
+}
+
+// As the training records are decided. Which losses suit items is not known to the operator that changes the
+// loss.
+Decided decided_in_training(const SourceStudy& study, const MutationQuestion& question) {
+  Decided decision = decided(question.task, study.session, study.program.training, question.accuracy);
+  for (const mutation::OperatorChoice& op : question.draw.operators) {
+    if (decision.task && op.spec().name == "loss")
+      fail(Fault::usage,
+           "operator 'loss' is of records with one decision, and here the task is {}; choose other operators",
+           decision.task->describe());
+  }
+  return decision;
+}
+
 // Complete. Throws Error{usage} where no store is named.
-mutation::TrainingPlan plan_of(const SourceQuestion& training, const Setting& setting) {
+mutation::TrainingPlan plan_of(const SourceQuestion& training, const std::string& task,
+                               const Decided& decision, const Setting& setting) {
   mutation::TrainingPlan plan = training.plan;
   if (plan.store.empty())
     fail(Fault::usage, "where are trained networks to be kept? {}",
          About{"name a folder", "give {store=FOLDER}"});
+  plan.task = task_spec(task, decision);
   plan.session = setting.session;
   if (plan.jobs == 0) plan.jobs = static_cast<std::size_t>(std::max(setting.session.threads, 0));
   if (setting.session.device != "cpu" && plan.command.empty()) plan.jobs = 1;
@@ -44,12 +69,20 @@ void add_tests(report::Document& document, const std::vector<DatasetPtr>& tests)
     results::add_provenance(document, t == 0 ? "test" : fmt::format("test_{}", t + 1), *tests[t]);
 }
 
+// With the task by which these records judge.
+MutationQuestion judged_by_items(MutationQuestion question, const Session& original,
+                                 const DatasetPtr& records) {
+  question.run.task = decided(question.task, original, records, question.accuracy).task;
+  return question;
+}
+
 // Notes of each mutant whether the training data kill it.
 void mark_killable(const SourceStudy& study, const Session& original,
                    std::vector<mutation::PlannedMutant>& mutants, const MutationQuestion& question,
                    const Setting& setting, Progress& progress) {
-  const std::set<std::string> spared = mutation::not_killed(original, mutants, study.program.training,
-                                                            question.run.margin, setting.batch, progress);
+  const std::set<std::string> spared = mutation::not_killed(
+      original, mutants, study.program.training,
+      run_options(judged_by_items(question, original, study.program.training), setting), progress);
   for (mutation::PlannedMutant& mutant : mutants)
     mutant.description.killable = !spared.contains(mutant.description.key());
 }
@@ -65,17 +98,24 @@ void compare_tests(const mutation::MutationState& first, const std::vector<mutat
   if (!others.empty()) document.tables.insert(document.tables.begin(), results::compared_table(compared));
 }
 
+// Before anything is trained.
+void require_margin(const MutationQuestion& question, const Decided& decision, const Dataset& test) {
+  require_share(question.run.margin, decision);
+  if (!question.run.margin && !decision.task && test.target_width() > 0)
+    fail(Fault::usage,
+         "the records have regression targets, so {} is needed, by which a mutant's output has to differ to "
+         "be killed",
+         About{"a margin", "{margin}"});
+}
+
 void judge_by_all(const SourceStudy& study, const SourceQuestion& training, const mutation::Drawn& drawn,
                   const MutationQuestion& question, const Setting& setting, Progress& progress,
                   report::Document& document) {
   require_judgeable(question, drawn, study.program.graph);
   const std::vector<DatasetPtr> tests = opened_tests(study, question);
-  if (!question.run.margin && tests[0]->target_width() > 0)  // before anything is trained
-    fail(Fault::usage,
-         "the records have regression targets, so {} is needed, by which a mutant's output has to differ to "
-         "be killed",
-         About{"a margin", "{margin}"});
-  const mutation::TrainingPlan plan = plan_of(training, setting);
+  const Decided decision = decided_in_training(study, question);
+  require_margin(question, decision, *tests[0]);
+  const mutation::TrainingPlan plan = plan_of(training, question.task, decision, setting);
   const Session original(mutation::train_original(study.program, plan, progress), study.session.options());
   check_state_replaced(question, original, setting);
   add_accuracy(document, question.accuracy, original, tests[0], setting, progress);
@@ -88,11 +128,14 @@ void judge_by_all(const SourceStudy& study, const SourceQuestion& training, cons
   std::vector<mutation::MutationState> others;  // of all test sets but the first
   for (std::size_t t = 1; t < tests.size(); ++t) {
     mutation::RunFigures figures;
-    others.push_back(mutation::run_mutants(original, trained.planned, tests[t],
-                                           run_options(question, setting), nullptr, figures, progress));
+    others.push_back(mutation::run_mutants(
+        original, trained.planned, tests[t],
+        run_options(judged_by_items(question, original, tests[t]), setting), nullptr, figures, progress));
   }
   const mutation::MutationState first =
-      judge_mutants(original, trained.planned, drawn, tests[0], question, setting, progress, document);
+      judge_mutants(original, trained.planned, drawn, tests[0], judged_by_items(question, original, tests[0]),
+                    setting, progress, document);
+  add_task(document, decision);
   compare_tests(first, others, question, document);
   document.provenance.emplace_back("trained_hash", original.graph().hash());
   add_tests(document, tests);
@@ -114,8 +157,9 @@ report::Document mutate_training(const SourceStudy& study, const SourceQuestion&
       break;
     case MutationQuestion::Action::write: {
       const mutation::Mutant& mutant = only_mutant(question, drawn);
-      write_onnx(in_form_of_file(mutation::train_mutant(study.program, study.subject, mutant,
-                                                        plan_of(training, setting), progress),
+      const Decided decision = decided_in_training(study, question);
+      const mutation::TrainingPlan plan = plan_of(training, question.task, decision, setting);
+      write_onnx(in_form_of_file(mutation::train_mutant(study.program, study.subject, mutant, plan, progress),
                                  question.form),
                  question.out);
       document.headline =
@@ -136,15 +180,17 @@ report::Document study_training(const SourceStudy& study, const SourceQuestion& 
   if (question.tests.empty())
     fail(Fault::usage, "which test set is to be judged? give {}", About{"one", "it with {test=SPEC}"});
   const std::vector<DatasetPtr> tests = opened_tests(study, question);
-  const mutation::KillingStudy found = mutation::study_killing(study.program, study.subject, tests,
-                                                               {.operators = question.draw.operators,
-                                                                .places = question.draw.layers,
-                                                                .design = training.design,
-                                                                .seed = setting.seed,
-                                                                .batch = setting.batch,
-                                                                .part = question.part,
-                                                                .parts = question.parts},
-                                                               plan_of(training, setting), progress);
+  const Decided decision = decided_in_training(study, question);
+  const mutation::KillingStudy found =
+      mutation::study_killing(study.program, study.subject, tests,
+                              {.operators = question.draw.operators,
+                               .places = question.draw.layers,
+                               .design = training.design,
+                               .seed = setting.seed,
+                               .batch = setting.batch,
+                               .part = question.part,
+                               .parts = question.parts},
+                              plan_of(training, question.task, decision, setting), progress);
   ranks().leave_to_first();
   report::Document document =
       results::document_of(found, training.design, study.program.graph.name(), question.tests);
@@ -154,6 +200,7 @@ report::Document study_training(const SourceStudy& study, const SourceQuestion& 
         question.parts, About{"the same without parts", "the same command without {shard}"}));
   }
   report::apply(question.conditions, document, results::measurements_of(found));
+  add_task(document, decision);
   add_study(document, study);
   add_tests(document, tests);
   return document;

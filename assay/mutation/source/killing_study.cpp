@@ -10,6 +10,7 @@
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/task.h>
 #include "assay/mutation/killing/boundary.h"
 #include "assay/mutation/source/program.h"
 #include "assay/support/files/binary.h"
@@ -126,7 +127,8 @@ class RepeatedTrainings {
     std::optional<Session> session;
     for (std::size_t s = 0; s < sets_.size(); ++s) {
       std::optional<TrainedScore> score = store_.score(key, hashes_[s]);
-      const std::size_t records = sets_[s]->has_labels() ? sets_[s]->size() : 0;
+      const bool judged = sets_[s]->has_labels() || !plan_.task.empty();
+      const std::size_t records = judged ? sets_[s]->size() : 0;
       if (!score || score->right.size() != records) {
         if (!session) session.emplace(network(key));
         score = fresh_score(*session, sets_[s]);
@@ -138,11 +140,21 @@ class RepeatedTrainings {
   }
 
   TrainedScore fresh_score(const Session& session, const DatasetPtr& set) const {
+    if (const auto task = task_for(plan_.task, session, set)) return score_of_items(session, set, *task);
     const Evaluation result = evaluate(session, set, {.batch = options_.batch}, silence());
     if (!result.accuracy) return {result.mean_squared_error.value(), {}};
     TrainedScore score{*result.accuracy, {}};
     for (std::size_t r = 0; r < result.predictions.size(); ++r)
       score.right.push_back(result.predictions[r] == set->label(r));
+    return score;
+  }
+
+  TrainedScore score_of_items(const Session& session, const DatasetPtr& set, const task::Task& task) const {
+    const task::PartsItemEvaluation found =
+        task::evaluate_parts(session, set, task, {}, {.batch = options_.batch}, silence());
+    const task::Sums& sums = found.whole.sums;
+    TrainedScore score{static_cast<double>(sums.right) / static_cast<double>(sums.items), {}};
+    for (const auto& [right, items] : found.right_of) score.right.push_back(items > 0 && right == items);
     return score;
   }
 
@@ -183,7 +195,7 @@ class StudyRun {
         options_(options),
         design_(options.design),
         trainings_(program, tests, options, plan, progress) {
-    design_.higher_is_better = program.training->has_labels();
+    design_.higher_is_better = program.training->has_labels() || !plan.task.empty();
     levels_ = levels_of(design_);
     study_.sets = trainings_.sets();
   }

@@ -2,6 +2,7 @@
 
 // One mutant of a program, or why there is none.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,10 @@ struct Struck {
 
 // Throws Error{usage} for operators, options and places that do not exist.
 Struck strike_program(const Program& program, const Subject& subject, const Mutant& mutant);
+
+// Of a plan, for the items of these records; null where it has none.
+std::shared_ptr<const task::Task> task_for(const std::string& spec, const Session& session,
+                                           const DatasetPtr& records);
 
 // "conv1, conv2", for messages.
 std::string names_of(const std::vector<Place>& places);

@@ -4,8 +4,10 @@
 
 #include <assay/error.h>
 #include <assay/source_mutation.h>
+#include <assay/task.h>
 #include "assay/mutation/outcome.h"
 #include "assay/mutation/source/external.h"
+#include "assay/mutation/source/program.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/file_lock.h"
@@ -77,7 +79,10 @@ class ProgramTrainer {
 
  private:
   std::string key_of(const Program& program) const {
-    return Hasher().text(hash_of(program)).text(plan_.command + (plan_.pictures ? " of pictures" : "")).hex();
+    Hasher hasher;
+    hasher.text(hash_of(program)).text(plan_.command + (plan_.pictures ? " of pictures" : ""));
+    if (!plan_.task.empty()) hasher.text(plan_.task);
+    return hasher.hex();
   }
 
   void look_up(Trained& trained) const {
@@ -128,9 +133,11 @@ class ProgramTrainer {
     SessionOptions options = plan_.session;
     options.threads = 1;
     set_record_shapes(options, program.training->facts());
+    const std::shared_ptr<const task::Task> task =
+        task_for(plan_.task, Session(program.graph, options), program.training);
     const auto train = [&] {
       return training::train(program.graph, program.training, program.validation, program.recipe, options,
-                             progress)
+                             progress, nullptr, task)
           .graph;
     };
     std::error_code unreadable;
@@ -164,6 +171,12 @@ class ProgramTrainer {
 };
 
 }  // namespace
+
+std::shared_ptr<const task::Task> task_for(const std::string& spec, const Session& session,
+                                           const DatasetPtr& records) {
+  if (spec.empty()) return nullptr;
+  return task::settled(session, records, task::task_of(session, records, spec), silence());
+}
 
 std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const TrainingPlan& plan,
                                     Progress& progress) {

@@ -56,12 +56,12 @@ TrainedMutants train_mutants(const Program& program, const Subject& subject,
 }
 
 std::set<std::string> not_killed(const Session& original, const std::vector<PlannedMutant>& mutants,
-                                 const DatasetPtr& records, std::optional<double> margin, std::size_t batch,
-                                 Progress& progress) {
+                                 const DatasetPtr& records, const RunOptions& judged_by, Progress& progress) {
   RunOptions options;
-  options.margin = margin;
+  options.margin = judged_by.margin;
+  options.task = judged_by.task;
   options.quality = 0;  // one killing record is enough
-  options.batch = batch;
+  options.batch = judged_by.batch;
   RunFigures figures;
   const MutationState state = run_mutants(original, mutants, records, options, nullptr, figures, progress);
   std::set<std::string> keys;

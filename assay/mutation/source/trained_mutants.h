@@ -26,10 +26,10 @@ TrainedMutants train_mutants(const Program& program, const Subject& subject,
                              const std::vector<Mutant>& mutants, const TrainingPlan& plan,
                              Progress& progress);
 
-// Keys of mutants that no record kills: DeepCrime does not count those that the training data do not kill.
+// Keys of mutants that no record kills, judged by margin and task as the options say: DeepCrime does not
+// count those that the training data do not kill.
 std::set<std::string> not_killed(const Session& original, const std::vector<PlannedMutant>& mutants,
-                                 const DatasetPtr& records, std::optional<double> margin, std::size_t batch,
-                                 Progress& progress);
+                                 const DatasetPtr& records, const RunOptions& judged_by, Progress& progress);
 
 // "failed", "unfinished", "damaged", "all".
 const std::vector<std::string>& prunable_entries();

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "assay/results/document.h"
+#include "assay/results/label_warnings.h"
 #include "assay/results/warnings.h"
 
 namespace assay::results {
@@ -24,6 +27,25 @@ std::string text_of(const Figure& figure) {
     text += fmt::format(" ({} to {})", value_text(figure, figure.interval->first),
                         value_text(figure, figure.interval->second));
   return text;
+}
+
+// Of a mean over classes: how many it is over, those that have the figure. Nothing for other figures.
+std::optional<std::size_t> classes_in_mean(const Figure& mean, const ItemEvaluation& evaluation) {
+  for (const std::string_view prefix : {"mean-", "macro-"}) {
+    if (!mean.name.starts_with(prefix)) continue;
+    const auto count = std::ranges::count_if(evaluation.figures, [&](const Figure& figure) {
+      return figure.of_class && figure.name == std::string_view(mean.name).substr(prefix.size());
+    });
+    if (count > 0) return static_cast<std::size_t>(count);
+  }
+  return std::nullopt;
+}
+
+// " over 2 of 3 classes" where a mean leaves some out.
+std::string left_out_text(const Figure& figure, const ItemEvaluation& evaluation) {
+  const std::size_t all = evaluation.sums.classes.size();
+  const std::optional<std::size_t> some = classes_in_mean(figure, evaluation);
+  return some && *some < all ? fmt::format(" over {} of {} classes", *some, all) : "";
 }
 
 std::vector<Figure> overall(const ItemEvaluation& evaluation) {
@@ -146,9 +168,40 @@ FigureByGroup by_group(const task::PartsItemEvaluation& found, std::span<const g
 std::vector<report::Measurement> measurements_of(const task::PartsItemEvaluation& found,
                                                  std::span<const groups::Group> groups) {
   std::vector<report::Measurement> all;
-  for (std::size_t g = 0; g < groups.size(); ++g)
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (found.parts[g].sums.items == 0) continue;
     std::ranges::move(in_group(measurements_of(found.parts[g]), groups[g]), std::back_inserter(all));
+  }
   return all;
+}
+
+std::vector<report::Warning> item_warnings(const task::PartsItemEvaluation& found, const Dataset& data) {
+  const ItemEvaluation& whole = found.whole;
+  std::vector<report::Warning> warnings;
+  std::vector<std::string> absent, without_items;
+  for (std::size_t c = 0; c < whole.sums.classes.size(); ++c) {
+    if (whole.sums.classes[c].wanted == 0)
+      absent.push_back(class_name(whole.class_names, static_cast<std::int64_t>(c)));
+  }
+  const bool has_means = std::ranges::any_of(
+      whole.figures, [&](const Figure& figure) { return classes_in_mean(figure, whole).has_value(); });
+  if (!absent.empty() && has_means)
+    warnings.push_back(
+        {"absent-classes",
+         fmt::format("{} of {} classes do not occur in the labels: {}", absent.size(),
+                     whole.sums.classes.size(), first_of(absent)),
+         "whether the network finds these classes is not tested; too few records, or labels of "
+         "another numbering"});
+  for (std::size_t r = 0; r < found.right_of.size(); ++r) {
+    if (found.right_of[r].second == 0) without_items.push_back(data.id(r));
+  }
+  if (!without_items.empty() && whole.uncounted > 0)
+    warnings.push_back({"no-counted-items",
+                        fmt::format("{} of {} records have no item that counts: {}", without_items.size(),
+                                    found.right_of.size(), first_of(without_items)),
+                        "masks or labels that only hold what does not count, or another label for it (option "
+                        "ignore or missing of the task)"});
+  return warnings;
 }
 
 report::Document document_of(const ItemEvaluation& evaluation, const Graph& network, const Dataset& data) {
@@ -156,7 +209,7 @@ report::Document document_of(const ItemEvaluation& evaluation, const Graph& netw
   const std::vector<Figure> figures = overall(evaluation);
   std::string said;
   for (std::size_t i = 0; i < std::min<std::size_t>(2, figures.size()); ++i)
-    said += (i == 0 ? "" : ", ") + text_of(figures[i]);
+    said += (i == 0 ? "" : ", ") + text_of(figures[i]) + left_out_text(figures[i], evaluation);
   document.headline = fmt::format("{} on {}: {}", network.name(), data.describe(), said);
   document.facts = {{"task", "task", evaluation.task},
                     count_fact("records", "records", data.size()),
@@ -165,6 +218,12 @@ report::Document document_of(const ItemEvaluation& evaluation, const Graph& netw
                     count_fact("right", "right items", evaluation.sums.right)};
   if (evaluation.uncounted > 0)
     document.facts.push_back(count_fact("uncounted", "items that do not count", evaluation.uncounted));
+  for (const Figure& figure : figures) {
+    const std::string text = left_out_text(figure, evaluation);
+    if (!text.empty())
+      document.facts.push_back(
+          {figure.name + "-classes", figure.name, "the mean" + text + ", which have one"});
+  }
   document.tables = {figures_table(evaluation)};
   for (report::Table& table : std::vector<report::Table>{class_table(evaluation), confusion_table(evaluation),
                                                          worst_table(evaluation)}) {
@@ -174,10 +233,6 @@ report::Document document_of(const ItemEvaluation& evaluation, const Graph& netw
   gates.title = "Figures for gates";
   gates.detail = true;
   document.tables.push_back(std::move(gates));
-  if (evaluation.sums.items == 0)
-    document.warnings.push_back(
-        {"no-items", "no item counts: every label says that its item is left out",
-         "another label for what does not count (option ignore or missing of the task)"});
   if (evaluation.non_finite > 0)
     document.warnings.push_back(non_finite_records(
         evaluation.non_finite, data.size(), evaluation.non_finite_ids, "; a NaN counts as a wrong answer"));

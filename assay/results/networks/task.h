@@ -21,6 +21,10 @@ report::Document document_of(const task::ItemEvaluation& evaluation, const Graph
 // One for each figure, for gates: mean-iou, iou[class=road].
 std::vector<report::Measurement> measurements_of(const task::ItemEvaluation& evaluation);
 
+// Classes that the labels do not have, where means are taken over classes, and records without items that
+// count.
+std::vector<report::Warning> item_warnings(const task::PartsItemEvaluation& found, const Dataset& data);
+
 // Right items of those that count, by group. `found`: of these groups.
 FigureByGroup by_group(const task::PartsItemEvaluation& found, std::span<const groups::Group> groups);
 

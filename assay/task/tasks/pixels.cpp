@@ -23,9 +23,10 @@ class Pixels final : public PositionsTask {
   }
   std::vector<Figure> figures(const Sums& sums) const override {
     std::vector<Figure> all = {
-        {.name = "pixel-accuracy", .value = share(sums.right, sums.items).value_or(0)},
-        {.name = "mean-iou", .value = mean_over_classes(sums, intersection_over_union)},
-        {.name = "mean-dice", .value = mean_over_classes(sums, dice)}};
+        {.name = "pixel-accuracy", .value = share(sums.right, sums.items).value_or(0)}};
+    if (sums.classes.empty()) return all;  // of too many classes none is counted
+    all.push_back({.name = "mean-iou", .value = mean_over_classes(sums, intersection_over_union)});
+    all.push_back({.name = "mean-dice", .value = mean_over_classes(sums, dice)});
     add_by_class(all, "iou", sums, intersection_over_union);
     add_by_class(all, "dice", sums, dice);
     return all;
