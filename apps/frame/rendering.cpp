@@ -8,8 +8,10 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <sstream>
 
 #include <assay/error.h>
+#include "apps/frame/links.h"
 #include "apps/frame/terminal.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/text.h"
@@ -75,10 +77,12 @@ std::string table_as_csv(const report::Document& document, const Settings& setti
 
 void print_for_people(const report::Document& document, const Settings& settings) {
   const bool terminal = is_terminal(STDOUT_FILENO);
-  report::print(document, std::cout,
+  std::ostringstream text;
+  report::print(document, text,
                 {.colour = terminal && std::getenv("NO_COLOR") == nullptr,
                  .width = terminal_width(),
                  .details = settings.verbose});
+  std::cout << (links_are_shown(terminal) ? with_links(text.str()) : text.str());
 }
 
 }  // namespace

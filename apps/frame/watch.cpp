@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 
 constexpr int wrong_command = 1;  // the exit code of Fault::usage; files do not change that
 constexpr int once_more = 75;     // between the processes; no code of docs/exit-codes.md
-constexpr int signal_base = 128;
+constexpr int ended_by_signal = 128;
 constexpr milliseconds shortest_pause{80};
 constexpr int pauses_per_look = 4;  // so that looking at many files takes at most a fifth of a core
 
@@ -121,7 +121,7 @@ int code_of_child(pid_t child) {
   bool told = false;
   for (int status = 0;;) {
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
-    if (ended == child) return WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
+    if (ended == child) return WIFEXITED(status) ? WEXITSTATUS(status) : ended_by_signal + WTERMSIG(status);
     if (ended == -1 && errno != EINTR) fail(Fault::internal, "--watch: a run is lost");
     if (interrupt_is_requested() && !told) told = ::kill(child, SIGTERM) == 0;
     std::this_thread::sleep_for(milliseconds(20));

@@ -19,6 +19,11 @@ fs::path pack_in(const fs::path& folder) {
 
 }  // namespace
 
+fs::path unpack(const fs::path& archive, const fs::path& folder) {
+  unpack_zip(archive, folder);
+  return pack_in(folder);
+}
+
 OpenedPack::OpenedPack(const fs::path& pack) : folder_(pack) {
   std::error_code unknown;
   if (!fs::exists(pack, unknown))
@@ -26,8 +31,7 @@ OpenedPack::OpenedPack(const fs::path& pack) : folder_(pack) {
          pack.string());
   if (!fs::is_regular_file(pack, unknown)) return;
   unpacked_.emplace("unpacked");
-  unpack_zip(pack, unpacked_->path());
-  folder_ = pack_in(unpacked_->path());
+  folder_ = unpack(pack, unpacked_->path());
 }
 
 PackContents contents_of(const Manifest& manifest, const fs::path& folder) {

@@ -8,10 +8,14 @@
 
 namespace assay::evidence {
 
+// Unpacks the archive of a pack into a folder that is empty. The folder in which the pack lies then. Throws
+// as unpack_zip().
+std::filesystem::path unpack(const std::filesystem::path& archive, const std::filesystem::path& folder);
+
 // A pack where its files can be read: its folder, or a temporary one into which its archive was unpacked.
 class OpenedPack {
  public:
-  // Throws as unpack_zip().
+  // Throws as unpack().
   explicit OpenedPack(const std::filesystem::path& pack);
 
   const std::filesystem::path& folder() const { return folder_; }

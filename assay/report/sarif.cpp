@@ -5,6 +5,7 @@
 
 #include <assay/gate.h>
 #include <assay/report.h>
+#include "assay/support/text/uri.h"
 
 namespace assay::report {
 namespace {
@@ -17,15 +18,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-// A path as RFC 3986 has it: characters other than letters, digits and -._~/ is percent-encoded.
 std::string uri_of(const std::string& path) {
-  std::string uri;
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
-    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return path.starts_with('/') ? "file://" + uri : uri;
+  return (path.starts_with('/') ? "file://" : "") + encoded_path(path);
 }
 
 class Rules {

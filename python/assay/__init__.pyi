@@ -441,6 +441,19 @@ def history(
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
+def open_page(
+    result: str | PathLike[str] | None = ...,
+    *,
+    print: bool = ...,
+    force: bool = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    batch: int | None = ...,
+    device: str | PathLike[str] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    memory: float | None = ...,
+    progress: Progress = ...,
+) -> Result: ...
 def attack(
     model: ModelLike | list[ModelLike] | None = ...,
     data: SpecLike | None = ...,

@@ -443,8 +443,8 @@ def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
     return result
 
 
-#: Commands whose names are taken by something else in the package.
-_names = {"model": "describe_model", "data": "describe_data"}
+#: Commands whose names are taken by something else, in the package or in Python.
+_names = {"model": "describe_model", "data": "describe_data", "open": "open_page"}
 
 
 def _annotation(flag: Mapping[str, Any]) -> str:

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "assay/attack/objective.h"
+#include "assay/engine/elements.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {
@@ -233,6 +235,27 @@ TEST(Fab, FindsTheNearestPointOfALinearNetworkWithinTheRange) {
       const std::string bound = fmt::format("fab[norm={},within={}]", norm, least * 0.9);
       EXPECT_TRUE(array::equal(perturbed(bound, network, problem), x)) << "nothing is that near";
     }
+  }
+}
+
+// Another program rounds otherwise: a point exactly on the boundary would be turned in one and not in the
+// other.
+TEST(Fab, EndsFartherBeyondTheBoundaryThanRounding) {
+  for (const bool dense : {true, false}) {
+    const Session session(dense ? dense_network() : lenet_like(), one_thread);
+    const AttackedNetwork network(session, InputUnits{}, false);
+    const AttackProblem problem =
+        problem_of(network, random_records(12, dense ? Shape{6} : Shape{1, 12, 12}));
+    const Array found = perturbed("fab[steps=20]", network, problem);
+    const std::vector<double> clean = doubles_of(margin(problem, problem.scores)),
+                              reached = doubles_of(margin(problem, network.scores(problem, found)));
+    std::size_t turned = 0;
+    for (std::size_t r = 0; r < clean.size(); ++r) {
+      if (reached[r] > 0) continue;
+      ++turned;
+      EXPECT_LE(reached[r], -0.49e-4 * clean[r]);
+    }
+    EXPECT_GE(turned, 8U);
   }
 }
 

@@ -259,6 +259,8 @@ TEST_F(Names, OfFilesInMessages) {
              "evaluate --model net.onnx --data images-idx3-ubyte --json " + file + "/r.json'",
              "report " + file + ".json'",
              "report " + file + ".npz'",
+             "open " + file + ".json'",
+             "open " + file + "'",
              "verify " + file + "'",
              "combine " + file + ".json'",
              "inspect --db " + file + ".json' 'SELECT 1'",

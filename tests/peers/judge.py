@@ -11,11 +11,16 @@ def classes(path, x):
     return session.run(None, {name: np.ascontiguousarray(x, np.float32)})[0].argmax(1)
 
 
-def successes(path, x, y, changed, budget=None, norm="linf"):
-    """Which records are taken for another class; none goes beyond the budget or leaves 0 to 1."""
+def sizes(x, changed, norm):
+    """How much of each record was changed."""
+    change = np.abs((changed - x).reshape(len(x), -1).astype(np.float64))
+    return {"linf": lambda: change.max(1), "l2": lambda: np.sqrt((change**2).sum(1)), "l0": lambda: (change > 1e-6).sum(1)}[norm]()
+
+
+def successes(path, x, y, changed, budget=None, norm="linf", target=None):
+    """Which records are taken for another class, or for the target; none goes beyond the budget or leaves 0 to 1."""
     assert changed.min() >= -1e-6 and changed.max() <= 1 + 1e-6
     if budget is not None:
-        change = (changed - x).reshape(len(x), -1)
-        size = np.abs(change).max(1) if norm == "linf" else np.sqrt((change.astype(np.float64) ** 2).sum(1))
-        assert size.max() <= budget * (1 + 1e-4) + 1e-6
-    return classes(path, changed) != y
+        assert sizes(x, changed, norm).max() <= budget * (1 + 1e-4) + 1e-6
+    named = classes(path, changed)
+    return named != y if target is None else named == target

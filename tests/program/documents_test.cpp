@@ -72,6 +72,7 @@ class Documents : public Program {
        "net.onnx images-idx3-ubyte --score mdsa --train images-idx3-ubyte --attack noise --foreign "
        "'images-idx3-ubyte[:9]' --fail-under 'false-alarms<=1'"},
       {"mutate", "--model net.onnx --test images-idx3-ubyte --operator gf --count 3"},
+      {"open", "a.json --print"},
       {"operators", ""},
       {"reliability",
        "net.onnx images-idx3-ubyte --train 'images-idx3-ubyte[:50]' --calibration images-idx3-ubyte --twin "

@@ -1,6 +1,7 @@
 // Exploration as people run it.
 
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "tests/program/program.h"
@@ -32,8 +33,13 @@ TEST_F(ExploreProgram, LeavesDataManifestAndPictures) {
     EXPECT_GT(classes.size(), 1U);
     EXPECT_TRUE(finding.contains("label"));  // two classes, three networks: there is always a majority
   }
-  for (const auto& picture : document["pictures"])
+  ASSERT_FALSE(document["pictures"].empty());
+  for (const auto& picture : document["pictures"]) {
     EXPECT_TRUE(read_file(folder / picture["path"].get<std::string>()).starts_with("\x89PNG"));
+    const std::regex named("seed '\\d+': net [01], gf\\S* [01], ws\\S* [01]; difference times .*");
+    const auto title = picture["title"].get<std::string>();
+    EXPECT_TRUE(std::regex_match(title, named)) << title;
+  }
   EXPECT_NE(read_file(folder / "out.html").find("data:image/png;base64,"), std::string::npos);
   const Outcome data =
       assay("data " + document["facts"]["voted_data"].get<std::string>() + " --json data.json --quiet");

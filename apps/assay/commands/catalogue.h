@@ -36,6 +36,7 @@ CommandInfo measures_command();
 CommandInfo model_command();
 CommandInfo monitor_command();
 CommandInfo mutate_command();
+CommandInfo open_command();
 CommandInfo operators_command();
 CommandInfo polluted_command();
 CommandInfo prune_command();

@@ -20,6 +20,9 @@ namespace {
 
 const std::vector<std::string> fab_norms{"linf", "l2"};
 constexpr double infinity = std::numeric_limits<double>::infinity();
+// How far beyond the boundary the last search ends, as a share of the clean record's lead: farther than
+// rounding, which would turn the record back in another program.
+constexpr double clearance = 1e-4;
 
 double length_of(std::span<const float> from, std::span<const float> to, Norm norm) {
   double length = 0;
@@ -88,7 +91,7 @@ class Fab final : public Attack {
   explicit Fab(const SpecOptions& options)
       : within_(options.number("within", 0)),
         norm_(norm_named(options.word("norm", fab_norms))),
-        stwithin_(options.count("steps", 1)),
+        steps_(options.count("steps", 1)),
         targets_(options.count("targets", 1)),
         most_pull_(options.number("alpha", 0)),
         overshoot_(options.number("eta", 0)),
@@ -145,7 +148,7 @@ class Fab final : public Attack {
     const std::array objectives{lead_of(aims, problem.labels)};
     const auto size = static_cast<std::size_t>(clean.count() / std::max<std::int64_t>(1, clean.size(0)));
     Array point = clean.clone();
-    for (std::size_t step = 0; step < stwithin_; ++step) {
+    for (std::size_t step = 0; step < steps_; ++step) {
       const auto found = network.gradients(problem, point, objectives);
       const Array gradient = found.gradients[0].to(DType::float32).clone();
       const std::vector<double> gaps = leads(found.scores, aims, problem.labels);
@@ -182,7 +185,7 @@ class Fab final : public Attack {
   // Points that turn their record are kept where they are nearer, and go back towards it.
   void keep_turned(const AttackedNetwork& network, const AttackProblem& problem, const Array& clean,
                    std::size_t size, const Array& point, Best& best) const {
-    const std::vector<bool> won = turned(network, problem, point);
+    const std::vector<bool> won = clearly_turned(problem, network.scores(problem, point));
     for (std::size_t r = 0; r < won.size(); ++r) {
       if (!won[r]) continue;
       const auto at = row(point, r, size);
@@ -196,27 +199,31 @@ class Fab final : public Attack {
     }
   }
 
-  static std::vector<bool> turned(const AttackedNetwork& network, const AttackProblem& problem,
-                                  const Array& point) {
-    return truths_of(AttackedNetwork::won(problem, network.scores(problem, point)));
+  static std::vector<bool> clearly_turned(const AttackProblem& problem, const Array& scores) {
+    std::vector<bool> won = truths_of(AttackedNetwork::won(problem, scores));
+    const std::vector<double> clean = doubles_of(margin(problem, problem.scores)),
+                              found = doubles_of(margin(problem, scores));
+    for (std::size_t r = 0; r < won.size(); ++r) won[r] = won[r] && found[r] <= -clearance / 2 * clean[r];
+    return won;
   }
 
-  // Three times along the line from the record, where a straight lead would be 0.
+  // Three times along the line from the record, where a straight lead would be just above 0.
   void search_between(const AttackedNetwork& network, const AttackProblem& problem, const Array& aims,
                       const Array& clean, std::size_t size, Best& best) const {
     Array low = clean.clone();
-    std::vector<double> lead_low = leads(problem.scores, aims, problem.labels);
+    const std::vector<double> lead_clean = leads(problem.scores, aims, problem.labels);
+    std::vector<double> lead_low = lead_clean;
     std::vector<double> lead_best = leads(network.scores(problem, best.point), aims, problem.labels);
     for (int round = 0; round < 3; ++round) {
       Array tried = best.point.clone();
       for (std::size_t r = 0; r < lead_best.size(); ++r) {
-        const double share = lead_best[r] / (lead_best[r] - lead_low[r]);
+        const double share = (lead_best[r] + clearance * lead_clean[r]) / (lead_best[r] - lead_low[r]);
         if (!(best.length[r] < infinity) || !(share > 0) || !(share < 1)) continue;
         const auto to = row(tried, r, size), from = row(low, r, size);
         for (std::size_t i = 0; i < size; ++i) to[i] -= static_cast<float>(share) * (to[i] - from[i]);
       }
       const Array scores = network.scores(problem, tried);
-      const std::vector<bool> won = truths_of(AttackedNetwork::won(problem, scores));
+      const std::vector<bool> won = clearly_turned(problem, scores);
       const std::vector<double> found = leads(scores, aims, problem.labels);
       for (std::size_t r = 0; r < won.size(); ++r) {
         const auto at = row(tried, r, size);
@@ -235,7 +242,7 @@ class Fab final : public Attack {
 
   double within_;
   Norm norm_;
-  std::size_t stwithin_, targets_;
+  std::size_t steps_, targets_;
   double most_pull_, overshoot_, back_;
 };
 
@@ -254,9 +261,8 @@ AttackInfo fab_attack() {
           "Where x' "
           "turns the record it is kept if it is the nearest so far, and the search goes on from x0 + beta "
           "(x' - x0). "
-          "At the end three secant steps along the line to the nearest. `within` above 0: records that need "
-          "more stay "
-          "as they are.",
+          "At the end three secant steps along the line to the nearest, to a ten-thousandth of the record's "
+          "lead beyond the boundary. `within` above 0: records that need more stay as they are.",
       .limits = "Lengths are upper bounds of the smallest change. Needs gradients.",
       .paper =
           "Croce, Hein, Minimally Distorted Adversarial Examples with a Fast Adaptive Boundary Attack, ICML "

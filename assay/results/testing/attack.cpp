@@ -126,7 +126,7 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
   const std::optional<double> robust = robust_accuracy(summaries, options, data);
   if (robust)
     document.facts.push_back(
-        {"robust_accuracy", "right and turned by no attack, of all", *robust, Kind::percent});
+        {"robust_accuracy", "still right under every attack, of all records", *robust, Kind::percent});
   document.headline = fmt::format("{} on {}:", network.name(), data.describe());
   report::Table endings{"endings",
                         "Searches that ended without success",

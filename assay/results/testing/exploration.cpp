@@ -28,6 +28,18 @@ std::string answers_of(const explore::Finding& finding) {
   return joined(parts, " ");
 }
 
+// The same with the networks' names: "lenet5 3, int8@all 2".
+std::string named_answers_of(const explore::Finding& finding, const ExplorationResult& result) {
+  if (finding.items) return answers_of(finding);
+  std::vector<std::string> parts;
+  for (std::size_t k = 0; k < result.networks.size(); ++k) {
+    const std::string answer = finding.classes.empty() ? fmt::format("{:.3f}", finding.outputs[k].front())
+                                                       : std::to_string(finding.classes[k]);
+    parts.push_back(result.networks[k].name + " " + answer);
+  }
+  return joined(parts);
+}
+
 std::string voted_label(const explore::Finding& finding) {
   if (finding.majority) return std::to_string(*finding.majority);
   if (finding.items) return finding.median ? "by item" : "";
@@ -312,9 +324,9 @@ std::vector<report::Picture> draw_findings(const ExplorationResult& result, std:
   const std::size_t size = old_values.size() / std::max<std::size_t>(1, chosen.size());
   std::vector<ChangedRecord> records;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    records.push_back(
-        {old_values.subspan(i * size, size), new_values.subspan(i * size, size),
-         fmt::format("seed '{}': {}", result.seeds.id(originals[i]), answers_of(findings[chosen[i]]))});
+    records.push_back({old_values.subspan(i * size, size), new_values.subspan(i * size, size),
+                       fmt::format("seed '{}': {}", result.seeds.id(originals[i]),
+                                   named_answers_of(findings[chosen[i]], result))});
   }
   return draw_triples(result.seeds, records, folder, "finding");
 }

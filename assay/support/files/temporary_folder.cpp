@@ -21,6 +21,7 @@ TemporaryFolder::TemporaryFolder(const std::string& purpose) {
 }
 
 TemporaryFolder::~TemporaryFolder() {
+  if (kept_) return;
   std::error_code code;
   fs::remove_all(path_, code);
 }

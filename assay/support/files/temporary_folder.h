@@ -5,7 +5,7 @@
 
 namespace assay {
 
-// A new folder that no one else can have prepared, gone when this is.
+// A new folder that no one else can have prepared, gone when this is, unless it is kept.
 class TemporaryFolder {
  public:
   // Throws Error{io}. `purpose`: of its name.
@@ -15,9 +15,11 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  void keep() { kept_ = true; }
 
  private:
   std::filesystem::path path_;
+  bool kept_ = false;
 };
 
 }  // namespace assay

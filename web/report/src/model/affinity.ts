@@ -29,6 +29,17 @@ export const groupOf = (row: Row): string => {
   return model === "" ? group : `${model}: ${group}`;
 };
 
+/** The group with the strongest score by the measure; "" where there is none. */
+export function strongestGroup(table: Table, measure: string): string {
+  let [group, strongest] = ["", -1];
+  for (const row of table.rows) {
+    const size = Math.abs(numeric(row.score) ?? Number.NaN);
+    if (label(row.unit) === "" || label(row.measure) !== measure || !(size > strongest)) continue;
+    [group, strongest] = [groupOf(row), size];
+  }
+  return group;
+}
+
 /** Scores of units of one group by one measure, as lines of hypotheses. */
 export function matrix(table: Table, group: string, measure: string): Matrix {
   const lines = new Map<string, Map<string, Affinity>>();

@@ -61,3 +61,13 @@ export function network(document: Document): Network {
     })),
   };
 }
+
+/** The criterion that is shown first: one that tells layers apart, where there is one. */
+export function firstShown({ criteria, layers }: Network) {
+  const figures = (id: string) => layers.filter(({ shares }) => shares.has(id)).length;
+  return criteria.find(({ id }) => figures(id) > 1) ?? criteria[0];
+}
+
+/** What a strip of layers shows: the layers themselves, and what is between them where the criterion has a figure. */
+export const stripOf = (layers: readonly LayerShare[], criterion: string) =>
+  layers.filter(({ row, shares }) => shares.has(criterion) || Object.keys(row).length > 0);

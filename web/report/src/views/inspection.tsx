@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { groupOf, matrix, numbers, symbols } from "../model/affinity";
+import { groupOf, matrix, numbers, strongestGroup, symbols } from "../model/affinity";
 import { courses } from "../model/curves";
 import { type Document, isPicture, type Row } from "../model/document";
 import { number } from "../model/format";
@@ -32,8 +32,12 @@ export function Inspection({ document }: { document: Document }) {
   const [chosenMeasure, setMeasure] = useState("");
   const [order, setOrder] = useState("strongest");
   const [query, setQuery] = useState("");
-  const group = chosenGroup || (groups[0]?.id ?? "");
   const measure = chosenMeasure || (measures[0]?.id ?? "");
+  const strongest = useMemo(
+    () => (table === undefined ? "" : strongestGroup(table, measures[0]?.id ?? "")),
+    [table, measures],
+  );
+  const group = chosenGroup || strongest || (groups[0]?.id ?? "");
   const all = useMemo(
     () => (table === undefined ? undefined : matrix(table, group, measure)),
     [table, group, measure],

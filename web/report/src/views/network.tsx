@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Document } from "../model/document";
 import { percent, plural, show } from "../model/format";
-import { type LayerShare, network } from "../model/network";
+import { firstShown, type LayerShare, network, stripOf } from "../model/network";
 import { label } from "../model/rows";
 import { shade } from "../model/scale";
 import { Choice } from "../parts/choice";
@@ -107,7 +107,7 @@ function Matrix({ document }: { document: Document }) {
 export function NetworkMap({ document }: { document: Document }) {
   const map = network(document);
   const [chosen, setChosen] = useState("");
-  const criterion = map.criteria.find(({ id }) => id === chosen) ?? map.criteria[0];
+  const criterion = map.criteria.find(({ id }) => id === chosen) ?? firstShown(map);
   const table = document.tables.get("layers");
   const labelled = map.layers.length <= LABELLED;
   return (
@@ -123,7 +123,7 @@ export function NetworkMap({ document }: { document: Document }) {
             <ScaleLegend />
           </div>
           <ol class={labelled ? "strip" : "strip strip-dense"} aria-label={`${criterion.title} by layer`}>
-            {map.layers.map((item) => (
+            {stripOf(map.layers, criterion.id).map((item) => (
               <Block key={item.layer} item={item} criterion={criterion.id} labelled={labelled} />
             ))}
           </ol>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { matrix, numbers, symbols } from "../../src/model/affinity";
+import { matrix, numbers, strongestGroup, symbols } from "../../src/model/affinity";
 
 const column = (id: string) => ({ id, title: id, kind: "text" as const });
 const row = (unit: number, hypothesis: string, score: number | null) => ({
@@ -27,6 +27,13 @@ test("scores become lines of hypotheses with the strongest unit first", () => {
   ]);
   expect(lines[1]?.scores.has("1")).toBe(false);
   expect(matrix(table, "net: other", "pearson").lines).toEqual([]);
+});
+
+test("the group with the strongest score is the first one shown", () => {
+  const other = { ...row(7, "a", -0.95), group: "conv" };
+  expect(strongestGroup({ ...table, rows: [...table.rows, other] }, "pearson")).toBe("net: conv");
+  expect(strongestGroup(table, "pearson")).toBe("net: fc");
+  expect(strongestGroup({ ...table, rows: [row(1, "b", null)] }, "pearson")).toBe("");
 });
 
 test("values and symbols are read back, and damaged ones are none", () => {

@@ -8,7 +8,7 @@ import { histogram, outline } from "../../src/model/histogram";
 import { clusters, combination } from "../../src/model/idc";
 import { explanationCurves, radii, trends } from "../../src/model/lines";
 import { mutantMap, tally } from "../../src/model/mutants";
-import { network } from "../../src/model/network";
+import { firstShown, network, stripOf } from "../../src/model/network";
 import { rankings } from "../../src/model/records";
 import { intervals } from "../../src/model/retraining";
 import { filtered, sorted } from "../../src/model/rows";
@@ -90,6 +90,24 @@ describe("network", () => {
       },
     });
     expect(network(only).layers[0]?.shares.get("idc")).toBe(0.5);
+  });
+  it("is shown by a criterion that tells layers apart first, and pairs of layers by theirs alone", () => {
+    const figures = (criterion: string, layers: readonly string[]) =>
+      layers.map((layer) => ({ criterion, layer, coverage: 0.5 }));
+    const map = network(
+      read({
+        tables: {
+          layers: { columns: [{ id: "layer" }], rows: [{ layer: "a" }, { layer: "b" }] },
+          criteria: {
+            columns: [{ id: "criterion" }, { id: "layer" }, { id: "coverage", kind: "fraction" }],
+            rows: [...figures("idc", ["b"]), ...figures("nc", ["a", "b"]), ...figures("ss", ["a → b"])],
+          },
+        },
+      }),
+    );
+    expect(firstShown(map)?.title).toBe("nc");
+    expect(stripOf(map.layers, "nc").map(({ layer }) => layer)).toEqual(["a", "b"]);
+    expect(stripOf(map.layers, "ss").map(({ layer }) => layer)).toEqual(["a", "b", "a → b"]);
   });
   it("has a column of IDC for each number of neurons", () => {
     const several = read({
