@@ -97,9 +97,9 @@ Graph with_joined_outputs(const Graph& graph, std::string_view names) {
 // Without so many outputs at the front and at the end, which are made of others.
 Graph without_outputs(const Graph& graph, std::size_t front, std::size_t end) {
   if (front + end == 0) return graph;
-  const auto steps = [](std::size_t count) { return static_cast<std::ptrdiff_t>(count); };
+  const auto distance = [](std::size_t count) { return static_cast<std::ptrdiff_t>(count); };
   GraphBuilder edit(graph);
-  edit.set_outputs({graph.outputs().begin() + steps(front), graph.outputs().end() - steps(end)});
+  edit.set_outputs({graph.outputs().begin() + distance(front), graph.outputs().end() - distance(end)});
   return edit.build();
 }
 

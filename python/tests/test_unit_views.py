@@ -221,6 +221,33 @@ def test_a_lens_shows_the_decision_of_each_depth(program, folder, records):
     np.testing.assert_allclose(found["out/lens"], layers["logits"], rtol=1e-4, atol=1e-4)
 
 
+def test_a_lens_shows_what_the_decision_shows(program, tmp_path, records):
+    """Of a causal model with two answers: their scores, at the token that decides."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    node, w = helper.make_node, {name: values for name, values in weights().items() if name in ("word", "up", "down")}
+    w["answers"] = np.ascontiguousarray(w["word"].T)
+    nodes = [
+        node("Gather", ["word", "input_ids"], ["x"], name="x"),
+        node("MatMul", ["x", "up"], ["risen"]),
+        node("Relu", ["risen"], ["hidden"]),
+        node("MatMul", ["hidden", "down"], ["sunk"]),
+        node("Add", ["x", "sunk"], ["stream"], name="stream"),
+        node("MatMul", ["stream", "answers"], ["logits"]),
+    ]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "t"]) for name in ("input_ids", "attention_mask")]
+    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", "t", VOCABULARY])]
+    graph = helper.make_graph(nodes, "causal", inputs, outputs, [numpy_helper.from_array(values, name) for name, values in w.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    ids, mask = records
+    np.savez(tmp_path / "data.npz", input_ids=ids, attention_mask=mask)
+    program(tmp_path, "model", "net.onnx", "data.npz", "--decision", "position=last,answers=#3+#5", "--view", "layer=x,lens=stream", "--write", "w.onnx")
+    found = assay.load(tmp_path / "w.onnx").activations({"input_ids": ids, "attention_mask": mask}, "x/lens")
+    wanted = over_tokens("last", w["word"][ids].astype(np.float64) @ w["answers"], mask)[:, [3, 5]]
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
 MODELS = {
     "gpt2": lambda t: t.GPT2LMHeadModel(t.GPT2Config(n_embd=16, n_layer=2, n_head=4, n_positions=24, vocab_size=VOCABULARY, bos_token_id=2, eos_token_id=3)),
     "llama": lambda t: t.LlamaForCausalLM(
