@@ -51,7 +51,7 @@ const Layer& Session::layer(std::string_view selector) const {
   const auto fits = [&](const std::string& name) { return is_part(selector, name); };
   if (std::ranges::count_if(names, fits) == 1)
     return all[static_cast<std::size_t>(std::ranges::find_if(names, fits) - names.begin())];
-  state_->refuse_empty_layer(selector);
+  state_->refuse_layer_left_out(selector);
   const std::string suggestion = did_you_mean(selector, names);
   if (names.size() > most_names) names.resize(most_names);
   fail(Fault::usage, "network '{}' has no layer '{}'{}; its {} layers are {}{} (`assay model` shows them)",
