@@ -14,6 +14,7 @@
 #include <assay/session.h>
 #include "assay/engine/layers/layer_selection.h"
 #include "assay/engine/layers/unit_views.h"
+#include "assay/engine/preparation/filled_rows.h"
 #include "assay/support/ranks/ranks.h"
 #include "assay/support/text/parse.h"
 #include "assay/task/standing.h"
@@ -47,7 +48,7 @@ std::set<std::string> relevant_layers(const Session& session, const Decided& dec
 void require_decision(const Session& session, const task::Task& task) {
   const std::string& name = session.graph().value(session.logits()).name;
   const std::string read = fmt::format("{}", fmt::join(task.outputs(), "+"));
-  if (read.empty() || read == name) return;
+  if (read.empty() || read == name || read + std::string(filled_rows) == name) return;
   fail(Fault::unsupported,
        "the task is read from output '{}', and the decision value is '{}'; choose the output{}", read, name,
        About{"", " as {decision=" + read + "}"});

@@ -82,7 +82,12 @@ constexpr std::int64_t most_probed_elements = std::int64_t{1} << 26;
 // Plans are small; more than this many different requests means that nothing is gained by keeping them.
 constexpr std::size_t most_plans = 256;
 
-std::string describe_empty(const Layer& layer) {
+bool is_empty(const Layer& layer) { return layer.neurons == 0 || element_count(layer.shape) == 0; }
+
+// Of those that are left out.
+std::string describe_left_out(const Layer& layer) {
+  if (!is_empty(layer))
+    return fmt::format("layer '{}' has another number of rows for each record", layer.name);
   return fmt::format("layer '{}' has no neurons (its activations of a record have shape {})", layer.name,
                      to_string(layer.shape));
 }
@@ -270,6 +275,7 @@ void Session::State::free_large_batch() {
 void Session::State::free_the_batch() {
   const std::int64_t batch = group;
   if (batch_is_free(graph, constants, graph, constants, shapes, batch)) {
+    if (has_outputs_shaped_by_content(graph, constants, shapes)) return;
     group = 0;
     notices.clear();
     return;
@@ -278,7 +284,9 @@ void Session::State::free_the_batch() {
   std::optional<Graph> freed = free_batch(graph, constants, seen, batch);
   if (!freed) return;
   Constants freed_constants(*freed, memory_limit());
-  if (!batch_is_free(*freed, freed_constants, graph, constants, shapes, batch)) return;
+  if (!batch_is_free(*freed, freed_constants, graph, constants, shapes, batch) ||
+      has_outputs_shaped_by_content(*freed, freed_constants, shapes))
+    return;
   graph = std::move(*freed);
   constants = std::move(freed_constants);
   group = 0;
@@ -317,19 +325,21 @@ const std::vector<ValueInfo>& Session::State::infos() const {
 const std::vector<Layer>& Session::State::layers() const {
   if (layers_) return *layers_;
   layers_ = find_layers(graph, constants, infos());
-  const auto empty = std::ranges::stable_partition(
-      *layers_, [](const Layer& layer) { return layer.neurons > 0 && element_count(layer.shape) > 0; });
-  empty_layers_.assign(empty.begin(), empty.end());
-  layers_->erase(empty.begin(), empty.end());
-  for (const Layer& layer : empty_layers_) notices.push_back(describe_empty(layer) + ", so it is left out");
+  const auto left_out = std::ranges::stable_partition(*layers_, [&](const Layer& layer) {
+    const bool varies = group == 1 && infos()[static_cast<std::size_t>(layer.value)].shaped_by_content;
+    return !is_empty(layer) && !varies;
+  });
+  left_out_.assign(left_out.begin(), left_out.end());
+  layers_->erase(left_out.begin(), left_out.end());
+  for (const Layer& layer : left_out_) notices.push_back(describe_left_out(layer) + ", so it is left out");
   return *layers_;
 }
 
-void Session::State::refuse_empty_layer(std::string_view selector) const {
-  for (const Layer& layer : empty_layers_) {
+void Session::State::refuse_layer_left_out(std::string_view selector) const {
+  for (const Layer& layer : left_out_) {
     if (layer.name == selector || graph.value(layer.value).name == selector)
-      fail(Fault::usage, "network '{}': {}; name another layer, or export the network with a width here",
-           graph.name(), describe_empty(layer));
+      fail(Fault::usage, "network '{}': {}; name another layer{}", graph.name(), describe_left_out(layer),
+           is_empty(layer) ? ", or export the network with a width here" : "");
   }
 }
 

@@ -41,7 +41,8 @@ struct Session::State {
   // Found when first requested.
   mutable std::vector<ValueInfo> infos_;
   mutable std::optional<std::vector<Layer>> layers_;
-  mutable std::vector<Layer> empty_layers_;  // whose activations hold nothing; none of layers_
+  // Whose activations hold nothing, or another number of rows for each record; none of layers_.
+  mutable std::vector<Layer> left_out_;
   mutable std::optional<Decision> decision_;
   mutable std::map<PlanKey, std::shared_ptr<const Plan>> plans_;
 
@@ -50,8 +51,8 @@ struct Session::State {
 
   const std::vector<ValueInfo>& infos() const;
   const std::vector<Layer>& layers() const;
-  // Throws Error{usage} where the selector names a layer whose activations hold nothing.
-  void refuse_empty_layer(std::string_view selector) const;
+  // Throws Error{usage} where the selector names a layer that is left out.
+  void refuse_layer_left_out(std::string_view selector) const;
   const Decision& decision() const;
   // The fast path for the request, if this session may use back ends and they can run it; otherwise nullptr.
   const FastPath* fast(const Tensors& given, const FastPath::Request& request) const;

@@ -463,6 +463,7 @@ std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constan
     infos[i].single = seen.single[i];
   }
   mark_of_records(graph, infos);
+  mark_shaped_by_content(graph, infos);
   const auto place = [&](ValueId id, int axis) {
     ValueInfo& info = infos[static_cast<std::size_t>(id)];
     if (axis < 0 || !info.computed) return;

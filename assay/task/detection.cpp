@@ -11,6 +11,10 @@ namespace assay::task {
 
 double Box::area() const { return std::max(0.0, right - left) * std::max(0.0, bottom - top); }
 
+Box around(double x, double y, double width, double height) {
+  return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
+}
+
 double intersection(const Box& a, const Box& b) {
   const Box both{std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right),
                  std::min(a.bottom, b.bottom)};

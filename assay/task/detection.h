@@ -12,6 +12,8 @@ struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
   double area() const;  // 0 where a side is before its opposite
 };
+// Of these sides around a middle.
+Box around(double x, double y, double width, double height);
 double intersection(const Box& a, const Box& b);
 // Intersection over union (Jaccard, 1901); 0 for boxes without area.
 double overlap(const Box& a, const Box& b);

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include <assay/error.h>
+#include "assay/engine/preparation/filled_rows.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
@@ -34,6 +35,18 @@ const std::map<std::string, Preset>& presets() {
                       {"boxes", "cells"},
                       {"strides", "8+16+32"},
                       {"nms", "0.65"}})},
+      {"yolo5-heads", with({{"parts", "box+objectness+scores"},
+                            {"layout", "columns"},
+                            {"boxes", "grid"},
+                            {"score", "sigmoid"},
+                            {"strides", "8+16+32"},
+                            {"nms", "0.6"}})},
+      {"yolo3-heads", with({{"parts", "box+objectness+scores"},
+                            {"layout", "columns"},
+                            {"boxes", "darknet"},
+                            {"score", "sigmoid"},
+                            {"strides", "8+16+32"},
+                            {"nms", "0.45"}})},
       {"yolo8", with({{"parts", "box+scores"}, {"layout", "columns"}, {"boxes", "cxcywh"}, {"nms", "0.7"}})},
       {"yolo10", with({{"parts", "box+score+number"}})},
       {"ssd", with({{"parts", "box/scores"},
@@ -72,7 +85,8 @@ Kind kind_named(const SpecOptions& options, const std::string& option, const std
 
 const std::vector<std::string> yes_or_no = {"no", "yes"},
                                part_names = {"box", "objectness", "scores", "score", "number", "skip"},
-                               corner_names = {"xyxy", "xywh", "cxcywh", "yxyx", "cells", "offsets"};
+                               corner_names = {"xyxy",  "xywh",    "cxcywh", "yxyx",
+                                               "cells", "offsets", "grid",   "darknet"};
 
 // What users say, and the preset's values for the rest.
 class FormReader {
@@ -80,6 +94,22 @@ class FormReader {
   FormReader(const SpecOptions& options, const Preset& preset) : options_(options), preset_(preset) {}
 
   DetectorForm form() const {
+    DetectorForm form = as_given();
+    if (form.has_cells() && !options_.text("normalised").empty())
+      fail(Fault::usage, "{}: normalised= has no effect with boxes={}", options_.owner(), text("boxes"));
+    if (!form.has_heads()) return form;
+    if (form.parts.size() != 1 || form.scores == ScoreKind::softmax)
+      fail(Fault::usage,
+           "{}: boxes={} are of outputs with the same parts, and of score=sigmoid or probability",
+           options_.owner(), text("boxes"));
+    if (form.sides.size() % form.strides.size() != 0)
+      fail(Fault::usage, "{}: {} holds {} anchors, which are not as many for each of {} grids (strides={})",
+           options_.owner(), text("anchors"), form.sides.size(), form.strides.size(), text("strides"));
+    return form;
+  }
+
+ private:
+  DetectorForm as_given() const {
     return {.parts = parts(),
             .columns = kind<bool>("layout", {"rows", "columns"}),
             .corners = kind<Corners>("boxes", corner_names),
@@ -90,11 +120,11 @@ class FormReader {
             .first = static_cast<std::int64_t>(std::llround(number("first", 0, 1e6))),
             .strides = strides(),
             .anchors = anchors(),
+            .sides = sides(),
             .variances = variances(),
             .suppression = text("nms") == "none" ? 1 : number("nms", 0, 1)};
   }
 
- private:
   const std::string& text(const std::string& option) const {
     const std::string& given = options_.text(option);
     return given.empty() ? preset_.at(option) : given;
@@ -113,8 +143,10 @@ class FormReader {
 
   std::vector<std::int64_t> strides() const {
     const std::string& given = text("strides");
-    if ((text("boxes") == "cells") != !given.empty())
-      fail(Fault::usage, "{}: boxes=cells and strides= belong together, such as boxes=cells,strides=8+16+32",
+    if ((text("boxes") == "cells" || of_heads()) != !given.empty())
+      fail(Fault::usage,
+           "{}: boxes=cells, grid or darknet and strides= belong together, such as "
+           "boxes=cells,strides=8+16+32",
            options_.owner());
     return given.empty() ? std::vector<std::int64_t>()
                          : parse_positive(given, '+', options_.owner() + ": strides", "8+16+32");
@@ -122,10 +154,18 @@ class FormReader {
 
   std::vector<Box> anchors() const {
     const std::string& file = text("anchors");
-    if ((text("boxes") == "offsets") != !file.empty())
-      fail(Fault::usage, "{}: boxes=offsets and anchors=FILE belong together", options_.owner());
-    return file.empty() ? std::vector<Box>() : anchors_in(file);
+    if ((text("boxes") == "offsets" || of_heads()) != !file.empty())
+      fail(Fault::usage, "{}: boxes=offsets, grid or darknet and anchors=FILE belong together",
+           options_.owner());
+    return file.empty() || of_heads() ? std::vector<Box>() : anchors_in(file);
   }
+
+  std::vector<AnchorSides> sides() const {
+    return of_heads() && !text("anchors").empty() ? anchor_sides_in(text("anchors"))
+                                                  : std::vector<AnchorSides>();
+  }
+
+  bool of_heads() const { return text("boxes") == "grid" || text("boxes") == "darknet"; }
 
   Variances variances() const {
     if (!options_.text("variances").empty() && text("boxes") != "offsets")
@@ -162,15 +202,6 @@ class FormReader {
   const SpecOptions& options_;
   const Preset& preset_;
 };
-
-std::size_t width_of(BoxPart part, std::size_t scores) {
-  return part == BoxPart::box ? 4 : part == BoxPart::scores ? scores : 1;
-}
-
-std::size_t fixed_width(const std::vector<BoxPart>& parts) {
-  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
-                         [](std::size_t sum, BoxPart part) { return sum + width_of(part, 0); });
-}
 
 bool has_part(const std::vector<BoxPart>& parts, BoxPart part) {
   return std::ranges::find(parts, part) != parts.end();
@@ -235,14 +266,6 @@ std::optional<PictureSize> size_of_picture(const SpecOptions& options, const Sha
   return PictureSize{static_cast<double>(input[height + 1]), static_cast<double>(input[height])};
 }
 
-// Whether an output is others one after the other, as its name says.
-bool joins_others(const TaskOutput& output, const std::vector<TaskOutput>& all) {
-  const std::vector<std::string> names = parts_of(output.name, "+");
-  return names.size() > 1 && std::ranges::all_of(names, [&](const std::string& name) {
-           return std::ranges::find(all, name, &TaskOutput::name) != all.end();
-         });
-}
-
 // Whether a name or an element type says that an output is this part: 2 surely, 1 perhaps, 0 not.
 int likeness(const TaskOutput& output, BoxPart part) {
   const auto named = [&](std::initializer_list<std::string_view> words) {
@@ -268,6 +291,26 @@ void make_softmax(std::span<float> scores) {
 
 }  // namespace
 
+std::size_t width_of(BoxPart part, std::size_t scores) {
+  return part == BoxPart::box ? 4 : part == BoxPart::scores ? scores : 1;
+}
+
+std::size_t fixed_width(const std::vector<BoxPart>& parts) {
+  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
+                         [](std::size_t sum, BoxPart part) { return sum + width_of(part, 0); });
+}
+
+bool joins_others(const TaskOutput& output, const std::vector<TaskOutput>& all) {
+  const auto is_output = [&](const std::string& name) {
+    return std::ranges::find(all, name, &TaskOutput::name) != all.end();
+  };
+  if (output.name.ends_with(filled_rows) &&
+      is_output(output.name.substr(0, output.name.size() - filled_rows.size())))
+    return true;
+  const std::vector<std::string> names = parts_of(output.name, "+");
+  return names.size() > 1 && std::ranges::all_of(names, is_output);
+}
+
 float probability_of(ScoreKind kind, float score) {
   return kind == ScoreKind::sigmoid ? 1 / (1 + std::exp(-score)) : score;
 }
@@ -275,7 +318,9 @@ float probability_of(ScoreKind kind, float score) {
 std::vector<SpecOption> Detector::options() {
   return {
       {"format", "",
-       "yolo5, yolox, yolo8, yolo10, ssd, retinanet, detr, torchvision, tensorflow; empty: as shapes tell"},
+       "yolo5, yolox, yolo8, yolo10, ssd, retinanet, detr, torchvision, tensorflow, yolo5-heads, "
+       "yolo3-heads; "
+       "empty: as shapes tell"},
       {"outputs", "", "names of the outputs, in the order of the parts, joined by +; empty: those that fit"},
       {"parts", "",
        "what numbers of a box are: box, objectness, scores, or score and number (of the class), skip; + "
@@ -283,9 +328,11 @@ std::vector<SpecOption> Detector::options() {
       {"layout", "", "rows or columns: where a box is in an output"},
       {"boxes", "",
        "xyxy, xywh, cxcywh, yxyx, or cells: the middle from the corner of a cell of a grid, logarithms of "
-       "sides; offsets: from anchors"},
-      {"strides", "", "of cells: the sides of those of each grid, in pixels, joined by +"},
-      {"anchors", "", "of offsets: a file with left, top, right, bottom of an anchor a line, as boxes are"},
+       "sides; offsets: from anchors; grid or darknet: heads of YOLO before they are decoded"},
+      {"strides", "", "of cells and heads: the sides of the cells of each grid, in pixels, joined by +"},
+      {"anchors", "",
+       "of offsets: a file with left, top, right, bottom of an anchor a line, as boxes are; of heads: with "
+       "width and height in pixels, as many lines for each grid, in the order of strides"},
       {"variances", "", "of offsets: factors of middles and of logarithms of sides, such as 0.1+0.2"},
       {"normalised", "", "yes where 1 is the picture's side, no for pixels of the network's input"},
       {"score", "", "probability, sigmoid or softmax: what makes probabilities of scores"},
@@ -307,9 +354,13 @@ Detector::Detector(const SpecOptions& options, const TaskSubject& subject)
       size_(size_of_picture(options, subject.input)),
       least_(options.number("least", 0)),
       most_(options.count("most", 1)) {
-  if ((form_.normalised || form_.corners == Corners::cells) && !size_)
+  if ((form_.normalised || form_.has_cells()) && !size_)
     fail(Fault::usage, "{}: records {} do not tell the size of a picture; give size=HEIGHTxWIDTH",
          options.owner(), to_string(subject.input));
+  if (form_.has_heads()) {
+    choose_heads(options.words("outputs"), subject);
+    return;
+  }
   choose_outputs(options.words("outputs"), subject);
   if (form_.corners == Corners::cells) place_cells();
   if (form_.corners == Corners::offsets)
@@ -317,17 +368,19 @@ Detector::Detector(const SpecOptions& options, const TaskSubject& subject)
                   fmt::format("{} holds {} anchors", options.text("anchors"), form_.anchors.size()));
 }
 
-void Detector::place_cells() {
+void Detector::add_cells(std::int64_t side, const AnchorSides& anchor) {
   constexpr double most_cells = 1e6;  // of a grid
-  for (const std::int64_t side : form_.strides) {
-    const auto stride = static_cast<double>(side);
-    const double rows = std::ceil(size_->height / stride), columns = std::ceil(size_->width / stride);
-    if (rows * columns > most_cells)
-      fail(Fault::usage, "{}: cells of {} pixels are {:g} of a picture", owner_, side, rows * columns);
-    for (double row = 0; row < rows; ++row) {
-      for (double column = 0; column < columns; ++column) cells_.push_back({column, row, stride});
-    }
+  const auto stride = static_cast<double>(side);
+  const double rows = std::ceil(size_->height / stride), columns = std::ceil(size_->width / stride);
+  if (rows * columns > most_cells)
+    fail(Fault::usage, "{}: cells of {} pixels are {:g} of a picture", owner_, side, rows * columns);
+  for (double row = 0; row < rows; ++row) {
+    for (double column = 0; column < columns; ++column) cells_.push_back({column, row, stride, anchor});
   }
+}
+
+void Detector::place_cells() {
+  for (const std::int64_t side : form_.strides) add_cells(side, {});
   require_boxes(cells_.size(),
                 fmt::format("grids of cells of {} pixels have {} cells in a picture of {:g}x{:g}",
                             fmt::join(form_.strides, " and "), cells_.size(), size_->height, size_->width));
@@ -384,6 +437,10 @@ void Detector::choose_outputs(const std::vector<std::string>& names, const TaskS
     widths_.push_back(*box_width(output.shape, form_.parts[p], form_.columns));
     if (has_part(form_.parts[p], BoxPart::scores)) scores_ = widths_.back() - fixed_width(form_.parts[p]);
   }
+  settle_classes();
+}
+
+void Detector::settle_classes() {
   const std::size_t no_object = form_.background == Background::none ? 0 : 1;
   if (scores_ > 0 && scores_ == no_object)
     fail(Fault::mismatch, "{}: the one score of a box is that of the background, which leaves no class",
@@ -399,14 +456,13 @@ std::string Detector::describe() const {
 }
 
 // Outputs one after the other are those of a network that joins them.
-std::vector<std::pair<std::span<const float>, std::size_t>> Detector::parts_of_record(
-    const JudgedRecord& record) const {
-  std::vector<std::pair<std::span<const float>, std::size_t>> parts;
+std::vector<Detector::Part> Detector::parts_of_record(const JudgedRecord& record) const {
+  std::vector<Part> parts;
   if (record.others.empty() && widths_.size() > 1) {
     const std::size_t all = std::accumulate(sizes_.begin(), sizes_.end(), std::size_t{0}),
                       of_box = std::accumulate(widths_.begin(), widths_.end(), std::size_t{0}),
                       boxes = record.output.size() / of_box;
-    const bool any_number = !form_.columns && record.output.size() % of_box == 0;
+    const bool any_number = !form_.columns && !form_.has_heads() && record.output.size() % of_box == 0;
     if (!record.output.empty() && record.output.size() != all && !any_number)
       fail(Fault::unsupported,
            "boxes are read from the outputs {} with {} numbers together, and there are {}",
@@ -425,25 +481,36 @@ std::vector<std::pair<std::span<const float>, std::size_t>> Detector::parts_of_r
   return parts;
 }
 
+void Detector::add_rows(const Part& part, std::size_t output, Views& views) const {
+  const auto& [values, begin] = part;
+  const std::size_t boxes = (values.size() - std::min(begin, values.size())) / widths_[output];
+  if (output > 0 && boxes != views.boxes)
+    fail(Fault::mismatch, "output '{}' holds {} boxes, and output '{}' {}", outputs_[0], views.boxes,
+         outputs_[output], boxes);
+  if (const std::size_t most = std::max(cells_.size(), form_.anchors.size()); most > 0 && boxes > most)
+    fail(Fault::mismatch, "output '{}' holds {} boxes of {} {}", outputs_[output], boxes, most,
+         cells_.empty() ? "anchors" : "cells");
+  views.boxes = boxes;
+  std::size_t at = 0;
+  for (const BoxPart one : form_.parts[output]) {
+    const std::size_t step = form_.columns ? boxes : 1;
+    views.parts[one].add({.values = values,
+                          .boxes = boxes,
+                          .start = begin + at * step,
+                          .box_step = form_.columns ? 1 : widths_[output],
+                          .step = step});
+    at += width_of(one, scores_);
+  }
+}
+
 Detector::Views Detector::views_of(const JudgedRecord& record) const {
   Views views;
   const auto outputs = parts_of_record(record);
   for (std::size_t o = 0; o < widths_.size(); ++o) {
-    const auto& [values, begin] = outputs[o];
-    const std::size_t boxes = (values.size() - std::min(begin, values.size())) / widths_[o];
-    if (o > 0 && boxes != views.boxes)
-      fail(Fault::mismatch, "output '{}' holds {} boxes, and output '{}' {}", outputs_[0], views.boxes,
-           outputs_[o], boxes);
-    if (const std::size_t most = std::max(cells_.size(), form_.anchors.size()); most > 0 && boxes > most)
-      fail(Fault::mismatch, "output '{}' holds {} boxes of {} {}", outputs_[o], boxes, most,
-           cells_.empty() ? "anchors" : "cells");
-    views.boxes = boxes;
-    std::size_t at = 0;
-    for (const BoxPart part : form_.parts[o]) {
-      const std::size_t step = form_.columns ? boxes : 1;
-      views.parts[part] = {values, begin + at * step, form_.columns ? 1 : widths_[o], step};
-      at += width_of(part, scores_);
-    }
+    if (form_.has_heads())
+      add_head(outputs[o], o, views);
+    else
+      add_rows(outputs[o], o, views);
   }
   return views;
 }
@@ -452,14 +519,14 @@ Box Detector::box_of(const PartView& view, std::size_t box) const {
   const double a = view.at(box, 0), b = view.at(box, 1), c = view.at(box, 2), d = view.at(box, 3);
   Box found{a, b, c, d};
   if (form_.corners == Corners::xywh) found = {a, b, a + c, b + d};
-  if (form_.corners == Corners::cxcywh) found = {a - c / 2, b - d / 2, a + c / 2, b + d / 2};
+  if (form_.corners == Corners::cxcywh) found = around(a, b, c, d);
   if (form_.corners == Corners::yxyx) found = {b, a, d, c};
   if (form_.corners == Corners::cells) {
-    const auto [column, row, stride] = cells_[box];
-    const double x = a + column, y = b + row, width = std::exp(c), height = std::exp(d);
-    return {(x - width / 2) * stride, (y - height / 2) * stride, (x + width / 2) * stride,
-            (y + height / 2) * stride};
+    const Cell& cell = cells_[box];
+    return around((a + cell.column) * cell.stride, (b + cell.row) * cell.stride, std::exp(c) * cell.stride,
+                  std::exp(d) * cell.stride);
   }
+  if (form_.has_heads()) return box_in_head(box, {a, b, c, d});
   if (form_.corners == Corners::offsets) found = moved(form_.anchors[box], {a, b, c, d}, form_.variances);
   if (!form_.normalised) return found;
   return {found.left * size_->width, found.top * size_->height, found.right * size_->width,

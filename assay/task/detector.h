@@ -22,8 +22,9 @@ namespace assay::task {
 // there are classes (and perhaps a background), the score of one class and its number, one to be left out.
 enum class BoxPart { box, objectness, scores, score, number, skip };
 // Cells: of boxes that belong to the cells of grids over the picture, the middle's distance from the
-// cell's corner and the logarithms of the sides, all in sides of a cell. Offsets: from anchors.
-enum class Corners { xyxy, xywh, cxcywh, yxyx, cells, offsets };
+// cell's corner and the logarithms of the sides, all in sides of a cell. Offsets: from anchors. Grid and
+// darknet: of heads of YOLO, an output for each grid that has some boxes of every cell, each with an anchor.
+enum class Corners { xyxy, xywh, cxcywh, yxyx, cells, offsets, grid, darknet };
 enum class ScoreKind { probability, sigmoid, softmax };
 enum class Background { none, first, last };
 
@@ -38,21 +39,55 @@ struct DetectorForm {
   std::int64_t first = 0;                  // number of the first class, of outputs that give numbers
   std::vector<std::int64_t> strides = {};  // pixels of a cell's side, by grid
   std::vector<Box> anchors = {};           // by box, of offsets
+  std::vector<AnchorSides> sides = {};     // of the anchors of heads, as many for each grid, in its order
   Variances variances = {1, 1};
   double suppression = 1;  // overlap above which detections of a class hide each other; 1: none do
+
+  bool has_heads() const { return corners == Corners::grid || corners == Corners::darknet; }
+  bool has_cells() const { return corners == Corners::cells || has_heads(); }
 };
 
 struct PictureSize {
   double width = 0, height = 0;
 };
 
-// Where the numbers of a part are in a record: of box b the number j at start + b * box_step + j * step.
-struct PartView {
+// Where the numbers of a part are in a record, for boxes one after the other: of the b-th of them the number
+// j at start + b * box_step + j * step.
+struct BoxBlock {
   std::span<const float> values;
+  std::size_t first = 0, boxes = 0;  // numbers of the boxes
   std::size_t start = 0, box_step = 0, step = 1;
-  std::size_t index(std::size_t box, std::size_t j = 0) const { return start + box * box_step + j * step; }
-  float at(std::size_t box, std::size_t j = 0) const { return values[index(box, j)]; }
 };
+
+// The same for all boxes.
+class PartView {
+ public:
+  void add(const BoxBlock& block) { blocks_.push_back(block); }
+  std::span<const BoxBlock> blocks() const { return blocks_; }
+  std::size_t index(std::size_t box, std::size_t j = 0) const { return index(block_of(box), box, j); }
+  float at(std::size_t box, std::size_t j = 0) const {
+    const BoxBlock& block = block_of(box);
+    return block.values[index(block, box, j)];
+  }
+
+ private:
+  static std::size_t index(const BoxBlock& block, std::size_t box, std::size_t j) {
+    return block.start + (box - block.first) * block.box_step + j * block.step;
+  }
+  const BoxBlock& block_of(std::size_t box) const {
+    std::size_t at = 0;
+    while (at + 1 < blocks_.size() && box >= blocks_[at + 1].first) ++at;
+    return blocks_[at];
+  }
+
+  std::vector<BoxBlock> blocks_;  // few
+};
+
+// Numbers of a part, and of all parts but the scores.
+std::size_t width_of(BoxPart part, std::size_t scores);
+std::size_t fixed_width(const std::vector<BoxPart>& parts);
+// Whether an output is others one after the other, or the first rows of another one, as its name says.
+bool joins_others(const TaskOutput& output, const std::vector<TaskOutput>& all);
 
 // Of a number that is not one among several (softmax).
 float probability_of(ScoreKind kind, float score);
@@ -112,13 +147,22 @@ class Detector {
                                   std::vector<const TaskOutput*>& free) const;
   void choose_outputs(const std::vector<std::string>& names, const TaskSubject& subject);
   void place_cells();
+  // Of heads: the outputs by their shapes, and the cells and anchors of their boxes.
+  void choose_heads(const std::vector<std::string>& names, const TaskSubject& subject);
+  // With the numbers of a box in it.
+  std::pair<const TaskOutput*, std::size_t> head_output(std::size_t grid, const std::string& name,
+                                                        const TaskSubject& subject) const;
+  void settle_classes();
   // Throws Error{mismatch} unless the output with boxes holds so many; `what` they are.
   void require_boxes(std::size_t count, const std::string& what) const;
   Views views_of(const JudgedRecord& record) const;
-  // By output, numbers and where it begins in these.
-  std::vector<std::pair<std::span<const float>, std::size_t>> parts_of_record(
-      const JudgedRecord& record) const;
+  // An output's numbers, and where it begins in these.
+  using Part = std::pair<std::span<const float>, std::size_t>;
+  std::vector<Part> parts_of_record(const JudgedRecord& record) const;
+  void add_rows(const Part& part, std::size_t output, Views& views) const;
+  void add_head(const Part& part, std::size_t output, Views& views) const;
   Box box_of(const PartView& view, std::size_t box) const;
+  Box box_in_head(std::size_t box, const Offsets& numbers) const;
   std::vector<Score> scores_of(const Views& views, std::size_t box) const;
   // Detections that are sure enough, by class, before any is suppressed.
   void collect_columns(const Views& views, std::vector<std::vector<Detection>>& found) const;
@@ -141,10 +185,13 @@ class Detector {
   std::size_t scores_ = 0;           // that a box has side by side
   std::optional<std::size_t> classes_;
   std::optional<PictureSize> size_;
-  // By box, of form cells.
+  // By box, of forms with cells.
   struct Cell {
     double column = 0, row = 0, stride = 1;
+    AnchorSides anchor = {};  // of heads
   };
+  // Of the grid with cells of this side.
+  void add_cells(std::int64_t side, const AnchorSides& anchor);
   std::vector<Cell> cells_;
   double least_ = 0;
   std::size_t most_ = 0;

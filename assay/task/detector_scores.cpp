@@ -18,9 +18,15 @@ const PartView& Detector::scores_in(const Views& views) const {
 
 std::pair<std::size_t, std::size_t> Detector::box_and_column(const PartView& scores,
                                                              std::int64_t number) const {
-  const std::size_t from_start = static_cast<std::size_t>(number) - scores.start;
-  if (form_.columns) return {from_start % scores.step, from_start / scores.step};
-  return {from_start / scores.box_step, from_start % scores.box_step};
+  const auto at = static_cast<std::size_t>(number);
+  for (const BoxBlock& block : scores.blocks()) {
+    if (at < block.start) continue;
+    const std::size_t from_start = at - block.start,
+                      box = form_.columns ? from_start % block.step : from_start / block.box_step,
+                      column = form_.columns ? from_start / block.step : from_start % block.box_step;
+    if (box < block.boxes && column < std::max<std::size_t>(scores_, 1)) return {block.first + box, column};
+  }
+  fail(Fault::internal, "number {} of the output is not a score", number);
 }
 
 Lead Detector::lead(std::span<const float> output, std::size_t box, std::int64_t of_class,
@@ -63,9 +69,11 @@ bool Detector::may_be(const Views& views, std::size_t box, std::int64_t of_class
   return number == views.parts.end() || number->second.at(box) == static_cast<float>(of_class + form_.first);
 }
 
+// Rows that only fill up have -1, which must not make a score of another -1.
 float Detector::objectness_of(const Views& views, std::size_t box) const {
   const auto objectness = views.parts.find(BoxPart::objectness);
-  return objectness == views.parts.end() ? 1 : probability_of(form_.scores, objectness->second.at(box));
+  if (objectness == views.parts.end()) return 1;
+  return std::max(probability_of(form_.scores, objectness->second.at(box)), 0.0F);
 }
 
 void Detector::differentiate(std::span<const float> output, const Lead& lead, float weight,

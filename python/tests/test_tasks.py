@@ -70,6 +70,41 @@ def test_segmentation_is_measured_as_scikit_learn_does(onnx, metrics):
     assert by_class(result, "iou") == pytest.approx(list(metrics.jaccard_score(wanted, decided, average=None)))
 
 
+def test_classes_that_are_nowhere_and_records_without_items_are_said(onnx, metrics):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(12, 5, 6, 7)).astype(np.float32)
+    x[:, 2:4] = -9  # never decided
+    y = rng.integers(0, 2, (12, 6, 7))
+    net = network(onnx, "Identity", (5, 6, 7))
+    y[3], y[7] = 255, 255
+    result = assay.evaluate(net, (x, y), task="pixels[names=sky+road+car+tree+sea]")
+    counted = y != 255
+    wanted, decided = y[counted], x.argmax(1)[counted]
+    found = figures(result)
+    # Classes 0, 1 and, as it is decided, 4.
+    assert found["mean-iou"] == pytest.approx(metrics.jaccard_score(wanted, decided, labels=[0, 1, 4], average="macro"))
+    assert "over 3 of 5 classes" in result.headline and result.facts["mean-iou-classes"].startswith("the mean over 3 of 5")
+    warnings = {warning["id"]: warning["text"] for warning in result.document["warnings"]}
+    assert warnings["absent-classes"].endswith("3 of 5 classes do not occur in the labels: car, tree, sea")
+    assert warnings["no-counted-items"] == "2 of 12 records have no item that counts: 3, 7"
+    assert "absent-classes" in result.headline and "no-counted-items" in result.headline
+    complete = assay.evaluate(net, (x, rng.integers(0, 5, (12, 6, 7))))
+    assert " over " not in complete.headline and not complete.document["warnings"]
+
+
+def test_nothing_that_counts_is_an_error(onnx):
+    x = np.random.default_rng(3).normal(size=(12, 3, 6, 5)).astype(np.float32)
+    net = network(onnx, "Identity", (3, 6, 5))
+    with pytest.raises(assay.DataError, match=r"nothing of .*12 records.* counts \(pixels: .*label 255.*ignore="):
+        assay.evaluate(net, (x, np.full((12, 6, 5), 255)))
+
+
+def test_many_classes_have_no_mean(onnx):
+    x = np.random.default_rng(3).normal(size=(10, 1001, 2, 2)).astype(np.float32)
+    found = figures(assay.evaluate(network(onnx, "Identity", (1001, 2, 2)), (x, x.argmax(1)), task="pixels[ignore=none]"))
+    assert found == {"pixel-accuracy": 1}
+
+
 def test_labels_are_measured_as_scikit_learn_does(onnx, metrics):
     rng = np.random.default_rng(4)
     x = rng.normal(size=(200, 5)).astype(np.float32)
@@ -394,7 +429,7 @@ def test_commands_say_what_has_no_effect_on_items(onnx, tmp_path):
 def test_a_share_of_no_items_is_an_error(onnx):
     pixels, _, weights = positions_network(onnx)
     x, y = segmentation(weights)
-    with pytest.raises(assay.errors.DataError, match="no item of .* counts"):
+    with pytest.raises(assay.errors.DataError, match="nothing of .* is left to judge, as no item counts"):
         assay.prune(pixels, (x, np.full_like(y, 255)), units="layer=hidden,units=1")
 
 
@@ -539,6 +574,74 @@ def test_suppression_is_that_of_torchvision(onnx):
     assert figures(result)["mean-average-precision"] == pytest.approx(wanted[0], abs=1e-6)
 
 
+def heads_network(onnx, shapes):
+    """Gives what it takes, divided into heads: [n, numbers] to an output of each shape."""
+    make, types = onnx.helper, onnx.TensorProto
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    constants = [make.make_tensor("sizes", types.INT64, [len(sizes)], sizes)]
+    nodes = [make.make_node("Split", ["x", "sizes"], [f"flat{i}" for i in range(len(sizes))], axis=-1)]
+    outputs = []
+    for i, shape in enumerate(shapes):
+        constants.append(make.make_tensor(f"shape{i}", types.INT64, [len(shape) + 1], [-1, *shape]))
+        nodes.append(make.make_node("Reshape", [f"flat{i}", f"shape{i}"], [f"head{i}"]))
+        outputs.append(make.make_tensor_value_info(f"head{i}", types.FLOAT, ["n", *shape]))
+    taken = make.make_tensor_value_info("x", types.FLOAT, ["n", sum(sizes)])
+    graph = make.make_graph(nodes, "heads", [taken], outputs, constants)
+    return make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def decoded_heads(heads, anchors, strides, form):
+    """Boxes as middle and sides, objectness and probabilities, as the repositories of the networks write it."""
+    sigmoid = lambda z: 1 / (1 + np.exp(-z.astype(np.float64)))
+    rows = []
+    for head, sides, stride in zip(heads, anchors, strides):
+        records, _, height, width = head.shape
+        t = head.reshape(records, len(sides), -1, height, width).transpose(0, 1, 3, 4, 2)
+        row, column = np.mgrid[:height, :width]
+        grid, sides = np.stack([column, row], -1), np.array(sides)[None, :, None, None]
+        if form == "yolo5-heads":
+            middle, size = (sigmoid(t[..., :2]) * 2 - 0.5 + grid) * stride, (sigmoid(t[..., 2:4]) * 2) ** 2 * sides
+        else:
+            middle, size = (sigmoid(t[..., :2]) + grid) * stride, np.exp(t[..., 2:4].astype(np.float64)) * sides
+        one = np.concatenate([middle, size, sigmoid(t[..., 4:])], -1)
+        rows.append(one.reshape(records, -1, one.shape[-1]))
+    return np.concatenate(rows, 1).astype(np.float32)
+
+
+@pytest.mark.parametrize("layout", ["columns", "rows"])
+@pytest.mark.parametrize("form", ["yolo5-heads", "yolo3-heads"])
+def test_heads_are_decoded_as_a_plain_writing_says(onnx, tmp_path, form, layout):
+    rng = np.random.default_rng(12)
+    records, classes, height, width, strides = 14, 3, 48, 80, [8, 16]
+    anchors = [[(10, 13), (16, 30), (33, 23)], [(30, 61), (62, 45), (40, 40)]]
+    np.savetxt(tmp_path / "anchors.csv", np.concatenate(anchors), delimiter=",")
+    heads = [rng.normal(-1, 1.5, (records, 3 * (5 + classes), height // s, width // s)).astype(np.float32) for s in strides]
+    rows = decoded_heads(heads, anchors, strides, form)
+    labels = np.full((records, 4, 5), -1, np.float32)
+    for r in range(records):  # near the surest boxes
+        x, y, w, h = rows[r, :, :4].T + rng.normal(0, 1, (4, rows.shape[1]))
+        corners = np.clip(np.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], 1), 0, [width, height, width, height])
+        seen = (corners[:, 2:] - corners[:, :2]).min(1) > 2
+        for i, b in enumerate(np.argsort(-rows[r, :, 4] * seen)[: 1 + r % 4]):
+            labels[r, i] = [rows[r, b, 5:].argmax(), *corners[b]]
+    plain = assay.evaluate(
+        network(onnx, "Identity", (rows.shape[1], 5 + classes)), (rows, labels),
+        task=f"boxes[format=yolo5,nms=0.5,size={height}x{width}]",
+    )
+    if layout == "rows":
+        heads = [h.reshape(records, 3, 5 + classes, *h.shape[2:]).transpose(0, 1, 3, 4, 2) for h in heads]
+    model = heads_network(onnx, [head.shape[1:] for head in reversed(heads)])  # in another order than the strides
+    x = np.concatenate([head.reshape(records, -1) for head in reversed(heads)], 1)
+    task = f"boxes[format={form},layout={layout},nms=0.5,strides=8+16,size={height}x{width},anchors={tmp_path}/anchors.csv]"
+    result = assay.evaluate(assay.load(model), (x, labels), task=task)
+    assert "outputs head1 and head0" in result.facts["task"]
+    found, wanted = figures(result), figures(plain)
+    assert found == pytest.approx(wanted, abs=1e-6) and 0 < found["mean-average-precision"] < 1
+    joined = assay.load(model, decision="head1+head0")
+    attacked = assay.attack(joined, assay.data(x, labels, range=(-9, 9)), attack="pgd[eps=2]", margin=0, task=task)
+    assert attacked.table("attacks")[0]["successes"] > 0
+
+
 def suppressing_network(onnx, boxes):
     """One record at a time: boxes top, left, bottom, right and a score; those that are left after suppression."""
     make, types = onnx.helper, onnx.TensorProto
@@ -592,6 +695,57 @@ def test_suppression_inside_leaves_any_number_of_boxes(onnx):
     )
     assert figures(inside) == figures(outside)
     assert 0 < figures(inside)["mean-average-precision"] < 1
+
+
+def rows_network(onnx, boxes):
+    """One record at a time: rows of corners, score and class; those with a score above a half are left, [m, 6]."""
+    make, types = onnx.helper, onnx.TensorProto
+    constants = [
+        make.make_tensor("shape", types.INT64, [2], [boxes, 6]),
+        make.make_tensor("four", types.INT64, [], [4]),
+        make.make_tensor("half", types.FLOAT, [], [0.5]),
+    ]
+    nodes = [
+        make.make_node("Reshape", ["x", "shape"], ["rows"], name="rows"),
+        make.make_node("Gather", ["rows", "four"], ["scores"], axis=1),
+        make.make_node("Greater", ["scores", "half"], ["sure"]),
+        make.make_node("Compress", ["rows", "sure"], ["found"], axis=0),
+    ]
+    graph = make.make_graph(
+        nodes,
+        "rows",
+        [make.make_tensor_value_info("x", types.FLOAT, [1, boxes, 6])],
+        [make.make_tensor_value_info("found", types.FLOAT, ["m", 6])],
+        constants,
+    )
+    return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
+
+
+def rows_of_boxes(rng, records, boxes):
+    corner = rng.uniform(0, 30, (records, boxes, 2))
+    found = np.concatenate([corner, corner + rng.uniform(10, 30, (records, boxes, 2))], -1)
+    numbers = rng.integers(0, 2, (records, boxes, 1))
+    x = np.concatenate([found, rng.random((records, boxes, 1)), numbers], -1).astype(np.float32)
+    x[0, :, 4] = 0.1  # finds nothing
+    labels = np.full((records, 2, 5), -1, np.float32)
+    labels[:, 0] = np.concatenate([numbers[:, 0], found[:, 0]], -1)
+    labels[:6, 1] = np.concatenate([1 - numbers[:6, 1], found[:6, 1]], -1)  # of the wrong class
+    return x, labels
+
+
+def test_one_output_with_any_number_of_rows_is_read(onnx, tmp_path):
+    x, labels = rows_of_boxes(np.random.default_rng(14), 12, 9)
+    options = {"task": "boxes[format=yolo10,names=a+b+c]"}
+    net = rows_network(onnx, 9)
+    some = assay.evaluate(net, (x, labels), **options)
+    sure = x * (x[..., 4:5] > 0.5)  # the others with a score of 0, which is none
+    every = assay.evaluate(network(onnx, "Identity", (9, 6)), (sure, labels), **options)
+    assert figures(some) == figures(every) and 0 < figures(some)["mean-average-precision"] < 1
+    data = assay.data(x, labels, range=(0, 60))
+    row = assay.attack(net, data, attack="pgd[eps=0.01]", margin=0, out=str(tmp_path), **options).table("attacks")[0]
+    assert row["successes"] > 0
+    assert assay.select(net, data, by="deepgini", **options).headline
+    assert assay.explore([net, net.with_weights({"half": np.float32(0.8)})], data, out=str(tmp_path / "e"), margin=0, **options).headline
 
 
 def test_boxes_of_queries_are_decided_as_detr_does(onnx):
@@ -800,7 +954,7 @@ def test_embeddings_of_one_class_are_refused(onnx):
         assay.evaluate(network(onnx, "Identity", (4,)), (x, np.zeros(12, np.int64)), task="embedding")
 
 
-@pytest.mark.parametrize("command", ["importance", "cover", "mutate", "attack", "select", "train"])
+@pytest.mark.parametrize("command", ["importance", "cover", "mutate", "attack", "explore", "select", "train"])
 def test_any_number_of_boxes_a_picture_is_taken(onnx, tmp_path, command):
     """Boxes from two convolutions; suppression inside leaves another number of each record."""
     model, x, labels = convolved_boxes(onnx)
@@ -810,12 +964,17 @@ def test_any_number_of_boxes_a_picture_is_taken(onnx, tmp_path, command):
     if command == "importance":
         assert assay.importance(net, data, **options).table("neurons")[0]["relevance"] != 0
     elif command == "cover":
-        assay.cover(net, train=data, test=data, criterion=["idc[m=2]", "kmnc"], layer="features", count_layer="features", force=True, **options)
+        assay.cover(net, train=data, test=data, criterion=["idc[m=2]", "kmnc"], layer="features", force=True, **options)
     elif command == "mutate":
         assert assay.mutate(net, data, count=2, quality=1, **options).facts["judged"] > 0
     elif command == "attack":
         row = assay.attack(net, data, attack="pgd[eps=0.3]", margin=0, out=str(tmp_path), **options).table("attacks")[0]
         assert row["successes"] > 0
+    elif command == "explore":
+        first = np.array(net.weight("w1"))
+        other = net.with_weights({"w1": first + np.random.default_rng(5).normal(0, 0.1, first.shape).astype(np.float32)})
+        found = assay.explore([net, other], data, out=str(tmp_path), margin=0, **options)
+        assert found.facts["findings"] > 0 and len(found.arrays["findings"]["x"]) == found.facts["findings"]
     elif command == "select":
         assay.select(net, data, by="deepgini", **options)
     else:
@@ -875,3 +1034,28 @@ def convolved_boxes(onnx):
         for i, box in enumerate(np.flatnonzero(logits[r] > 0)):
             labels[r, i] = [0, *corners[box]]
     return model.SerializeToString(), x, labels
+
+
+def test_mutants_that_are_trained_are_judged_by_items(onnx, tmp_path):
+    """Kills are those of the networks themselves: the original as `train` makes it, mutants as they are exported."""
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    recipe = {"epochs": 3, "learning_rate": 0.05, "optimiser": "adam", "seed": 4}
+    trained = {"model": pixels, "train": (x, y), "store": str(tmp_path / "store"), **recipe}
+    options = {"operator": ["dm[ratio=0.7]", "epochs[to=1]"], "count": 2, "test": (x, y), "quality": 1, **trained}
+    result = assay.mutate(margin=0.25, matrix=str(tmp_path / "matrix.csv"), **options)
+    assert result.facts["task"].startswith("pixels: 4 classes")
+    original = assay.train(model=pixels, data=(x, y), out=str(tmp_path / "net.onnx"), threads=1, **recipe).model
+    before = original(x).argmax(1)
+    with open(tmp_path / "matrix.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    mutants = result.table("mutants")
+    assert {row["operator"].split("[")[0] for row in mutants} == {"dm", "epochs"}
+    for number, row in enumerate(mutants):
+        text, out = f"{row['operator']}@{row['layer']}#{row['seed']}", str(tmp_path / f"mutant{number}.onnx")
+        changed = assay.mutate(action="export", mutant=text, out=out, **trained).model
+        right = before == y
+        shares = ((changed(x).argmax(1) != before) & right).sum((1, 2)) / np.maximum(right.sum((1, 2)), 1)
+        assert {int(r["record"]): r[row["mutant"]] == "1" for r in rows} == dict(enumerate(shares > 0.25)), text
+    study = assay.mutate(runs="2", **{**options, "operator": ["epochs[to=1]"], "count": None, "quality": None})
+    assert study.facts["task"].startswith("pixels")

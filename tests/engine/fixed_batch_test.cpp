@@ -12,6 +12,9 @@
 namespace assay {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Not;
+
 Array run_one(const Session& session, const Array& records) {
   const ValueId output = session.graph().outputs()[0];
   return session.run({{session.graph().inputs()[0], records}}, std::span(&output, 1)).at(output);
@@ -245,6 +248,26 @@ TEST(FixedBatch, TheDecisionIsObservedWithItself) {
     for (std::size_t l = 0; l < session->layers().size(); ++l)
       EXPECT_EQ(seen.layers[l].values.size(), 7 * 4U) << session->layers()[l].name;
   }
+}
+
+// Rows of what is above one half: another number of each record, which together would be those of no record.
+TEST(FixedBatch, StaysWhereTheContentSaysHowManyRowsThereAre) {
+  test::Net net("found");
+  GraphBuilder& b = net.builder;
+  ValueId x = net.relu("relu", net.dense("dense", net.input({1, 8}), 8, 12));
+  x = b.add("Reshape", "rows", {x, b.constant("shape", test::integers({6, 2}))});
+  const ValueId column =
+      b.add("Gather", "column", {x, b.constant("first", test::integers({0}))}, {{"axis", std::int64_t{1}}});
+  const ValueId flat = b.add("Reshape", "flat", {column, b.constant("row", test::integers({-1}))});
+  const ValueId half = b.constant("half", Array::of<float>({}, std::vector<float>{0.1F}));
+  const ValueId sure = b.add("Greater", "sure", {flat, half});
+  const Graph graph = net.build(b.add("Compress", "found", {x, sure}, {{"axis", std::int64_t{0}}}));
+  const Session session(graph);
+  EXPECT_EQ(session.group(), 1);
+  std::vector<std::string> names;
+  for (const Layer& layer : session.layers()) names.push_back(layer.name);
+  EXPECT_THAT(names, Contains("dense"));
+  EXPECT_THAT(names, Not(Contains("found")));
 }
 
 }  // namespace

@@ -308,5 +308,86 @@ TEST(Boxes, MayBeOffsetsFromAnchors) {
   EXPECT_THAT(said(options), HasSubstr("line 2 is '6,2,2,4'; an anchor is four numbers"));
 }
 
+// A picture of 16 x 8 pixels: 1 x 2 cells of 8 pixels and one of 16, two anchors each, one class.
+struct Heads {
+  std::string file = ::testing::TempDir() + "/assay_sides.csv";
+  TaskSubject subject{.output = {36},
+                      .targets = 5,
+                      .input = {3, 8, 16},
+                      .outputs = {{"large", {12, 1, 1}}, {"small", {12, 1, 2}}}};
+  Heads() { std::ofstream(file) << "4,4\n8,2\n16 6\n10,10\n"; }
+  std::string text(const std::string& format, const std::string& more = "") const {
+    return "boxes[format=" + format + ",strides=8+16,names=a,anchors=" + file + more + "]";
+  }
+};
+
+TEST(Boxes, OfHeadsHaveACellAndAnAnchor) {
+  const Heads heads;
+  const auto task = made(heads.text("yolo5-heads"), heads.subject);
+  EXPECT_THAT(task->outputs(), ElementsAre("small", "large"));  // in the order of the strides
+  std::vector<float> small(24, -9), large(12, -9);
+  // The second anchor (8 x 2) in the second cell: numbers 6 to 11, two cells each. Of a middle of 0 is 0.5 of
+  // the cell, of sides of 0 the anchor: 12, 4 and 8 x 2.
+  for (const std::size_t number : {6U, 7U, 8U, 9U}) small[number * 2 + 1] = 0;
+  small[10 * 2 + 1] = small[11 * 2 + 1] = 5;
+  // The first anchor (16 x 6) of the large cell; the sigmoid of ln 3 is 3/4: 16 and 16 * (1.5)^2 wide.
+  large = {std::log(3.0F), 0, std::log(3.0F), 0, 5, 5, -9, -9, -9, -9, -9, -9};
+  const auto right = [&](const Task& with, const std::vector<float>& label) {
+    return with.judge({.output = small, .targets = label, .others = {large}}).sums.right;
+  };
+  EXPECT_EQ(right(*task, {0, 8, 3, 16, 5}), 1U);
+  // As darknet: 12, 4 and 8 x 2; (3/4) * 16 = 12 and 16 * 3 wide.
+  const auto darknet = made(heads.text("yolo3-heads"), heads.subject);
+  EXPECT_EQ(right(*darknet, {0, 8, 3, 16, 5}), 1U);
+}
+
+TEST(Boxes, OfHeadsInOneOutputHaveGradients) {
+  const Heads heads;
+  for (const std::string layout : {"columns", "rows"}) {
+    TaskSubject subject = heads.subject;
+    if (layout == "rows") subject.outputs = {{"small", {2, 1, 2, 6}}, {"large", {2, 1, 1, 6}}};
+    const auto task = made(heads.text("yolo5-heads", ",nms=none,confidence=0.05,layout=" + layout), subject);
+    Rng random(3);
+    std::vector<float> output(36);
+    for (float& number : output) number = static_cast<float>(random.normal());
+    const Items items = task->decide(output);
+    ASSERT_GT(items.classes.size(), 3U);
+    const std::vector<Lead> leads = task->leads(output, items);
+    for (std::size_t i = 0; i < leads.size(); ++i) {
+      EXPECT_TRUE(leads[i].holds);
+      std::vector<float> gradients(36);
+      task->differentiate(output, leads[i], 1, gradients);
+      for (std::size_t n = 0; n < output.size(); ++n) {
+        constexpr float step = 1e-2F;
+        const auto moved_by = [&](float by) {
+          std::vector<float> other = output;
+          other[n] += by;
+          return task->leads(other, items)[i].value;
+        };
+        const bool is_box = gradients[n] == 0;  // places of boxes have none
+        if (is_box) continue;
+        EXPECT_NEAR(gradients[n], (moved_by(step) - moved_by(-step)) / (2 * step), 1e-3) << n;
+      }
+      EXPECT_EQ(std::ranges::count_if(gradients, [](float g) { return g != 0; }), 2);
+    }
+  }
+}
+
+TEST(Boxes, OfHeadsThatDoNotFitAreRefused) {
+  const Heads heads;
+  const auto said = [&](const std::string& text) { return fault_of([&] { made(text, heads.subject); }); };
+  EXPECT_THAT(said("boxes[format=yolo5-heads]"), HasSubstr("anchors=FILE belong together"));
+  EXPECT_THAT(said(heads.text("yolo5-heads", ",normalised=yes")), HasSubstr("normalised= has no effect"));
+  EXPECT_THAT(said(heads.text("yolo5-heads", ",score=softmax")), HasSubstr("score=sigmoid or probability"));
+  EXPECT_THAT(said(heads.text("yolo5-heads", ",size=32x32")),
+              HasSubstr("2 boxes for each of 4 x 4 cells of 8"));
+  EXPECT_THAT(said(heads.text("yolo5-heads", ",outputs=small")),
+              HasSubstr("1 names in outputs= for 2 grids"));
+  EXPECT_THAT(said("boxes[format=yolo5-heads,strides=4+8+16,anchors=" + heads.file + "]"),
+              HasSubstr("holds 4 anchors, which are not as many for each of 3 grids"));
+  std::ofstream(heads.file) << "4,4,8,8\n";
+  EXPECT_THAT(said(heads.text("yolo5-heads")), HasSubstr("is '4,4,8,8'; an anchor is two numbers above 0"));
+}
+
 }  // namespace
 }  // namespace assay::task

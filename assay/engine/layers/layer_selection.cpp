@@ -53,7 +53,7 @@ const Layer& Session::layer(std::string_view selector) const {
   if (const auto index = index_in(selector, own.size(), all.size())) return all[*index];
   const auto fits = [&](const Layer& layer) { return is_part(selector, layer.name); };
   if (std::ranges::count_if(own, fits) == 1) return *std::ranges::find_if(own, fits);
-  state_->refuse_empty_layer(selector);
+  state_->refuse_layer_left_out(selector);
   const std::string suggestion = did_you_mean(selector, names);
   if (names.size() > most_names) names.resize(most_names);
   fail(Fault::usage, "network '{}' has no layer '{}'{}; its {} layers are {}{} (`assay model` shows them)",

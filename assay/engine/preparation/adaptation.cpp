@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include <assay/error.h>
 #include <assay/model.h>
 #include <assay/token_decision.h>
 #include "assay/engine/layers/unit_views.h"
+#include "assay/engine/preparation/filled_rows.h"
+#include "assay/engine/preparation/free_batch.h"
 #include "assay/engine/preparation/view_edit.h"
 #include "assay/model/folder.h"
+#include "assay/support/memory.h"
 
 namespace assay {
 namespace {
@@ -43,28 +48,52 @@ bool joins_any_number_of_rows(const Session& session) {
                                 }));
 }
 
+// The same of one output with rows of boxes, where labels may be boxes.
+bool gives_any_number_of_boxes(const Session& session, const Dataset& data) {
+  constexpr std::size_t label_width = 5;
+  const Graph& graph = session.graph();
+  if (session.group() != 1 || graph.outputs().size() != 1 || data.target_width() == 0 ||
+      data.target_width() % label_width != 0 || session.shape(graph.outputs()[0]).size() != 2)
+    return false;
+  const SessionOptions& options = session.options();
+  return has_outputs_shaped_by_content(graph, Constants(graph, memory_limit()),
+                                       {options.record_shape, options.record_shapes}, 1);
+}
+
+// The first rows, filled up, as one row [1, rows * width].
+ValueId filled(GraphBuilder& edit, const std::string& name, ValueId rows, std::int64_t width) {
+  const auto numbers = [&](const std::string& part, const std::vector<std::int64_t>& values) {
+    return edit.constant(edit.unused_name(name + part), array::tensor(values));
+  };
+  const ValueId none =
+      edit.constant(edit.unused_name(name + "/none"), array::full({rows_kept, width}, -1.0F));
+  const ValueId more =
+      edit.add("Concat", edit.unused_name(name + "/more"), {rows, none}, {{"axis", std::int64_t{0}}});
+  const ValueId some =
+      edit.add("Slice", edit.unused_name(name + "/some"),
+               {more, numbers("/begin", {0}), numbers("/end", {rows_kept}), numbers("/axis", {0})});
+  return edit.add("Reshape", edit.unused_name(name + std::string(filled_rows)),
+                  {some, numbers("/shape", {1, rows_kept * width})});
+}
+
 Graph with_rows_filled(const Session& session) {
   const Graph& graph = session.graph();
   const int index = graph.producer(graph.outputs()[0]);
   GraphBuilder edit(graph);
-  const auto numbers = [&](const std::string& name, const std::vector<std::int64_t>& values) {
-    return edit.constant(edit.unused_name(name), array::tensor(values));
-  };
   Node joined = graph.node(index);
-  for (ValueId& rows : joined.inputs) {
-    const std::string name = graph.value(rows).name;
-    const std::int64_t width = session.shape(rows).at(1);
-    const ValueId none =
-        edit.constant(edit.unused_name(name + "/none"), array::full({rows_kept, width}, -1.0F));
-    const ValueId more =
-        edit.add("Concat", edit.unused_name(name + "/more"), {rows, none}, {{"axis", std::int64_t{0}}});
-    const ValueId some = edit.add("Slice", edit.unused_name(name + "/some"),
-                                  {more, numbers(name + "/begin", {0}), numbers(name + "/end", {rows_kept}),
-                                   numbers(name + "/axis", {0})});
-    rows = edit.add("Reshape", edit.unused_name(name + "/filled"),
-                    {some, numbers(name + "/shape", {1, rows_kept * width})});
-  }
+  for (ValueId& rows : joined.inputs)
+    rows = filled(edit, graph.value(rows).name, rows, session.shape(rows).at(1));
   edit.replace_node(index, std::move(joined));
+  return edit.build();
+}
+
+// With the filled rows of the only output in front of it, which tasks still read where they can.
+Graph with_filled_rows_first(const Session& session) {
+  const Graph& graph = session.graph();
+  const ValueId rows = graph.outputs()[0];
+  GraphBuilder edit(graph);
+  const ValueId first = filled(edit, graph.value(rows).name, rows, session.shape(rows).at(1));
+  edit.set_outputs({first, rows});
   return edit.build();
 }
 
@@ -77,6 +106,15 @@ Session plain_session_of(AdaptedNetwork& network, const SessionOptions& options,
     progress.notice(fmt::format("output '{}' has any number of rows: the first {} of a record decide",
                                 session.graph().value(session.graph().outputs()[0]).name, rows_kept));
     network.graph = with_rows_filled(session);
+    return Session(network.graph, options);
+  }
+  if (data != nullptr && gives_any_number_of_boxes(session, *data)) {
+    progress.notice(
+        fmt::format("output '{}' has any number of rows: where records are compared, the first {} "
+                    "of a record decide",
+                    session.graph().value(session.graph().outputs()[0]).name, rows_kept));
+    network.graph = with_filled_rows_first(session);
+    network.form.added = true;
     return Session(network.graph, options);
   }
   // Where a record has one label, scores along another axis are a mistake more often than items.

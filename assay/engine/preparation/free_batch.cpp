@@ -2,6 +2,8 @@
 
 #include <assay/array_math.h>
 
+#include <algorithm>
+
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/engine/execute.h"
@@ -92,6 +94,19 @@ Graph with_squeezed_axes(const Graph& graph, const SampleShapes& sample_shapes) 
     builder.replace_node(static_cast<int>(n), std::move(node));
   }
   return builder.build();
+}
+
+bool has_outputs_shaped_by_content(const Graph& graph, const Constants& constants, const RecordShapes& known,
+                                   std::int64_t group) {
+  const auto seen = [&](std::int64_t rows) {
+    return sample_shapes(graph, constants, tiny_batch(graph, known, rows));
+  };
+  const std::vector<ValueInfo> infos = group > 0 ? find_records(graph, constants, known, group)
+                                                 : compare_sample_shapes(graph, seen(2), seen(3));
+  return std::ranges::any_of(graph.outputs(), [&](ValueId id) {
+    const ValueInfo& info = infos[static_cast<std::size_t>(id)];
+    return info.computed && info.shaped_by_content;
+  });
 }
 
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,

@@ -23,6 +23,12 @@ bool squeezes_all(const Node& node);
 // those.
 Graph with_squeezed_axes(const Graph& graph, const SampleShapes& sample_shapes);
 
+// True when an output's shape depends on what records hold, such as rows for the boxes that are found:
+// several records at a time would give all their rows together. `group`: records that run at a time; 0: any
+// number.
+bool has_outputs_shaped_by_content(const Graph& graph, const Constants& constants, const RecordShapes& known,
+                                   std::int64_t group = 0);
+
 // True when the graph gives `2 * batch` records the outputs that it gives them in two halves.
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
                    const Constants& original_constants, const RecordShapes& known, std::int64_t batch);

@@ -453,8 +453,9 @@ TaskInfo boxes_task() {
           "precision, recall and f1: of detections with the confidence, matched at iou. An item is a box "
           "that is there, or a detection of nothing",
       .limits =
-          "heads of YOLO that are not decoded ([N, anchors * (5 + classes), H, W]) and distributions over "
-          "distances are not read. Figures by size of the box are not there",
+          "distributions over distances to the sides of a box are not read. Figures by size of the box are "
+          "not "
+          "there",
       .paper = "Lin et al., ECCV 2014 (COCO); Everingham et al., IJCV 2010",
       .options = options_of_boxes(),
       .fits = fits_boxes,
