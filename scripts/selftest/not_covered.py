@@ -9,7 +9,7 @@ REASONS = {
     "command:retrain": "it trains several times at random; its parts (train, attack, evaluate) are checked",
     "command:audit": "it draws subsets at random; what it counts (coverage, mutants, errors) is checked",
     "command:polluted": OTHERS,
-    "command:report": "only shows results",
+    "command:report": "only shows results", "command:open": "only shows results",
     "command:history": "keeps figures of results and compares them; nothing is measured",
     "command:faithful": OTHERS,
     "command:evidence": "runs other commands and copies their results; `assay verify` checks what it wrote",
