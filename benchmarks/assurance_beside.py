@@ -78,7 +78,7 @@ def drop_curve(folder, options):
     given = ("net.onnx", "test.npz,range=0:1")
     curve = ("robust", *given, "--along", "pgd[eps=0.02:0.3:0.02]")
     together, nested = assay(folder, *curve)[0], assay(folder, *curve, "--nested")[0]
-    alone = sum(assay(folder, "robust", *given, "--along", f"pgd[eps={0.02 * i:.2f}/{0.02 * i:.2f}]")[0] for i in range(1, 16))
+    alone = sum(assay(folder, "robust", *given, "--along", f"pgd[eps=0/{0.02 * i:.2f}]")[0] for i in range(1, 16))
     print(f"drop-curve {together / alone:.2f} of fifteen commands, nested {nested / alone:.2f}: {together:.1f} s, {nested:.1f} s and {alone:.1f} s")
 
 

@@ -21,8 +21,8 @@ void Adaptation::declare(Flags& flags) {
             "gradients and relevance pass straight through Sign, Round, Floor and Ceil");
 }
 
-void Adaptation::declare_views(Flags& flags) {
-  flags.naming(Concept::input)
+const CLI::Option* Adaptation::declare_views(Flags& flags) {
+  return flags.naming(Concept::input)
       .add("--view SPEC", options_.views,
            "other units, as a layer that is looked at unless layers are named: heads=norm: heads of "
            "attention; attention=variance: their weights; directions=FILE.npz or tokens=last of layer=NAME; "

@@ -12,7 +12,7 @@ class Adaptation {
  public:
   void declare(Flags& flags);
   // Of commands that look at layers.
-  void declare_views(Flags& flags);
+  const CLI::Option* declare_views(Flags& flags);
   bool given() const;
   // Throws Error{usage} for a precision that does not exist.
   AdaptOptions options() const;

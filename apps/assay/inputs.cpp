@@ -1,7 +1,10 @@
 #include "apps/assay/inputs.h"
 
+#include <algorithm>
+
 #include <assay/error.h>
 #include "assay/answers/networks/network.h"
+#include "assay/engine/layers/unit_views.h"
 #include "assay/results/warnings.h"
 #include "assay/support/text/parse.h"
 
@@ -26,6 +29,16 @@ void ModelInput::declare(Flags& flags, bool positional) {
   flags.add("--input-shape CxHxW", input_shape_,
             "shape of one record, if neither network nor data tell it; NAME=SHAPE,... for several inputs");
   adaptation_.declare(flags);
+}
+
+void ModelInput::refuse_idle_views(const Session& session, const std::vector<std::string>& layers) const {
+  const std::vector<Layer> all = unit_view_layers(session);
+  const bool looked_at =
+      layers.empty() || std::ranges::any_of(layers, [&](const std::string& name) {
+        return std::ranges::find(all, session.layer(name).value, &Layer::value) != all.end();
+      });
+  if (!looked_at && views_ != nullptr)
+    refuse_without_effect({views_}, "where other layers are named, and none of the views is");
 }
 
 Session ModelInput::open(Context& context, const Dataset* dataset) {

@@ -22,7 +22,10 @@ class ModelInput {
   // `positional`: may also stand without its flag.
   void declare(Flags& flags, bool positional = false);
   // Of commands that look at layers.
-  void declare_views(Flags& flags) { adaptation_.declare_views(flags); }
+  void declare_views(Flags& flags) { views_ = adaptation_.declare_views(flags); }
+  const CLI::Option* views() const { return views_; }
+  // Where layers are named and none of them is a view.
+  void refuse_idle_views(const Session& session, const std::vector<std::string>& layers) const;
   // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
   Session open(Context& context, const Dataset* dataset = nullptr);
   // The form of the network in its file: for in_form_of_file() of the opened network, or an edit of it.
@@ -35,6 +38,7 @@ class ModelInput {
   std::string path_, input_shape_;
   FileForm form_;
   Adaptation adaptation_;
+  const CLI::Option* views_ = nullptr;
 };
 
 // --FLAG SPEC

@@ -11,6 +11,7 @@
 #include <assay/relevance.h>
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/elements.h"
+#include "assay/engine/layers/unit_views.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"
 #include "assay/explore/neurons.h"
@@ -209,17 +210,19 @@ class Searcher::Run {
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       const coverage::Profile& profile = guide_.profile(k);
       const Session& session = networks_[k]->session();
-      std::vector<ValueId> wanted;
+      std::vector<Layer> carriers;
       for (const coverage::LayerStatistics& layer : profile.statistics)
-        wanted.push_back(session.layer(layer.layer).value);
+        carriers.push_back(relevance_carrier(session, session.layer(layer.layer)));
+      std::vector<ValueId> wanted;
+      for (const Layer& carrier : carriers) wanted.push_back(carrier.value);
       const Tensors given = networks_[k]->bind(seeds);
       const relevance::Relevance relevance =
           attributions_[k]->attribute(given, explained(*networks_[k], given, first), wanted);
       for (std::size_t r = 0; r < static_cast<std::size_t>(seeds.size(0)); ++r)
         rows_[first + r].relevance.emplace_back();
       for (std::size_t l = 0; l < profile.statistics.size(); ++l) {
-        const Activations of_layer = on_host(reduce_to_neurons(
-            relevance.values.at(wanted[l]), session.layer(profile.statistics[l].layer), profile.reduction));
+        const Activations of_layer =
+            on_host(reduce_to_neurons(relevance.values.at(wanted[l]), carriers[l], profile.reduction));
         for (std::size_t r = 0; r < of_layer.rows; ++r)
           rows_[first + r].relevance.back().emplace_back(of_layer.row(r).begin(), of_layer.row(r).end());
       }

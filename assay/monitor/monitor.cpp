@@ -79,6 +79,12 @@ Monitor make_monitor(const Session& session, const DatasetPtr& training, const D
   std::erase_if(found, [](double one) { return std::isnan(one); });
   made.calibration_records = found.size();
   made.threshold = threshold_of(std::move(found), options.false_alarms);
+  if (!std::isfinite(made.threshold))
+    fail(Fault::data,
+         "more than {} of the {} calibration records are of classes that no training record has, whose score "
+         "is "
+         "infinite; take training records of all classes or allow more false alarms",
+         options.false_alarms, made.calibration_records);
   made.graph = with_score(session, made);
   return made;
 }

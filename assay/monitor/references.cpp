@@ -1,6 +1,8 @@
 // References of distance-based surprise adequacy (Kim, Feldt and Yoo, ICSE 2019), so many of each class.
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include <assay/error.h>
@@ -10,7 +12,8 @@
 namespace assay::monitor {
 namespace {
 
-constexpr std::size_t most_numbers = std::size_t{1} << 24;  // of all references
+constexpr float least_apart = std::numeric_limits<float>::min();  // of equal activations of two classes
+constexpr std::size_t most_numbers = std::size_t{1} << 24;        // of all references
 
 // `most` of them, evenly over their order.
 std::vector<std::size_t> spread(const std::vector<std::size_t>& records, std::size_t most) {
@@ -42,7 +45,7 @@ std::vector<float> distances_apart(const Monitor& monitor) {
     if (begin > 0) others.push_back({0, begin});
     if (end < all) others.push_back({end, all});
     for (const surprise::Neighbour& one : references.nearest(rows, others, {}, {}))
-      apart.push_back(static_cast<float>(std::sqrt(one.squared)));
+      apart.push_back(std::max(static_cast<float>(std::sqrt(one.squared)), least_apart));
   }
   return apart;
 }

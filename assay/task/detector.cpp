@@ -248,7 +248,8 @@ std::string format_of(const SpecOptions& options, const TaskSubject& subject) {
   const std::vector<std::string> forms = forms_of(subject);
   if (forms.size() == 1) return forms[0];
   std::vector<std::string> outputs;
-  for (const TaskOutput& one : subject.outputs) outputs.push_back(one.name + " " + to_string(one.shape));
+  for (const TaskOutput& one : subject.outputs)
+    if (!joins_others(one, subject.outputs)) outputs.push_back(one.name + " " + to_string(one.shape));
   fail(Fault::usage, "{}: the outputs {} do not tell what boxes are; give format={}", options.owner(),
        fmt::join(outputs, ", "), fmt::join(forms.empty() ? preset_names() : forms, " or "));
 }
@@ -559,6 +560,12 @@ std::vector<Detector::Score> Detector::scores_of(const Views& views, std::size_t
 }
 
 // Scores that depend on no other one, in the order in which they lie in memory.
+bool Detector::only_fills(const PartView& boxes, std::size_t box) {
+  for (std::size_t i = 0; i < 4; ++i)
+    if (boxes.at(box, i) != -1) return false;
+  return true;
+}
+
 void Detector::collect_columns(const Views& views, std::vector<std::vector<Detection>>& found) const {
   const PartView &scores = scores_in(views), &boxes = views.parts.at(BoxPart::box);
   std::vector<float> objectness(views.boxes);
@@ -568,7 +575,7 @@ void Detector::collect_columns(const Views& views, std::vector<std::vector<Detec
     const float score = objectness[b] * probability_of(form_.scores, scores.at(b, column_of(of_class)));
     if (!(score >= least_)) return;
     const Box box = box_of(boxes, b);
-    if (std::isfinite(box.left + box.top + box.right + box.bottom))
+    if (std::isfinite(box.left + box.top + box.right + box.bottom) && !only_fills(boxes, b))
       found[k].push_back({box, of_class, score, b});
   };
   const std::size_t outer = form_.columns ? *classes_ : views.boxes,
@@ -582,6 +589,7 @@ void Detector::collect_boxes(const Views& views, std::vector<std::vector<Detecti
   for (std::size_t b = 0; b < views.boxes; ++b) {
     const Box box = box_of(views.parts.at(BoxPart::box), b);
     if (!std::isfinite(box.left + box.top + box.right + box.bottom)) continue;
+    if (only_fills(views.parts.at(BoxPart::box), b)) continue;
     for (const auto& [of_class, score] : scores_of(views, b)) {
       if (!(score >= least_)) continue;
       const std::size_t count = found.size();

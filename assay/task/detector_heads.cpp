@@ -46,6 +46,9 @@ void Detector::choose_heads(const std::vector<std::string>& names, const TaskSub
     if (g > 0 && numbers != widths_[0])
       fail(Fault::mismatch, "{}: a box has {} numbers in output '{}', and {} in output '{}'", owner_,
            widths_[0], outputs_[0], numbers, output->name);
+    if (std::ranges::find(outputs_, output->name) != outputs_.end())
+      fail(Fault::usage, "{}: output '{}' would be two of the {} grids (strides=)", owner_, output->name,
+           grids);
     outputs_.push_back(output->name);
     widths_.push_back(numbers);
     sizes_.push_back(static_cast<std::size_t>(element_count(output->shape)));

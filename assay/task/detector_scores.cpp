@@ -40,7 +40,7 @@ std::vector<Lead> Detector::leads_apart(std::span<const float> output, std::int6
   std::vector<Lead> leads;
   for (std::size_t b = 0; b < views.boxes; ++b) {
     const Box box = box_of(views.parts.at(BoxPart::box), b);
-    if (!may_be(views, b, of_class)) continue;
+    if (!may_be(views, b, of_class) || only_fills(views.parts.at(BoxPart::box), b)) continue;
     if (std::ranges::any_of(others, [&](const Box& other) { return task::overlap(box, other) >= overlap; }))
       continue;
     leads.push_back(lead(views, b, of_class, least));

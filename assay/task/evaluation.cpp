@@ -13,6 +13,7 @@
 #include "assay/engine/evaluation/parts.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/engine/threads/workers.h"
+#include "assay/support/ranks/ranks.h"
 #include "assay/support/threads.h"
 #include "assay/task/counts.h"
 #include "assay/task/figures.h"
@@ -275,7 +276,8 @@ PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dat
         }
       });
   PartsItemEvaluation found{.whole = whole.result(seed), .parts = {}, .right_of = whole.right_of()};
-  if (found.whole.sums.items == 0)
+  // The first rank alone has them all.
+  if (ranks().first() && found.whole.sums.items == 0)
     fail(Fault::data,
          "nothing of {} is left to judge, as no item counts ({}); say which label does not count by ignore= "
          "or "

@@ -42,7 +42,10 @@ class _OnNetwork(BaseEstimator):  # type: ignore[misc]
     def _records(self, X: Any, **checks: Any) -> Array:
         """Records [n, ...] of finite numbers, of the type that networks take."""
         x = validate_data(self, X, allow_nd=True, **checks)
-        return np.ascontiguousarray(x, np.int64 if np.issubdtype(x.dtype, np.integer) and self._takes_tokens() else np.float32)
+        if np.issubdtype(x.dtype, np.integer) and self._takes_tokens():
+            return np.ascontiguousarray(x, np.int64)
+        # Pictures of 8 bits become numbers from 0 to 1 as everywhere.
+        return np.ascontiguousarray(x, x.dtype if x.dtype == np.uint8 else np.float32)
 
     def _takes_tokens(self) -> bool:
         return hasattr(self, "model_") and self.model_._network.inputs[0][1] == "int64"
@@ -88,7 +91,7 @@ class NetworkClassifier(ClassifierMixin, _OnNetwork):  # type: ignore[misc]
         if self._is_made() and len(names) < 2:
             raise UsageError(f"there is one class, '{names[0]}': a network that is trained needs two or more")
         self._hold_network(self._records(X, reset=False), _numbers(names, y) if self._is_made() else None)
-        count = max(2, self.model_.predict(self._records(X[:1], reset=False))[0].shape[-1])
+        count = max(2, self._outputs(self._records(X[:1], reset=False)).shape[1])
         if self.classes is None and not self._is_made():
             names = np.arange(count)
         if len(names) != count:
@@ -101,7 +104,14 @@ class NetworkClassifier(ClassifierMixin, _OnNetwork):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Array:
         """[n, classes] in the order of ``classes_``."""
         x = self._known_records(X)
-        return _probabilities(self.model_, self.model_.predict(x)[0].astype(np.float64))[:, self.order_]
+        return _probabilities(self.model_, self._outputs(x))[:, self.order_]
+
+    def _outputs(self, x: Array) -> Array:
+        """Of the decision, [n, classes]."""
+        outputs = self.model_.predict(x)[0].astype(np.float64)
+        if outputs[0].size > max(outputs.shape[1:], default=1):
+            raise UsageError(f"the network gives {list(outputs.shape[1:])} for a record, which is not one number for each class")
+        return outputs.reshape(len(outputs), -1)
 
     def predict(self, X: Any) -> Array:
         probabilities = self.predict_proba(X)
@@ -117,10 +127,22 @@ def _numbers(names: Array, y: Array) -> Array:
     return order[np.searchsorted(names[order], y)]
 
 
+_PASSING = ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Dropout")
+
+
+def _last_operator(model: Model) -> str:
+    """Of those that change numbers."""
+    makers = {output: node for node in model.nodes for output in node["outputs"]}
+    node = makers.get(next(iter(model.outputs)))
+    while node is not None and node["op"] in _PASSING:
+        node = makers.get(node["inputs"][0])
+    return "" if node is None else str(node["op"])
+
+
 def _probabilities(model: Model, outputs: Array) -> Array:
     """Of scores, or of what a network makes of them at its end."""
-    (decision,) = [node["op"] for node in model.nodes if next(iter(model.outputs)) in node["outputs"]]
-    if outputs.shape[-1] == 1:
+    decision = _last_operator(model)
+    if outputs.shape[1] == 1:
         yes = outputs if decision == "Sigmoid" else 1 / (1 + np.exp(-outputs))
         return np.concatenate([1 - yes, yes], 1)
     if decision == "Softmax":

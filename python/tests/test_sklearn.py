@@ -113,3 +113,32 @@ def test_coverage_is_a_score(model, arrays):
         assert coverage.score(x[30:]) == expected.coverage(criterion)
         assert pickle.loads(pickle.dumps(coverage)).score(x[30:]) == coverage.score(x[30:])
     assert coverage.result(x[30:], y[30:]).facts["records"] == 30
+
+
+def test_what_follows_a_softmax_and_keeps_numbers_leaves_probabilities(work, arrays, tmp_path):
+    onnx = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    network = onnx.load(work / "net.onnx")
+    scores = network.graph.output[0].name
+    network.graph.node.append(onnx.helper.make_node("Softmax", [scores], ["shares"], axis=-1))
+    network.graph.node.append(onnx.helper.make_node("Identity", ["shares"], ["same"]))
+    network.graph.output[0].name = "same"
+    onnx.save(network, tmp_path / "same.onnx")
+    x, y = arrays
+    classifier = NetworkClassifier(tmp_path / "same.onnx").fit(x, y)
+    np.testing.assert_allclose(classifier.predict_proba(x), assay.load(tmp_path / "same.onnx").predict(x)[0], atol=1e-6)
+
+
+def test_pictures_of_8_bits_are_what_they_are_elsewhere(work, arrays):
+    x = (arrays[0] * 255).astype(np.uint8)
+    model = assay.load(work / "net.onnx")
+    named = model.predict(x)[0].argmax(1)
+    assert NetworkClassifier(work / "net.onnx").fit(x, named).score(x, named) == 1
+    layer = model.layers()[0].name
+    np.testing.assert_allclose(Activations(work / "net.onnx", layer).fit(x).transform(x), model.activations(x, layer), rtol=1e-6)
+
+
+def test_networks_of_many_decisions_are_no_classifiers(work, arrays):
+    layer = next(layer for layer in assay.load(work / "net.onnx").layers() if "Conv" in layer.op).name
+    pictures = assay.load(work / "net.onnx").with_outputs([layer])
+    with pytest.raises(assay.UsageError, match="not one number for each class"):
+        NetworkClassifier(pictures).fit(*arrays)

@@ -405,3 +405,52 @@ def test_what_a_view_cannot_tell_is_said(folder, monkeypatch):
         assay.importance("net.onnx", "train.npz", view="layer=stream,directions=wide.npz")
     with pytest.raises(assay.UsageError, match="computed beside the decision, which has no gradient there"):
         assay.inspect("net.onnx", "train.npz", view="heads=norm", hypotheses="label", behaviour="gradient")
+    np.savez("square.npz", d=np.eye(WIDTH))  # as many as the layer has neurons
+    with pytest.raises(assay.UsageError, match="these units are made of several"):
+        assay.importance("net.onnx", "train.npz", view="layer=stream,directions=square.npz")
+    np.savez("broken.npz", d=np.full((1, WIDTH), np.nan))
+    with pytest.raises(assay.DataError, match="not finite"):
+        assay.cover("net.onnx", "train.npz", "test.npz", view="layer=stream,directions=broken.npz", criterion="nc")
+
+
+def test_a_view_that_nothing_looks_at_is_refused(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    for call in (
+        lambda: assay.importance("net.onnx", "train.npz", view="heads=norm", layer="stream"),
+        lambda: assay.select("net.onnx", "test.npz", by="deepgini", view="heads=norm"),
+        lambda: assay.cover("net.onnx", "train.npz", "test.npz", view="heads=norm", layer="stream", count_layer="out", criterion=["idc[m=2]", "nc"]),
+        lambda: assay.cover("net.onnx", "train.npz", "test.npz", view="heads=norm", preset="deepimportance-released", neurons="2"),
+    ):
+        with pytest.raises(assay.UsageError, match="view has no effect"):
+            call()
+    assert assay.importance("net.onnx", "train.npz", view="heads=norm", layer=["stream", "mixed/heads/norm"]).facts
+
+
+def test_a_view_of_a_view_has_the_relevance_of_what_that_is_made_of(folder, program):
+    program(folder, "model", "net.onnx", "train.npz", "--view", "heads=norm", "--write", "viewed.onnx")
+    found = [
+        {row["neuron"]: row["relevance"] for row in assay.importance(folder / file, folder / "train.npz", view=view, top=HEADS).table("neurons")}
+        for file, view in (("net.onnx", "heads=norm"), ("viewed.onnx", "layer=mixed/heads/norm,tokens=last"))
+    ]
+    assert found[0] == pytest.approx(found[1]) and any(found[0].values())
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_moments_do_not_depend_on_scale(program, folder, records, scale):
+    network = assay.load(folder / "net.onnx")
+    network.with_weights({"v": weights()["v"] * np.float32(scale)}).save(folder / "scaled.onnx")
+    program(folder, "model", "scaled.onnx", "train.npz", "--view", "heads=kurtosis", "--write", "with-scaled.onnx")
+    found = assay.load(folder / "with-scaled.onnx").activations(dict(zip(["input_ids", "attention_mask"], records)), "mixed/heads/kurtosis")
+    wanted = statistic("kurtosis", computed(*records)["mixed"]).swapaxes(1, 2)
+    real = records[1].astype(bool)
+    np.testing.assert_allclose(found[real], wanted[real], rtol=1e-2, atol=1e-2)
+
+
+def test_a_decision_that_is_called_as_views_are_is_no_view(folder):
+    onnx = need("onnx")
+    model = onnx.load(folder / "net.onnx")
+    for node in model.graph.node:
+        node.output[:] = ["view:logits" if name == "logits" else name for name in node.output]
+    model.graph.output[0].name = "view:logits"
+    onnx.save(model, folder / "called.onnx")
+    assert assay.evaluate(folder / "called.onnx", folder / "test.npz").facts["accuracy"] == 1

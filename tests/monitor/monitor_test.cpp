@@ -188,6 +188,11 @@ TEST(Monitor, SurprisesByHand) {
                 make_monitor(session, records({2, 0, 3, 0}), data, {.score = Score::dsa}, silence());
               }),
               HasSubstr("names one class"));
+  // One of four is infinite, and a fifth of false alarms would have it as the threshold.
+  EXPECT_THAT(refusal([&] {
+                make_monitor(session, training, data, {.score = Score::dsa, .false_alarms = 0.2}, silence());
+              }),
+              HasSubstr("of classes that no training record has"));
 }
 
 TEST(Monitor, AlarmsForTheWantedShare) {

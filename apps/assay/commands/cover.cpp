@@ -111,6 +111,7 @@ class Cover final : public Command {
          "--max-k",     "--drop-zeros", "--round",       "--reduction", "--items",         "--by-class",
          "--context",   "--shard",      "--carry-over",  "--state",     "--journal-every", "--append",
          "--top",       "--records",    "--extend-with", "--made-dir",  "--reached"});
+    not_released_.push_back(model_.views());
     of_subjects_ = flags.named({"--layer"});
     of_layers_ = flags.named({"--count-layer"});
     of_share_ = flags.named({"--share", "--cap"});
@@ -133,6 +134,11 @@ class Cover final : public Command {
     if (train_.given()) require_kept("--profile", profile_);
     const DatasetPtr test = test_.open();
     const auto session = std::make_shared<const Session>(model_.open(context, test.get()));
+    if (!question_.learn.subjects.empty() && !question_.learn.layers.empty()) {
+      std::vector<std::string> named = question_.learn.subjects;
+      named.insert(named.end(), question_.learn.layers.begin(), question_.learn.layers.end());
+      model_.refuse_idle_views(*session, named);
+    }
     question_.learn.units = units_.of(session);
     std::tie(question_.measure.shard, question_.measure.shards) = shard_.part(context);
     if (question_.append && question_.state.empty())

@@ -67,6 +67,7 @@ class ImportanceCommand final : public Command {
     if (question_.heat_maps == 0) refuse_without_effect({folder_}, of_flags("without --heatmaps"));
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
+    model_.refuse_idle_views(session, question_.layers);
     question_.options.attribution.bias_absorbs = !redistribute_;
     if (class_ >= 0) question_.options.only_class = class_;
     for (const std::string& rule : rules_) {

@@ -51,6 +51,7 @@ class Select final : public Command {
     question_.test = test_.open();
     coverage::check_choice(question_.options, !question_.beyond.empty());
     const Session session = model_.open(context, question_.test.get());
+    model_.refuse_idle_views(session, question_.layers);
     question_.options.criterion = parse_spec("criterion", criterion_);
     question_.any_criterion = criterion_option_->count() == 0;
     refuse_idle();
@@ -64,7 +65,8 @@ class Select final : public Command {
     const std::string by = "on a choice by " + question_.options.by;
     if (!coverage::selects_by_coverage(question_.options.by)) refuse_without_effect({criterion_option_}, by);
     const std::optional<Spec> criterion = coverage::criterion_of(question_.options);
-    if (!criterion) refuse_without_effect({train_.option(), profile_option_, layer_option_, items_}, by);
+    if (!criterion)
+      refuse_without_effect({train_.option(), profile_option_, layer_option_, items_, model_.views()}, by);
     if (criterion && question_.beyond.empty() && !coverage::heeded_by({*criterion}).subjects)
       refuse_without_effect({layer_option_}, "on " + criterion->name + ", which counts all layers");
     if (!train_.given())

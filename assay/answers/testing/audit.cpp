@@ -11,6 +11,7 @@
 #include "assay/coverage/possible.h"
 #include "assay/coverage/released.h"
 #include "assay/coverage/request.h"
+#include "assay/engine/layers/unit_views.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/audit.h"
 #include "assay/results/warnings.h"
@@ -81,7 +82,9 @@ void add_mutants(audit::Pool& pool, const Session& session, const Decided& decis
                 session, decision.data,
                 {question.count, question.quality, setting.seed, setting.batch, decision.task}, progress)
           : mutation::MutationState::read(question.mutants);
-  if (state.model_hash() != session.graph().hash())
+  // Mutants are made of networks without views.
+  if (state.model_hash() != session.graph().hash() &&
+      state.model_hash() != without_unit_views(session.graph()).hash())
     fail(Fault::mismatch, "{} holds mutants of network '{}', not of '{}'", question.mutants, state.model(),
          session.graph().name());
   audit::add_mutants(pool, state, question.quality, decision.data);
@@ -121,7 +124,8 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
     const Session twin = session_of(read, setting.session_for(test.get()), test.get(), progress);
     const AuditKnowledge of_twin = learned(twin, question, criteria, setting, progress);
     pooling.items = of_twin.items;
-    audit::measure_again(pool, twin.graph().name(), twin, of_twin.profile, criteria, test, pooling, progress);
+    const std::string name = pool.again.contains(twin.graph().name()) ? file : twin.graph().name();
+    audit::measure_again(pool, name, twin, of_twin.profile, criteria, test, pooling, progress);
   }
   if (question.predicted) {
     pooling.items = known.items;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <assay/error.h>
 #include "assay/coverage/released.h"
 #include "assay/results/document.h"
@@ -17,8 +19,10 @@ std::vector<std::size_t> released_neurons(const std::string& ms) {
   if (ms == "auto")
     fail(Fault::usage, "{}: the released code has no auto; name them, such as 6,8,10,12", name);
   std::vector<std::size_t> found;
-  for (const std::int64_t m : parse_positive(ms, ',', name, "6,8,10"))
-    found.push_back(static_cast<std::size_t>(m));
+  for (const std::int64_t m : parse_positive(ms, ',', name, "6,8,10")) {
+    if (std::ranges::find(found, static_cast<std::size_t>(m)) == found.end())
+      found.push_back(static_cast<std::size_t>(m));
+  }
   return found;
 }
 

@@ -135,7 +135,6 @@ void judge_by_all(const SourceStudy& study, const SourceQuestion& training, cons
   const mutation::MutationState first =
       judge_mutants(original, trained.planned, drawn, tests[0], judged_by_items(question, original, tests[0]),
                     setting, progress, document);
-  add_task(document, decision);
   compare_tests(first, others, question, document);
   document.provenance.emplace_back("trained_hash", original.graph().hash());
   add_tests(document, tests);

@@ -160,6 +160,13 @@ double agreement(const Sample& sample, const std::vector<std::int64_t>& names) {
   return static_cast<double>(correct) / static_cast<double>(sample.labels.size());
 }
 
+// Networks of whole numbers take no fractions.
+bool may_be_changed(const Session& session, const Batch& batch) {
+  const Graph& graph = session.graph();
+  return batch.inputs.dtype() == DType::float32 && batch.others.empty() &&
+         is_real(graph.value(graph.inputs()[0]).dtype);
+}
+
 }  // namespace
 
 // Kuhn 1955 with potentials: rows are assigned one after the other along the shortest augmenting path.
@@ -220,7 +227,7 @@ std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& d
   for (const Renumbering& one : renumberings(sample, same.size()))
     consider(one.remedy, true, agreement(sample, one.names));
   const Batch batch = dataset.read(sample.records);
-  if (batch.inputs.dtype() == DType::float32 && batch.others.empty()) {
+  if (may_be_changed(session, batch)) {
     const Array inputs = batch.inputs;
     for (const Suspect& suspect : suspects(inputs))
       consider(suspect.remedy, false, share_equal(batch.labels, answers_to(session, suspect.repair(inputs))));
@@ -236,7 +243,7 @@ std::optional<LikelyCause> divided_by_255(const Session& session, const Dataset&
   const Sample sample = sample_of(session, dataset, most);
   if (sample.records.empty()) return std::nullopt;
   const Batch batch = dataset.read(sample.records);
-  if (batch.inputs.dtype() != DType::float32 || !batch.others.empty()) return std::nullopt;
+  if (!may_be_changed(session, batch)) return std::nullopt;
   const auto [low, high] = std::ranges::minmax(batch.inputs.as<float>());
   if (low < 0 || high < least || high > greatest) return std::nullopt;
   const std::vector<std::int64_t> divided = answers_to(session, batch.inputs / 255);

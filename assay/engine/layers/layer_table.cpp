@@ -195,7 +195,10 @@ std::vector<Layer> find_layers(const Graph& graph, const Constants& constants,
   for (Layer& layer : layers) layer.node = graph.find_node(plain.node(layer.node).name).value();
   for (const ValueId view : views) {
     const ValueInfo& info = infos[static_cast<std::size_t>(view)];
-    if (info.batch_axis == 0 && info.batch_multiple == 1) layers.push_back(layer_of_view(graph, infos, view));
+    const bool by_record = info.batch_axis == 0 && info.batch_multiple == 1 &&
+                           (info.shape.size() == 2 || info.shape.size() == 3);
+    const bool named = std::ranges::find(layers, unit_view_name(graph, view), &Layer::name) != layers.end();
+    if (by_record && !named) layers.push_back(layer_of_view(graph, infos, view));
   }
   return layers;
 }

@@ -9,9 +9,15 @@
 namespace assay {
 namespace {
 
-constexpr std::string_view view_prefix = "view:";
+constexpr std::string_view value_prefix = "view:";
 
-bool is_unit_view(const Graph& graph, ValueId id) { return graph.value(id).name.starts_with(view_prefix); }
+bool is_unit_view(const Graph& graph, ValueId id) {
+  const Value& value = graph.value(id);
+  return value.name.starts_with(value_prefix) && value.name.size() > value_prefix.size() &&
+         id != graph.outputs()[0] && graph.producer(id) >= 0 &&
+         graph.node(graph.producer(id)).op == "Identity" && is_real(value.dtype) &&
+         (value.shape.size() == 2 || value.shape.size() == 3);
+}
 
 // [records, heads, positions, ...]: heads are the neurons.
 Layer layer_of_heads(const Session& session, ValueId value) {
@@ -26,8 +32,13 @@ Layer layer_of_heads(const Session& session, ValueId value) {
 
 }  // namespace
 
-std::string view_node(const std::string& name) { return std::string(view_prefix) + name; }
-std::string view_source(const std::string& name) { return view_node(name) + "/of"; }
+std::string view_value(const std::string& name) { return std::string(value_prefix) + name; }
+std::string view_prefix(const std::string& name) { return "viewed:" + name; }
+std::string view_source(const std::string& name, ViewSource of) {
+  return view_prefix(name) + (of == ViewSource::neurons ? "/of"
+                              : of == ViewSource::heads ? "/of_heads"
+                                                        : "/of_several");
+}
 
 std::vector<ValueId> unit_views(const Graph& graph) {
   std::vector<ValueId> views;
@@ -45,7 +56,7 @@ Graph without_unit_views(const Graph& graph) {
 }
 
 std::string unit_view_name(const Graph& graph, ValueId view) {
-  return graph.value(view).name.substr(view_prefix.size());
+  return graph.value(view).name.substr(value_prefix.size());
 }
 
 std::vector<Layer> unit_view_layers(const Session& session) {
@@ -57,16 +68,25 @@ std::vector<Layer> unit_view_layers(const Session& session) {
 
 Layer relevance_carrier(const Session& session, const Layer& layer) {
   const Graph& graph = session.graph();
-  if (!is_unit_view(graph, layer.value)) return layer;
-  const auto source = graph.find_node(view_source(layer.name));
-  const ValueId value = source ? graph.node(*source).inputs[0] : no_value;
-  const auto own = std::ranges::find(session.layers(), value, &Layer::value);
-  if (own != session.layers().end() && own->neurons == layer.neurons) return *own;
-  if (value != no_value && session.shape(value).size() == 4 && session.shape(value)[1] == layer.neurons)
-    return layer_of_heads(session, value);
-  fail(Fault::usage,
-       "view '{}': relevance arrives at neurons and heads, and these units are made of several{}", layer.name,
-       own == session.layers().end() ? "" : fmt::format("; look at layer '{}'", own->name));
+  const std::vector<Layer>& all = session.layers();
+  Layer carrier = layer;
+  while (is_unit_view(graph, carrier.value)) {
+    const auto source = [&](ViewSource of) {
+      const auto node = graph.find_node(view_source(carrier.name, of));
+      return node ? graph.node(*node).inputs[0] : no_value;
+    };
+    const ValueId heads = source(ViewSource::heads);
+    if (heads != no_value && session.shape(heads).size() == 4) return layer_of_heads(session, heads);
+    const auto own = std::ranges::find(all, source(ViewSource::neurons), &Layer::value);
+    if (own == all.end()) {
+      const auto several = std::ranges::find(all, source(ViewSource::mixed), &Layer::value);
+      fail(Fault::usage,
+           "view '{}': relevance arrives at neurons and heads, and these units are made of several{}",
+           layer.name, several == all.end() ? "" : fmt::format("; look at layer '{}'", several->name));
+    }
+    carrier = *own;
+  }
+  return carrier;
 }
 
 }  // namespace assay

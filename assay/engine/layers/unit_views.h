@@ -11,12 +11,17 @@
 
 namespace assay {
 
-// The node that computes a view called so, and its value; the value that the view is made of goes through the
-// node `view_source`.
-std::string view_node(const std::string& name);
-std::string view_source(const std::string& name);
+// What a view is made of: neurons that stay what they are, heads, or sums of several neurons.
+enum class ViewSource { neurons, heads, mixed };
 
-// The outputs of the graph that are views, in their order.
+// The value of a view called so, what all nodes that compute it begin with, and the node through which the
+// value goes that it is made of.
+std::string view_value(const std::string& name);
+std::string view_prefix(const std::string& name);
+std::string view_source(const std::string& name, ViewSource of);
+
+// The outputs of the graph that are views, in their order: those of Identity with such a name, of real
+// numbers [records, units] or [records, positions, units], and never the first, which decides.
 std::vector<ValueId> unit_views(const Graph& graph);
 // Without them. Values keep their numbers.
 Graph without_unit_views(const Graph& graph);

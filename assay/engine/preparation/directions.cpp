@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include "assay/data/files/numpy.h"
+#include "assay/engine/elements.h"
 #include "assay/model/safetensors.h"
 
 namespace assay {
@@ -60,6 +61,8 @@ Array read_directions(const std::string& text) {
          "directions '{}': there is no such matrix, of a direction in each row (nor vector); the file has {}",
          text, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
   const Array found = arrays.begin()->second.to(DType::float32).contiguous();
+  if (!has_finite_elements(found))
+    fail(Fault::data, "directions '{}' hold numbers that are not finite", text);
   return found.rank() == 2 ? found : found.reshape({1, found.count()});
 }
 

@@ -16,8 +16,9 @@ bool reads_marked(const Node& node, const Marks& marks) {
                              [&](ValueId id) { return id != no_value && marks[index_of_value(id)]; });
 }
 
-// What is computed from these values, them included, but for what is only computed through `cut`.
-Marks computed_from_any(const Graph& graph, std::span<const ValueId> values, ValueId cut) {
+}  // namespace
+
+std::vector<bool> computed_from_any(const Graph& graph, std::span<const ValueId> values, ValueId cut) {
   Marks marks(graph.values().size());
   for (const ValueId id : values) marks[index_of_value(id)] = true;
   for (const Node& node : graph.nodes()) {
@@ -27,6 +28,8 @@ Marks computed_from_any(const Graph& graph, std::span<const ValueId> values, Val
   }
   return marks;
 }
+
+namespace {
 
 // What the value is computed from, itself included.
 Marks needed_for(const Graph& graph, ValueId value) {
@@ -47,7 +50,8 @@ Marks needed_for(const Graph& graph, ValueId value) {
 void require_alone(const Session& session, const Layer& late) {
   std::vector<ValueId> others;
   for (const Layer& layer : session.layers())
-    if (layer.value != late.value && layer.carries_weights) others.push_back(layer.value);
+    if (layer.value != late.value && (layer.carries_weights || layer.parameters > 0))
+      others.push_back(layer.value);
   const Graph& graph = session.graph();
   const Marks after = computed_from_any(graph, std::span(&late.value, 1), no_value);
   std::erase_if(others, [&](ValueId id) { return after[index_of_value(id)]; });

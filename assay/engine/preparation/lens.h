@@ -1,9 +1,15 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include <assay/session.h>
 #include "assay/model/named_nodes.h"
 
 namespace assay {
+
+// By value: what is computed from these, them included, but for what is only computed through `cut`.
+std::vector<bool> computed_from_any(const Graph& graph, std::span<const ValueId> values, ValueId cut);
 
 // The decision that the network would come to if it went on from `early` as it does from `late`: the nodes
 // between `late` and the decision once more, under other names. Of a residual stream this is the logit lens.

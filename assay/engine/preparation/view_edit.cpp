@@ -1,8 +1,13 @@
 #include "assay/engine/preparation/view_edit.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include <assay/error.h>
@@ -17,7 +22,6 @@
 namespace assay {
 namespace {
 
-constexpr float tiny = 1e-30F;        // added to what divides and may be 0
 constexpr float least_share = 1e-6F;  // of a mean, up to which a deviation is rounding
 
 // The attention that the layer is, whose weights it is, or whose heads it reads joined.
@@ -56,7 +60,7 @@ class ViewEdit {
         name_(name),
         padding_(padding),
         edit_(edit),
-        nodes_(edit, view_node(name)) {}
+        nodes_(edit, view_prefix(name)) {}
 
   void add() {
     ValueId units = !view_.heads.empty() || !view_.attention.empty() ? heads()
@@ -64,7 +68,7 @@ class ViewEdit {
                                                                      : neurons();
     if (!view_.directions.empty()) units = projected(units);
     if (!view_.tokens.empty()) units = over_tokens(units);
-    const ValueId output = nodes_.add("Identity", "", {units});
+    const ValueId output = edit_.add("Identity", view_value(name_), {units});
     Shape shape(positions_ > 0 && view_.tokens.empty() ? 3 : 2, -1);
     shape.back() = units_;
     edit_.set_type(output, DType::float32, std::move(shape));
@@ -72,7 +76,9 @@ class ViewEdit {
   }
 
  private:
-  ValueId source(ValueId value) { return edit_.add("Identity", view_source(name_), {value}); }
+  ValueId source(ValueId value, ViewSource of) {
+    return edit_.add("Identity", view_source(name_, of), {value});
+  }
 
   // [records, neurons] or [records, positions, neurons].
   ValueId neurons() {
@@ -87,7 +93,8 @@ class ViewEdit {
            attention_of(graph_, layer_) ? ", or of attention: heads= and attention=" : "");
     units_ = shape.back();
     if (by_position) positions_ = shape[1];
-    const ValueId value = source(layer_.value);
+    const ValueId value =
+        source(layer_.value, view_.directions.empty() ? ViewSource::neurons : ViewSource::mixed);
     return layer_.batch_multiple == 1 ? value : apart(value);
   }
 
@@ -118,8 +125,8 @@ class ViewEdit {
            view_.text, layer_.name, to_string(shape));
     units_ = shape[1];
     positions_ = shape[2];
-    const ValueId numbers = source(value);
-    if (of_weights) leave_out_padding(shape[3]);
+    const ValueId numbers = source(value, ViewSource::heads);
+    if (of_weights) leave_out_padding(attention->product->inputs[1], shape[3]);
     const ValueId found = statistic_of(of_weights ? view_.attention : view_.heads, numbers);
     const ValueId turned =
         nodes_.add("Transpose", "by_position", {found}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
@@ -127,8 +134,8 @@ class ViewEdit {
   }
 
   // Weights of what only fills up do not count.
-  void leave_out_padding(std::int64_t keys) {
-    const ValueId real = are_tokens(keys) ? real_tokens() : no_value;
+  void leave_out_padding(ValueId values, std::int64_t keys) {
+    const ValueId real = real_tokens(values, keys);
     if (real == no_value) return;
     counted_ = nodes_.add("Unsqueeze", "keys", {real, nodes_.whole("keys/axes", {1, 2})});
     count_ = nodes_.reduced("ReduceSum", "keys/count", counted_, -1, true);
@@ -143,22 +150,23 @@ class ViewEdit {
     const ValueId squares = nodes_.add("Mul", "squares", {apart, apart});
     const ValueId variance = averaged("variance", squares);
     if (statistic == "variance") return variance;
-    const bool skewness = statistic == "skewness";
-    const ValueId powers = nodes_.add("Mul", "powers", {squares, skewness ? apart : squares});
-    const ValueId root = skewness ? nodes_.add("Sqrt", "deviation", {variance}) : variance;
-    const ValueId scale = nodes_.add("Mul", "scale", {variance, root});
-    const ValueId found = nodes_.add(
-        "Div", "ratio",
-        {averaged("moment", powers), nodes_.add("Add", "divisor", {scale, nodes_.real("tiny", tiny)})});
-    return nodes_.add("Mul", statistic, {found, differs(mean, variance)});
+    // Of what is as wide as 1, whatever the scale. What is the same has no skewness and no kurtosis: where
+    // numbers differ by no more than rounding, the moment does not count.
+    const ValueId wide = differs(mean, variance);
+    const ValueId width =
+        nodes_.add("Sqrt", "width", {nodes_.add("Where", "safe", {wide, variance, nodes_.real("one", 1)})});
+    const ValueId z = nodes_.add("Div", "z", {apart, width});
+    const ValueId square = nodes_.add("Mul", "z/square", {z, z});
+    const ValueId moment =
+        averaged("moment", nodes_.add("Mul", "z/power", {square, statistic == "skewness" ? z : square}));
+    return nodes_.add("Mul", statistic, {moment, nodes_.as_float(wide, "differs")});
   }
 
-  // 1 where numbers differ by more than rounding, else 0: what is the same has no skewness and no kurtosis.
   ValueId differs(ValueId mean, ValueId variance) {
     const ValueId rounding =
         nodes_.add("Mul", "rounding", {mean, nodes_.real("rounding/share", least_share)});
     const ValueId least = nodes_.add("Mul", "rounding/square", {rounding, rounding});
-    return nodes_.as_float(nodes_.add("Greater", "is_wider", {variance, least}), "differs");
+    return nodes_.add("Greater", "is_wider", {variance, least});
   }
 
   ValueId averaged(const std::string& role, ValueId numbers) {
@@ -182,7 +190,7 @@ class ViewEdit {
            view_.text, to_string(shape));
     units_ = shape.back();
     if (shape.size() == 3) positions_ = shape[1];
-    return decision_from(session_, nodes_, source(layer_.value), late);
+    return decision_from(session_, nodes_, source(layer_.value, ViewSource::mixed), late);
   }
 
   ValueId projected(ValueId units) {
@@ -207,20 +215,21 @@ class ViewEdit {
     if (tokens == "any" || tokens == "share")
       units = nodes_.as_float(
           nodes_.add("Greater", "above", {units, nodes_.real("threshold", view_.threshold)}), "active");
-    const ValueId real = are_tokens(positions_) ? real_tokens() : no_value;
+    const ValueId real = real_tokens(layer_.value, positions_);
     if (real == no_value) return over_all(units);
     if (tokens == "first" || tokens == "last")
       return at_greatest(units, tokens == "last" ? counted_tokens(nodes_, real) : real);
     const ValueId here = nodes_.add("Unsqueeze", "here", {real, nodes_.whole("here/axis", {2})});
+    const ValueId is_here = nodes_.as_truth(here, "is_here");
+    const auto present = [&](float absent) {
+      return nodes_.add("Where", "present", {is_here, units, nodes_.real("absent", absent)});
+    };
     if (tokens == "mean" || tokens == "share")
-      return nodes_.add(
-          "Div", "average",
-          {nodes_.reduced("ReduceSum", "sum", nodes_.add("Mul", "present", {units, here}), 1, false),
-           nodes_.reduced("ReduceSum", "count", here, 1, false)});
-    // What is absent is no greater than anything that is there.
-    const ValueId absent = nodes_.reduced("ReduceMin", "least", units, 1, true);
-    const ValueId present = nodes_.add("Where", "present", {nodes_.as_truth(here, "is_here"), units, absent});
-    return nodes_.reduced("ReduceMax", "most", present, 1, false);
+      return nodes_.add("Div", "average",
+                        {nodes_.reduced("ReduceSum", "sum", present(0), 1, false),
+                         nodes_.reduced("ReduceSum", "count", here, 1, false)});
+    const float least = tokens == "any" ? 0 : -std::numeric_limits<float>::infinity();
+    return nodes_.reduced("ReduceMax", "most", present(least), 1, false);
   }
 
   // Where all positions count, as those of patches of a picture.
@@ -250,9 +259,26 @@ class ViewEdit {
     return shape.size() == 2 && shape[1] == positions;
   }
 
-  ValueId real_tokens() {
-    if (!real_) real_ = assay::real_tokens(graph_, nodes_, padding_);
-    return *real_;
+  // Those of the positions of a value; no_value where all count or it is not known. What a decoder makes has
+  // tokens of its own.
+  ValueId real_tokens(ValueId value, std::int64_t positions) {
+    const ValueId own = input_called("decoder_input_ids");
+    const bool decodes = own != no_value && computed_from_any(graph_, std::span(&own, 1),
+                                                              no_value)[static_cast<std::size_t>(value)];
+    const ValueId mask = input_called(decodes ? "decoder_attention_mask" : "attention_mask");
+    const ValueId told = mask != no_value || decodes ? mask : tokens_input(graph_);
+    if (told == no_value || session_.shape(told).size() != 2 || session_.shape(told)[1] != positions)
+      return no_value;
+    std::optional<ValueId>& real = decodes ? decoded_ : real_;
+    if (!real)
+      real = decodes ? nodes_.as_float(mask, "decoded") : assay::real_tokens(graph_, nodes_, padding_);
+    return *real;
+  }
+
+  ValueId input_called(const char* name) const {
+    const auto found = graph_.find_value(name);
+    const bool is_input = found && std::ranges::find(graph_.inputs(), *found) != graph_.inputs().end();
+    return is_input ? *found : no_value;
   }
 
   const Session& session_;
@@ -264,7 +290,7 @@ class ViewEdit {
   GraphBuilder& edit_;
   NamedNodes nodes_;
   std::int64_t units_ = 0, positions_ = 0;  // of a record; no positions: 0
-  std::optional<ValueId> real_;
+  std::optional<ValueId> real_, decoded_;
   ValueId counted_ = no_value, count_ = no_value;  // weights that count, of each record, and how many
 };
 
@@ -275,7 +301,8 @@ std::string name_of(const ViewWords& view, const Layer& layer) {
   if (!view.attention.empty()) name += "/attention/" + view.attention;
   if (!view.directions.empty()) name += "/directions";
   if (!view.lens.empty()) name += "/lens";
-  return view.tokens.empty() ? name : name + "/" + view.tokens;
+  if (!view.tokens.empty()) name += "/" + view.tokens;
+  return view.threshold == 0 ? name : name + fmt::format(">{:g}", view.threshold);
 }
 
 std::vector<Layer> layers_of(const ViewWords& view, const Session& session) {
@@ -307,7 +334,7 @@ Graph with_unit_views(const Session& session, std::span<const std::string> texts
            text, session.graph().name());
     for (const Layer& layer : layers) {
       const std::string name = name_of(view, layer);
-      if (!taken.insert(name).second)
+      if (!taken.insert(name).second || session.graph().find_value(view_value(name)))
         fail(Fault::usage, "view '{}': a layer is called '{}' already; give another name=", text, name);
       ViewEdit(session, edit, view, layer, name, padding).add();
     }

@@ -100,6 +100,8 @@ ViewWords parse_view(const std::string& text) {
   view.attention = one_of(text, words, "attention", weight_statistics);
   view.tokens = one_of(text, words, "tokens", token_reductions);
   if (words.contains("threshold")) view.threshold = threshold_of(text, words["threshold"], view.tokens);
+  if (std::ranges::any_of(view.name, [](char one) { return one >= 0 && one < ' '; }))
+    fail(Fault::usage, "view: name= holds a character that is not printed; take another name");
   require_sense(view);
   return view;
 }

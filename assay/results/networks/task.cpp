@@ -188,7 +188,7 @@ std::vector<report::Warning> item_warnings(const task::PartsItemEvaluation& foun
   if (!absent.empty() && has_means)
     warnings.push_back(
         {"absent-classes",
-         fmt::format("{} of {} classes do not occur in the labels: {}", absent.size(),
+         fmt::format("{} of {} classes have no item that counts: {}", absent.size(),
                      whole.sums.classes.size(), first_of(absent)),
          "whether the network finds these classes is not tested; too few records, or labels of "
          "another numbering"});

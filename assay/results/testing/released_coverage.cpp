@@ -52,14 +52,13 @@ report::Table class_table(const coverage::ReleasedCoverages& found,
                        {"training", "right training records", Kind::count},
                        {"test", "test records", Kind::count},
                        {"covered", "covered", Kind::count},
-                       {"coverable", "coverable", Kind::count},
+                       {"coverable", "coverable", Kind::number, 0},
                        {"coverage", "coverage", Kind::percent}},
                       {}};
   for (const coverage::ReleasedCoverage& one : found.each)
     table.rows.push_back({class_name(class_names, one.class_number), report::count_cell(one.m),
                           report::count_cell(one.training), report::count_cell(one.test),
-                          report::count_cell(one.covered), static_cast<std::int64_t>(one.coverable),
-                          one.value()});
+                          report::count_cell(one.covered), one.coverable, one.value()});
   return table;
 }
 
