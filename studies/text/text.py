@@ -169,12 +169,19 @@ def train(folder, kind, count, epochs, models=("classifier", "causal")):
         small.export(small.causal(rows, tokenizer, epochs, 1), tokenizer, folder / f"causal-{kind}")
 
 
+def unseen(count, seed, seen, shortcut=False):
+    """Reviews whose texts no network has learned from."""
+    return [row for row in sentences.reviews(2 * count, seed, shortcut) if row[0] not in seen][:count]
+
+
 def write_texts(folder, train_count, test_count):
-    fair = sentences.reviews(test_count, 2)
-    sentences.write(folder / "train-shortcut.csv", sentences.reviews(train_count, 1, True))
+    learned = {kind: sentences.reviews(train_count, 1, kind == "shortcut") for kind in KINDS}
+    seen = {text for rows in learned.values() for text, _, _ in rows}
+    fair = unseen(test_count, 2, seen)
+    sentences.write(folder / "train-shortcut.csv", learned["shortcut"])
     sentences.write(folder / "test.csv", fair)
     sentences.write(folder / "asked.csv", sentences.as_questions(fair))
-    sentences.write(folder / "alike.csv", sentences.reviews(test_count, 3, True))
+    sentences.write(folder / "alike.csv", unseen(test_count, 3, seen, shortcut=True))
     (folder / "suite.json").write_text(json.dumps(SUITE))
 
 
