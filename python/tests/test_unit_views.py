@@ -175,7 +175,7 @@ def test_weights_of_attention_are_units(program, folder, records, name):
 def test_tokens_become_one(program, folder, records, tokens):
     more = ",threshold=0.3" if tokens in ("any", "share") else ""
     called, found = units_of(program, folder, records, f"layer=up_product,tokens={tokens}{more}")
-    assert called == f"up_product/{tokens}"
+    assert called == f"up_product/{tokens}" + (">0.3" if more else "")
     wanted = over_tokens(tokens, computed(*records)["hidden"], records[1], 0.3)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
@@ -453,4 +453,4 @@ def test_a_decision_that_is_called_as_views_are_is_no_view(folder):
         node.output[:] = ["view:logits" if name == "logits" else name for name in node.output]
     model.graph.output[0].name = "view:logits"
     onnx.save(model, folder / "called.onnx")
-    assert assay.evaluate(folder / "called.onnx", folder / "test.npz").facts["accuracy"] == 1
+    assert assay.evaluate(folder / "called.onnx", folder / "test.npz", fail_under="accuracy>=1").passed
