@@ -15,7 +15,7 @@
 namespace assay::monitor {
 namespace {
 
-constexpr std::array<std::pair<Score, const char*>, 4> scores{
+constexpr std::array<std::pair<Score, const char*>, 4> score_names{
     {{Score::max_logit, "max-logit"}, {Score::energy, "energy"}, {Score::mdsa, "mdsa"}, {Score::dsa, "dsa"}}};
 
 // The least number that the share of further records above it is at most `share`, on average: of n scores the
@@ -37,7 +37,7 @@ double threshold_of(std::vector<double> found, double share) {
 
 Score parse_score(const std::string& name) {
   std::vector<std::string> names;
-  for (const auto& [score, text] : scores) {
+  for (const auto& [score, text] : score_names) {
     if (name == text) return score;
     names.emplace_back(text);
   }
@@ -46,7 +46,7 @@ Score parse_score(const std::string& name) {
 }
 
 std::string to_string(Score score) {
-  return std::ranges::find(scores, score, [](const auto& one) { return one.first; })->second;
+  return std::ranges::find(score_names, score, [](const auto& one) { return one.first; })->second;
 }
 
 std::vector<double> scores_of(const Session& monitor, const DatasetPtr& dataset, std::size_t batch,
