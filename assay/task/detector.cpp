@@ -559,13 +559,13 @@ std::vector<Detector::Score> Detector::scores_of(const Views& views, std::size_t
   return all;
 }
 
-// Scores that depend on no other one, in the order in which they lie in memory.
 bool Detector::only_fills(const PartView& boxes, std::size_t box) {
   for (std::size_t i = 0; i < 4; ++i)
     if (boxes.at(box, i) != -1) return false;
   return true;
 }
 
+// Scores that depend on no other one, in the order in which they lie in memory.
 void Detector::collect_columns(const Views& views, std::vector<std::vector<Detection>>& found) const {
   const PartView &scores = scores_in(views), &boxes = views.parts.at(BoxPart::box);
   std::vector<float> objectness(views.boxes);

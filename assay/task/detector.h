@@ -164,9 +164,9 @@ class Detector {
   Box box_of(const PartView& view, std::size_t box) const;
   Box box_in_head(std::size_t box, const Offsets& numbers) const;
   std::vector<Score> scores_of(const Views& views, std::size_t box) const;
-  // Detections that are sure enough, by class, before any is suppressed.
   // A row of -1, which fills up outputs of another number of rows for each record.
   static bool only_fills(const PartView& boxes, std::size_t box);
+  // Detections that are sure enough, by class, before any is suppressed.
   void collect_columns(const Views& views, std::vector<std::vector<Detection>>& found) const;
   void collect_boxes(const Views& views, std::vector<std::vector<Detection>>& found) const;
   // Which box and which of its scores a number of the output is.

@@ -113,3 +113,11 @@ def test_questions_take_bytes_as_the_network_does(networks):
         assert assay.evaluate(network, (x, y)).test_accuracy == 1
     attacked = assay.attack(assay.load(networks[1]), (x, y), attack="fgsm[eps=0.1]")  # whose range is known
     assert attacked.headline
+
+
+def test_what_may_be_wrong_with_bytes_is_looked_for_in_whole_numbers(networks):
+    """Labels that the network almost never names: a likely cause is looked for, which no fraction can be."""
+    x = numbers((40, 2, 4, 4), np.uint8)
+    y = x.astype(np.float32).mean((2, 3)).argmin(1)
+    for network in networks:
+        assert assay.evaluate(network, (x, y)).test_accuracy == 0

@@ -72,6 +72,7 @@ TEST_F(RanksProgram, EvaluateAndImportanceAreTheSame) {
   write_plain_data();
   expect_same("evaluate --model net.onnx --data more-images-idx3-ubyte --predictions said.csv", {"said.csv"},
               {3});
+  expect_same("evaluate --model net.onnx --data more-images-idx3-ubyte --task embedding", {}, {3});
   expect_same("importance --model net.onnx --data more-images-idx3-ubyte --layer hidden", {}, {4});
 }
 

@@ -199,6 +199,19 @@ TEST(Boxes, NaNIsNoDetection) {
   EXPECT_EQ(judged(*task, output, {0, 0, 0, 10, 10}).classes[0].decided, 1U);
 }
 
+// Outputs of another number of boxes for each record are filled up by rows of -1, whose product of objectness
+// and score would be 1.
+TEST(Boxes, ARowThatOnlyFillsIsNoDetection) {
+  const std::vector<float> output = {0,  0,  10, 10, 0.9F, 0.8F,  //
+                                     -1, -1, -1, -1, -1,   -1};
+  for (const std::string nms : {"0.7", "none"}) {
+    const auto task =
+        made("boxes[format=yolo5,boxes=xyxy,nms=" + nms + "]",
+             {.output = {2, 6}, .targets = 5, .input = {3, 100, 200}, .outputs = {{"o", {2, 6}}}});
+    EXPECT_EQ(judged(*task, output, {0, 0, 0, 10, 10}).classes[0].decided, 1U);
+  }
+}
+
 TEST(Boxes, LabelsThatAreWrongAreNamed) {
   const auto task = made("boxes", boxes_of_yolo(2, 7, 1));
   const std::vector<float> output(42, 0);
@@ -383,6 +396,7 @@ TEST(Boxes, OfHeadsThatDoNotFitAreRefused) {
               HasSubstr("2 boxes for each of 4 x 4 cells of 8"));
   EXPECT_THAT(said(heads.text("yolo5-heads", ",outputs=small")),
               HasSubstr("1 names in outputs= for 2 grids"));
+  EXPECT_THAT(said(heads.text("yolo5-heads", ",size=16x8,outputs=small+small")), HasSubstr("'small'"));
   EXPECT_THAT(said("boxes[format=yolo5-heads,strides=4+8+16,anchors=" + heads.file + "]"),
               HasSubstr("holds 4 anchors, which are not as many for each of 3 grids"));
   std::ofstream(heads.file) << "4,4,8,8\n";
