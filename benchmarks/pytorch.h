@@ -1,11 +1,12 @@
 #pragma once
 
-// PyTorch as a user of it would have it: scripts beside this file, run by /usr/bin/python3 in a process of
-// their own.
+// PyTorch as a user of it would have it: scripts beside this file, run in a process of their own by the
+// Python that ASSAY_PEERS names (side_by_side.sh sets it; default: /usr/bin/python3).
 
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,8 +18,10 @@ namespace assay::bench {
 inline std::vector<double> pytorch(const std::string& script, const std::string& arguments,
                                    std::size_t threads, std::size_t numbers) {
   const std::string here(__FILE__);
-  const std::string command = fmt::format("OMP_NUM_THREADS={} /usr/bin/python3 {}/{} {}", threads,
-                                          here.substr(0, here.rfind('/')), script, arguments);
+  const char* const peers = std::getenv("ASSAY_PEERS");
+  const std::string command =
+      fmt::format("OMP_NUM_THREADS={} '{}' {}/{} {}", threads, peers != nullptr ? peers : "/usr/bin/python3",
+                  here.substr(0, here.rfind('/')), script, arguments);
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start python3");
   std::vector<double> found;

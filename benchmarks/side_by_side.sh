@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Assay beside its strongest peers, in one run: ratios, with the versions of the peers. Run it on an idle machine.
-# Usage: benchmarks/side_by_side.sh [THREADS [RECORDS [MODEL.onnx...]]] (default: 2 threads, 4096 records, fourteen networks)
+# Usage: benchmarks/side_by_side.sh [THREADS [RECORDS [MODEL.onnx...]]] (default: 2 threads, 4096 records, fourteen small networks
+# and fifteen of their real size). ASSAY_PEERS names a Python with numpy, onnx, onnxruntime and torch; without it they are
+# fetched from PyPI into build/peers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 threads=${1:-2}
@@ -11,16 +13,14 @@ cmake --build --preset release --target bench_attacks bench_coverage bench_explo
   bench_relevance bench_training assay_program >/dev/null
 bin=$PWD/build/release/benchmarks
 log=$PWD/build/side_by_side.txt
-peers=$PWD/build/peers
-if command -v npm >/dev/null && [ ! -d "$peers/node_modules/onnxruntime-node" ]; then
-  mkdir -p "$peers"
-  npm install --prefix "$peers" --ignore-scripts --no-audit --no-fund onnxruntime-node >/dev/null 2>&1 ||
-    echo "SKIPPED: npm has no onnxruntime-node" >&2
+if [ -z "${ASSAY_PEERS:-}" ]; then
+  # Current releases from PyPI, in a folder of their own; the first time this fetches some gigabytes.
+  export ASSAY_PEERS=$PWD/build/peers/bin/python
+  [ -x "$ASSAY_PEERS" ] || python3 -m venv "$PWD/build/peers"
+  "$ASSAY_PEERS" -m pip install --quiet --upgrade numpy onnx onnxruntime torch
 fi
-if [ -d "$peers/node_modules/onnxruntime-node" ]; then
-  export NODE_PATH=$peers/node_modules
-  export ASSAY_ONNXRUNTIME="node $PWD/benchmarks/onnxruntime_forward.cjs"
-fi
+export ASSAY_ONNXRUNTIME="'$ASSAY_PEERS' $PWD/benchmarks/onnxruntime_forward.py"
+export ASSAY_PROGRAM=$PWD/build/release/bin/assay
 {
 echo "== start of the program"
 python3 - "$PWD/build/release/bin/assay" <<'EOF'
@@ -40,6 +40,8 @@ echo "== forward passes: ONNX Runtime"
 [ $# -eq 0 ] || exit 0
 echo "== the same on one thread"
 "$bin/bench_forward" 1 "$records"
+echo "== networks of their real size: ONNX Runtime"
+"$ASSAY_PEERS" -W ignore benchmarks/large_networks.py --threads "$threads" 2>/dev/null
 echo "== relevance: a forward pass"
 "$bin/bench_relevance" "$threads"
 echo "== eleven criteria: a forward pass"

@@ -29,6 +29,10 @@ section == "start" && /processor/ { row("start, " $1, $2, "at most 0.15", "secon
   if (index($0, "forward/peer")) row("forward, " $1, after("forward/peer"), wish, "ONNX Runtime's time")
   row("forward and gradient, " $1, after("gradient/forward"), "at most 3", "a forward pass")
 }
+section == "networks" && /ONNX Runtime/ && $1 != "network" {
+  row("forward, " $1 ", " $5 " % of the peak", $4, $1 == "mlp" || $1 == "lstm" ? "at most 0.5" : "at most 0.9", "ONNX Runtime's time")
+  if ($7 != "-") row("memory of evaluate, " $1, $7 / $8, "-", "ONNX Runtime's peak")
+}
 section == "relevance:" && / epsilon / {
   row("relevance, " $1 ", batches of " after("batches of "), after("ratio"), "at most 3", "a forward pass")
 }

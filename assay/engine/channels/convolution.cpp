@@ -1,13 +1,13 @@
-// Convolutions.
+// Convolutions, and transposed ones.
 
 #include "assay/engine/channels/linear.h"
+#include "assay/engine/padding.h"
 
 namespace assay::channels {
 namespace {
 
-// The operand with the padding of the windows around it.
-Value padded(Compiler& compiler, ValueId id, const SlidingWindow& window) {
-  const Value plain = compiler.channels_last(id);
+// An operand that lies with channels last, with the padding of the windows around it.
+Value padded(Compiler& compiler, const Value& plain, const SlidingWindow& window) {
   Shape shape = plain.shape;
   bool changed = false;
   for (std::size_t d = 0; d < window.left.size(); ++d) {
@@ -68,14 +68,36 @@ void compile_groups(Compiler& compiler, const Value& operand, const Value& resul
   compiler.add(std::make_unique<Linear>(operand, result, std::move(map), std::move(weights), channels,
                                         value_of(parts.added), parts.finish));
 }
-}  // namespace
+// Through windows of the operand, which has its padding around it.
+void add_convolution(Compiler& compiler, const Value& operand, const Value& result,
+                     const SlidingWindow& window, std::int64_t groups, const Folded& parts) {
+  Windows windows = windows_of(operand, window, result.shape, compiler.rows());
+  if (operand.shape[0] == groups && result.shape[0] == groups)
+    compile_depthwise(compiler, operand, result, std::move(windows), parts);
+  else
+    compile_groups(compiler, operand, result, std::move(windows), groups, parts);
+}
 
-bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+bool has_float_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const Shape& input = shape_of(node.inputs[0]);
   if (input.size() < 3 || !is_float_constant(graph, node, 1)) return false;
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != no_value;
   if (has_bias && !is_float_constant(graph, node, 2)) return false;
   return graph.constant(node.inputs[1]).shape().size() == input.size();
+}
+
+// The way back from the results of a ConvTranspose, whose kernel is [operand's][group's results][taps].
+Backwards way_of_transposed(const Graph& graph, const Node& node, const Shape& input, const Shape& output) {
+  const Array& kernel = graph.constant(node.inputs[1]);
+  const Shape& sizes = kernel.shape();
+  const std::int64_t groups = node.integer("group", 1);
+  return {transposed_window(node, input, output, {sizes.begin() + 2, sizes.end()}), groups, sizes[0] / groups,
+          sizes[1], floats(kernel)};
+}
+}  // namespace
+
+bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  return has_float_kernel(graph, node, shape_of);
 }
 
 void compile_convolution(Compiler& compiler, const Node& node) {
@@ -87,13 +109,9 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   const Shape shape = compiler.shape(node.outputs[0]), strides = channels_last_strides(shape);
   const bool depthwise = channels == 1 && units == 1;
   Folded parts = folded(compiler, node, strides, !depthwise);
-  const Value operand = padded(compiler, node.inputs[0], window);
+  const Value operand = padded(compiler, compiler.channels_last(node.inputs[0]), window);
   const Value result = compiler.fresh(shape, strides);
-  Windows windows = windows_of(operand, window, shape, compiler.rows());
-  if (depthwise)
-    compile_depthwise(compiler, operand, result, std::move(windows), parts);
-  else
-    compile_groups(compiler, operand, result, std::move(windows), groups, parts);
+  add_convolution(compiler, operand, result, window, groups, parts);
   compiler.define(parts.result, result);
   if (!compiler.carries_gradient(parts.result)) return;
   Backwards back{window, groups, units, channels, std::move(parts.weights)};
@@ -101,6 +119,42 @@ void compile_convolution(Compiler& compiler, const Node& node) {
               [=, &compiler, way = std::move(back), in = node.inputs[0]](const Value& gradient) {
                 const Value given = before_finish(compiler, parts, result, gradient);
                 if (compiler.carries_gradient(in)) bring_back(compiler, way, in, given);
+              });
+}
+
+// Results that no tap meets would be the bias alone: that is left to others.
+bool supports_transposed(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (!has_float_kernel(graph, node, shape_of)) return false;
+  const Shape &input = shape_of(node.inputs[0]), &output = shape_of(node.outputs[0]);
+  return meets_all(way_of_transposed(graph, node, input, output).window, {output.begin() + 1, output.end()});
+}
+
+void compile_transposed(Compiler& compiler, const Node& node) {
+  const Graph& graph = compiler.graph();
+  Backwards way = way_of_transposed(graph, node, compiler.whole_shape(node.inputs[0]),
+                                    compiler.whole_shape(node.outputs[0]));
+  const Shape shape = compiler.shape(node.outputs[0]);
+  Folded parts;
+  parts.bias.resize(static_cast<std::size_t>(shape[0]));
+  if (node.inputs.size() > 2 && node.inputs[2] != no_value)
+    parts.bias = floats(graph.constant(node.inputs[2]));
+  parts.result = compiler.absorb_function(node.outputs[0], parts.finish);
+  const Value operand = compiler.channels_last(node.inputs[0]);
+  const Value result = compiler.fresh(shape, channels_last_strides(shape));
+  add_transposed(compiler, way, operand, result, {parts.bias, {}, parts.finish});
+  compiler.define(parts.result, result);
+  if (!compiler.carries_gradient(parts.result)) return;
+  on_way_back(compiler, parts, result,
+              [=, &compiler, way = std::move(way), in = node.inputs[0]](const Value& gradient) {
+                const Value given = before_finish(compiler, parts, result, gradient);
+                if (!compiler.carries_gradient(in)) return;
+                const Value part = compiler.temporary(operand.shape, operand.strides);
+                Folded back;
+                back.weights = way.weights;
+                back.bias.resize(static_cast<std::size_t>(operand.shape[0]));
+                add_convolution(compiler, padded(compiler, given, way.window), part, way.window, way.groups,
+                                back);
+                compiler.contribute(in, part);
               });
 }
 }  // namespace assay::channels

@@ -1,5 +1,6 @@
-// The way back through a convolution: the gradient of a position of the operand comes from the results whose
-// windows cover it. Positions that lie a stride apart are covered by the same taps: they are a phase.
+// The way back through a convolution, which is the way forward through a transposed one: the gradient of a
+// position of the operand comes from the results whose windows cover it. Positions that lie a stride apart
+// are covered by the same taps: they are a phase.
 
 #include "assay/engine/channels/linear.h"
 
@@ -83,9 +84,9 @@ Covering covering(const Phase& phase, const SlidingWindow& window, const Value& 
   return found;
 }
 
-// The gradients of the positions of a phase, as a value of its own.
+// What the positions of a phase get, as a value of its own.
 void add_phase(Compiler& compiler, const Backwards& way, const Phase& phase, const Value& gradient,
-               const Value& result, std::optional<Value> added) {
+               const Value& result, const Ending& ending) {
   const Value operand = framed(compiler, phase, gradient);
   const Covering covers = covering(phase, way.window, operand);
   const Ints ones(phase.positions.size(), 1);
@@ -95,12 +96,11 @@ void add_phase(Compiler& compiler, const Backwards& way, const Phase& phase, con
     for (const std::int64_t tap : covers.taps) {
       for (std::int64_t g = 0; g < way.groups; ++g) weights.push_back(way.weight(g, 0, 0, tap));
     }
-    compiler.add(std::make_unique<Depthwise>(
-        operand, result, WindowMap{std::move(rows), covers.offsets, way.groups}, std::move(weights),
-        std::vector<float>(static_cast<std::size_t>(way.groups)), Finish{}));
+    compiler.add(std::make_unique<Depthwise>(operand, result,
+                                             WindowMap{std::move(rows), covers.offsets, way.groups},
+                                             std::move(weights), ending.bias, ending.finish));
     return;
   }
-  const std::vector<float> none(static_cast<std::size_t>(way.channels));
   std::vector<FloatBlock> groups;
   for (std::int64_t g = 0; g < way.groups; ++g) {
     std::vector<float> weights;
@@ -110,12 +110,12 @@ void add_phase(Compiler& compiler, const Backwards& way, const Phase& phase, con
       }
     }
     const auto count = static_cast<std::int64_t>(covers.taps.size()) * way.units;
-    groups.push_back(packed(way.channels, count, weights.data(), none.data()));
+    groups.push_back(packed(way.channels, count, weights.data(), ending.bias.data() + g * way.channels));
   }
   LinearMap map{std::move(rows), in_blocks(runs_of(covers.offsets, way.units)), way.channels,
                 way.groups * way.channels, way.units};
   compiler.add(std::make_unique<Linear>(operand, result, std::move(map), std::move(groups), way.units,
-                                        std::move(added), Finish{}));
+                                        ending.added, ending.finish));
 }
 
 // What the results of a convolution say of few channels: products of all taps at once, which would fill no
@@ -188,36 +188,45 @@ class Scatter : public Operation {
 
 }  // namespace
 
-void bring_back(Compiler& compiler, const Backwards& way, ValueId operand, const Value& gradient) {
-  const Shape shape = compiler.shape(operand), strides = channels_last_strides(shape);
-  constexpr std::int64_t few_channels = 8;
-  if (way.groups == 1 && way.channels < few_channels && way.units > 1) {
-    const Value part = compiler.temporary(shape, strides);
-    compiler.add(clearing(part));
-    compiler.add(std::make_unique<Scatter>(way, gradient, part));
-    return compiler.contribute(operand, part);
-  }
-  const std::vector<Phase> phases = phases_of(way.window, shape);
-  const bool single = element_count(way.window.strides) == 1 && phases.size() == 1;
-  const Value part = compiler.temporary(shape, strides);
-  if (single) {
-    const bool sums = way.units > 1 || way.channels > 1;
-    add_phase(compiler, way, phases[0], gradient, part,
-              sums ? compiler.take_gradient(operand, strides) : std::nullopt);
-    return compiler.contribute(operand, part);
-  }
-  compiler.add(clearing(part));
+bool is_one_phase(const SlidingWindow& window) { return element_count(window.strides) == 1; }
+
+bool meets_all(const SlidingWindow& window, const Shape& shape) {
+  return phases_of(window, shape).size() == static_cast<std::size_t>(element_count(window.strides));
+}
+
+void add_transposed(Compiler& compiler, const Backwards& way, const Value& from, const Value& to,
+                    const Ending& ending) {
+  const std::vector<Phase> phases = phases_of(way.window, to.shape);
+  if (is_one_phase(way.window) && phases.size() == 1)
+    return add_phase(compiler, way, phases[0], from, to, ending);
+  if (!meets_all(way.window, to.shape)) compiler.add(clearing(to));
   for (const Phase& phase : phases) {
-    Value seen = part;
+    Value seen = to;
     for (std::size_t d = 0; d < phase.first.size(); ++d) {
-      seen.offset += phase.first[d] * strides[d + 1];
+      seen.offset += phase.first[d] * to.strides[d + 1];
       seen.strides[d + 1] *= way.window.strides[d];
       seen.shape[d + 1] = phase.positions[d];
     }
     const Value own = compiler.temporary(seen.shape, channels_last_strides(seen.shape));
-    add_phase(compiler, way, phase, gradient, own, std::nullopt);
+    add_phase(compiler, way, phase, from, own, ending);
     compiler.add(arrangement(own, seen));
   }
+}
+
+void bring_back(Compiler& compiler, const Backwards& way, ValueId operand, const Value& gradient) {
+  const Shape shape = compiler.shape(operand), strides = channels_last_strides(shape);
+  constexpr std::int64_t few_channels = 8;
+  const Value part = compiler.temporary(shape, strides);
+  if (way.groups == 1 && way.channels < few_channels && way.units > 1) {
+    compiler.add(clearing(part));
+    compiler.add(std::make_unique<Scatter>(way, gradient, part));
+    return compiler.contribute(operand, part);
+  }
+  const bool sums =
+      is_one_phase(way.window) && meets_all(way.window, shape) && (way.units > 1 || way.channels > 1);
+  const Ending ending{std::vector<float>(static_cast<std::size_t>(way.groups * way.channels)),
+                      sums ? compiler.take_gradient(operand, strides) : std::nullopt};
+  add_transposed(compiler, way, gradient, part, ending);
   compiler.contribute(operand, part);
 }
 }  // namespace assay::channels

@@ -158,6 +158,21 @@ struct Backwards {
     return weights[static_cast<std::size_t>(((group * units + unit) * channels + channel) * taps() + tap)];
   }
 };
+// What happens to sums of products: on the way back nothing but another sum.
+struct Ending {
+  std::vector<float> bias;  // [groups * channels]
+  std::optional<Value> added = {};
+  Finish finish = {};
+};
+// What a transposed convolution makes of `from`: `way` leads from its results back to its operand. `from`
+// lies with channels last, `to` is a buffer of that kind. REQUIRES no sum but where is_one_phase().
+void add_transposed(Compiler& compiler, const Backwards& way, const Value& from, const Value& to,
+                    const Ending& ending);
+// Whether all results read the same taps, in one product.
+bool is_one_phase(const SlidingWindow& window);
+// Whether each result of this shape is met by a tap.
+bool meets_all(const SlidingWindow& window, const Shape& shape);
+
 // Adds to the gradient of the operand. `gradient` lies with channels last.
 void bring_back(Compiler& compiler, const Backwards& way, ValueId operand, const Value& gradient);
 

@@ -23,6 +23,7 @@ constexpr Operator operators[] = {
     {"Clip", supports_unary, compile_unary},
     {"Concat", supports_concat, compile_concat},
     {"Conv", supports_convolution, compile_convolution},
+    {"ConvTranspose", supports_transposed, compile_transposed},
     {"Div", supports_binary, compile_binary},
     {"Dropout", supports_view, compile_view},
     {"Elu", supports_unary, compile_unary},
@@ -128,6 +129,14 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     constexpr double start = 6;  // of a run of neighbours, in products
     return call + memory(static_cast<double>(kernel.count())) +
            results * (taps + start * static_cast<double>(weights[2])) / products_rate;
+  }
+  if (node.op == "ConvTranspose") {
+    const Shape& weights = graph.constant(node.inputs[1]).shape();
+    // All taps meet each position of the operand; what the phases give is copied to its place.
+    const double products =
+        read * blocks(weights[1]) * static_cast<double>(element_count(weights) / (weights[0] * weights[1]));
+    return call + memory(static_cast<double>(element_count(weights))) + products / products_rate +
+           2 * made / element_rate;
   }
   if (node.op == "Gemm" || node.op == "MatMul") {
     const double rows = made / static_cast<double>(out.back());

@@ -106,6 +106,8 @@ Value through_function(Compiler& compiler, const lanes::UnaryFunction& function,
 
 bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_convolution(Compiler& compiler, const Node& node);
+bool supports_transposed(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_transposed(Compiler& compiler, const Node& node);
 bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_dense(Compiler& compiler, const Node& node);
 bool supports_product(const Graph& graph, const Node& node, const ShapeOf& shape_of);

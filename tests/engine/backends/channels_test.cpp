@@ -67,6 +67,36 @@ TEST(Channels, StridesAndDilationsAgree) {
   }
 }
 
+// Phases of a stride, taps that lie apart, groups, and each channel by itself; up to widths that fill
+// vectors.
+TEST(Channels, TransposedConvolutionsAgree) {
+  struct Case {
+    std::int64_t in, out, groups;
+    Ints kernel, pads, strides, dilations, more;
+  };
+  for (const Case& c : {Case{3, 4, 1, {3, 3}, {0, 0, 0, 0}, {2, 2}, {1, 1}, {0, 0}},
+                        Case{64, 40, 1, {2, 2}, {0, 0, 0, 0}, {2, 2}, {1, 1}, {0, 0}},
+                        Case{20, 33, 1, {3, 3}, {1, 1, 1, 1}, {1, 1}, {1, 1}, {0, 0}},
+                        Case{4, 6, 2, {4, 2}, {1, 0, 2, 1}, {3, 1}, {1, 2}, {1, 0}},
+                        Case{24, 24, 24, {4, 4}, {1, 1, 1, 1}, {2, 2}, {1, 1}, {0, 0}},
+                        Case{2, 17, 1, {5}, {2, 1}, {2}, {1}, {1}}}) {
+    Shape input{c.in}, weights{c.in, c.out / c.groups};
+    for (const std::int64_t k : c.kernel) {
+      input.push_back(6);
+      weights.push_back(k);
+    }
+    Network net(channels_backend(), input, 5);
+    const ValueId up =
+        net.add("ConvTranspose", {net.input, net.constant(weights, 0.3), net.constant({c.out})},
+                {{"group", c.groups},
+                 {"pads", c.pads},
+                 {"strides", c.strides},
+                 {"dilations", c.dilations},
+                 {"output_padding", c.more}});
+    net.expect_agreement({net.add("Sigmoid", {up})});
+  }
+}
+
 // What several values say of one is added up, of parts, of broadcasts, and of what others look at as well.
 TEST(Channels, GradientsOfSharedValuesAddUp) {
   Network net(channels_backend(), {6, 5, 4}, 5);
