@@ -40,10 +40,6 @@ report::Fact count_fact(std::string id, std::string title, std::uint64_t count) 
   return {std::move(id), std::move(title), report::count_cell(count), Kind::count};
 }
 
-report::Cell optional_cell(const std::optional<double>& value) { return cell_of(value); }
-
-report::Cell text_cell(const std::string& text) { return cell_of(unless_empty(text)); }
-
 std::optional<double> defined_share(std::uint64_t part, std::uint64_t all) {
   return all > 0 ? std::optional(share_of(part, all)) : std::nullopt;
 }

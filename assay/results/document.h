@@ -28,10 +28,6 @@ void append(report::Document& document, report::Document more);
 
 report::Fact count_fact(std::string id, std::string title, std::uint64_t count);
 
-// Nothing as an empty cell.
-report::Cell optional_cell(const std::optional<double>& value);
-report::Cell text_cell(const std::string& text);
-
 double share_of(std::uint64_t part, std::uint64_t all);
 // Nothing of none.
 std::optional<double> defined_share(std::uint64_t part, std::uint64_t all);
