@@ -3,6 +3,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
+#include "assay/report/table_of.h"
 #include "assay/support/numbers/exact_count.h"
 
 namespace assay::report {
@@ -79,27 +80,22 @@ void require_consistent(const Measurement& m) {
 }  // namespace
 
 Table criteria_table(std::span<const Measurement> measurements) {
-  Table table{"criteria",
-              "Criteria",
-              {{"criterion", "criterion"},
-               {"layer", "layer"},
-               {"class", "class"},
-               {"context", "context"},
-               {"covered", "covered", Column::Kind::count},
-               {"coverable", "coverable", Column::Kind::count},
-               {"coverage", "coverage", Column::Kind::percent},
-               {"measure", "measure", Column::Kind::number, 4},
-               {"better", "better"}},
-              {}};
-  for (const Measurement& m : measurements) {
-    const auto optional_text = [](const std::string& text) { return text.empty() ? Cell() : Cell(text); };
-    const bool counted = !m.coverable.empty(), defined = m.coverable != "0";
-    table.rows.push_back({m.criterion, m.layer, optional_text(m.class_name), optional_text(m.context),
-                          count_cell(m.covered), count_cell(m.coverable),
-                          counted && defined ? Cell(m.value) : Cell(), counted ? Cell() : Cell(m.value),
-                          std::string(m.higher_is_better ? "higher" : "lower")});
-  }
-  return table;
+  const auto share = [](const Measurement& m) {
+    return m.coverable.empty() || m.coverable == "0" ? std::nullopt : std::optional(m.value);
+  };
+  const auto measure = [](const Measurement& m) {
+    return m.coverable.empty() ? std::optional(m.value) : std::nullopt;
+  };
+  return table_of("criteria", "Criteria", measurements,
+                  {{"criterion", &Measurement::criterion},
+                   {"layer", &Measurement::layer},
+                   {"class", [](auto& m) { return unless_empty(m.class_name); }},
+                   {"context", [](auto& m) { return unless_empty(m.context); }},
+                   {"covered", Column::Kind::count, [](auto& m) { return count_cell(m.covered); }},
+                   {"coverable", Column::Kind::count, [](auto& m) { return count_cell(m.coverable); }},
+                   {"coverage", Column::Kind::percent, share},
+                   {"measure", 4, measure},
+                   {"better", [](auto& m) { return m.higher_is_better ? "higher" : "lower"; }}});
 }
 
 std::vector<Measurement> measurements_of(const Document& document) {

@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
+#include "assay/report/table_of.h"
 
 namespace assay::report {
 namespace {
@@ -114,26 +115,19 @@ std::vector<TwoFigures> in_pairs(const std::vector<Measurement>& first,
 }
 
 Table figures_beside(const std::vector<TwoFigures>& all) {
-  using Kind = Column::Kind;
-  Table table{"figures",
-              "Figures side by side",
-              {{"figure", "figure"},
-               {"layer", "layer"},
-               {"class", "class"},
-               {"context", "context"},
-               {"first", "first", Kind::number, 4},
-               {"second", "second", Kind::number, 4},
-               {"change", "change", Kind::number, 4},
-               {"outcome", "second is"}},
-              {}};
-  for (const TwoFigures& two : all) {
-    const Measurement& any = two.any();
-    table.rows.push_back(
-        {any.criterion, any.layer, any.class_name, any.context, two.first ? Cell(two.first->value) : Cell(),
-         two.second ? Cell(two.second->value) : Cell(),
-         two.first && two.second ? Cell(two.second->value - two.first->value) : Cell(), two.outcome()});
-  }
-  return table;
+  const auto value = [](const Measurement* of) { return of ? std::optional(of->value) : std::nullopt; };
+  const auto change = [](const TwoFigures& two) {
+    return two.first && two.second ? std::optional(two.second->value - two.first->value) : std::nullopt;
+  };
+  return table_of("figures", "Figures side by side", all,
+                  {{"figure", [](auto& two) { return two.any().criterion; }},
+                   {"layer", [](auto& two) { return two.any().layer; }},
+                   {"class", [](auto& two) { return two.any().class_name; }},
+                   {"context", [](auto& two) { return two.any().context; }},
+                   {"first", 4, [&](auto& two) { return value(two.first); }},
+                   {"second", 4, [&](auto& two) { return value(two.second); }},
+                   {"change", 4, change},
+                   {"outcome", "second is", &TwoFigures::outcome}});
 }
 
 // "accuracy of class 2".

@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include "assay/report/escape.h"
+#include "assay/report/table_of.h"
 #include "assay/support/files/file.h"
 
 namespace assay::report {
@@ -70,44 +71,32 @@ std::string change_of(const Series& series) {
 }
 
 Table trends_table(const std::vector<Series>& all) {
-  using Kind = Column::Kind;
-  Table table{"trends",
-              "Trends",
-              {{"network", "network"},
-               {"command", "command"},
-               {"figure", "figure"},
-               {"results", "results", Kind::count},
-               {"first", "first", Kind::number, 4},
-               {"last", "last", Kind::number, 4},
-               {"change", "since the time before"},
-               {"better", "better"},
-               {"trend", "trend"}},
-              {}};
-  for (const Series& series : all) {
-    table.rows.push_back({series.network, series.command, series.figure,
-                          static_cast<std::int64_t>(series.values.size()), series.values.front(),
-                          series.values.back(), change_of(series),
-                          std::string(series.higher_is_better ? "more" : "less"), sparkline(series.values)});
-  }
-  return table;
+  return table_of("trends", "Trends", all,
+                  {{"network", &Series::network},
+                   {"command", &Series::command},
+                   {"figure", &Series::figure},
+                   {"results", [](auto& series) { return series.values.size(); }},
+                   {"first", 4, [](auto& series) { return series.values.front(); }},
+                   {"last", 4, [](auto& series) { return series.values.back(); }},
+                   {"change", "since the time before", change_of},
+                   {"better", [](auto& series) { return series.higher_is_better ? "more" : "less"; }},
+                   {"trend", [](auto& series) { return sparkline(series.values); }}});
 }
 
 Table values_table(const std::vector<Series>& all) {
-  Table table{"values",
-              "Every value",
-              {{"finished", "finished"},
-               {"network", "network"},
-               {"command", "command"},
-               {"figure", "figure"},
-               {"value", "value", Column::Kind::number, 4}},
-              {},
-              true};
-  for (const Series& series : all) {
-    for (std::size_t i = 0; i < series.values.size(); ++i)
-      table.rows.push_back(
-          {series.times[i], series.network, series.command, series.figure, series.values[i]});
-  }
-  return table;
+  struct Row {
+    const Series& series;
+    std::size_t i;
+  };
+  std::vector<Row> rows;
+  for (const Series& series : all)
+    for (std::size_t i = 0; i < series.values.size(); ++i) rows.push_back({series, i});
+  return detailed(table_of("values", "Every value", rows,
+                           {{"finished", [](auto& row) { return row.series.times[row.i]; }},
+                            {"network", [](auto& row) { return row.series.network; }},
+                            {"command", [](auto& row) { return row.series.command; }},
+                            {"figure", [](auto& row) { return row.series.figure; }},
+                            {"value", 4, [](auto& row) { return row.series.values[row.i]; }}}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <map>
 
 #include <assay/extend/criteria.h>
+#include "assay/results/document.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -108,12 +109,11 @@ report::Document cite_criteria(const std::string& name) {
     for (const Paper* paper : named) criteria[paper].push_back(info.name);
     if (named.empty()) document.notices.push_back(fmt::format("no entry for {}: {}", info.name, info.paper));
   }
-  report::Table table{
-      "papers", "Papers", {{"key", "key"}, {"criteria", "criteria"}, {"entry", "BibTeX"}}, {}, false};
-  for (const auto& [paper, names] : criteria)
-    table.rows.push_back({std::string(paper->key), joined(names), std::string(paper->entry)});
-  document.headline = fmt::format("{} papers of {}", table.rows.size(), name.empty() ? "all criteria" : name);
-  document.tables = {std::move(table)};
+  document.headline = fmt::format("{} papers of {}", criteria.size(), name.empty() ? "all criteria" : name);
+  document.tables = {table_of("papers", "Papers", criteria,
+                              {{"key", [](auto& entry) { return entry.first->key; }},
+                               {"criteria", [](auto& entry) { return joined(entry.second); }},
+                               {"entry", "BibTeX", [](auto& entry) { return entry.first->entry; }}})};
   return document;
 }
 

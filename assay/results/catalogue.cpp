@@ -13,10 +13,18 @@
 #include <assay/extend/mutation_operator.h>
 #include <assay/extend/task.h>
 #include "assay/explore/choice.h"
+#include "assay/results/document.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
 namespace {
+
+report::Table option_table(std::span<const SpecOption> options) {
+  return table_of("options", "Options", options,
+                  {{"option", &SpecOption::name},
+                   {"fallback", "default", [](auto& option) { return unless_empty(option.fallback); }},
+                   {"summary", "what it does", &SpecOption::summary}});
+}
 
 // One entry: headline "TITLE: SUMMARY", a table of the options, definition and limits. `page`: the
 // documentation where it stands.
@@ -25,16 +33,7 @@ report::Document explained(const std::string& title, const Info& info, std::span
                            const std::string& page) {
   report::Document document;
   document.headline = title + ": " + info.summary;
-  report::Table table{"options",
-                      "Options",
-                      {{"option", "option"}, {"fallback", "default"}, {"summary", "what it does"}},
-                      {},
-                      false};
-  for (const SpecOption& option : options)
-    table.rows.push_back({option.name,
-                          option.fallback.empty() ? report::Cell() : report::Cell(option.fallback),
-                          option.summary});
-  if (!table.rows.empty()) document.tables = {std::move(table)};
+  if (!options.empty()) document.tables = {option_table(options)};
   document.definitions = {{"definition", info.definition, info.paper}, {"limits", info.limits, page}};
   return document;
 }
@@ -43,28 +42,25 @@ report::Document explained(const std::string& title, const Info& info, std::span
 template <typename Info>
 report::Table entry_table(const char* id, const char* title, const char* what,
                           const Catalogue<Info>& entries) {
-  report::Table table{id, title, {{"name", "name"}, {"summary", what}, {"paper", "source"}}, {}, false};
-  for (const Info& info : entries) table.rows.push_back({info.name, info.summary, info.paper});
-  return table;
+  return table_of(
+      id, title, entries,
+      {{"name", &Info::name}, {"summary", what, &Info::summary}, {"paper", "source", &Info::paper}});
 }
 
 // Presets and other entries with only a name and a summary.
 template <typename Entry>
 report::Table short_table(const char* id, const char* title, const char* what,
                           const Catalogue<Entry>& entries) {
-  report::Table table{id, title, {{"name", "name"}, {"summary", what}}, {}, false};
-  for (const Entry& preset : entries) table.rows.push_back({preset.name, preset.summary});
-  return table;
+  return table_of(id, title, entries, {{"name", &Entry::name}, {"summary", what, &Entry::summary}});
 }
 
-// The same with the specs that a preset stands for.
+// With the specs that a preset stands for.
 template <typename Entry>
 report::Table preset_table(const Catalogue<Entry>& presets, const char* of) {
-  report::Table table = short_table("presets", "Presets", "what it is", presets);
-  table.columns.push_back({of, of});
-  auto row = table.rows.begin();
-  for (const Entry& preset : presets) (row++)->emplace_back(joined(preset.specs, " "));
-  return table;
+  return table_of("presets", "Presets", presets,
+                  {{"name", &Entry::name},
+                   {"summary", "what it is", &Entry::summary},
+                   {of, [](const Entry& preset) { return joined(preset.specs, " "); }}});
 }
 
 std::string level_of(const mutation::OperatorInfo& info) {
@@ -83,6 +79,16 @@ std::string level_of(const mutation::OperatorInfo& info) {
       break;
   }
   return "layer";
+}
+
+report::Table operators_table() {
+  using mutation::OperatorInfo;
+  return table_of("operators_known", "Mutation operators", mutation::operators(),
+                  {{"name", &OperatorInfo::name},
+                   {"title", "operator", &OperatorInfo::title},
+                   {"level", "acts on", level_of},
+                   {"summary", "what it does", &OperatorInfo::summary},
+                   {"paper", "source", &OperatorInfo::paper}});
 }
 
 std::string learned_for(coverage::CriterionInfo::Needs needs) {
@@ -120,6 +126,17 @@ std::string kinds_of(const inspection::MeasureInfo& info) {
                                                                         : "numeric");
   }
   return joined(names);
+}
+
+report::Table measures_table(const char* id, const char* title, bool joint) {
+  using inspection::MeasureInfo;
+  const auto is_meant = [joint](const MeasureInfo& info) { return info.joint == joint; };
+  return table_of(id, title, inspection::measures() | std::views::filter(is_meant),
+                  {{"name", &MeasureInfo::name},
+                   {"aliases", "other names", [](auto& info) { return unless_empty(joined(info.aliases)); }},
+                   {"kinds", "hypotheses", kinds_of},
+                   {"summary", "what it is", &MeasureInfo::summary},
+                   {"paper", "source", &MeasureInfo::paper}});
 }
 
 report::Document measure_document(const inspection::MeasureInfo& info) {
@@ -167,18 +184,7 @@ report::Document explain_operators(const std::string& name) {
     return document;
   }
   document.headline = fmt::format("{} mutation operators", mutation::operators().size());
-  report::Table table{"operators_known",
-                      "Mutation operators",
-                      {{"name", "name"},
-                       {"title", "operator"},
-                       {"level", "acts on"},
-                       {"summary", "what it does"},
-                       {"paper", "source"}},
-                      {},
-                      false};
-  for (const mutation::OperatorInfo& info : mutation::operators())
-    table.rows.push_back({info.name, info.title, level_of(info), info.summary, info.paper});
-  document.tables = {std::move(table), preset_table(mutation::presets(), "operators")};
+  document.tables = {operators_table(), preset_table(mutation::presets(), "operators")};
   return document;
 }
 
@@ -210,21 +216,8 @@ report::Document explain_measures(const std::string& name) {
   if (!name.empty()) return measure_document(inspection::info_of(inspection::measure_choice(name)));
   report::Document document;
   document.headline = fmt::format("{} measures", inspection::measures().size());
-  report::Table tables[] = {{"independent", "Measures of single units", {}, {}, false},
-                            {"joint", "Measures of groups of units", {}, {}, false}};
-  for (report::Table& table : tables) {
-    table.columns = {{"name", "name"},
-                     {"aliases", "other names"},
-                     {"kinds", "hypotheses"},
-                     {"summary", "what it is"},
-                     {"paper", "source"}};
-  }
-  for (const inspection::MeasureInfo& info : inspection::measures()) {
-    tables[info.joint ? 1 : 0].rows.push_back(
-        {info.name, info.aliases.empty() ? report::Cell() : report::Cell(joined(info.aliases)),
-         kinds_of(info), info.summary, info.paper});
-  }
-  document.tables = {tables[0], tables[1]};
+  document.tables = {measures_table("independent", "Measures of single units", false),
+                     measures_table("joint", "Measures of groups of units", true)};
   return document;
 }
 

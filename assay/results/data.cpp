@@ -13,17 +13,12 @@ namespace assay::results {
 namespace {
 
 report::Table balance_table(const Dataset& data, const DataSummary& summary) {
-  report::Table table{
-      "classes",
-      "Classes",
-      {{"class", "class"}, {"records", "records", Kind::count}, {"share", "share", Kind::percent}},
-      {}};
   const auto names = data.class_names();
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    table.rows.push_back({names[c], static_cast<std::int64_t>(summary.class_records[c]),
-                          static_cast<double>(summary.class_records[c]) / static_cast<double>(data.size())});
-  }
-  return table;
+  const auto records = [&](std::size_t c) { return summary.class_records[c]; };
+  return table_of("classes", "Classes", positions(names.size()),
+                  {{"class", [&](auto c) { return names[c]; }},
+                   {"records", records},
+                   {"share", Kind::percent, [&](auto c) { return share_of(records(c), data.size()); }}});
 }
 
 // A data set has as many classes as its greatest label asks for, whether or not there are records of them.
@@ -39,18 +34,11 @@ void add_classes(report::Document& document, const Dataset& data, const DataSumm
 }
 
 report::Table target_table(const DataSummary& summary) {
-  report::Table table{"targets",
-                      "Targets",
-                      {{"target", "target", Kind::count},
-                       {"low", "least", Kind::number, 4},
-                       {"mean", "mean", Kind::number, 4},
-                       {"high", "greatest", Kind::number, 4}},
-                      {}};
-  for (std::size_t t = 0; t < summary.target_mean.size(); ++t) {
-    table.rows.push_back({static_cast<std::int64_t>(t), summary.target_low[t], summary.target_mean[t],
-                          summary.target_high[t]});
-  }
-  return table;
+  return table_of("targets", "Targets", positions(summary.target_mean.size()),
+                  {{"target", std::identity()},
+                   {"low", "least", 4, [&](auto t) { return summary.target_low[t]; }},
+                   {"mean", 4, [&](auto t) { return summary.target_mean[t]; }},
+                   {"high", "greatest", 4, [&](auto t) { return summary.target_high[t]; }}});
 }
 
 }  // namespace

@@ -40,11 +40,26 @@ report::Fact count_fact(std::string id, std::string title, std::uint64_t count) 
   return {std::move(id), std::move(title), report::count_cell(count), Kind::count};
 }
 
-report::Cell optional_cell(const std::optional<double>& value) {
-  return value ? report::Cell(*value) : report::Cell();
+std::optional<double> defined_share(std::uint64_t part, std::uint64_t all) {
+  return all > 0 ? std::optional(share_of(part, all)) : std::nullopt;
 }
 
-report::Cell text_cell(const std::string& text) { return text.empty() ? report::Cell() : report::Cell(text); }
+std::optional<double> low_of(const OptionalInterval& interval) {
+  return interval ? std::optional(interval->first) : std::nullopt;
+}
+std::optional<double> high_of(const OptionalInterval& interval) {
+  return interval ? std::optional(interval->second) : std::nullopt;
+}
+
+double share_of(std::uint64_t part, std::uint64_t all) {
+  return static_cast<double>(part) / static_cast<double>(all);
+}
+
+report::Table figures_for_gates(std::span<const report::Measurement> figures) {
+  report::Table table = report::criteria_table(figures);
+  table.title = "Figures for gates";
+  return detailed(std::move(table));
+}
 
 std::string class_name(const std::vector<std::string>& names, std::int64_t number) {
   return number >= 0 && static_cast<std::size_t>(number) < names.size()

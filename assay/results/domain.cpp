@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t most_rows = 1000;
 
-double share_of(std::size_t records, std::size_t all) {
-  return static_cast<double>(records) / static_cast<double>(all);
-}
-
 // Less is better.
 report::Measurement amount(std::string name, double value) {
   report::Measurement m;
@@ -26,40 +22,28 @@ report::Measurement amount(std::string name, double value) {
 }
 
 report::Table values_table(const groups::Distribution& found) {
-  report::Table table{"distribution",
-                      "Records by characteristic, here and in the training data",
-                      {{"characteristic", "characteristic"},
-                       {"value", "value"},
-                       {"here", "here", Kind::count},
-                       {"there", "training", Kind::count},
-                       {"share", "share here", Kind::percent},
-                       {"training_share", "in training", Kind::percent}},
-                      {}};
-  for (const groups::ValueShare& one : found.values)
-    table.rows.push_back({one.characteristic, one.value, report::count_cell(one.here),
-                          report::count_cell(one.there), share_of(one.here, found.here),
-                          share_of(one.there, found.there)});
-  return table;
+  using groups::ValueShare;
+  return table_of(
+      "distribution", "Records by characteristic, here and in the training data", found.values,
+      {{"characteristic", &ValueShare::characteristic},
+       {"value", &ValueShare::value},
+       {"here", &ValueShare::here},
+       {"there", "training", &ValueShare::there},
+       {"share", "share here", Kind::percent, [&](auto& one) { return share_of(one.here, found.here); }},
+       {"training_share", "in training", Kind::percent,
+        [&](auto& one) { return share_of(one.there, found.there); }}});
 }
 
 report::Table shifts_table(const groups::Distribution& found) {
-  report::Table table{"shifts",
-                      "Distance of the distributions",
-                      {{"characteristic", "characteristic"},
-                       {"distance", "total variation", Kind::percent},
-                       {"p", "p (Holm)", Kind::number, 4}},
-                      {}};
-  for (const groups::Shift& shift : found.shifts)
-    table.rows.push_back({shift.characteristic, shift.distance, shift.p});
-  return table;
+  return table_of("shifts", "Distance of the distributions", found.shifts,
+                  {{"characteristic", &groups::Shift::characteristic},
+                   {"distance", "total variation", Kind::percent, &groups::Shift::distance},
+                   {"p", "p (Holm)", 4, &groups::Shift::p}});
 }
 
 report::Table absent_table(const groups::Distribution& found) {
-  report::Table table{"absent", "Not here, though in the training data", {{"group", "group"}}, {}};
-  for (const std::string& name : found.absent) {
-    if (table.rows.size() < most_rows) table.rows.push_back({name});
-  }
-  return table;
+  return table_of("absent", "Not here, though in the training data",
+                  found.absent | std::views::take(most_rows), {{"group", std::identity()}});
 }
 
 std::string remark_of(const groups::DomainCoverage::Value& value) {
@@ -68,44 +52,34 @@ std::string remark_of(const groups::DomainCoverage::Value& value) {
 }
 
 report::Table domain_table(const groups::DomainCoverage& found) {
-  report::Table table{"domain",
-                      "Records by value of the operational domain",
-                      {{"characteristic", "characteristic"},
-                       {"value", "value"},
-                       {"records", "records", Kind::count},
-                       {"share", "share", Kind::percent},
-                       {"declared", "declared", Kind::percent},
-                       {"remark", "remark"}},
-                      {}};
-  for (const auto& value : found.values)
-    table.rows.push_back({value.characteristic, value.value, report::count_cell(value.records),
-                          share_of(value.records, found.records), optional_cell(value.declared),
-                          text_cell(remark_of(value))});
-  return table;
+  using Value = groups::DomainCoverage::Value;
+  return table_of(
+      "domain", "Records by value of the operational domain", found.values,
+      {{"characteristic", &Value::characteristic},
+       {"value", &Value::value},
+       {"records", &Value::records},
+       {"share", Kind::percent, [&](auto& value) { return share_of(value.records, found.records); }},
+       {"declared", Kind::percent, &Value::declared},
+       {"remark", [](auto& value) { return unless_empty(remark_of(value)); }}});
 }
 
 report::Table combinations_table(const groups::DomainCoverage& found) {
-  report::Table table{"domain_combinations",
-                      "Combinations of the operational domain",
-                      {{"strength", "characteristics combined", Kind::count},
-                       {"covered", "with records", Kind::count},
-                       {"coverable", "possible", Kind::count},
-                       {"coverage", "coverage", Kind::percent}},
-                      {}};
-  for (std::size_t t = 0; t < found.covered.size(); ++t) {
-    const auto [covered, all] = found.covered[t];
-    table.rows.push_back({report::count_cell(t + 1), report::count_cell(covered), report::count_cell(all),
-                          all == 0 ? report::Cell() : report::Cell(share_of(covered, all))});
-  }
-  return table;
+  const auto covered = [&](std::size_t t) { return found.covered[t].first; };
+  const auto all = [&](std::size_t t) { return found.covered[t].second; };
+  return table_of("domain_combinations", "Combinations of the operational domain",
+                  positions(found.covered.size()),
+                  {{"strength", "characteristics combined", [](auto t) { return t + 1; }},
+                   {"covered", "with records", covered},
+                   {"coverable", "possible", all},
+                   {"coverage", Kind::percent, [&](auto t) { return defined_share(covered(t), all(t)); }}});
 }
 
 report::Table missing_table(const groups::DomainCoverage& found) {
-  report::Table table{
-      "domain_missing", "Combinations without a record", {{"combination", "combination"}}, {}};
-  for (const groups::DomainCell& cell : found.missing) {
-    if (table.rows.size() < most_rows) table.rows.push_back({groups::Group{cell.is, {}}.name()});
-  }
+  report::Table table =
+      table_of("domain_missing", "Combinations without a record", found.missing | std::views::take(most_rows),
+               {{"combination", [](const groups::DomainCell& cell) {
+                   return groups::Group{cell.is, {}}.name();
+                 }}});
   table.detail = table.rows.size() > 20;
   return table;
 }
@@ -123,21 +97,18 @@ void tell_outside(report::Document& document, const groups::DomainCoverage& foun
 }  // namespace
 
 void add_characteristics(report::Document& document, const Dataset& data) {
-  report::Table table{"characteristics",
-                      "Records by characteristic",
-                      {{"characteristic", "characteristic"},
-                       {"value", "value"},
-                       {"records", "records", Kind::count},
-                       {"share", "share", Kind::percent}},
-                      {}};
-  for (const groups::Group& group : groups::groups_of(data)) {
-    if (group.is.size() == 1)
-      table.rows.push_back({group.is[0].first, group.is[0].second, report::count_cell(group.records.size()),
-                            share_of(group.records.size(), data.size())});
-  }
+  std::vector<groups::Group> single = groups::groups_of(data);
+  std::erase_if(single, [](const groups::Group& group) { return group.is.size() != 1; });
   for (const std::string& name : groups::constant_characteristics(data))
     document.notices.push_back(fmt::format("characteristic '{}' has one value in all records", name));
-  if (!table.rows.empty()) document.tables.push_back(std::move(table));
+  if (single.empty()) return;
+  const auto records = [](const groups::Group& group) { return group.records.size(); };
+  document.tables.push_back(table_of(
+      "characteristics", "Records by characteristic", single,
+      {{"characteristic", [](auto& group) { return group.is[0].first; }},
+       {"value", [](auto& group) { return group.is[0].second; }},
+       {"records", records},
+       {"share", Kind::percent, [&](auto& group) { return share_of(records(group), data.size()); }}}));
 }
 
 void add_distribution(report::Document& document, const groups::Distribution& found) {

@@ -48,73 +48,49 @@ std::string with_interval(const FigureByGroup& by, const GroupFigure& figure) {
   return text;
 }
 
-// Which columns the figures need.
-struct Columns {
-  bool figure = false, sum = false, weight = false, compared = false;
+struct GroupRow {
+  const Group& group;
+  const FigureByGroup& by;
+  const GroupFigure& figure;
+
+  std::optional<std::uint64_t> count(double value) const {
+    return by.counted ? std::optional(static_cast<std::uint64_t>(value)) : std::nullopt;
+  }
 };
 
-Columns columns_of(std::span<const FigureByGroup> figures) {
-  const auto any = [&](auto has) { return std::ranges::any_of(figures, has); };
-  return {.figure = figures.size() > 1,
-          .sum = any([](const FigureByGroup& by) { return by.counted; }),
-          .weight = any([](const FigureByGroup& by) { return !by.weight_title.empty(); }),
-          .compared = any([](const FigureByGroup& by) { return by.compared; })};
-}
-
-report::Table empty_table(std::span<const FigureByGroup> figures, std::size_t of) {
-  const FigureByGroup& by = figures.front();
-  const Columns has = columns_of(figures);
-  const Kind kind = by.is_share ? Kind::percent : Kind::number;
-  const int decimals = by.is_share ? 2 : 4;
-  report::Table table{of == 1 ? "by_characteristic" : "by_pair",
-                      fmt::format("{} by {}, the worst first", has.figure ? "Figures" : by.name,
-                                  of == 1 ? "characteristic" : "pairs of characteristics"),
-                      {},
-                      {}};
-  if (has.figure) table.columns.push_back({"figure", "figure"});
-  table.columns.push_back({"group", "group"});
-  table.columns.push_back({"records", "records", Kind::count});
-  if (has.sum) table.columns.push_back({"sum", by.sum_title, Kind::count});
-  if (has.weight) table.columns.push_back({"of", by.weight_title, Kind::count});
-  table.columns.push_back({"value", has.figure ? "value" : by.name, kind, decimals});
-  if (has.compared) {
-    table.columns.push_back({"low", "from", kind, decimals});
-    table.columns.push_back({"high", "to", kind, decimals});
-    table.columns.push_back({"rest", "all others", kind, decimals});
-    table.columns.push_back({"p", "p (Holm)", Kind::number, 4});
-  }
-  table.detail = of > 1;
-  return table;
-}
-
-std::vector<report::Cell> row_of(const Group& group, const FigureByGroup& by, const GroupFigure& figure,
-                                 const Columns& has) {
-  const auto count = [&](double value) {
-    return by.counted ? report::count_cell(static_cast<std::uint64_t>(value)) : report::Cell();
-  };
-  std::vector<report::Cell> row;
-  if (has.figure) row.emplace_back(by.name);
-  row.emplace_back(group.name());
-  row.push_back(report::count_cell(figure.records));
-  if (has.sum) row.push_back(count(figure.sum));
-  if (has.weight) row.push_back(count(figure.weight));
-  row.push_back(optional_cell(figure.value));
-  if (!has.compared) return row;
-  row.push_back(figure.interval ? report::Cell(figure.interval->first) : report::Cell());
-  row.push_back(figure.interval ? report::Cell(figure.interval->second) : report::Cell());
-  row.push_back(optional_cell(figure.rest));
-  row.push_back(optional_cell(figure.adjusted));
-  return row;
+// Columns that a figure needs are there if any does.
+ColumnsOf<GroupRow> columns_for(std::span<const FigureByGroup> figures) {
+  const FigureByGroup& first = figures.front();
+  const report::Format format = first.is_share ? report::Format(Kind::percent) : report::Format(4);
+  const bool several = figures.size() > 1;
+  const auto has_weight = [](const FigureByGroup& by) { return !by.weight_title.empty(); };
+  const auto counted = when(std::ranges::any_of(figures, &FigureByGroup::counted)),
+             weighed = when(std::ranges::any_of(figures, has_weight)),
+             compared = when(std::ranges::any_of(figures, &FigureByGroup::compared));
+  return {{when(several), "figure", [](auto& row) { return row.by.name; }},
+          {"group", [](auto& row) { return row.group.name(); }},
+          {"records", [](auto& row) { return row.figure.records; }},
+          {counted, "sum", first.sum_title, [](auto& row) { return row.count(row.figure.sum); }},
+          {weighed, "of", first.weight_title, [](auto& row) { return row.count(row.figure.weight); }},
+          {"value", several ? "value" : first.name, format, [](auto& row) { return row.figure.value; }},
+          {compared, "low", "from", format, [](auto& row) { return low_of(row.figure.interval); }},
+          {compared, "high", "to", format, [](auto& row) { return high_of(row.figure.interval); }},
+          {compared, "rest", "all others", format, [](auto& row) { return row.figure.rest; }},
+          {compared, "p", "p (Holm)", 4, [](auto& row) { return row.figure.adjusted; }}};
 }
 
 report::Table groups_table(std::span<const Group> all, std::span<const FigureByGroup> figures,
                            std::size_t of) {
-  report::Table table = empty_table(figures, of);
-  const Columns has = columns_of(figures);
+  std::vector<GroupRow> rows;
   for (const FigureByGroup& by : figures) {
-    for (const std::size_t g : worst_first(all, by, of))
-      table.rows.push_back(row_of(all[g], by, by.figures[g], has));
+    for (const std::size_t g : worst_first(all, by, of)) rows.push_back({all[g], by, by.figures[g]});
   }
+  report::Table table =
+      table_of(of == 1 ? "by_characteristic" : "by_pair",
+               fmt::format("{} by {}, the worst first", figures.size() > 1 ? "Figures" : figures.front().name,
+                           of == 1 ? "characteristic" : "pairs of characteristics"),
+               rows, columns_for(figures));
+  table.detail = of > 1;
   return table;
 }
 
@@ -264,6 +240,7 @@ std::vector<report::Measurement> in_group(std::vector<report::Measurement> figur
 
 void add_group_figures(report::Document& document, std::span<const report::Measurement> figures,
                        const std::string& shown) {
+  using report::Measurement;
   if (figures.empty()) return;
   report::Table rows = report::criteria_table(figures);
   const auto table = std::ranges::find(document.tables, "criteria", &report::Table::id);
@@ -271,16 +248,15 @@ void add_group_figures(report::Document& document, std::span<const report::Measu
     document.tables.push_back(rows);
   else
     append_rows(*table, rows);
-  report::Table others{"by_group",
-                       "Other figures by characteristic",
-                       {{"group", "group"}, {"figure", "figure"}, {"value", "value", Kind::number, 4}},
-                       {}};
-  others.detail = true;
-  for (const report::Measurement& m : figures) {
-    if (m.criterion != shown && m.class_name.empty() && std::isfinite(m.value))
-      others.rows.push_back({m.context, m.criterion, m.value});
-  }
-  if (!others.rows.empty()) document.tables.push_back(std::move(others));
+  const auto is_other = [&](const Measurement& m) {
+    return m.criterion != shown && m.class_name.empty() && std::isfinite(m.value);
+  };
+  report::Table others =
+      table_of("by_group", "Other figures by characteristic", figures | std::views::filter(is_other),
+               {{"group", &Measurement::context},
+                {"figure", &Measurement::criterion},
+                {"value", 4, &Measurement::value}});
+  if (!others.rows.empty()) document.tables.push_back(detailed(std::move(others)));
 }
 
 }  // namespace assay::results

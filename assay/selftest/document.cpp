@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
+#include "assay/report/table_of.h"
 #include "assay/selftest/run.h"
 #include "assay/support/text/text.h"
 
 namespace assay::selftest {
 namespace {
 
-using report::Column;
-using report::count_cell;
+using report::detailed, report::table_of;
 
 // The family of a function with a star: "attack:*" of "attack:pgd".
 std::string family_of(const std::string& function) {
@@ -30,71 +31,61 @@ report::Gate gate_of(const Finding& finding) {
 }
 
 report::Table table_of_functions(const std::vector<Finding>& findings) {
-  report::Table table{"functions",
-                      "Checks by command and page of the documentation",
-                      {{"command", "command"},
-                       {"page", "page"},
-                       {"checks", "checks", Column::Kind::count},
-                       {"passed", "passed", Column::Kind::count}},
-                      {}};
-  std::map<std::pair<std::string, std::string>, std::pair<std::size_t, std::size_t>> counts;
+  struct Counts {
+    std::string command, page;
+    std::size_t checks = 0, passed = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Counts> counts;
   for (const Finding& finding : findings) {
-    auto& [checks, passed] = counts[{finding.question->command, finding.question->page}];
-    ++checks;
-    passed += finding.passed ? 1 : 0;
+    const auto& [command, page] = std::tie(finding.question->command, finding.question->page);
+    Counts& of = counts.try_emplace({command, page}, Counts{command, page}).first->second;
+    ++of.checks;
+    of.passed += finding.passed ? 1 : 0;
   }
-  for (const auto& [key, count] : counts)
-    table.rows.push_back({key.first, key.second, count_cell(count.first), count_cell(count.second)});
-  return table;
+  return table_of("functions", "Checks by command and page of the documentation", std::views::values(counts),
+                  {{"command", &Counts::command},
+                   {"page", &Counts::page},
+                   {"checks", &Counts::checks},
+                   {"passed", &Counts::passed}});
 }
 
 report::Table table_of_checks(const std::vector<Finding>& findings) {
-  report::Table table{"checks",
-                      "All checks",
-                      {{"question", "question"},
-                       {"check", "check"},
-                       {"page", "page"},
-                       {"expected", "expected", Column::Kind::number, 6},
-                       {"found", "found", Column::Kind::number, 6},
-                       {"tolerance", "tolerance", Column::Kind::number, 9},
-                       {"source", "computed by"},
-                       {"passed", "passed"}},
-                      {},
-                      true};
-  for (const Finding& finding : findings) {
-    const Check& check = *finding.check;
-    table.rows.push_back({finding.question->name, check.name, finding.question->page, check.expected,
-                          finding.found, check.tolerance, check.source, finding.passed});
-  }
-  return table;
+  using report::Column;
+  return detailed(table_of("checks", "All checks", findings,
+                           {{"question", [](auto& finding) { return finding.question->name; }},
+                            {"check", [](auto& finding) { return finding.check->name; }},
+                            {"page", [](auto& finding) { return finding.question->page; }},
+                            {"expected", 6, [](auto& finding) { return finding.check->expected; }},
+                            {"found", 6, &Finding::found},
+                            {"tolerance", 9, [](auto& finding) { return finding.check->tolerance; }},
+                            {"source", "computed by", [](auto& finding) { return finding.check->source; }},
+                            {"passed", &Finding::passed}}));
 }
 
 report::Table table_of_functions_traced(const std::vector<Traced>& functions) {
-  report::Table table{"traceability",
-                      "Functions and their checks",
-                      {{"function", "function"},
-                       {"checks", "checks", Column::Kind::count},
-                       {"not_covered", "not covered, because"}},
-                      {},
-                      true};
-  for (const Traced& one : functions)
-    table.rows.push_back({one.function, count_cell(one.checks),
-                          one.checks == 0 && one.why_not.empty() ? "nothing says why" : one.why_not});
-  return table;
+  const auto why_not = [](const Traced& one) {
+    return one.checks == 0 && one.why_not.empty() ? "nothing says why" : one.why_not;
+  };
+  return detailed(table_of("traceability", "Functions and their checks", functions,
+                           {{"function", &Traced::function},
+                            {"checks", &Traced::checks},
+                            {"not_covered", "not covered, because", why_not}}));
 }
 
 void add_facts(const Suite& suite, std::size_t checks, std::size_t passed,
                const std::vector<Traced>& functions, report::Document& document) {
+  const auto count = [](const char* id, const char* title, auto number) {
+    return report::Fact{id, title, report::cell_of(number), report::Column::Kind::count};
+  };
   const auto covered = std::ranges::count_if(functions, [](const Traced& one) { return one.checks > 0; });
   std::vector<std::string> programs;
   for (const auto& [name, version] : suite.programs) programs.push_back(name + " " + version);
-  document.facts = {
-      {"questions", "questions", count_cell(suite.cases.size()), Column::Kind::count},
-      {"checks", "checks", count_cell(checks), Column::Kind::count},
-      {"passed", "passed", count_cell(passed), Column::Kind::count},
-      {"functions", "functions", count_cell(functions.size()), Column::Kind::count},
-      {"functions_checked", "functions with checks", static_cast<std::int64_t>(covered), Column::Kind::count},
-      {"computed_by", "expected values by", joined(programs)}};
+  document.facts = {count("questions", "questions", suite.cases.size()),
+                    count("checks", "checks", checks),
+                    count("passed", "passed", passed),
+                    count("functions", "functions", functions.size()),
+                    count("functions_checked", "functions with checks", covered),
+                    {"computed_by", "expected values by", joined(programs)}};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "apps/frame/command.h"
 #include "apps/frame/wording.h"
+#include "assay/report/table_of.h"
 #include "assay/support/files/file.h"
 
 namespace assay::frame {
@@ -23,12 +24,9 @@ class Classes final : public Command {
     for (std::size_t i = 0; i < data->size(); ++i) ++counts.at(static_cast<std::size_t>(data->label(i)));
     report::Document document;
     document.headline = fmt::format("{} records of {} classes", data->size(), counts.size());
-    document.tables = {{"classes",
-                        "Classes",
-                        {{"class", "class"}, {"records", "records", report::Column::Kind::count}},
-                        {}}};
-    for (std::size_t c = 0; c < counts.size(); ++c)
-      document.tables[0].rows.push_back({data->class_names()[c], report::count_cell(counts[c])});
+    document.tables = {report::table_of("classes", "Classes", report::positions(counts.size()),
+                                        {{"class", [&](auto c) { return data->class_names()[c]; }},
+                                         {"records", [&](auto c) { return counts[c]; }}})};
     if (!out_.empty()) write_file(out_, report::to_csv(document.tables[0]));
     return document;
   }

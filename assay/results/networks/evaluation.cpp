@@ -13,75 +13,54 @@ namespace {
 
 // How often class `expected` was taken for another one, most frequent first.
 report::Table confusion_table(const Evaluation& evaluation, const Dataset& data, std::size_t rows) {
-  std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::size_t>>
-      pairs;  // count, first record
+  struct Confusion {
+    std::int64_t expected = 0, predicted = 0;
+    std::size_t records = 0, first = 0;
+  };
+  std::map<std::pair<std::int64_t, std::int64_t>, Confusion> pairs;
   for (std::size_t i = 0; i < evaluation.predictions.size(); ++i) {
     const std::int64_t expected = data.label(i), got = evaluation.predictions[i];
-    if (expected == got) continue;
-    auto& [count, first] = pairs[{expected, got}];
-    if (count++ == 0) first = i;
+    if (expected != got)
+      ++pairs.try_emplace({expected, got}, Confusion{expected, got, 0, i}).first->second.records;
   }
-  std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::size_t>>> sorted(
-      pairs.begin(), pairs.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
-  sorted.resize(std::min(sorted.size(), rows));
+  std::vector<Confusion> sorted(std::views::values(pairs).begin(), std::views::values(pairs).end());
+  std::ranges::stable_sort(sorted, std::greater(), &Confusion::records);
   const std::vector<std::string> names = data.class_names();
-  report::Table table{"confusions",
-                      "Most frequent confusions",
-                      {{"expected", "expected"},
-                       {"predicted", "predicted"},
-                       {"records", "records", Kind::count},
-                       {"first", "first record"}},
-                      {}};
-  for (const auto& [pair, found] : sorted) {
-    const std::string got = pair.second == no_class ? "none (NaN)" : class_name(names, pair.second);
-    table.rows.push_back({class_name(names, pair.first), got, found.first, data.id(found.second)});
-  }
-  return table;
+  const auto name = [&](std::int64_t number) {
+    return number == no_class ? "none (NaN)" : class_name(names, number);
+  };
+  return table_of("confusions", "Most frequent confusions", sorted | std::views::take(rows),
+                  {{"expected", [&](auto& one) { return class_name(names, one.expected); }},
+                   {"predicted", [&](auto& one) { return name(one.predicted); }},
+                   {"records", &Confusion::records},
+                   {"first", "first record", [&](auto& one) { return data.id(one.first); }}});
 }
 
 report::Table accuracy_table(const Evaluation& evaluation, const Dataset& data) {
-  report::Table table{"classes",
-                      "By class",
-                      {{"class", "class"},
-                       {"records", "records", Kind::count},
-                       {"correct", "correct", Kind::count},
-                       {"accuracy", "accuracy", Kind::percent}},
-                      {}};
   const std::vector<std::string> names = data.class_names();
-  for (std::size_t c = 0; c < evaluation.class_records.size(); ++c) {
-    const std::size_t records = evaluation.class_records[c], correct = evaluation.class_correct[c];
-    const report::Cell accuracy =
-        records == 0 ? report::Cell{}
-                     : report::Cell{static_cast<double>(correct) / static_cast<double>(records)};
-    table.rows.push_back({class_name(names, static_cast<std::int64_t>(c)), static_cast<std::int64_t>(records),
-                          static_cast<std::int64_t>(correct), accuracy});
-  }
-  return table;
+  const auto records = [&](std::size_t c) { return evaluation.class_records[c]; };
+  const auto correct = [&](std::size_t c) { return evaluation.class_correct[c]; };
+  return table_of(
+      "classes", "By class", positions(evaluation.class_records.size()),
+      {{"class", [&](auto c) { return class_name(names, c); }},
+       {"records", records},
+       {"correct", correct},
+       {"accuracy", Kind::percent, [&](auto c) { return defined_share(correct(c), records(c)); }}});
 }
 
 // How often each probability came true.
 report::Table reliability_table(const Calibration& calibration) {
-  report::Table table{"reliability",
-                      "Reliability of the probability of the class named",
-                      {{"from", "above", Kind::number, 3},
-                       {"to", "up to", Kind::number, 3},
-                       {"records", "records", Kind::count},
-                       {"confidence", "mean probability", Kind::percent},
-                       {"accuracy", "accuracy", Kind::percent}},
-                      {}};
-  table.detail = true;
-  constexpr auto count = static_cast<double>(Calibration::bin_count);
-  for (std::size_t b = 0; b < calibration.bins.size(); ++b) {
-    const Calibration::Bin& bin = calibration.bins[b];
-    if (bin.records == 0) continue;
-    const auto records = static_cast<double>(bin.records);
-    table.rows.push_back({static_cast<double>(b) / count, static_cast<double>(b + 1) / count,
-                          report::count_cell(bin.records), bin.confidence / records,
-                          static_cast<double>(bin.correct) / records});
-  }
-  return table;
+  const auto bin = [&](std::size_t b) -> const Calibration::Bin& { return calibration.bins[b]; };
+  const auto has_records = [&](std::size_t b) { return bin(b).records > 0; };
+  return detailed(table_of(
+      "reliability", "Reliability of the probability of the class named",
+      positions(calibration.bins.size()) | std::views::filter(has_records),
+      {{"from", "above", 3, [](auto b) { return share_of(b, Calibration::bin_count); }},
+       {"to", "up to", 3, [](auto b) { return share_of(b + 1, Calibration::bin_count); }},
+       {"records", [&](auto b) { return bin(b).records; }},
+       {"confidence", "mean probability", Kind::percent,
+        [&](auto b) { return bin(b).confidence / static_cast<double>(bin(b).records); }},
+       {"accuracy", Kind::percent, [&](auto b) { return share_of(bin(b).correct, bin(b).records); }}}));
 }
 
 void add_calibration(report::Document& document, const Calibration& calibration) {
@@ -105,13 +84,6 @@ void add_calibration(report::Document& document, const Calibration& calibration)
        "Naeini et al., AAAI 2015; Guo et al., ICML 2017; Brier 1950; docs/calibration.md"});
 }
 
-report::Table figures_table(const Evaluation& evaluation, const Dataset& data) {
-  report::Table table = report::criteria_table(measurements_of(evaluation, data));
-  table.title = "Figures for gates";
-  table.detail = true;
-  return table;
-}
-
 }  // namespace
 
 void add_scores(report::Document& document, const Evaluation& evaluation, const std::string& which) {
@@ -130,7 +102,7 @@ std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, c
     m.class_name = of_class;
     m.covered = std::to_string(correct);
     m.coverable = std::to_string(records);
-    m.value = records == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(records);
+    m.value = defined_share(correct, records).value_or(0);
     all.push_back(std::move(m));
   };
   if (evaluation.accuracy) {
@@ -204,13 +176,13 @@ report::Document document_of(const Evaluation& evaluation, const Graph& network,
   if (evaluation.accuracy) {
     document.headline = fmt::format("{} classifies {} correctly: {}", network.name(), data.describe(),
                                     report::percent(*evaluation.accuracy));
-    document.tables = {accuracy_table(evaluation, data), confusion_table(evaluation, data, 10)};
-    document.tables.push_back(figures_table(evaluation, data));
+    document.tables = {accuracy_table(evaluation, data), confusion_table(evaluation, data, 10),
+                       figures_for_gates(measurements_of(evaluation, data))};
     if (evaluation.calibration) add_calibration(document, *evaluation.calibration);
   } else if (evaluation.mean_squared_error) {
     document.headline = fmt::format("{} on {}: mean squared error {:.6f}", network.name(), data.describe(),
                                     *evaluation.mean_squared_error);
-    document.tables = {figures_table(evaluation, data)};
+    document.tables = {figures_for_gates(measurements_of(evaluation, data))};
   } else {
     document.headline = fmt::format("{} ran on {}; without labels or targets there is no score",
                                     network.name(), data.describe());

@@ -34,46 +34,37 @@ std::string short_name(const std::vector<std::string>& texts, const std::string&
   return attack::names_of(specs)[static_cast<std::size_t>(std::ranges::find(texts, text) - texts.begin())];
 }
 
-report::Cell defined_cell(double value) {
-  return std::isfinite(value) ? report::Cell(value) : report::Cell();
-}
-
 report::Table measures_table(const std::vector<QualityFigures>& all) {
-  report::Table table{"explanations",
-                      "Measures of explanations, means with 95 % intervals",
-                      {{"method", "method"},
-                       {"measure", "measure"},
-                       {"mean", "mean", Kind::number, 4},
-                       {"low", "from", Kind::number, 4},
-                       {"high", "to", Kind::number, 4},
-                       {"better", "better"},
-                       {"records", "records", Kind::count}},
-                      {}};
-  for (const QualityFigures& figures : all) {
-    const auto count = static_cast<double>(figures.values.size());
-    const double half = normal_quantile(0.975) * figures.deviation() / std::sqrt(count);
-    table.rows.push_back({figures.method, figures.measure, defined_cell(figures.mean()),
-                          defined_cell(figures.mean() - half), defined_cell(figures.mean() + half),
-                          figures.higher_is_better ? "more" : "less",
-                          report::count_cell(figures.values.size())});
-  }
-  return table;
+  const auto half = [](const QualityFigures& figures) {
+    return normal_quantile(0.975) * figures.deviation() /
+           std::sqrt(static_cast<double>(figures.values.size()));
+  };
+  return table_of(
+      "explanations", "Measures of explanations, means with 95 % intervals", all,
+      {{"method", &QualityFigures::method},
+       {"measure", &QualityFigures::measure},
+       {"mean", 4, [](auto& figures) { return if_finite(figures.mean()); }},
+       {"low", "from", 4, [&](auto& figures) { return if_finite(figures.mean() - half(figures)); }},
+       {"high", "to", 4, [&](auto& figures) { return if_finite(figures.mean() + half(figures)); }},
+       {"better", [](auto& figures) { return figures.higher_is_better ? "more" : "less"; }},
+       {"records", [](auto& figures) { return figures.values.size(); }}});
 }
 
 report::Table points_table(const std::vector<QualityFigures>& all) {
-  report::Table table{"points",
-                      "Mean probability of the class by share of positions",
-                      {{"method", "method"},
-                       {"measure", "measure"},
-                       {"share", "share", Kind::percent},
-                       {"probability", "probability", Kind::number, 4}},
-                      {}};
-  table.detail = true;
+  struct Point {
+    const QualityFigures& of;
+    std::size_t i;
+  };
+  std::vector<Point> points;
   for (const QualityFigures& figures : all) {
     for (std::size_t i = 0; !figures.values.empty() && i < figures.shares.size(); ++i)
-      table.rows.push_back({figures.method, figures.measure, figures.shares[i], figures.curve[i]});
+      points.push_back({figures, i});
   }
-  return table;
+  return detailed(table_of("points", "Mean probability of the class by share of positions", points,
+                           {{"method", [](auto& point) { return point.of.method; }},
+                            {"measure", [](auto& point) { return point.of.measure; }},
+                            {"share", Kind::percent, [](auto& point) { return point.of.shares[point.i]; }},
+                            {"probability", 4, [](auto& point) { return point.of.curve[point.i]; }}}));
 }
 
 // The method with the best mean of each measure.
@@ -110,10 +101,8 @@ report::Document document_of(const relevance::Faithfulness& found, const Graph& 
   document.headline = headline_of(found.figures, network, data);
   document.facts = {count_fact("records", "records", found.records),
                     count_fact("used", "of them with finite scores", found.used)};
-  report::Table gates = report::criteria_table(measurements_of(found));
-  gates.title = "Figures for gates";
-  gates.detail = true;
-  document.tables = {measures_table(found.figures), points_table(found.figures), std::move(gates)};
+  document.tables = {measures_table(found.figures), points_table(found.figures),
+                     figures_for_gates(measurements_of(found))};
   if (document.tables[1].rows.empty()) document.tables.erase(document.tables.begin() + 1);
   add_undefined(document, found);
   document.definitions = {

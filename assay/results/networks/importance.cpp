@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "assay/engine/layers/unit_views.h"
 #include "assay/results/document.h"
@@ -13,45 +14,42 @@ namespace assay::results {
 namespace {
 
 report::Table ranking_table(const relevance::Importance& importance, std::size_t top) {
-  report::Table table{"neurons",
-                      "Neurons by relevance",
-                      {{"layer", "layer"},
-                       {"rank", "rank", Kind::count},
-                       {"neuron", "neuron", Kind::count},
-                       {"relevance", "relevance", Kind::number, 2},
-                       {"share", "share of the absolute sum", Kind::percent}},
-                      {}};
+  struct Ranked {
+    const relevance::LayerImportance& layer;
+    std::size_t rank, neuron;
+    double total;  // of the absolute relevance of the layer
+  };
+  std::vector<Ranked> ranked;
   for (const relevance::LayerImportance& layer : importance.layers) {
-    double total = 0;
-    for (const double a : layer.absolute) total += a;
+    const double total = std::accumulate(layer.absolute.begin(), layer.absolute.end(), 0.0);
     const std::vector<std::size_t> ranking = layer.ranking();
-    for (std::size_t i = 0; i < std::min(top, ranking.size()); ++i) {
-      const std::size_t n = ranking[i];
-      table.rows.push_back({layer.layer.name, static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(n),
-                            layer.relevance[n],
-                            total > 0 ? report::Cell{layer.absolute[n] / total} : report::Cell{}});
-    }
+    for (std::size_t i = 0; i < std::min(top, ranking.size()); ++i)
+      ranked.push_back({layer, i + 1, ranking[i], total});
   }
-  return table;
+  return table_of("neurons", "Neurons by relevance", ranked,
+                  {{"layer", [](auto& one) { return one.layer.layer.name; }},
+                   {"rank", &Ranked::rank},
+                   {"neuron", &Ranked::neuron},
+                   {"relevance", [](auto& one) { return one.layer.relevance[one.neuron]; }},
+                   {"share", "share of the absolute sum", Kind::percent, [](auto& one) {
+                      return one.total > 0 ? std::optional(one.layer.absolute[one.neuron] / one.total)
+                                           : std::nullopt;
+                    }}});
 }
 
 report::Table conservation_table(const relevance::Importance& importance, double share) {
-  report::Table table{"layers",
-                      "Layers",
-                      {{"layer", "layer"},
-                       {"neurons", "neurons", Kind::count},
-                       {"relevance_in", "relevance put in", Kind::number, 1},
-                       {"relevance_here", "arriving here", Kind::number, 1},
-                       {"conserved", "conserved (1: all)", Kind::number, 3},
-                       {"m", "smallest m", Kind::count}},
-                      {}};
-  for (const relevance::LayerImportance& layer : importance.layers) {
-    table.rows.push_back(
-        {layer.layer.name, layer.layer.neurons, layer.total_in, layer.total_here,
-         layer.total_in != 0 ? report::Cell{layer.total_here / layer.total_in} : report::Cell{},
-         static_cast<std::int64_t>(layer.smallest_m(share, layer.relevance.size()))});
-  }
-  return table;
+  using relevance::LayerImportance;
+  const auto conserved = [](const LayerImportance& layer) {
+    return layer.total_in != 0 ? std::optional(layer.total_here / layer.total_in) : std::nullopt;
+  };
+  return table_of(
+      "layers", "Layers", importance.layers,
+      {{"layer", [](auto& layer) { return layer.layer.name; }},
+       {"neurons", [](auto& layer) { return layer.layer.neurons; }},
+       {"relevance_in", "relevance put in", 1, &LayerImportance::total_in},
+       {"relevance_here", "arriving here", 1, &LayerImportance::total_here},
+       {"conserved", "conserved (1: all)", 3, conserved},
+       {"m", "smallest m", [&](auto& layer) { return layer.smallest_m(share, layer.relevance.size()); }}});
 }
 
 // The exact definition of the attribution.

@@ -31,40 +31,26 @@ const inspection::MeasureInfo* info_of_row(const ScoreRow& row) {
   return inspection::measures().contains(name) ? &inspection::measures().find(name) : nullptr;
 }
 
-report::Cell number_cell(double value) { return std::isfinite(value) ? report::Cell(value) : report::Cell(); }
-
-std::vector<report::Column> score_columns() {
-  return {{"model", "network"},
-          {"layer", "layer"},
-          {"group", "group"},
-          {"hypothesis", "hypothesis"},
-          {"measure", "measure"},
-          {"unit", "unit", Kind::count},
-          {"score", "score", Kind::number, 4},
-          {"low", "from", Kind::number, 4},
-          {"high", "to", Kind::number, 4},
-          {"p", "p", Kind::number, 4},
-          {"q", "q", Kind::number, 4},
-          {"rows", "rows", Kind::count},
-          {"converged", "converged"},
-          {"status", "status"}};
+ColumnsOf<ScoreRow> score_columns() {
+  return {{"model", "network", &ScoreRow::model},
+          {"layer", &ScoreRow::layer},
+          {"group", &ScoreRow::group},
+          {"hypothesis", &ScoreRow::hypothesis},
+          {"measure", &ScoreRow::measure},
+          {"unit", &ScoreRow::unit},
+          {"score", 4, [](auto& row) { return if_finite(row.score.value); }},
+          {"low", "from", 4, [](auto& row) { return if_finite(row.score.low); }},
+          {"high", "to", 4, [](auto& row) { return if_finite(row.score.high); }},
+          {"p", 4, [](auto& row) { return if_finite(row.score.p); }},
+          {"q", 4, [](auto& row) { return if_finite(row.q); }},
+          {"rows", [](auto& row) { return row.score.rows; }},
+          {"converged", [](auto& row) { return row.score.converged; }},
+          {"status", [](auto& row) { return unless_empty(row.score.status); }}};
 }
 
-std::vector<report::Cell> cells_of(const ScoreRow& row) {
-  return {row.model,
-          row.layer,
-          row.group,
-          row.hypothesis,
-          row.measure,
-          row.unit ? report::count_cell(*row.unit) : report::Cell(),
-          number_cell(row.score.value),
-          number_cell(row.score.low),
-          number_cell(row.score.high),
-          number_cell(row.score.p),
-          number_cell(row.q),
-          report::count_cell(row.score.rows),
-          row.score.converged,
-          text_cell(row.score.status)};
+report::Table best_scores(std::string id, std::string title, std::span<const ScoreRow* const> rows) {
+  const auto row_of = [](const ScoreRow* row) -> const ScoreRow& { return *row; };
+  return table_of(std::move(id), std::move(title), rows | std::views::transform(row_of), score_columns());
 }
 
 // Rows of one group, measure and hypothesis lie together.
@@ -112,7 +98,6 @@ void shorten(report::Table& table) {
 
 // The best of each question, the strongest question first.
 report::Table best_table(const std::vector<const ScoreRow*>& units, const Inspection& inspection) {
-  report::Table table{"best", "Best units of each hypothesis", score_columns(), {}};
   std::vector<const ScoreRow*> rows = units;
   const auto asked = [&](const ScoreRow* row) {
     return std::ranges::find(inspection.measures, row->measure);
@@ -120,43 +105,36 @@ report::Table best_table(const std::vector<const ScoreRow*>& units, const Inspec
   std::ranges::stable_sort(rows, [&](const ScoreRow* a, const ScoreRow* b) {
     return a->measure != b->measure ? asked(a) < asked(b) : strength(*a) > strength(*b);
   });
-  for (const ScoreRow* row : rows) table.rows.push_back(cells_of(*row));
+  report::Table table = best_scores("best", "Best units of each hypothesis", rows);
   shorten(table);
   return table;
 }
 
 report::Table group_table(const Inspection& inspection) {
-  report::Table table{"groups", "Scores of whole groups", score_columns(), {}};
-  for (const ScoreRow& row : inspection.rows) {
-    if (!row.unit && row.score.status != "not_applicable") table.rows.push_back(cells_of(row));
-  }
+  const auto is_of_group = [](const ScoreRow& row) {
+    return !row.unit && row.score.status != "not_applicable";
+  };
+  report::Table table = table_of("groups", "Scores of whole groups",
+                                 inspection.rows | std::views::filter(is_of_group), score_columns());
   shorten(table);
   return table;
 }
 
 report::Table pair_table(const Inspection& inspection) {
-  report::Table table{"alignment",
-                      "Rows",
-                      {{"model", "network"},
-                       {"group", "group"},
-                       {"units", "units", Kind::count},
-                       {"unit_positions", "positions of units"},
-                       {"hypothesis_positions", "of hypotheses"},
-                       {"hypotheses", "hypotheses", Kind::count},
-                       {"how", "a row is"},
-                       {"records", "records", Kind::count},
-                       {"rows", "rows", Kind::count},
-                       {"padding", "left out: padding", Kind::count},
-                       {"not_finite", "left out: not finite", Kind::count}},
-                      {}};
-  for (const AlignedPair& pair : inspection.pairs) {
-    table.rows.push_back({pair.model, pair.group, report::count_cell(pair.units),
-                          to_string(pair.unit_positions), to_string(pair.hypothesis_positions),
-                          report::count_cell(pair.hypotheses.size()), pair.how,
-                          report::count_cell(pair.records_used), report::count_cell(pair.rows),
-                          report::count_cell(pair.padding), report::count_cell(pair.not_finite)});
-  }
-  return table;
+  return table_of(
+      "alignment", "Rows", inspection.pairs,
+      {{"model", "network", &AlignedPair::model},
+       {"group", &AlignedPair::group},
+       {"units", &AlignedPair::units},
+       {"unit_positions", "positions of units", [](auto& pair) { return to_string(pair.unit_positions); }},
+       {"hypothesis_positions", "of hypotheses",
+        [](auto& pair) { return to_string(pair.hypothesis_positions); }},
+       {"hypotheses", [](auto& pair) { return pair.hypotheses.size(); }},
+       {"how", "a row is", &AlignedPair::how},
+       {"records", &AlignedPair::records_used},
+       {"rows", &AlignedPair::rows},
+       {"padding", "left out: padding", &AlignedPair::padding},
+       {"not_finite", "left out: not finite", &AlignedPair::not_finite}});
 }
 
 // The record in grey, redder where the unit is greater, as the address of a picture; empty for other records.
@@ -194,12 +172,11 @@ std::string overlay(const inspection::CloseUp& close, const Dataset& data) {
 
 // How the scores of the best units came about.
 report::Table curve_table(const Inspection& inspection, const std::vector<const ScoreRow*>& best) {
-  report::Table table{
-      "convergence",
-      "Scores after so many records",
-      {{"unit", "unit"}, {"records", "records", Kind::count}, {"score", "score", Kind::number, 4}},
-      {},
-      true};
+  struct Point {
+    const ScoreRow& row;
+    const inspection::CurvePoint& of;
+    double score;
+  };
   constexpr std::size_t most = 12;
   std::vector<const ScoreRow*> rows;
   for (const ScoreRow* row : best) {
@@ -207,42 +184,47 @@ report::Table curve_table(const Inspection& inspection, const std::vector<const 
   }
   std::ranges::stable_sort(rows, std::greater{}, [](const ScoreRow* row) { return strength(*row); });
   rows.resize(std::min(rows.size(), most));
+  std::vector<Point> points;
   for (const ScoreRow* row : rows) {
     const auto place = static_cast<std::size_t>(row - inspection.rows.data());
-    for (const inspection::CurvePoint& point : inspection.curve) {
-      table.rows.push_back({fmt::format("{} {}, {}", row->group, *row->unit, row->hypothesis),
-                            report::count_cell(point.records), number_cell(point.values.at(place))});
-    }
+    for (const inspection::CurvePoint& point : inspection.curve)
+      points.push_back({*row, point, point.values.at(place)});
   }
-  return table;
+  const auto unit = [](const Point& point) {
+    return fmt::format("{} {}, {}", point.row.group, *point.row.unit, point.row.hypothesis);
+  };
+  return detailed(table_of("convergence", "Scores after so many records", points,
+                           {{"unit", unit},
+                            {"records", [](auto& point) { return point.of.records; }},
+                            {"score", 4, [](auto& point) { return if_finite(point.score); }}}));
 }
 
 // Degenerate cases, counted.
 report::Table status_table(const Inspection& inspection) {
-  std::map<std::tuple<std::string, std::string>, std::pair<std::uint64_t, std::set<std::string>>> counts;
+  struct Status {
+    std::string status, measure;
+    std::uint64_t scores = 0;
+    std::set<std::string> hypotheses = {};
+  };
+  std::map<std::pair<std::string, std::string>, Status> counts;
   for (const ScoreRow& row : inspection.rows) {
     if (row.score.status.empty()) continue;
-    auto& [count, hypotheses] = counts[{row.score.status, row.measure}];
-    ++count;
-    hypotheses.insert(row.hypothesis);
+    const std::pair key(row.score.status, row.measure);
+    Status& one = counts.try_emplace(key, Status{key.first, key.second}).first->second;
+    ++one.scores;
+    one.hypotheses.insert(row.hypothesis);
   }
-  report::Table table{"statuses",
-                      "Scores that say nothing",
-                      {{"status", "status"},
-                       {"measure", "measure"},
-                       {"scores", "scores", Kind::count},
-                       {"hypotheses", "hypotheses"}},
-                      {}};
-  constexpr std::size_t most_names = 5;
-  for (const auto& [key, entry] : counts) {
-    std::vector<std::string> names(entry.second.begin(), entry.second.end());
-    const std::size_t more = names.size() > most_names ? names.size() - most_names : 0;
-    names.resize(names.size() - more);
-    std::string text = fmt::format("{}", fmt::join(names, ", "));
-    if (more > 0) text += fmt::format(" and {} more", more);
-    table.rows.push_back({std::get<0>(key), std::get<1>(key), report::count_cell(entry.first), text});
-  }
-  return table;
+  const auto some_names = [](const Status& one) {
+    constexpr std::size_t most = 5;
+    const std::size_t all = one.hypotheses.size();
+    const std::string text = fmt::to_string(fmt::join(one.hypotheses | std::views::take(most), ", "));
+    return all > most ? fmt::format("{} and {} more", text, all - most) : text;
+  };
+  return table_of("statuses", "Scores that say nothing", std::views::values(counts),
+                  {{"status", &Status::status},
+                   {"measure", &Status::measure},
+                   {"scores", &Status::scores},
+                   {"hypotheses", some_names}});
 }
 
 std::string progress_of(const Inspection& inspection) {
@@ -482,28 +464,20 @@ std::vector<inspection::Claim> strongest_claims(const Inspection& inspection,
 
 report::Document document_of(std::span<const inspection::Verification> verified,
                              const std::vector<inspection::UnitGroup>& groups) {
+  using inspection::Verification;
   report::Document document;
-  report::Table table{"verification",
-                      "Verification by perturbation",
-                      {{"group", "group"},
-                       {"hypothesis", "hypothesis"},
-                       {"units", "units"},
-                       {"baseline", "swaps that keep it", Kind::count},
-                       {"treatment", "swaps that change it", Kind::count},
-                       {"silhouette", "silhouette", Kind::number, 3},
-                       {"random_mean", "random groups: mean", Kind::number, 3},
-                       {"random_greatest", "greatest", Kind::number, 3},
-                       {"p", "p", Kind::number, 3},
-                       {"status", "status"}},
-                      {}};
-  for (const inspection::Verification& one : verified) {
-    table.rows.push_back({groups.at(one.claim.group).name, one.claim.hypothesis,
-                          fmt::format("{}", fmt::join(one.claim.units, "+")),
-                          report::count_cell(one.baseline), report::count_cell(one.treatment),
-                          number_cell(one.silhouette), number_cell(one.random_mean),
-                          number_cell(one.random_greatest), number_cell(one.p), text_cell(one.status)});
-  }
-  document.tables.push_back(std::move(table));
+  document.tables.push_back(table_of(
+      "verification", "Verification by perturbation", verified,
+      {{"group", [&](auto& one) { return groups.at(one.claim.group).name; }},
+       {"hypothesis", [](auto& one) { return one.claim.hypothesis; }},
+       {"units", [](auto& one) { return fmt::to_string(fmt::join(one.claim.units, "+")); }},
+       {"baseline", "swaps that keep it", &Verification::baseline},
+       {"treatment", "swaps that change it", &Verification::treatment},
+       {"silhouette", 3, [](auto& one) { return if_finite(one.silhouette); }},
+       {"random_mean", "random groups: mean", 3, [](auto& one) { return if_finite(one.random_mean); }},
+       {"random_greatest", "greatest", 3, [](auto& one) { return if_finite(one.random_greatest); }},
+       {"p", 3, [](auto& one) { return if_finite(one.p); }},
+       {"status", [](auto& one) { return unless_empty(one.status); }}}));
   document.definitions.push_back({"silhouette",
                                   "how well the changes of the units tell swaps of a symbol that change the "
                                   "hypothesis there from swaps that do "
@@ -515,35 +489,33 @@ report::Document document_of(std::span<const inspection::Verification> verified,
 }
 
 report::Table close_up_table(std::span<const inspection::CloseUp> close_ups, const Dataset& data) {
-  report::Table table{"close_ups",
-                      "Units along the records on which they are greatest",
-                      {{"group", "group"},
-                       {"unit", "unit", Kind::count},
-                       {"hypothesis", "hypothesis"},
-                       {"record", "record"},
-                       {"greatest", "greatest", Kind::number, 4},
-                       {"symbols", "symbols"},
-                       {"values", "values"},
-                       {"behaviour", "hypothesis there"},
-                       {"thumbnail", "picture"}},
-                      {},
-                      true};
-  for (const inspection::CloseUp& close : close_ups) {
-    std::string values, behaviour, symbols;
-    const bool along = close.unit_positions.size() <= 1;
-    if (along) {
-      values = fmt::format("{:.4g}", fmt::join(close.unit_values, ","));
-      if (close.hypothesis_positions.size() <= 1)
-        behaviour = fmt::format("{:.4g}", fmt::join(close.behaviour, ","));
-    }
-    if (!close.symbols.empty())
-      symbols = nlohmann::json(close.symbols).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    table.rows.push_back(
-        {close.group, report::count_cell(close.unit), close.hypothesis, data.id(close.record),
-         static_cast<double>(*std::ranges::max_element(close.unit_values)), text_cell(symbols),
-         text_cell(values), text_cell(behaviour), text_cell(overlay(close, data))});
-  }
-  return table;
+  using inspection::CloseUp;
+  using Text = std::optional<std::string>;
+  const auto symbols = [](const CloseUp& close) {
+    const auto replace = nlohmann::json::error_handler_t::replace;
+    return close.symbols.empty() ? Text() : nlohmann::json(close.symbols).dump(-1, ' ', false, replace);
+  };
+  const auto values = [](const CloseUp& close) {
+    return close.unit_positions.size() > 1
+               ? Text()
+               : unless_empty(fmt::format("{:.4g}", fmt::join(close.unit_values, ",")));
+  };
+  const auto behaviour = [](const CloseUp& close) {
+    return close.unit_positions.size() > 1 || close.hypothesis_positions.size() > 1
+               ? Text()
+               : unless_empty(fmt::format("{:.4g}", fmt::join(close.behaviour, ",")));
+  };
+  return detailed(
+      table_of("close_ups", "Units along the records on which they are greatest", close_ups,
+               {{"group", &CloseUp::group},
+                {"unit", &CloseUp::unit},
+                {"hypothesis", &CloseUp::hypothesis},
+                {"record", [&](auto& close) { return data.id(close.record); }},
+                {"greatest", 4, [](auto& close) { return *std::ranges::max_element(close.unit_values); }},
+                {"symbols", symbols},
+                {"values", values},
+                {"behaviour", "hypothesis there", behaviour},
+                {"thumbnail", "picture", [&](auto& close) { return unless_empty(overlay(close, data)); }}}));
 }
 
 std::vector<NamedUnit> units_of(const report::Document& document, const UnitQuestion& question) {
@@ -567,9 +539,7 @@ std::vector<NamedUnit> units_of(const report::Document& document, const UnitQues
 }
 
 report::Table scores_table(const Inspection& inspection) {
-  report::Table table{"scores", "All scores", score_columns(), {}, true};
-  for (const ScoreRow& row : inspection.rows) table.rows.push_back(cells_of(row));
-  return table;
+  return detailed(table_of("scores", "All scores", inspection.rows, score_columns()));
 }
 
 report::Document document_of(const Inspection& inspection, const std::string& subject,
@@ -588,8 +558,7 @@ report::Document document_of(const Inspection& inspection, const std::string& su
   if (inspection.rows.size() <= detail.most) {
     document.tables.push_back(scores_table(inspection));
   } else {
-    document.tables.push_back({"scores", "Best scores", score_columns(), {}, true});
-    for (const ScoreRow* row : best) document.tables.back().rows.push_back(cells_of(*row));
+    document.tables.push_back(detailed(best_scores("scores", "Best scores", best)));
     document.notices.push_back(message("{} scores: only the best units are in the result; {} has all",
                                        inspection.rows.size(), About{"a file of scores", "{scores=FILE}"}));
   }
@@ -600,16 +569,12 @@ report::Document document_of(const Inspection& inspection, const std::string& su
 }
 
 report::Table specialised_table(std::span<const inspection::Specialisation> wanted) {
-  report::Table table{"specialised",
-                      "Units that follow a hypothesis in addition to the task",
-                      {{"hypothesis", "hypothesis"},
-                       {"layer", "layer"},
-                       {"units", "units"},
-                       {"weight", "weight", Kind::number, 2}},
-                      {}};
-  for (const inspection::Specialisation& one : wanted)
-    table.rows.push_back({one.hypothesis, one.layer, unit_numbers_text(one.units), one.weight});
-  return table;
+  using inspection::Specialisation;
+  return table_of("specialised", "Units that follow a hypothesis in addition to the task", wanted,
+                  {{"hypothesis", &Specialisation::hypothesis},
+                   {"layer", &Specialisation::layer},
+                   {"units", [](auto& one) { return unit_numbers_text(one.units); }},
+                   {"weight", &Specialisation::weight}});
 }
 
 }  // namespace assay::results

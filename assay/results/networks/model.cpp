@@ -45,34 +45,22 @@ bool mutable_layer(const Graph& graph, const Layer& layer) {
 }
 
 report::Table network_layer_table(const Session& session, const std::vector<std::vector<std::size_t>>* dead) {
-  report::Table table{"layers",
-                      "Layers",
-                      {{"index", "#", Kind::count},
-                       {"name", "layer"},
-                       {"operator", "operator"},
-                       {"output_shape", "output shape"},
-                       {"neurons", "neurons", Kind::count},
-                       {"parameters", "parameters", Kind::count},
-                       {"carries_relevance", "relevance"},
-                       {"can_mutate", "mutable"}},
-                      {}};
-  if (dead) table.columns.push_back({"dead", "dead", Kind::count});
-  const std::vector<Layer>& layers = session.layers();
   const std::vector<bool> carrying = relevance::values_with_relevance(session);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const Layer& layer = layers[i];
-    std::vector<report::Cell> row{static_cast<std::int64_t>(i),
-                                  layer.name,
-                                  layer.op,
-                                  to_string(layer.shape),
-                                  layer.neurons,
-                                  layer.parameters,
-                                  static_cast<bool>(carrying[static_cast<std::size_t>(layer.value)]),
-                                  mutable_layer(session.graph(), layer)};
-    if (dead) row.emplace_back(static_cast<std::int64_t>((*dead)[i].size()));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  const auto layer = [&](std::size_t i) -> const Layer& { return session.layers()[i]; };
+  const auto carries = [&](std::size_t i) -> bool {
+    return carrying[static_cast<std::size_t>(layer(i).value)];
+  };
+  return table_of(
+      "layers", "Layers", positions(session.layers().size()),
+      {{"index", "#", std::identity()},
+       {"name", "layer", [&](auto i) { return layer(i).name; }},
+       {"operator", [&](auto i) { return layer(i).op; }},
+       {"output_shape", "output shape", [&](auto i) { return to_string(layer(i).shape); }},
+       {"neurons", [&](auto i) { return layer(i).neurons; }},
+       {"parameters", [&](auto i) { return layer(i).parameters; }},
+       {"carries_relevance", "relevance", carries},
+       {"can_mutate", "mutable", [&](auto i) { return mutable_layer(session.graph(), layer(i)); }},
+       {when(dead != nullptr), "dead", [&](auto i) { return (*dead)[i].size(); }}});
 }
 
 std::string shapes(const Graph& graph, std::span<const ValueId> ids, const Session& session) {
@@ -129,35 +117,25 @@ report::Document document_of(const Session& session,
 }
 
 void add_plan(report::Document& document, const Session& session, bool measured) {
-  report::Table table{"plan",
-                      "Plan of a forward pass",
-                      {{"engine", "engine"},
-                       {"first", "first node"},
-                       {"last", "last node"},
-                       {"nodes", "nodes", Kind::count},
-                       {"expected", "expected us a record", Kind::number}},
-                      {}};
-  double peak = 0;
-  if (measured) {
-    table.columns.push_back({"measured", "measured us a record", Kind::number});
-    table.columns.push_back({"of_peak", "of the peak", Kind::percent});
-    const auto threads = session.options().threads;
-    peak = peak_multiply_adds() * static_cast<double>(threads > 0 ? threads : available_threads());
-  }
-  for (const PlannedSegment& part : session.plan(measured)) {
-    const auto name = [&](int n) { return session.graph().node(n).name; };
-    std::vector<report::Cell> row{part.engine, name(part.nodes.front()), name(part.nodes.back()),
-                                  static_cast<std::int64_t>(part.nodes.size())};
-    constexpr double microseconds = 1e-3;
-    row.emplace_back(part.nanoseconds > 0 ? report::Cell(microseconds * part.nanoseconds) : report::Cell());
-    if (measured) {
-      row.emplace_back(microseconds * part.measured);
-      row.emplace_back(part.multiply_adds > 0 ? report::Cell(part.multiply_adds / part.measured / peak)
-                                              : report::Cell());
-    }
-    table.rows.push_back(std::move(row));
-  }
-  document.tables.push_back(std::move(table));
+  using Segment = PlannedSegment;
+  constexpr double microseconds = 1e-3;
+  const auto threads = session.options().threads;
+  const double peak =
+      measured ? peak_multiply_adds() * static_cast<double>(threads > 0 ? threads : available_threads()) : 0;
+  const auto name = [&](int node) { return session.graph().node(node).name; };
+  const auto some = [](double value) { return value > 0 ? std::optional(value) : std::nullopt; };
+  document.tables.push_back(
+      table_of("plan", "Plan of a forward pass", session.plan(measured),
+               {{"engine", &Segment::engine},
+                {"first", "first node", [&](auto& part) { return name(part.nodes.front()); }},
+                {"last", "last node", [&](auto& part) { return name(part.nodes.back()); }},
+                {"nodes", [](auto& part) { return part.nodes.size(); }},
+                {"expected", "expected us a record",
+                 [&](auto& part) { return some(microseconds * part.nanoseconds); }},
+                {when(measured), "measured", "measured us a record",
+                 [](auto& part) { return microseconds * part.measured; }},
+                {when(measured), "of_peak", "of the peak", Kind::percent,
+                 [&](auto& part) { return some(part.multiply_adds / part.measured / peak); }}}));
 }
 
 }  // namespace assay::results

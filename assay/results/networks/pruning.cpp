@@ -17,12 +17,11 @@ std::string told_score(const Evaluation& evaluation) {
 }
 
 report::Table pruned_table(const inspection::UnitsByLayer& units) {
-  report::Table table{
-      "pruned", "Units", {{"layer", "layer"}, {"count", "units", Kind::count}, {"units", "numbers"}}, {}};
-  for (const auto& [layer, numbers] : units)
-    table.rows.push_back(
-        {layer, report::count_cell(numbers.size()), fmt::format("{}", fmt::join(numbers, "+"))});
-  return table;
+  return table_of(
+      "pruned", "Units", units,
+      {{"layer", [](auto& entry) { return entry.first; }},
+       {"count", "units", [](auto& entry) { return entry.second.size(); }},
+       {"units", "numbers", [](auto& entry) { return fmt::to_string(fmt::join(entry.second, "+")); }}});
 }
 
 void add_random(report::Document& document, const inspection::Pruning& pruning) {

@@ -56,86 +56,56 @@ std::vector<Figure> overall(const ItemEvaluation& evaluation) {
 }
 
 report::Table figures_table(const ItemEvaluation& evaluation) {
-  report::Table table{"figures",
-                      "Figures, with 95 % intervals over records",
-                      {{"figure", "figure"},
-                       {"value", "value", Kind::number, 4},
-                       {"low", "from", Kind::number, 4},
-                       {"high", "to", Kind::number, 4}},
-                      {}};
-  for (const Figure& figure : overall(evaluation)) {
-    table.rows.push_back({figure.name, figure.value,
-                          figure.interval ? report::Cell(figure.interval->first) : report::Cell(),
-                          figure.interval ? report::Cell(figure.interval->second) : report::Cell()});
-  }
-  return table;
+  return table_of("figures", "Figures, with 95 % intervals over records", overall(evaluation),
+                  {{"figure", &Figure::name},
+                   {"value", 4, &Figure::value},
+                   {"low", "from", 4, [](auto& figure) { return low_of(figure.interval); }},
+                   {"high", "to", 4, [](auto& figure) { return high_of(figure.interval); }}});
 }
 
 // Classes that are nowhere have no row.
 report::Table class_table(const ItemEvaluation& evaluation) {
-  report::Table table{"classes",
-                      "By class",
-                      {{"class", "class"},
-                       {"wanted", "true items", Kind::count},
-                       {"decided", "decided", Kind::count},
-                       {"right", "right", Kind::count}},
-                      {}};
-  std::vector<std::string> names;
-  std::map<std::pair<std::int64_t, std::string>, double> values;
+  std::map<std::string, std::map<std::size_t, double>> values;  // by figure and class
+  const auto counts = [&](std::size_t c) -> const task::Counts& { return evaluation.sums.classes[c]; };
+  ColumnsOf<std::size_t> columns{{"class", [&](auto c) { return class_name(evaluation.class_names, c); }},
+                                 {"wanted", "true items", [&](auto c) { return counts(c).wanted; }},
+                                 {"decided", [&](auto c) { return counts(c).decided; }},
+                                 {"right", [&](auto c) { return counts(c).matched; }}};
   for (const Figure& figure : evaluation.figures) {
     if (!figure.of_class) continue;
-    values[{*figure.of_class, figure.name}] = figure.value;
-    if (std::ranges::find(names, figure.name) != names.end()) continue;
-    names.push_back(figure.name);
-    table.columns.push_back({figure.name, figure.name, figure.is_share ? Kind::percent : Kind::number});
+    const auto [of, is_new] = values.try_emplace(figure.name);
+    of->second[static_cast<std::size_t>(*figure.of_class)] = figure.value;
+    if (!is_new) continue;
+    columns.add({figure.name, figure.is_share ? Kind::percent : Kind::number,
+                 [&by_class = of->second](auto c) { return value_at(by_class, c); }});
   }
-  for (std::size_t c = 0; c < evaluation.sums.classes.size(); ++c) {
-    const task::Counts& counts = evaluation.sums.classes[c];
-    if (counts.wanted + counts.decided == 0) continue;
-    std::vector<report::Cell> row = {class_name(evaluation.class_names, static_cast<std::int64_t>(c)),
-                                     report::count_cell(counts.wanted), report::count_cell(counts.decided),
-                                     report::count_cell(counts.matched)};
-    for (const std::string& name : names) {
-      const auto value = values.find({static_cast<std::int64_t>(c), name});
-      row.push_back(value == values.end() ? report::Cell() : report::Cell(value->second));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  const auto is_somewhere = [&](std::size_t c) { return counts(c).wanted + counts(c).decided > 0; };
+  return table_of("classes", "By class",
+                  positions(evaluation.sums.classes.size()) | std::views::filter(is_somewhere), columns);
 }
 
 report::Table confusion_table(const ItemEvaluation& evaluation) {
   constexpr std::size_t most = 10;
-  report::Table table{"confusions",
-                      "Most frequent confusions",
-                      {{"expected", "expected"}, {"predicted", "predicted"}, {"items", "items", Kind::count}},
-                      {}};
   std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, std::uint64_t>> pairs(
       evaluation.confusions.begin(), evaluation.confusions.end());
   std::ranges::stable_sort(pairs, std::greater<>(), [](const auto& pair) { return pair.second; });
-  pairs.resize(std::min(pairs.size(), most));
-  for (const auto& [pair, count] : pairs) {
-    const std::string decided =
-        pair.second == no_class ? "none (NaN)" : class_name(evaluation.class_names, pair.second);
-    table.rows.push_back(
-        {class_name(evaluation.class_names, pair.first), decided, report::count_cell(count)});
-  }
-  return table;
+  const auto name = [&](std::int64_t number) {
+    return number == no_class ? "none (NaN)" : class_name(evaluation.class_names, number);
+  };
+  return table_of(
+      "confusions", "Most frequent confusions", pairs | std::views::take(most),
+      {{"expected", [&](auto& pair) { return class_name(evaluation.class_names, pair.first.first); }},
+       {"predicted", [&](auto& pair) { return name(pair.first.second); }},
+       {"items", [](auto& pair) { return pair.second; }}});
 }
 
 report::Table worst_table(const ItemEvaluation& evaluation) {
-  report::Table table{"worst",
-                      "Records with the smallest share of right items",
-                      {{"record", "record"},
-                       {"items", "items", Kind::count},
-                       {"right", "right", Kind::count},
-                       {"share", "share", Kind::percent}},
-                      {}};
-  for (const ItemEvaluation::Worst& record : evaluation.worst) {
-    table.rows.push_back({record.id, report::count_cell(record.items), report::count_cell(record.right),
-                          static_cast<double>(record.right) / static_cast<double>(record.items)});
-  }
-  return table;
+  using Worst = ItemEvaluation::Worst;
+  return table_of("worst", "Records with the smallest share of right items", evaluation.worst,
+                  {{"record", &Worst::id},
+                   {"items", &Worst::items},
+                   {"right", &Worst::right},
+                   {"share", Kind::percent, [](auto& one) { return share_of(one.right, one.items); }}});
 }
 
 }  // namespace
@@ -229,10 +199,7 @@ report::Document document_of(const ItemEvaluation& evaluation, const Graph& netw
                                                          worst_table(evaluation)}) {
     if (!table.rows.empty()) document.tables.push_back(std::move(table));
   }
-  report::Table gates = report::criteria_table(measurements_of(evaluation));
-  gates.title = "Figures for gates";
-  gates.detail = true;
-  document.tables.push_back(std::move(gates));
+  document.tables.push_back(figures_for_gates(measurements_of(evaluation)));
   if (evaluation.non_finite > 0)
     document.warnings.push_back(non_finite_records(
         evaluation.non_finite, data.size(), evaluation.non_finite_ids, "; a NaN counts as a wrong answer"));

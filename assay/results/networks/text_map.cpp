@@ -16,6 +16,7 @@
 #include <assay/tokenizer.h>
 #include "assay/relevance/item_target.h"
 #include "assay/report/escape.h"
+#include "assay/results/document.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/characters.h"
 #include "assay/task/standing.h"
@@ -77,38 +78,42 @@ Explained explained_of(const Session& session, const Batch& batch, const Tensors
   return {{}, predicted_classes(session, outputs, batch.indices.size())};
 }
 
-report::Cell class_cell(const Explained& explained, std::size_t row, const Dataset& data) {
-  if (explained.classes.empty()) return {};
+std::optional<std::string> named_class(const Explained& explained, std::size_t row, const Dataset& data) {
+  if (explained.classes.empty()) return std::nullopt;
   const std::int64_t named = explained.classes[row];
-  if (named < 0) return std::string("none");
-  const auto number = static_cast<std::size_t>(named);
-  return number < data.class_names().size() ? data.class_names()[number] : std::to_string(named);
+  return named < 0 ? "none" : class_name(data.class_names(), named);
 }
 
-report::Table empty_records_table() {
-  using Kind = report::Column::Kind;
-  return {.id = "texts",
-          .title = "Words that speak for the decision, and against it (-)",
-          .columns = {{"record", "record"},
-                      {"class", "class"},
-                      {"start", "relevance put in", Kind::number, 4},
-                      {"arriving", "at the tokens", Kind::number, 4},
-                      {"text", "text"}},
-          .rows = {}};
+struct ExplainedText {
+  std::string record;
+  std::optional<std::string> named;
+  double start, arriving;
+  std::string text;
+};
+
+report::Table text_table(std::span<const ExplainedText> texts) {
+  return table_of("texts", "Words that speak for the decision, and against it (-)", texts,
+                  {{"record", &ExplainedText::record},
+                   {"class", &ExplainedText::named},
+                   {"start", "relevance put in", 4, &ExplainedText::start},
+                   {"arriving", "at the tokens", 4, &ExplainedText::arriving},
+                   {"text", &ExplainedText::text}});
 }
 
-report::Table empty_words_table() {
-  using Kind = report::Column::Kind;
-  return {.id = "words",
-          .title = "Relevance of words",
-          .columns = {{"record", "record"},
-                      {"position", "first token", Kind::count},
-                      {"tokens", "tokens", Kind::count},
-                      {"word", "word"},
-                      {"relevance", "relevance", Kind::number, 6},
-                      {"share", "share of the strongest", Kind::number, 3}},
-          .rows = {},
-          .detail = true};
+struct ExplainedWord {
+  std::string record;
+  text::Word word;
+  double relevance, share;
+};
+
+report::Table word_table(std::span<const ExplainedWord> words) {
+  return detailed(table_of("words", "Relevance of words", words,
+                           {{"record", &ExplainedWord::record},
+                            {"position", "first token", [](auto& one) { return one.word.begin; }},
+                            {"tokens", [](auto& one) { return one.word.end - one.word.begin; }},
+                            {"word", [](auto& one) { return one.word.text; }},
+                            {"relevance", 6, &ExplainedWord::relevance},
+                            {"share", "share of the strongest", 3, &ExplainedWord::share}}));
 }
 
 std::size_t letters_of(const std::string& text) {
@@ -176,7 +181,8 @@ void add_text_maps(report::Document& document, const Session& session, const Dat
   const relevance::Relevance found = relevance::make_attribution(method, session, options)
                                          ->attribute(given, explained.target, std::span(&input, 1));
   const Array relevance = found.values.at(input).contiguous();
-  report::Table records = empty_records_table(), all = empty_words_table();
+  std::vector<ExplainedText> records;
+  std::vector<ExplainedWord> all;
   for (std::size_t r = 0; r < chosen.size(); ++r) {
     const TokenRow row = tokens_of_row(batch, relevance, r, tokenizer);
     const std::string id = data.id(chosen[r]);
@@ -193,18 +199,16 @@ void add_text_maps(report::Document& document, const Session& session, const Dat
     for (std::size_t w = 0; w < words.size(); ++w) {
       const double share = strongest > 0 ? sums[w] / strongest : 0;
       shaded.push_back({words[w].text, share});
-      all.rows.push_back({id, report::count_cell(words[w].begin),
-                          report::count_cell(words[w].end - words[w].begin), words[w].text, sums[w], share});
+      all.push_back({id, words[w], sums[w], share});
     }
-    records.rows.push_back(
-        {id, class_cell(explained, r, data), found.start[r], arriving, shaded_line(shaded)});
+    records.push_back({id, named_class(explained, r, data), found.start[r], arriving, shaded_line(shaded)});
     const auto path = drawing.folder / fmt::format("relevance-{}.svg", chosen[r]);
     write_file(path, shaded_picture(shaded));
     document.pictures.push_back(
         {fmt::format("record '{}' and its relevance (red for, blue against)", id), path});
   }
-  document.tables.push_back(std::move(records));
-  document.tables.push_back(std::move(all));
+  document.tables.push_back(text_table(records));
+  document.tables.push_back(word_table(all));
 }
 
 }  // namespace assay::results

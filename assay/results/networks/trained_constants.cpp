@@ -13,14 +13,10 @@ namespace assay::results {
 namespace {
 
 report::Table left_alone_table(const Graph& graph, const std::vector<training::Untrained>& untrained) {
-  report::Table table{"untrained",
-                      "Float constants that are not trained",
-                      {{"constant", "constant"}, {"shape", "shape"}, {"reason", "reason"}},
-                      {}};
-  for (const training::Untrained& one : untrained)
-    table.rows.push_back(
-        {graph.value(one.value).name, to_string(graph.constant(one.value).shape()), one.reason});
-  return table;
+  return table_of("untrained", "Float constants that are not trained", untrained,
+                  {{"constant", [&](auto& one) { return graph.value(one.value).name; }},
+                   {"shape", [&](auto& one) { return to_string(graph.constant(one.value).shape()); }},
+                   {"reason", &training::Untrained::reason}});
 }
 
 Message left_alone_notice(const Graph& graph, const std::vector<training::Untrained>& untrained) {

@@ -8,22 +8,15 @@ namespace assay::results {
 namespace {
 
 report::Table epoch_table(const training::TrainingResult& result, bool classification) {
-  report::Table table{
-      "epochs", "Epochs", {{"epoch", "epoch", Kind::count}, {"loss", "loss", Kind::number, 5}}, {}};
-  if (classification)
-    table.columns.insert(table.columns.end(),
-                         {{"accuracy", "accuracy", Kind::percent},
-                          {"validation_accuracy", "validation accuracy", Kind::percent}});
-  table.columns.push_back({"validation_loss", "validation loss", Kind::number, 5});
-  for (std::size_t e = 0; e < result.epochs.size(); ++e) {
-    const training::EpochResult& epoch = result.epochs[e];
-    std::vector<report::Cell> row{static_cast<std::int64_t>(e + 1), epoch.loss};
-    if (classification)
-      row.insert(row.end(), {report::Cell{epoch.accuracy}, optional_cell(epoch.validation_accuracy)});
-    row.push_back(optional_cell(epoch.validation_loss));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  const auto epoch = [&](std::size_t e) -> const training::EpochResult& { return result.epochs[e]; };
+  return table_of(
+      "epochs", "Epochs", positions(result.epochs.size()),
+      {{"epoch", [](auto e) { return e + 1; }},
+       {"loss", 5, [&](auto e) { return epoch(e).loss; }},
+       {when(classification), "accuracy", Kind::percent, [&](auto e) { return epoch(e).accuracy; }},
+       {when(classification), "validation_accuracy", "validation accuracy", Kind::percent,
+        [&](auto e) { return epoch(e).validation_accuracy; }},
+       {"validation_loss", "validation loss", 5, [&](auto e) { return epoch(e).validation_loss; }}});
 }
 
 std::string score_text(const training::EpochResult& epoch) {

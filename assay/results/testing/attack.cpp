@@ -17,33 +17,35 @@ namespace assay::results {
 namespace {
 
 report::Table summary_table(const std::vector<attack::AttackSummary>& summaries) {
-  report::Table table{"attacks",
-                      "Attacks",
-                      {{"attack", "attack"},
-                       {"records", "records", Kind::count},
-                       {"successes", "successes", Kind::count},
-                       {"success", "success rate", Kind::percent},
-                       {"l0", "mean L0", Kind::number, 1},
-                       {"l2", "mean L2", Kind::number, 3},
-                       {"linf", "mean Linf", Kind::number, 3},
-                       {"forward", "forward passes", Kind::number, 1},
-                       {"backward", "backward passes", Kind::number, 1},
-                       {"seconds", "seconds", Kind::number, 2},
-                       {"file", "file"}},
-                      {},
-                      false};
-  for (const attack::AttackSummary& s : summaries) {
-    const auto of_successes = [&](double value) {
-      return s.succeeded > 0 ? report::Cell(value) : report::Cell();
-    };
-    table.rows.push_back(
-        {s.spec.text(), static_cast<std::int64_t>(s.attacked), static_cast<std::int64_t>(s.succeeded),
-         s.attacked > 0 ? report::Cell(static_cast<double>(s.succeeded) / static_cast<double>(s.attacked))
-                        : report::Cell(),
-         of_successes(s.l0), of_successes(s.l2), of_successes(s.linf), s.forward, s.backward, s.seconds,
-         s.data});
-  }
-  return table;
+  using Summary = attack::AttackSummary;
+  const auto of_successes = [](double Summary::*mean) {
+    return [mean](const Summary& s) { return s.succeeded > 0 ? std::optional(s.*mean) : std::nullopt; };
+  };
+  return table_of("attacks", "Attacks", summaries,
+                  {{"attack", [](auto& s) { return s.spec.text(); }},
+                   {"records", &Summary::attacked},
+                   {"successes", &Summary::succeeded},
+                   {"success", "success rate", Kind::percent,
+                    [](auto& s) { return defined_share(s.succeeded, s.attacked); }},
+                   {"l0", "mean L0", 1, of_successes(&Summary::l0)},
+                   {"l2", "mean L2", 3, of_successes(&Summary::l2)},
+                   {"linf", "mean Linf", 3, of_successes(&Summary::linf)},
+                   {"forward", "forward passes", 1, &Summary::forward},
+                   {"backward", "backward passes", 1, &Summary::backward},
+                   {"seconds", &Summary::seconds},
+                   {"file", &Summary::data}});
+}
+
+report::Table ending_table(const std::vector<attack::AttackSummary>& summaries) {
+  struct Ending {
+    std::string attack, ending;
+    std::size_t records;
+  };
+  std::vector<Ending> endings;
+  for (const attack::AttackSummary& s : summaries)
+    for (const auto& [ending, records] : s.endings) endings.push_back({s.spec.text(), ending, records});
+  return table_of("endings", "Searches that ended without success", endings,
+                  {{"attack", &Ending::attack}, {"ending", &Ending::ending}, {"records", &Ending::records}});
 }
 
 std::string success_definition(const Dataset& data, const attack::AttackOptions& options) {
@@ -99,7 +101,7 @@ std::optional<double> robust_accuracy(const std::vector<attack::AttackSummary>& 
   if (options.all || summaries.empty() || data.size() == 0 || !data.has_labels()) return std::nullopt;
   std::size_t attacked = 0;
   for (const attack::AttackSummary& s : summaries) attacked = std::max(attacked, s.attacked);
-  return static_cast<double>(attacked - turned.size()) / static_cast<double>(data.size());
+  return share_of(attacked - turned.size(), data.size());
 }
 
 // The change of a decision: "7 is taken for 2".
@@ -128,22 +130,15 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
     document.facts.push_back(
         {"robust_accuracy", "still right under every attack, of all records", *robust, Kind::percent});
   document.headline = fmt::format("{} on {}:", network.name(), data.describe());
-  report::Table endings{"endings",
-                        "Searches that ended without success",
-                        {{"attack", "attack"}, {"ending", "ending"}, {"records", "records", Kind::count}},
-                        {},
-                        false};
   for (const attack::AttackSummary& s : summaries) {
-    const std::string rate =
-        s.attacked > 0 ? report::percent(static_cast<double>(s.succeeded) / static_cast<double>(s.attacked))
-                       : "undefined (no record was attacked)";
+    const std::string rate = s.attacked > 0 ? report::percent(share_of(s.succeeded, s.attacked))
+                                            : "undefined (no record was attacked)";
     document.headline += fmt::format("{} {} {}", &s == &summaries.front() ? "" : ",", s.spec.name, rate);
-    for (const auto& [ending, records] : s.endings)
-      endings.rows.push_back({s.spec.text(), ending, report::count_cell(records)});
     add_attack(document, s, options);
   }
   document.tables = {summary_table(summaries)};
-  if (!endings.rows.empty()) document.tables.push_back(std::move(endings));
+  if (report::Table endings = ending_table(summaries); !endings.rows.empty())
+    document.tables.push_back(std::move(endings));
   document.definitions.push_back(
       {"success", success_definition(data, options), "docs/algorithms/attacks.md"});
   return document;

@@ -3,23 +3,26 @@
 #include <algorithm>
 
 #include <assay/tokenizer.h>
+#include "assay/results/document.h"
 #include "assay/results/networks/text_map.h"
 
 namespace assay::results {
 namespace {
 
-report::Table& texts_table(report::Document& document) {
-  const auto found = std::ranges::find(document.tables, "attacked_texts", &report::Table::id);
-  if (found != document.tables.end()) return *found;
-  return document.tables.emplace_back(report::Table{.id = "attacked_texts",
-                                                    .title = "Texts",
-                                                    .columns = {{"attack", "attack"},
-                                                                {"record", "record"},
-                                                                {"success", "success"},
-                                                                {"predicted", "class"},
-                                                                {"before", "before"},
-                                                                {"after", "after"}},
-                                                    .rows = {}});
+struct AttackedText {
+  std::string attack, record;
+  bool success;
+  std::string predicted, before, after;
+};
+
+report::Table texts_table(std::span<const AttackedText> texts) {
+  return table_of("attacked_texts", "Texts", texts,
+                  {{"attack", &AttackedText::attack},
+                   {"record", &AttackedText::record},
+                   {"success", &AttackedText::success},
+                   {"predicted", "class", &AttackedText::predicted},
+                   {"before", &AttackedText::before},
+                   {"after", &AttackedText::after}});
 }
 
 std::string attacked_text(const Array& records, std::size_t row, const text::Tokenizer& tokenizer) {
@@ -42,15 +45,19 @@ void add_attacked_texts(report::Document& document, const attack::AttackSummary&
   }
   const text::Tokenizer tokenizer{std::filesystem::path(tokenizer_file)};
   const Batch before = data.read(originals), after = open_dataset(summary.data)->read(shown);
-  report::Table& table = texts_table(document);
+  std::vector<AttackedText> texts;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const attack::AttackedRecord& record = summary.records[shown[i]];
-    const auto named = static_cast<std::size_t>(record.predicted);
-    table.rows.push_back(
-        {summary.spec.name, data.id(record.original), record.success,
-         named < data.class_names().size() ? data.class_names()[named] : std::to_string(named),
-         attacked_text(before.inputs, i, tokenizer), attacked_text(after.inputs, i, tokenizer)});
+    texts.push_back({summary.spec.name, data.id(record.original), record.success,
+                     class_name(data.class_names(), record.predicted),
+                     attacked_text(before.inputs, i, tokenizer), attacked_text(after.inputs, i, tokenizer)});
   }
+  report::Table table = texts_table(texts);
+  const auto earlier = std::ranges::find(document.tables, table.id, &report::Table::id);
+  if (earlier == document.tables.end())
+    document.tables.push_back(std::move(table));
+  else
+    std::ranges::move(table.rows, std::back_inserter(earlier->rows));
 }
 
 }  // namespace assay::results

@@ -15,7 +15,13 @@ namespace {
 
 using audit::Verdict;
 
-report::Cell known_cell(double value) { return std::isnan(value) ? report::Cell() : report::Cell(value); }
+std::optional<double> known(double value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
+
+// The getter of a number that may be NaN.
+template <typename Row>
+auto known(double Row::*number) {
+  return [number](const Row& row) { return known(row.*number); };
+}
 
 // In a sentence that stands by itself.
 std::string in_words(const audit::Tracking& tracking) {
@@ -36,146 +42,111 @@ std::string in_words(const audit::Tracking& tracking) {
 }
 
 report::Table verdict_table(const audit::Audit& result) {
-  report::Table table{"verdicts",
-                      "Does covering more mean finding more?",
-                      {{"criterion", "criterion"},
-                       {"faults", "faults"},
-                       {"verdict", "verdict"},
-                       {"tau", "Kendall's tau", Kind::number, 3},
-                       {"low", "from", Kind::number, 3},
-                       {"high", "to", Kind::number, 3},
-                       {"q", "q, chance", Kind::number, 4},
-                       {"q_within", "q, within classes", Kind::number, 4},
-                       {"baseline", "baseline"}},
-                      {},
-                      false};
-  for (const audit::Tracking& tracking : result.trackings) {
-    table.rows.push_back({tracking.criterion, tracking.faults, to_string(tracking.verdict),
-                          known_cell(tracking.tau), known_cell(tracking.low), known_cell(tracking.high),
-                          known_cell(tracking.q), known_cell(tracking.q_within), tracking.baseline});
-  }
-  return table;
+  using audit::Tracking;
+  return table_of("verdicts", "Does covering more mean finding more?", result.trackings,
+                  {{"criterion", &Tracking::criterion},
+                   {"faults", &Tracking::faults},
+                   {"verdict", [](auto& tracking) { return to_string(tracking.verdict); }},
+                   {"tau", "Kendall's tau", 3, known(&Tracking::tau)},
+                   {"low", "from", 3, known(&Tracking::low)},
+                   {"high", "to", 3, known(&Tracking::high)},
+                   {"q", "q, chance", 4, known(&Tracking::q)},
+                   {"q_within", "q, within classes", 4, known(&Tracking::q_within)},
+                   {"baseline", &Tracking::baseline}});
 }
 
 // Further measurements of the same pairs.
 report::Table word_table(const audit::Audit& result) {
-  report::Table table{"words",
-                      "The verdicts in words",
-                      {{"criterion", "criterion"},
-                       {"faults", "faults"},
-                       {"words", "in words"},
-                       {"spearman", "Spearman's rho", Kind::number, 3},
-                       {"all_tau", "tau over all sizes", Kind::number, 3},
-                       {"partial", "rho over all sizes, size held", Kind::number, 3}},
-                      {},
-                      true};
-  for (const audit::Tracking& tracking : result.trackings) {
-    table.rows.push_back({tracking.criterion, tracking.faults, in_words(tracking),
-                          known_cell(tracking.spearman), known_cell(tracking.all_tau),
-                          known_cell(tracking.partial)});
-  }
-  return table;
+  using audit::Tracking;
+  return detailed(table_of("words", "The verdicts in words", result.trackings,
+                           {{"criterion", &Tracking::criterion},
+                            {"faults", &Tracking::faults},
+                            {"words", "in words", in_words},
+                            {"spearman", "Spearman's rho", 3, known(&Tracking::spearman)},
+                            {"all_tau", "tau over all sizes", 3, known(&Tracking::all_tau)},
+                            {"partial", "rho over all sizes, size held", 3, known(&Tracking::partial)}}));
 }
 
 report::Table order_table(const audit::Audit& result) {
-  report::Table table{"orders",
-                      "Does choosing tests by it find faults earlier?",
-                      {{"order", "order by"},
-                       {"faults", "faults"},
-                       {"apfd", "APFD", Kind::number, 4},
-                       {"low", "from", Kind::number, 4},
-                       {"high", "to", Kind::number, 4},
-                       {"random", "random orders", Kind::number, 4},
-                       {"p", "p, random as good", Kind::number, 4},
-                       {"baseline", "baseline"}},
-                      {},
-                      false};
-  for (const audit::OrderScore& order : result.orders)
-    table.rows.push_back({order.order, order.faults, known_cell(order.apfd), known_cell(order.low),
-                          known_cell(order.high), known_cell(order.random), known_cell(order.p),
-                          order.baseline});
-  return table;
+  using audit::OrderScore;
+  return table_of("orders", "Does choosing tests by it find faults earlier?", result.orders,
+                  {{"order", "order by", &OrderScore::order},
+                   {"faults", &OrderScore::faults},
+                   {"apfd", "APFD", 4, known(&OrderScore::apfd)},
+                   {"low", "from", 4, known(&OrderScore::low)},
+                   {"high", "to", 4, known(&OrderScore::high)},
+                   {"random", "random orders", 4, known(&OrderScore::random)},
+                   {"p", "p, random as good", 4, known(&OrderScore::p)},
+                   {"baseline", &OrderScore::baseline}});
 }
 
 report::Table criterion_table(const audit::Audit& result, const audit::Pool& pool) {
-  report::Table table{
-      "discrimination",
-      "What moves the criterion",
-      {{"criterion", "criterion"}, {"by_classes", "ranks explained by classes", Kind::percent}},
-      {},
-      false};
+  using audit::Discrimination;
+  ColumnsOf<Discrimination> columns{
+      {"criterion", &Discrimination::criterion},
+      {"by_classes", "ranks explained by classes", Kind::percent, &Discrimination::by_classes}};
   for (const std::size_t size : result.options.sizes)
-    table.columns.push_back(
-        {fmt::format("mean_{}", size), fmt::format("mean of {} records", size), Kind::number, 4});
+    columns.add({fmt::format("mean_{}", size), fmt::format("mean of {} records", size), 4,
+                 [size](auto& entry) { return known(value_at(entry.mean, size).value_or(NAN)); }});
   for (const auto& [name, again] : pool.again)
-    table.columns.push_back({"again_" + name, fmt::format("tau with {}", name), Kind::number, 3});
-  for (const audit::Discrimination& entry : result.criteria) {
-    std::vector<report::Cell> row{entry.criterion, optional_cell(entry.by_classes)};
-    for (const auto& [size, mean] : entry.mean) row.push_back(known_cell(mean));
-    for (const auto& [name, again] : pool.again) {
-      const auto tau = entry.again.find(name);
-      row.push_back(tau == entry.again.end() ? report::Cell() : known_cell(tau->second));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+    columns.add({"again_" + name, "tau with " + name, 3,
+                 [&name = name](auto& entry) { return known(value_at(entry.again, name).value_or(NAN)); }});
+  return table_of("discrimination", "What moves the criterion", result.criteria, columns);
 }
 
 report::Table strata_table(const audit::Audit& result) {
-  report::Table table{"strata",
-                      "Kendall's tau by kind and size of subsets",
-                      {{"criterion", "criterion"},
-                       {"faults", "faults"},
-                       {"sampler", "subsets drawn"},
-                       {"size", "records", Kind::count},
-                       {"tau", "Kendall's tau", Kind::number, 3}},
-                      {},
-                      true};
+  struct Row {
+    const audit::Tracking& tracking;
+    std::string sampler;
+    std::size_t size;
+    double tau;
+  };
+  std::vector<Row> rows;
   for (const audit::Tracking& tracking : result.trackings) {
     for (const auto& [stratum, tau] : tracking.strata)
-      table.rows.push_back({tracking.criterion, tracking.faults, stratum.first,
-                            report::count_cell(stratum.second), known_cell(tau)});
+      rows.push_back({tracking, stratum.first, stratum.second, tau});
   }
-  return table;
+  return detailed(table_of("strata", "Kendall's tau by kind and size of subsets", rows,
+                           {{"criterion", [](auto& row) { return row.tracking.criterion; }},
+                            {"faults", [](auto& row) { return row.tracking.faults; }},
+                            {"sampler", "subsets drawn", &Row::sampler},
+                            {"size", "records", &Row::size},
+                            {"tau", "Kendall's tau", 3, known(&Row::tau)}}));
 }
 
 report::Table agreement_table(const audit::Audit& result) {
-  report::Table table{"agreement",
-                      "Kendall's tau between criteria",
-                      {{"criterion", "criterion"}, {"other", "and"}, {"tau", "tau", Kind::number, 3}},
-                      {},
-                      true};
-  for (std::size_t a = 0; a < result.criteria.size(); ++a) {
-    for (std::size_t b = a + 1; b < result.criteria.size(); ++b)
-      table.rows.push_back(
-          {result.criteria[a].criterion, result.criteria[b].criterion, known_cell(result.agreement[a][b])});
-  }
-  return table;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t a = 0; a < result.criteria.size(); ++a)
+    for (std::size_t b = a + 1; b < result.criteria.size(); ++b) pairs.emplace_back(a, b);
+  return detailed(
+      table_of("agreement", "Kendall's tau between criteria", pairs,
+               {{"criterion", [&](auto& pair) { return result.criteria[pair.first].criterion; }},
+                {"other", "and", [&](auto& pair) { return result.criteria[pair.second].criterion; }},
+                {"tau", 3, [&](auto& pair) { return known(result.agreement[pair.first][pair.second]); }}}));
+}
+
+auto items_of(double audit::Prediction::*count) {
+  return [count](const audit::Prediction& one) { return static_cast<std::int64_t>(one.*count); };
 }
 
 report::Table prediction_table(const audit::Audit& result) {
-  report::Table table{"predictions",
-                      "Share of the faults that the other set finds, predicted from what it covers",
-                      {{"criterion", "criterion"},
-                       {"faults", "faults"},
-                       {"share", "predicted", Kind::percent},
-                       {"low", "from", Kind::percent},
-                       {"high", "to", Kind::percent},
-                       {"r2", "R squared", Kind::number, 3},
-                       {"rmse", "error", Kind::percent},
-                       {"form", "form"},
-                       {"covered", "covers", Kind::count},
-                       {"least", "subsets: from", Kind::count},
-                       {"most", "subsets: to", Kind::count},
-                       {"reason", "why not predicted"},
-                       {"baseline", "baseline"}},
-                      {}};
-  for (const audit::Prediction& one : result.predictions)
-    table.rows.push_back({one.criterion, one.faults, known_cell(one.share), known_cell(one.low),
-                          known_cell(one.high), known_cell(one.r2), one.rmse, one.form,
-                          static_cast<std::int64_t>(one.covered), static_cast<std::int64_t>(one.least),
-                          static_cast<std::int64_t>(one.most), one.reason, one.baseline});
-  return table;
+  using audit::Prediction;
+  return table_of("predictions",
+                  "Share of the faults that the other set finds, predicted from what it covers",
+                  result.predictions,
+                  {{"criterion", &Prediction::criterion},
+                   {"faults", &Prediction::faults},
+                   {"share", "predicted", Kind::percent, known(&Prediction::share)},
+                   {"low", "from", Kind::percent, known(&Prediction::low)},
+                   {"high", "to", Kind::percent, known(&Prediction::high)},
+                   {"r2", "R squared", 3, known(&Prediction::r2)},
+                   {"rmse", "error", Kind::percent, &Prediction::rmse},
+                   {"form", &Prediction::form},
+                   {"covered", "covers", items_of(&Prediction::covered)},
+                   {"least", "subsets: from", items_of(&Prediction::least)},
+                   {"most", "subsets: to", items_of(&Prediction::most)},
+                   {"reason", "why not predicted", &Prediction::reason},
+                   {"baseline", &Prediction::baseline}});
 }
 
 // By the criterion that predicts best; null where none does.

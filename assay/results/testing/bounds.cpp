@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "assay/results/document.h"
@@ -60,67 +61,60 @@ std::vector<double> attacked_radii(std::span<const RecordBounds> found) {
 }
 
 report::Table outcomes_table(std::span<const RecordBounds> found) {
-  report::Table table{"outcomes",
-                      "Records, with 95 % intervals",
-                      {{"outcome", "outcome"},
-                       {"records", "records", Kind::count},
-                       {"share", "of all", Kind::percent},
-                       {"low", "from", Kind::percent},
-                       {"high", "to", Kind::percent}},
-                      {}};
-  const auto all = static_cast<double>(found.size());
-  for (const Outcome outcome : {Outcome::certified, Outcome::attacked, Outcome::open, Outcome::wrong}) {
-    const std::size_t records = count_of(found, outcome);
-    const double share = static_cast<double>(records) / all;
-    const auto [low, high] = wilson(share, all, normal_quantile(0.975));
-    table.rows.push_back({name_of(outcome), report::count_cell(records), share, low, high});
-  }
-  return table;
+  const auto records = [&](Outcome outcome) { return count_of(found, outcome); };
+  const auto share = [&](Outcome outcome) { return share_of(records(outcome), found.size()); };
+  const auto interval = [&](Outcome outcome) {
+    return wilson(share(outcome), static_cast<double>(found.size()), normal_quantile(0.975));
+  };
+  return table_of("outcomes", "Records, with 95 % intervals",
+                  std::array{Outcome::certified, Outcome::attacked, Outcome::open, Outcome::wrong},
+                  {{"outcome", name_of},
+                   {"records", records},
+                   {"share", "of all", Kind::percent, share},
+                   {"low", "from", Kind::percent, [&](auto outcome) { return interval(outcome).low; }},
+                   {"high", "to", Kind::percent, [&](auto outcome) { return interval(outcome).high; }}});
 }
 
 report::Table radii_table(std::span<const RecordBounds> found) {
-  report::Table table{"radii",
-                      "Radii of right records",
-                      {{"share", "share of records up to", Kind::percent},
-                       {"certified", "certified radius", Kind::number, 5},
-                       {"attacked", "radius of an attack", Kind::number, 5}},
-                      {}};
   const std::vector<double> certified = certified_radii(found), attacked = attacked_radii(found);
-  for (const double share : quantiles) {
-    if (certified.empty()) break;
-    const double fallen = quantile(attacked, share);
-    table.rows.push_back(
-        {share, quantile(certified, share), std::isinf(fallen) ? report::Cell() : report::Cell(fallen)});
-  }
-  return table;
+  return table_of(
+      "radii", "Radii of right records",
+      std::span(quantiles).first(certified.empty() ? 0 : std::size(quantiles)),
+      {{"share", "share of records up to", Kind::percent, std::identity()},
+       {"certified", "certified radius", 5, [&](auto share) { return quantile(certified, share); }},
+       {"attacked", "radius of an attack", 5,
+        [&](auto share) { return if_finite(quantile(attacked, share)); }}});
 }
 
 report::Table records_table(std::span<const RecordBounds> found, const bounds::CertifyOptions& options,
                             const Dataset& data) {
-  report::Table table{"records",
-                      "Records",
-                      {{"record", "record"},
-                       {"class", "class"},
-                       {"outcome", "outcome"},
-                       {"margin", "margin at least", Kind::number, 4}},
-                      {}};
-  table.detail = true;
-  if (options.bisections > 0) {
-    table.columns.push_back({"certified_radius", "certified radius", Kind::number, 5});
-    table.columns.push_back({"attacked_radius", "radius of an attack", Kind::number, 5});
-  }
-  for (const RecordBounds& one : found) {
-    const bool right = one.outcome != Outcome::wrong;
-    std::vector<report::Cell> row{
-        data.id(one.record), class_name(data.class_names(), one.label), name_of(one.outcome),
-        right && std::isfinite(one.margin) ? report::Cell(one.margin) : report::Cell()};
-    if (options.bisections > 0) {
-      row.push_back(right ? report::Cell(one.certified_radius) : report::Cell());
-      row.push_back(optional_cell(one.attacked_radius));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  const auto radii = when(options.bisections > 0);
+  const auto if_right = [](const RecordBounds& one, double value) {
+    return one.outcome == Outcome::wrong ? std::nullopt : std::optional(value);
+  };
+  const auto margin = [&](const RecordBounds& one) {
+    return std::isfinite(one.margin) ? if_right(one, one.margin) : std::nullopt;
+  };
+  const auto certified = [&](const RecordBounds& one) { return if_right(one, one.certified_radius); };
+  return detailed(
+      table_of("records", "Records", found,
+               {{"record", [&](auto& one) { return data.id(one.record); }},
+                {"class", [&](auto& one) { return class_name(data.class_names(), one.label); }},
+                {"outcome", [](auto& one) { return name_of(one.outcome); }},
+                {"margin", "margin at least", 4, margin},
+                {radii, "certified_radius", "certified radius", 5, certified},
+                {radii, "attacked_radius", "radius of an attack", 5, &RecordBounds::attacked_radius}}));
+}
+
+report::Table counterexample_table(const bounds::Witness& witness) {
+  std::vector<std::pair<std::string, double>> values;
+  for (std::size_t i = 0; i < witness.input.size(); ++i)
+    values.emplace_back(fmt::format("X_{}", i), witness.input[i]);
+  for (std::size_t i = 0; i < witness.output.size(); ++i)
+    values.emplace_back(fmt::format("Y_{}", i), witness.output[i]);
+  return detailed(table_of("counterexample", "Counterexample", values,
+                           {{"variable", [](auto& one) { return one.first; }},
+                            {"value", 6, [](auto& one) { return one.second; }}}));
 }
 
 std::string method_words(bounds::Method method) {
@@ -157,7 +151,7 @@ report::Measurement count_measurement(const std::string& name, std::size_t count
   m.criterion = name;
   m.covered = std::to_string(count);
   m.coverable = std::to_string(all);
-  m.value = all == 0 ? 0 : static_cast<double>(count) / static_cast<double>(all);
+  m.value = defined_share(count, all).value_or(0);
   m.higher_is_better = more_is_better;
   return m;
 }
@@ -168,13 +162,6 @@ report::Measurement number_measurement(const std::string& name, double value, bo
   m.value = value;
   m.higher_is_better = more_is_better;
   return m;
-}
-
-report::Table figures_for_gates(std::span<const report::Measurement> figures) {
-  report::Table table = report::criteria_table(figures);
-  table.title = "Figures for gates";
-  table.detail = true;
-  return table;
 }
 
 }  // namespace
@@ -200,8 +187,7 @@ report::Document document_of(std::span<const RecordBounds> found, const bounds::
   const std::size_t certified = count_of(found, Outcome::certified),
                     attacked = count_of(found, Outcome::attacked), open = count_of(found, Outcome::open);
   const auto share = [&](std::size_t count) {
-    return report::percent(static_cast<double>(count) /
-                           static_cast<double>(std::max<std::size_t>(1, found.size())));
+    return report::percent(share_of(count, std::max<std::size_t>(1, found.size())));
   };
   report::Document document;
   document.headline =
@@ -248,18 +234,7 @@ report::Document document_of(const bounds::Answer& answer, const bounds::Query& 
                     count_fact("boxes", "boxes bounded", answer.boxes),
                     count_fact("open", "boxes left open", answer.open),
                     {"method", "bounds by", method_words(options.method)}};
-  if (answer.witness) {
-    report::Table table{"counterexample",
-                        "Counterexample",
-                        {{"variable", "variable"}, {"value", "value", Kind::number, 6}},
-                        {}};
-    for (std::size_t i = 0; i < answer.witness->input.size(); ++i)
-      table.rows.push_back({fmt::format("X_{}", i), answer.witness->input[i]});
-    for (std::size_t i = 0; i < answer.witness->output.size(); ++i)
-      table.rows.push_back({fmt::format("Y_{}", i), answer.witness->output[i]});
-    table.detail = true;
-    document.tables.push_back(std::move(table));
-  }
+  if (answer.witness) document.tables.push_back(counterexample_table(*answer.witness));
   document.tables.push_back(figures_for_gates(measurements_of(answer)));
   document.definitions = {
       {"unsat",

@@ -17,124 +17,125 @@ namespace {
 std::string side_name(bool here) { return here ? "first" : "second"; }
 
 // The share that a layer's items reach, where there is one.
-report::Cell share_cell(const std::vector<coverage::Coverage>& rows, const std::string& layer) {
+std::optional<double> reached_share(const std::vector<coverage::Coverage>& rows, const std::string& layer) {
   const auto row = std::ranges::find(rows, layer, &coverage::Coverage::layer);
-  return row == rows.end() || row->coverable.empty() ? report::Cell() : report::Cell(row->value);
+  return row == rows.end() || row->coverable.empty() ? std::nullopt : std::optional(row->value);
 }
 
+// What both states have of one layer.
+struct ComparedLayer {
+  const coverage::ComparedCriterion& criterion;
+  const coverage::Difference& layer;
+
+  std::optional<double> before() const { return reached_share(criterion.before, layer.layer); }
+  std::optional<double> after() const { return reached_share(criterion.after, layer.layer); }
+};
+
 report::Table item_table(const coverage::Comparison& comparison) {
-  report::Table table{"difference",
-                      "Items covered by one and not by the other",
-                      {{"criterion", "criterion"},
-                       {"layer", "layer"},
-                       {"both", "both", Kind::count},
-                       {"only_a", "only first", Kind::count},
-                       {"only_b", "only second", Kind::count},
-                       {"coverage_a", "first", Kind::percent},
-                       {"coverage_b", "second", Kind::percent}},
-                      {},
-                      false};
-  for (const coverage::ComparedCriterion& criterion : comparison.criteria) {
-    for (const coverage::Difference& layer : criterion.layers)
-      table.rows.push_back({criterion.name, layer.layer, report::count_cell(layer.both),
-                            report::count_cell(layer.only_here), report::count_cell(layer.only_there),
-                            share_cell(criterion.before, layer.layer),
-                            share_cell(criterion.after, layer.layer)});
-  }
-  return table;
+  std::vector<ComparedLayer> rows;
+  for (const coverage::ComparedCriterion& criterion : comparison.criteria)
+    for (const coverage::Difference& layer : criterion.layers) rows.push_back({criterion, layer});
+  return table_of("difference", "Items covered by one and not by the other", rows,
+                  {{"criterion", [](auto& row) { return row.criterion.name; }},
+                   {"layer", [](auto& row) { return row.layer.layer; }},
+                   {"both", [](auto& row) { return row.layer.both; }},
+                   {"only_a", "only first", [](auto& row) { return row.layer.only_here; }},
+                   {"only_b", "only second", [](auto& row) { return row.layer.only_there; }},
+                   {"coverage_a", "first", Kind::percent, &ComparedLayer::before},
+                   {"coverage_b", "second", Kind::percent, &ComparedLayer::after}});
 }
 
 report::Table measure_table(const coverage::Comparison& comparison) {
-  report::Table table{"measures",
-                      "Measures without a greatest value",
-                      {{"criterion", "criterion"},
-                       {"layer", "layer"},
-                       {"value_a", "first", Kind::number, 6},
-                       {"value_b", "second", Kind::number, 6},
-                       {"change", "change", Kind::number, 6}},
-                      {},
-                      false};
+  struct Measured {
+    std::string criterion, layer;
+    double before, after;
+  };
+  std::vector<Measured> rows;
   for (const coverage::ComparedCriterion& criterion : comparison.criteria) {
     for (const coverage::Coverage& row : criterion.before) {
       const auto match = std::ranges::find(criterion.after, row.layer, &coverage::Coverage::layer);
-      if (!row.coverable.empty() || match == criterion.after.end()) continue;
-      table.rows.push_back({criterion.name, row.layer, row.value, match->value, match->value - row.value});
+      if (row.coverable.empty() && match != criterion.after.end())
+        rows.push_back({criterion.name, row.layer, row.value, match->value});
     }
   }
-  return table;
+  return table_of("measures", "Measures without a greatest value", rows,
+                  {{"criterion", &Measured::criterion},
+                   {"layer", &Measured::layer},
+                   {"value_a", "first", 6, &Measured::before},
+                   {"value_b", "second", 6, &Measured::after},
+                   {"change", 6, [](auto& row) { return row.after - row.before; }}});
 }
 
 // The neurons of each layer with most items that one side only covers.
 report::Table changed_neuron_table(const coverage::Comparison& comparison, std::size_t most) {
-  report::Table table{"changed_neurons",
-                      "Neurons whose items changed most",
-                      {{"criterion", "criterion"},
-                       {"layer", "layer"},
-                       {"neuron", "neuron", Kind::count},
-                       {"only_a", "only first", Kind::count},
-                       {"only_b", "only second", Kind::count}},
-                      {},
-                      false};
+  struct Changed {
+    std::string criterion, layer;
+    std::size_t neuron;
+    coverage::Difference::Sides only;
+  };
+  std::vector<Changed> rows;
   using Entry = std::pair<std::size_t, coverage::Difference::Sides>;
   for (const coverage::ComparedCriterion& criterion : comparison.criteria) {
     for (const coverage::Difference& layer : criterion.layers) {
       std::vector<Entry> order(layer.neurons.begin(), layer.neurons.end());
       std::ranges::stable_sort(order, std::greater<>(),
                                [](const Entry& entry) { return entry.second.here + entry.second.there; });
-      order.resize(std::min(order.size(), most));
-      for (const auto& [neuron, sides] : order)
-        table.rows.push_back({criterion.name, layer.layer, report::count_cell(neuron),
-                              report::count_cell(sides.here), report::count_cell(sides.there)});
+      for (const auto& [neuron, sides] : order | std::views::take(most))
+        rows.push_back({criterion.name, layer.layer, neuron, sides});
     }
   }
-  return table;
+  return table_of("changed_neurons", "Neurons whose items changed most", rows,
+                  {{"criterion", &Changed::criterion},
+                   {"layer", &Changed::layer},
+                   {"neuron", &Changed::neuron},
+                   {"only_a", "only first", [](auto& row) { return row.only.here; }},
+                   {"only_b", "only second", [](auto& row) { return row.only.there; }}});
 }
 
 // The records of each side that were the first to cover most of what the other side does not.
 report::Table changed_record_table(const coverage::Comparison& comparison, const coverage::CoverageState& a,
                                    const coverage::CoverageState& b, std::size_t most) {
-  report::Table table{"changed_records",
-                      "Records that were first to cover what the other state does not",
-                      {{"state", "state"},
-                       {"record", "record"},
-                       {"items", "items", Kind::count},
-                       {"criteria", "by criterion"}},
-                      {},
-                      false};
+  using coverage::ComparedRecord;
+  std::vector<ComparedRecord> rows;
   for (const bool here : {true, false}) {
-    std::size_t rows = 0;
-    for (const coverage::ComparedRecord& record : comparison.records) {
-      if (record.here != here || rows++ >= most) continue;
-      std::string criteria;
-      for (const auto& [name, items] : record.by_criterion)
-        criteria += fmt::format("{}{} {}", criteria.empty() ? "" : ", ", name, items);
-      table.rows.push_back({side_name(here), (here ? a : b).record_name(record.record),
-                            report::count_cell(record.items), criteria});
-    }
+    const auto is_of_side = [here](const ComparedRecord& record) { return record.here == here; };
+    std::ranges::copy(comparison.records | std::views::filter(is_of_side) | std::views::take(most),
+                      std::back_inserter(rows));
   }
-  return table;
+  const auto criteria = [](const ComparedRecord& record) {
+    std::vector<std::string> parts;
+    for (const auto& [name, items] : record.by_criterion) parts.push_back(fmt::format("{} {}", name, items));
+    return joined(parts);
+  };
+  return table_of("changed_records", "Records that were first to cover what the other state does not", rows,
+                  {{"state", [](auto& record) { return side_name(record.here); }},
+                   {"record", [&](auto& record) { return (record.here ? a : b).record_name(record.record); }},
+                   {"items", &ComparedRecord::items},
+                   {"criteria", "by criterion", criteria}});
 }
 
 report::Table example_table(const coverage::Comparison& comparison, const coverage::CoverageState& a,
                             const coverage::CoverageState& b) {
-  report::Table table{"items",
-                      "Examples",
-                      {{"criterion", "criterion"},
-                       {"layer", "layer"},
-                       {"covered_by", "covered by"},
-                       {"item", "item"},
-                       {"record", "first record"}},
-                      {},
-                      false};
+  struct Example {
+    std::string criterion, layer;
+    const coverage::Difference::Item& item;
+  };
+  std::vector<Example> rows;
   for (const coverage::ComparedCriterion& criterion : comparison.criteria) {
-    for (const coverage::Difference& layer : criterion.layers) {
+    for (const coverage::Difference& layer : criterion.layers)
       for (const coverage::Difference::Item& item : layer.examples)
-        table.rows.push_back(
-            {criterion.name, layer.layer, side_name(item.here), item.item,
-             item.record ? report::Cell((item.here ? a : b).record_name(*item.record)) : report::Cell()});
-    }
+        rows.push_back({criterion.name, layer.layer, item});
   }
-  return table;
+  const auto record = [&](const Example& row) -> std::optional<std::string> {
+    if (!row.item.record) return std::nullopt;
+    return (row.item.here ? a : b).record_name(*row.item.record);
+  };
+  return table_of("items", "Examples", rows,
+                  {{"criterion", &Example::criterion},
+                   {"layer", &Example::layer},
+                   {"covered_by", "covered by", [](auto& row) { return side_name(row.item.here); }},
+                   {"item", [](auto& row) { return row.item.item; }},
+                   {"record", "first record", record}});
 }
 
 std::vector<std::string> texts_of(const std::vector<Spec>& specs) {

@@ -27,13 +27,12 @@ void add_facts(report::Document& document, const coverage::CoverageState& state)
     correct += part->correct;
     whole &= part->non_finite.empty();
   }
-  document.facts.push_back({"records", "test records", report::count_cell(state.records()), Kind::count});
+  document.facts.push_back(count_fact("records", "test records", state.records()));
   if (labelled > 0)
     document.facts.push_back({"test_accuracy",
                               whole ? "test accuracy" : "test accuracy, of the records that are left",
                               static_cast<double>(correct) / static_cast<double>(labelled), Kind::percent});
-  document.facts.push_back(
-      {"training_records", "training records", report::count_cell(state.profile().records), Kind::count});
+  document.facts.push_back(count_fact("training_records", "training records", state.profile().records));
   add_warnings(document, coverage_warnings(state));
 }
 

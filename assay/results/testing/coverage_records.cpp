@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <assay/extend/abilities.h>
@@ -34,129 +35,129 @@ std::string thumbnail(const Dataset& data, std::size_t record) {
   return "data:image/png;base64," + base64(encode_png(image));
 }
 
+// The values that a criterion has of records.
+struct SurpriseColumn {
+  std::string id;
+  std::map<std::size_t, double> values;
+};
+
+// One of each id: criteria of other options have the same values.
+std::vector<SurpriseColumn> surprise_columns(const coverage::CoverageState& state) {
+  std::vector<SurpriseColumn> columns;
+  for (std::size_t c = 0; c < state.specs().size(); ++c) {
+    const auto total = state.total(c);
+    const auto* valued = coverage::ability<coverage::Valued>(*total);
+    if (valued == nullptr) continue;
+    std::string id = state.specs()[c].name;
+    if (id.ends_with("sc")) id.back() = 'a';  // lsc holds LSA
+    if (std::ranges::find(columns, id, &SurpriseColumn::id) != columns.end()) continue;
+    const coverage::RecordValues values = valued->values();
+    columns.push_back({std::move(id), {values.values.begin(), values.values.end()}});
+  }
+  return columns;
+}
+
+// The first `count` by each of: misclassified with most confidence, most in doubt, most surprising.
+std::vector<coverage::RecordFacts> remarkable(const std::vector<coverage::RecordFacts>& records,
+                                              const std::vector<SurpriseColumn>& surprise,
+                                              std::size_t count) {
+  using Facts = coverage::RecordFacts;
+  std::set<std::size_t> chosen;
+  const auto take = [&](const auto& score) {
+    std::vector<std::size_t> order(records.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return score(records[i]); });
+    for (const std::size_t i : order | std::views::take(count))
+      if (score(records[i]) > 0) chosen.insert(i);
+  };
+  take([](const Facts& r) { return r.label >= 0 && r.label != r.predicted ? 1.0 + r.confidence : 0.0; });
+  take([](const Facts& r) { return r.doubt("deepgini"); });
+  for (const SurpriseColumn& one : surprise)
+    take([&](const Facts& r) { return if_finite(value_at(one.values, r.record).value_or(0)).value_or(0); });
+  std::vector<Facts> found;
+  for (const std::size_t i : chosen) found.push_back(records[i]);
+  return found;
+}
+
 }  // namespace
 
 report::Table uncovered_table(const coverage::CoverageState& state, const Dataset& test, std::size_t count) {
-  report::Table table{
-      "uncovered",
-      "Uncovered combinations nearest to the data (gap: share of the distance between two centroids)",
-      {{"layer", "layer"},
-       {"m", "m", Kind::count},
-       {"combination", "combination"},
-       {"neuron", "by neuron", Kind::count},
-       {"gap", "gap", Kind::number, 4},
-       {"record", "nearest record"}},
-      {},
-      false};
+  struct Row {
+    std::string layer;
+    std::size_t m;
+    coverage::Idc::Neighbour nearest;
+    std::size_t neuron;
+  };
+  std::vector<Row> rows;
   for_each_idc(state, [&](const coverage::Idc& idc) {
     for (const coverage::Idc::LayerCombinations& layer : idc.layers()) {
-      for (const coverage::Idc::Neighbour& neighbour : layer.nearest_uncovered(count)) {
-        table.rows.push_back({layer.name, report::count_cell(layer.neurons.size()),
-                              coverage::to_text(neighbour.combination),
-                              report::count_cell(layer.neurons[neighbour.neuron].neuron), neighbour.gap,
-                              test.id(neighbour.record)});
-      }
+      for (const coverage::Idc::Neighbour& one : layer.nearest_uncovered(count))
+        rows.push_back({layer.name, layer.neurons.size(), one, layer.neurons[one.neuron].neuron});
     }
   });
-  return table;
+  return table_of(
+      "uncovered",
+      "Uncovered combinations nearest to the data (gap: share of the distance between two centroids)", rows,
+      {{"layer", &Row::layer},
+       {"m", &Row::m},
+       {"combination", [](auto& row) { return coverage::to_text(row.nearest.combination); }},
+       {"neuron", "by neuron", &Row::neuron},
+       {"gap", 4, [](auto& row) { return row.nearest.gap; }},
+       {"record", "nearest record", [&](auto& row) { return test.id(row.nearest.record); }}});
 }
 
 report::Table combination_table(const coverage::CoverageState& state, const Dataset& test,
                                 std::size_t count) {
-  report::Table table{"combinations",
-                      "Covered combinations with most records",
-                      {{"layer", "layer"},
-                       {"m", "m", Kind::count},
-                       {"combination", "combination"},
-                       {"records", "records", Kind::count},
-                       {"first", "first record"}},
-                      {},
-                      false};
+  struct Row {
+    std::string layer;
+    std::size_t m;
+    std::string combination;
+    std::uint64_t records;
+    std::size_t first;
+  };
+  std::vector<Row> rows;
   for_each_idc(state, [&](const coverage::Idc& idc) {
     for (const coverage::Idc::LayerCombinations& layer : idc.layers()) {
       auto sorted = layer.in_order();
       std::ranges::stable_sort(
           sorted, [](const auto* a, const auto* b) { return a->second.records > b->second.records; });
-      sorted.resize(std::min(sorted.size(), count));
-      for (const auto* entry : sorted) {
+      for (const auto* entry : sorted | std::views::take(count)) {
         const auto& [combination, covered] = *entry;
-        table.rows.push_back({layer.name, report::count_cell(layer.neurons.size()),
-                              coverage::to_text(combination), report::count_cell(covered.records),
-                              test.id(covered.first)});
+        rows.push_back({layer.name, layer.neurons.size(), coverage::to_text(combination), covered.records,
+                        covered.first});
       }
     }
   });
-  return table;
+  return table_of("combinations", "Covered combinations with most records", rows,
+                  {{"layer", &Row::layer},
+                   {"m", &Row::m},
+                   {"combination", &Row::combination},
+                   {"records", &Row::records},
+                   {"first", "first record", [&](auto& row) { return test.id(row.first); }}});
 }
 
 report::Table record_table(const coverage::CoverageState& state, const coverage::Observations& seen,
                            const Dataset& test, std::size_t count) {
-  report::Table table{"records",
-                      "Misclassified and most surprising records",
-                      {{"record", "record"},
-                       {"label", "label"},
-                       {"prediction", "prediction"},
-                       {"confidence", "confidence", Kind::percent},
-                       {"gini", "gini", Kind::number, 3},
-                       {"misclassified", "misclassified"}},
-                      {},
-                      true};
+  using Facts = coverage::RecordFacts;
   const std::vector<std::string> classes = test.class_names();
-  const auto class_cell = [&](std::int64_t c) {
-    return c < 0 ? report::Cell() : report::Cell(class_name(classes, c));
+  const auto name = [&](std::int64_t number) {
+    return number < 0 ? std::nullopt : std::optional(class_name(classes, number));
   };
-  std::vector<std::map<std::size_t, double>> surprise;
-  for (std::size_t c = 0; c < state.specs().size(); ++c) {
-    const auto total = state.total(c);
-    const auto* valued = coverage::ability<coverage::Valued>(*total);
-    if (valued == nullptr) continue;
-    const coverage::RecordValues values = valued->values();
-    surprise.emplace_back(values.values.begin(), values.values.end());
-    const std::string& name = state.specs()[c].name;
-    const std::string id =
-        name.ends_with("sc") ? name.substr(0, name.size() - 1) + "a" : name;  // lsc holds LSA
-    if (std::ranges::find(table.columns, id, &report::Column::id) != table.columns.end()) {
-      surprise.pop_back();
-      continue;
-    }
-    table.columns.push_back({id, id, Kind::number, 3});
-  }
-  table.columns.push_back({"thumbnail", "picture"});
-
-  std::set<std::size_t> chosen;  // positions in seen.records
-  const auto take = [&](const auto& score) {
-    std::vector<std::size_t> order(seen.records.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(
-        order, [&](std::size_t a, std::size_t b) { return score(seen.records[a]) > score(seen.records[b]); });
-    for (std::size_t i = 0; i < std::min(count, order.size()); ++i) {
-      if (score(seen.records[order[i]]) > 0) chosen.insert(order[i]);
-    }
+  const auto is_wrong = [](const Facts& r) {
+    return r.label >= 0 ? std::optional(r.label != r.predicted) : std::nullopt;
   };
-  take([](const coverage::RecordFacts& r) {
-    return r.label >= 0 && r.label != r.predicted ? 1.0 + r.confidence : 0.0;
-  });
-  take([](const coverage::RecordFacts& r) { return r.doubt("deepgini"); });
-  for (const auto& values : surprise) {
-    take([&](const coverage::RecordFacts& r) {
-      const auto found = values.find(r.record);
-      return found == values.end() || !std::isfinite(found->second) ? 0.0 : found->second;
-    });
-  }
-  for (const std::size_t i : chosen) {
-    const coverage::RecordFacts& r = seen.records[i];
-    std::vector<report::Cell> row{
-        test.id(r.record),       class_cell(r.label),
-        class_cell(r.predicted), r.confidence,
-        r.doubt("deepgini"),     r.label >= 0 ? report::Cell(r.label != r.predicted) : report::Cell()};
-    for (const auto& values : surprise) {
-      const auto found = values.find(r.record);
-      row.push_back(found == values.end() ? report::Cell() : report::Cell(found->second));
-    }
-    row.push_back(text_cell(thumbnail(test, r.record)));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  ColumnsOf<Facts> columns{{"record", [&](auto& r) { return test.id(r.record); }},
+                           {"label", [&](auto& r) { return name(r.label); }},
+                           {"prediction", [&](auto& r) { return name(r.predicted); }},
+                           {"confidence", Kind::percent, &Facts::confidence},
+                           {"gini", 3, [](auto& r) { return r.doubt("deepgini"); }},
+                           {"misclassified", is_wrong}};
+  const std::vector<SurpriseColumn> surprise = surprise_columns(state);
+  for (const SurpriseColumn& one : surprise)
+    columns.add({one.id, 3, [&one](auto& r) { return value_at(one.values, r.record); }});
+  columns.add({"thumbnail", "picture", [&](auto& r) { return unless_empty(thumbnail(test, r.record)); }});
+  return detailed(table_of("records", "Misclassified and most surprising records",
+                           remarkable(seen.records, surprise, count), columns));
 }
 
 }  // namespace assay::results

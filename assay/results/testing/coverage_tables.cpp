@@ -61,6 +61,81 @@ std::string cluster_counts(const coverage::Idc::LayerCombinations& layer) {
   return joined(counts, "x");
 }
 
+const char* status_of(const coverage::LayerStatistics& layer, std::size_t neuron) {
+  if (layer.constant(neuron)) return layer.low[neuron] == 0 ? "dead" : "constant";
+  return layer.duplicate(neuron) ? "duplicate" : "active";
+}
+
+struct NeuronRow {
+  const coverage::LayerStatistics& layer;
+  std::size_t position, neuron;  // of the layer, in the layer
+};
+
+// What a criterion tells of every neuron, layer by layer.
+struct NeuronCriterion {
+  std::string name;
+  std::vector<std::vector<coverage::Itemised::NeuronCoverage>> layers;
+
+  coverage::Itemised::NeuronCoverage of(const NeuronRow& row) const {
+    const auto& neurons = layers[row.position];
+    return row.neuron < neurons.size() ? neurons[row.neuron] : coverage::Itemised::NeuronCoverage{};
+  }
+};
+
+std::vector<NeuronCriterion> neuron_criteria(const coverage::CoverageState& state) {
+  std::vector<NeuronCriterion> criteria;
+  for (std::size_t c = 0; c < state.specs().size(); ++c) {
+    const auto total = state.total(c);
+    const auto* itemised = coverage::ability<coverage::Itemised>(*total);
+    if (itemised == nullptr || itemised->neurons(0).empty()) continue;
+    NeuronCriterion& one = criteria.emplace_back(NeuronCriterion{state.specs()[c].text(), {}});
+    for (std::size_t l = 0; l < state.profile().statistics.size(); ++l)
+      one.layers.push_back(itemised->neurons(l));
+  }
+  return criteria;
+}
+
+// Of neurons that are important; others have none.
+std::optional<double> relevance_of(const coverage::Profile& profile, const NeuronRow& row) {
+  const auto layer = std::ranges::find(profile.clusters, row.layer.layer, &coverage::LayerClusters::layer);
+  if (layer == profile.clusters.end()) return std::nullopt;
+  const auto found = std::ranges::find(layer->important, row.neuron, &coverage::ImportantNeuron::neuron);
+  return found == layer->important.end() ? std::nullopt : std::optional(found->relevance);
+}
+
+struct ContextRow {
+  std::string context;
+  std::size_t records = 0;
+  std::string criterion;
+  std::uint64_t covered = 0, only = 0;
+};
+
+std::vector<ContextRow> context_rows(const coverage::CoverageState& state) {
+  std::vector<ContextRow> rows;
+  for (const std::string& context : state.contexts()) {
+    std::size_t records = 0;
+    for (const auto& part : state.parts()) records += part->context == context ? part->records : 0;
+    for (std::size_t c = 0; c < state.specs().size(); ++c) {
+      const auto here = state.total(c, context);
+      auto elsewhere = coverage::make_criterion(state.profile(), state.specs()[c]);
+      for (const auto& part : state.parts()) {
+        if (part->context == context) continue;
+        for (const auto& [only_class, list] : part->criteria) elsewhere->merge(*list[c]);
+      }
+      const auto* comparable = coverage::ability<coverage::Comparable>(*here);
+      if (comparable == nullptr) continue;
+      const std::vector<coverage::Difference> differences = comparable->difference(*elsewhere, 0);
+      if (differences.empty()) continue;
+      ContextRow& row = rows.emplace_back(ContextRow{context, records, state.specs()[c].text()});
+      for (const coverage::Difference& difference : differences) {
+        row.covered += difference.both + difference.only_here;
+        row.only += difference.only_here;
+      }
+    }
+  }
+  return rows;
+}
+
 std::string comma_list(std::span<const std::uint32_t> numbers) {
   std::vector<std::string> texts;
   for (const std::uint32_t number : numbers) texts.push_back(std::to_string(number));
@@ -105,256 +180,184 @@ report::Table coverage_table(const coverage::CoverageState& state) {
     table.rows[i].push_back(digits_cell(c.attainable));
     const bool defined = !c.attainable.empty() && c.attainable != "0";
     table.rows[i].push_back(defined ? report::Cell(c.attainable_value) : report::Cell());
-    table.rows[i].push_back(text_cell(c.note));
+    table.rows[i].push_back(cell_of(unless_empty(c.note)));
   }
   return table;
 }
 
 report::Table idc_table(const coverage::CoverageState& state) {
-  report::Table table{"idc",
-                      "Importance-driven coverage",
-                      {{"layer", "layer"},
-                       {"m", "m", Kind::count},
-                       {"clusters", "clusters per neuron"},
-                       {"covered", "covered"},
-                       {"coverable", "coverable"},
-                       {"idc", "IDC", Kind::percent}},
-                      {},
-                      false};
+  struct Row {
+    std::string layer;
+    std::size_t m;
+    std::string clusters;
+    coverage::Coverage coverage;
+  };
+  std::vector<Row> rows;
   for_each_idc(state, [&](const coverage::Idc& idc) {
-    const std::vector<coverage::Coverage> rows = idc.Idc::result();  // of all combinations, always
-    for (std::size_t l = 0; l < rows.size(); ++l) {
+    const std::vector<coverage::Coverage> found = idc.Idc::result();  // of all combinations, always
+    for (std::size_t l = 0; l < found.size(); ++l) {
       const coverage::Idc::LayerCombinations& layer = idc.layers()[l];
-      table.rows.push_back({layer.name, report::count_cell(layer.neurons.size()), cluster_counts(layer),
-                            rows[l].covered, rows[l].coverable, rows[l].value});
+      rows.push_back({layer.name, layer.neurons.size(), cluster_counts(layer), found[l]});
     }
   });
-  return table;
+  return table_of("idc", "Importance-driven coverage", rows,
+                  {{"layer", &Row::layer},
+                   {"m", &Row::m},
+                   {"clusters", "clusters per neuron", &Row::clusters},
+                   {"covered", [](auto& row) { return row.coverage.covered; }},
+                   {"coverable", [](auto& row) { return row.coverage.coverable; }},
+                   {"idc", "IDC", Kind::percent, [](auto& row) { return row.coverage.value; }}});
 }
 
 report::Table cluster_table(const coverage::Profile& profile) {
-  report::Table table{"clusters",
-                      "Important neurons and their clusters over the training set",
-                      {{"layer", "layer"},
-                       {"rank", "rank", Kind::count},
-                       {"neuron", "neuron", Kind::count},
-                       {"relevance", "relevance", Kind::number, 1},
-                       {"silhouette", "silhouette", Kind::number, 3},
-                       {"centroids", "centroids (records)"}},
-                      {},
-                      false};
+  struct Row {
+    const std::string& layer;
+    std::size_t rank;
+    const coverage::ImportantNeuron& neuron;
+  };
+  std::vector<Row> rows;
   for (const coverage::LayerClusters& layer : profile.clusters) {
-    for (std::size_t i = 0; i < layer.important.size(); ++i) {
-      const coverage::ImportantNeuron& neuron = layer.important[i];
-      std::string centroids;
-      for (std::size_t c = 0; c < neuron.clusters.centroids.size(); ++c) {
-        centroids += fmt::format("{}{:.3f} ({})", c == 0 ? "" : "  ", neuron.clusters.centroids[c],
-                                 neuron.clusters.sizes[c]);
-      }
-      table.rows.push_back({layer.layer, report::count_cell(i + 1), report::count_cell(neuron.neuron),
-                            neuron.relevance, neuron.clusters.silhouette, centroids});
-    }
+    for (std::size_t i = 0; i < layer.important.size(); ++i)
+      rows.push_back({layer.layer, i + 1, layer.important[i]});
   }
-  return table;
+  const auto centroids = [](const Row& row) {
+    const clustering::Clustering& clusters = row.neuron.clusters;
+    std::vector<std::string> texts;
+    for (std::size_t c = 0; c < clusters.centroids.size(); ++c)
+      texts.push_back(fmt::format("{:.3f} ({})", clusters.centroids[c], clusters.sizes[c]));
+    return joined(texts, "  ");
+  };
+  return table_of("clusters", "Important neurons and their clusters over the training set", rows,
+                  {{"layer", [](auto& row) { return row.layer; }},
+                   {"rank", &Row::rank},
+                   {"neuron", [](auto& row) { return row.neuron.neuron; }},
+                   {"relevance", 1, [](auto& row) { return row.neuron.relevance; }},
+                   {"silhouette", 3, [](auto& row) { return row.neuron.clusters.silhouette; }},
+                   {"centroids", "centroids (records)", centroids}});
 }
 
 report::Table context_table(const coverage::CoverageState& state) {
-  report::Table table{"contexts",
-                      "What each context covers, and what no other does",
-                      {{"context", "context"},
-                       {"records", "records", Kind::count},
-                       {"criterion", "criterion"},
-                       {"layer", "layer"},
-                       {"covered", "covered", Kind::count},
-                       {"only_here", "only here", Kind::count}},
-                      {},
-                      false};
-  const std::vector<std::string> contexts = state.contexts();
-  for (const std::string& context : contexts) {
-    std::size_t records = 0;
-    for (const auto& part : state.parts()) records += part->context == context ? part->records : 0;
-    for (std::size_t c = 0; c < state.specs().size(); ++c) {
-      const auto here = state.total(c, context);
-      auto elsewhere = coverage::make_criterion(state.profile(), state.specs()[c]);
-      for (const auto& part : state.parts()) {
-        if (part->context == context) continue;
-        for (const auto& [only_class, list] : part->criteria) elsewhere->merge(*list[c]);
-      }
-      std::uint64_t covered = 0, only = 0;
-      const auto* comparable = coverage::ability<coverage::Comparable>(*here);
-      if (comparable == nullptr) continue;
-      const std::vector<coverage::Difference> differences = comparable->difference(*elsewhere, 0);
-      for (const coverage::Difference& difference : differences) {
-        covered += difference.both + difference.only_here;
-        only += difference.only_here;
-      }
-      if (!differences.empty())
-        table.rows.push_back({context, report::count_cell(records), state.specs()[c].text(),
-                              std::string("all"), report::count_cell(covered), report::count_cell(only)});
-    }
-  }
-  return table;
+  return table_of("contexts", "What each context covers, and what no other does", context_rows(state),
+                  {{"context", &ContextRow::context},
+                   {"records", &ContextRow::records},
+                   {"criterion", &ContextRow::criterion},
+                   {"layer", [](auto&) { return "all"; }},
+                   {"covered", &ContextRow::covered},
+                   {"only_here", "only here", &ContextRow::only}});
 }
 
 report::Table layer_table(const coverage::CoverageState& state) {
-  report::Table table{"layers",
-                      "Layers",
-                      {{"layer", "layer"},
-                       {"op", "operator"},
-                       {"neurons", "neurons", Kind::count},
-                       {"dead", "dead", Kind::count},
-                       {"constant", "constant", Kind::count},
-                       {"duplicate", "duplicate", Kind::count}},
-                      {},
-                      false};
-  std::vector<std::vector<coverage::Coverage>> results;
+  using Layer = coverage::LayerStatistics;
+  const auto neurons = [](const char* status) {
+    return [status](const Layer& layer) {
+      std::size_t count = 0;
+      for (const std::size_t n : positions(layer.neurons()))
+        count += layer.counts(n) && status_of(layer, n) == std::string_view(status);
+      return count;
+    };
+  };
+  ColumnsOf<Layer> columns{{"layer", &Layer::layer},          {"op", "operator", &Layer::op},
+                           {"neurons", &Layer::counted},      {"dead", neurons("dead")},
+                           {"constant", neurons("constant")}, {"duplicate", neurons("duplicate")}};
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
-    std::vector<coverage::Coverage> rows = state.result(c);
+    const std::vector<coverage::Coverage> rows = state.result(c);
     if (std::ranges::all_of(rows, [](const coverage::Coverage& row) { return row.coverable.empty(); }))
       continue;
-    results.push_back(std::move(rows));
-    const std::string name = state.specs()[c].text();
-    table.columns.push_back({name, name, Kind::percent});
+    columns.add({state.specs()[c].text(), Kind::percent, [rows](const Layer& layer) {
+                   const auto found = std::ranges::find(rows, layer.layer, &coverage::Coverage::layer);
+                   return found == rows.end() ? std::nullopt : std::optional(found->value);
+                 }});
   }
-  for (const coverage::LayerStatistics& layer : state.profile().statistics) {
-    std::size_t dead = 0, constant = 0, duplicate = 0;
-    for (std::size_t n = 0; n < layer.neurons(); ++n) {
-      if (!layer.counts(n)) continue;
-      if (layer.constant(n))
-        ++(layer.low[n] == 0 ? dead : constant);
-      else if (layer.duplicate(n))
-        ++duplicate;
-    }
-    std::vector<report::Cell> row{layer.layer,
-                                  layer.op,
-                                  report::count_cell(layer.counted()),
-                                  report::count_cell(dead),
-                                  report::count_cell(constant),
-                                  report::count_cell(duplicate)};
-    for (const auto& result : results) {
-      const auto found = std::ranges::find(result, layer.layer, &coverage::Coverage::layer);
-      row.push_back(found == result.end() ? report::Cell() : report::Cell(found->value));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  return table_of("layers", "Layers", state.profile().statistics, columns);
 }
 
 report::Table neuron_table(const coverage::CoverageState& state, const Dataset* test) {
-  report::Table table{"neurons",
-                      "Neurons",
-                      {{"layer", "layer"},
-                       {"neuron", "neuron", Kind::count},
-                       {"low", "low", Kind::number, 4},
-                       {"high", "high", Kind::number, 4},
-                       {"mean", "mean", Kind::number, 4},
-                       {"sd", "sd", Kind::number, 4},
-                       {"status", "status"},
-                       {"relevance", "relevance", Kind::number, 2},
-                       {"first_record", "first covered by"}},
-                      {},
-                      true};
   const coverage::Profile& profile = state.profile();
-  std::vector<std::unique_ptr<coverage::Criterion>> totals;
-  for (std::size_t c = 0; c < state.specs().size(); ++c) {
-    auto total = state.total(c);
-    const auto* itemised = coverage::ability<coverage::Itemised>(*total);
-    if (itemised == nullptr || itemised->neurons(0).empty()) continue;
-    const std::string name = state.specs()[c].text();
-    table.columns.push_back({name, name, Kind::percent});
-    totals.push_back(std::move(total));
-  }
+  const std::vector<NeuronCriterion> criteria = neuron_criteria(state);
+  std::vector<NeuronRow> rows;
   for (std::size_t l = 0; l < profile.statistics.size(); ++l) {
-    const coverage::LayerStatistics& layer = profile.statistics[l];
-    std::vector<std::vector<coverage::Itemised::NeuronCoverage>> covered;
-    for (const auto& total : totals)
-      covered.push_back(coverage::ability<coverage::Itemised>(*total)->neurons(l));
-    const auto clusters = std::ranges::find(profile.clusters, layer.layer, &coverage::LayerClusters::layer);
-    for (std::size_t n = 0; n < layer.neurons(); ++n) {
-      if (!layer.counts(n)) continue;
-      const char* status = layer.constant(n)    ? (layer.low[n] == 0 ? "dead" : "constant")
-                           : layer.duplicate(n) ? "duplicate"
-                                                : "active";
-      report::Cell relevance;
-      if (clusters != profile.clusters.end()) {
-        const auto found = std::ranges::find(clusters->important, n, &coverage::ImportantNeuron::neuron);
-        if (found != clusters->important.end()) relevance = found->relevance;
-      }
-      std::optional<std::size_t> first;
-      for (const auto& rows : covered) {
-        if (n < rows.size() && rows[n].first)
-          first = std::min(first.value_or(*rows[n].first), *rows[n].first);
-      }
-      std::vector<report::Cell> row{
-          layer.layer,
-          report::count_cell(n),
-          static_cast<double>(layer.low[n]),
-          static_cast<double>(layer.high[n]),
-          layer.mean[n],
-          layer.deviation[n],
-          std::string(status),
-          relevance,
-          !first ? report::Cell()
-                 : report::Cell(test != nullptr ? test->id(*first) : state.record_name(*first))};
-      for (const auto& rows : covered) {
-        const bool there = n < rows.size() && rows[n].coverable > 0;
-        row.push_back(there ? report::Cell(static_cast<double>(rows[n].covered) / rows[n].coverable)
-                            : report::Cell());
-      }
-      table.rows.push_back(std::move(row));
-    }
+    for (const std::size_t n : positions(profile.statistics[l].neurons()))
+      if (profile.statistics[l].counts(n)) rows.push_back({profile.statistics[l], l, n});
   }
-  return table;
+  const auto first_record = [&](const NeuronRow& row) -> std::optional<std::string> {
+    std::optional<std::size_t> first;
+    for (const NeuronCriterion& one : criteria) {
+      if (const auto covered = one.of(row); covered.first)
+        first = std::min(first.value_or(*covered.first), *covered.first);
+    }
+    if (!first) return std::nullopt;
+    return test != nullptr ? test->id(*first) : state.record_name(*first);
+  };
+  ColumnsOf<NeuronRow> columns{{"layer", [](auto& row) { return row.layer.layer; }},
+                               {"neuron", &NeuronRow::neuron},
+                               {"low", 4, [](auto& row) { return row.layer.low[row.neuron]; }},
+                               {"high", 4, [](auto& row) { return row.layer.high[row.neuron]; }},
+                               {"mean", 4, [](auto& row) { return row.layer.mean[row.neuron]; }},
+                               {"sd", 4, [](auto& row) { return row.layer.deviation[row.neuron]; }},
+                               {"status", [](auto& row) { return status_of(row.layer, row.neuron); }},
+                               {"relevance", [&](auto& row) { return relevance_of(profile, row); }},
+                               {"first_record", "first covered by", first_record}};
+  for (const NeuronCriterion& one : criteria) {
+    columns.add({one.name, Kind::percent, [&one](auto& row) {
+                   const auto covered = one.of(row);
+                   return defined_share(covered.covered, covered.coverable);
+                 }});
+  }
+  return detailed(table_of("neurons", "Neurons", rows, columns));
 }
 
 report::Table histogram_table(const coverage::Profile& profile, const coverage::Observations& seen) {
-  report::Table table{"histograms",
-                      "Activations of the important neurons, training against test",
-                      {{"layer", "layer"},
-                       {"neuron", "neuron", Kind::count},
-                       {"low", "low", Kind::number, 4},
-                       {"high", "high", Kind::number, 4},
-                       {"train", "training"},
-                       {"test", "test"},
-                       {"boundaries", "cluster boundaries"}},
-                      {},
-                      true};
+  struct Row {
+    const std::string& layer;
+    const coverage::ImportantNeuron& neuron;
+    double low, high;
+    const std::vector<std::uint32_t>& test;
+
+    // The outer bins hold what lies outside the training range; the page adds a bin's width on each side.
+    double bin() const { return (high - low) / static_cast<double>(neuron.histogram.size() - 2); }
+  };
+  std::vector<Row> rows;
   for (std::size_t l = 0; l < profile.clusters.size() && l < seen.histograms.size(); ++l) {
-    const coverage::LayerClusters& layer = profile.clusters[l];
-    const coverage::LayerStatistics& statistics = profile.statistics[profile.position(layer.layer)];
-    for (std::size_t i = 0; i < layer.important.size(); ++i) {
-      const coverage::ImportantNeuron& neuron = layer.important[i];
-      if (neuron.histogram.size() < 3) continue;
-      // The outer bins hold what lies outside the training range; the page adds a bin's width on each side.
-      const double low = statistics.low[neuron.neuron], high = statistics.high[neuron.neuron];
-      const double bin = (high - low) / static_cast<double>(neuron.histogram.size() - 2);
-      std::vector<std::string> boundaries;
-      for (std::size_t c = 0; c + 1 < neuron.clusters.centroids.size(); ++c) {
-        boundaries.push_back(
-            fmt::format("{:.6g}", (neuron.clusters.centroids[c] + neuron.clusters.centroids[c + 1]) / 2));
-      }
-      table.rows.push_back({layer.layer, report::count_cell(neuron.neuron), low - bin, high + bin,
-                            comma_list(neuron.histogram), comma_list(seen.histograms[l][i]),
-                            joined(boundaries, ",")});
+    const auto& [layer, important, m, combinations] = profile.clusters[l];
+    const coverage::LayerStatistics& statistics = profile.statistics[profile.position(layer)];
+    for (std::size_t i = 0; i < important.size(); ++i) {
+      const std::size_t n = important[i].neuron;
+      if (important[i].histogram.size() >= 3)
+        rows.push_back({layer, important[i], statistics.low[n], statistics.high[n], seen.histograms[l][i]});
     }
   }
-  return table;
+  const auto boundaries = [](const Row& row) {
+    const std::vector<double>& centroids = row.neuron.clusters.centroids;
+    std::vector<std::string> texts;
+    for (std::size_t c = 0; c + 1 < centroids.size(); ++c)
+      texts.push_back(fmt::format("{:.6g}", (centroids[c] + centroids[c + 1]) / 2));
+    return joined(texts, ",");
+  };
+  return detailed(table_of("histograms", "Activations of the important neurons, training against test", rows,
+                           {{"layer", [](auto& row) { return row.layer; }},
+                            {"neuron", [](auto& row) { return row.neuron.neuron; }},
+                            {"low", 4, [](auto& row) { return row.low - row.bin(); }},
+                            {"high", 4, [](auto& row) { return row.high + row.bin(); }},
+                            {"train", "training", [](auto& row) { return comma_list(row.neuron.histogram); }},
+                            {"test", [](auto& row) { return comma_list(row.test); }},
+                            {"boundaries", "cluster boundaries", boundaries}}));
 }
 
 report::Table growth_table(const coverage::CoverageState& state, const coverage::Observations& seen) {
-  report::Table table{"growth",
-                      "Coverage over the test set",
-                      {{"records", "records", Kind::count},
-                       {"criterion", "criterion"},
-                       {"coverage", "coverage", Kind::percent}},
-                      {},
-                      true};
+  struct Row {
+    const coverage::GrowthPoint& point;
+    std::size_t criterion;
+  };
+  std::vector<Row> rows;
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
     if (state.result(c).back().coverable.empty()) continue;
-    for (const coverage::GrowthPoint& point : seen.growth)
-      table.rows.push_back({report::count_cell(point.records), state.specs()[c].text(), point.values[c]});
+    for (const coverage::GrowthPoint& point : seen.growth) rows.push_back({point, c});
   }
-  return table;
+  return detailed(
+      table_of("growth", "Coverage over the test set", rows,
+               {{"records", [](auto& row) { return row.point.records; }},
+                {"criterion", [&](auto& row) { return state.specs()[row.criterion].text(); }},
+                {"coverage", Kind::percent, [](auto& row) { return row.point.values[row.criterion]; }}}));
 }
 
 }  // namespace assay::results

@@ -16,8 +16,6 @@
 namespace assay::results {
 namespace {
 
-report::Cell finite_cell(double value) { return std::isfinite(value) ? report::Cell(value) : report::Cell(); }
-
 // "3 3 8", the first output of each network, or how many items differ.
 std::string answers_of(const explore::Finding& finding) {
   if (finding.items) return report::percent(finding.items->differing) + " of the items differ";
@@ -59,7 +57,8 @@ double mean_of(const std::vector<explore::Finding>& findings, double explore::Fi
 
 // What findings gain in networks [first, end) together; nothing where the criterion counts no items of
 // records.
-report::Cell total_gained(std::span<const explore::Finding> findings, std::size_t first, std::size_t end) {
+std::optional<std::uint64_t> total_gained(std::span<const explore::Finding> findings, std::size_t first,
+                                          std::size_t end) {
   std::uint64_t total = 0;
   bool known = findings.empty();
   for (const explore::Finding& finding : findings) {
@@ -68,7 +67,7 @@ report::Cell total_gained(std::span<const explore::Finding> findings, std::size_
       known |= finding.gained[k].has_value();
     }
   }
-  return known ? report::count_cell(total) : report::Cell();
+  return known ? std::optional(total) : std::nullopt;
 }
 
 // Whether a network says something else than the majority.
@@ -77,109 +76,87 @@ bool is_odd_one(const explore::Finding& finding, std::size_t network) {
 }
 
 report::Table network_table(const ExplorationResult& result) {
-  report::Table table{"networks",
-                      "Networks",
-                      {{"network", "network"},
-                       {"before", "coverage before", Kind::percent},
-                       {"after", "coverage after", Kind::percent},
-                       {"covered", "covered items"},
-                       {"coverable", "coverable"},
-                       {"gained", "items gained", Kind::count},
-                       {"pushed", "made by pushing it", Kind::count},
-                       {"odd", "unlike most", Kind::count}},
-                      {},
-                      false};
-  for (std::size_t k = 0; k < result.networks.size(); ++k) {
-    const coverage::Coverage &before = result.exploration.before[k], &after = result.exploration.after[k];
-    std::int64_t pushed = 0, odd = 0;
-    for (const explore::Finding& finding : result.exploration.findings) {
-      pushed += !finding.differing && finding.target == k;
-      odd += is_odd_one(finding, k);
-    }
-    const bool share = !after.coverable.empty();
-    table.rows.push_back({result.networks[k].name, share ? report::Cell(before.value) : report::Cell(),
-                          share ? report::Cell(after.value) : report::Cell(), after.covered, after.coverable,
-                          total_gained(result.exploration.findings, k, k + 1), pushed, odd});
-  }
-  return table;
+  const explore::Exploration& e = result.exploration;
+  const auto count = [&](const auto& holds) {
+    return static_cast<std::size_t>(std::ranges::count_if(e.findings, holds));
+  };
+  const auto pushed = [&](std::size_t k) {
+    return count([k](const explore::Finding& finding) { return !finding.differing && finding.target == k; });
+  };
+  const auto odd = [&](std::size_t k) {
+    return count([k](const explore::Finding& finding) { return is_odd_one(finding, k); });
+  };
+  const auto share = [&](const std::vector<coverage::Coverage>& of, std::size_t k) {
+    return e.after[k].coverable.empty() ? std::nullopt : std::optional(of[k].value);
+  };
+  return table_of("networks", "Networks", positions(result.networks.size()),
+                  {{"network", [&](auto k) { return result.networks[k].name; }},
+                   {"before", "coverage before", Kind::percent, [&](auto k) { return share(e.before, k); }},
+                   {"after", "coverage after", Kind::percent, [&](auto k) { return share(e.after, k); }},
+                   {"covered", "covered items", [&](auto k) { return e.after[k].covered; }},
+                   {"coverable", [&](auto k) { return e.after[k].coverable; }},
+                   {"gained", "items gained", [&](auto k) { return total_gained(e.findings, k, k + 1); }},
+                   {"pushed", "made by pushing it", pushed},
+                   {"odd", "unlike most", odd}});
 }
 
 report::Table ending_table(const ExplorationResult& result) {
-  report::Table table{"endings",
-                      "How the searches ended",
-                      {{"ending", "ending"}, {"seeds", "seeds", Kind::count}},
-                      {},
-                      false};
-  for (const auto& [ending, count] : result.exploration.endings)
-    table.rows.push_back({std::string(to_string(ending)), report::count_cell(count)});
-  return table;
+  return table_of("endings", "How the searches ended", result.exploration.endings,
+                  {{"ending", [](auto& entry) { return to_string(entry.first); }},
+                   {"seeds", [](auto& entry) { return entry.second; }}});
 }
 
 // The decisions of all networks, most frequent first.
 report::Table answer_table(const ExplorationResult& result, std::size_t most) {
-  std::string title;
-  for (const explore::ExploredNetwork& network : result.networks)
-    title += (title.empty() ? "" : ", ") + network.name;
-  report::Table table{"answers",
-                      "What the networks say (" + title + ")",
-                      {{"answers", "classes"}, {"findings", "findings", Kind::count}},
-                      {},
-                      false};
+  std::vector<std::string> names;
+  for (const explore::ExploredNetwork& network : result.networks) names.push_back(network.name);
   std::map<std::string, std::int64_t> counts;
   for (const explore::Finding& finding : result.exploration.findings) {
     if (!finding.classes.empty()) ++counts[answers_of(finding)];
   }
   std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
   std::ranges::stable_sort(sorted, std::greater(), &std::pair<std::string, std::int64_t>::second);
-  for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i)
-    table.rows.push_back({sorted[i].first, sorted[i].second});
-  return table;
+  return table_of("answers", "What the networks say (" + joined(names) + ")", sorted | std::views::take(most),
+                  {{"answers", "classes", [](auto& entry) { return entry.first; }},
+                   {"findings", [](auto& entry) { return entry.second; }}});
 }
 
 report::Table finding_table(const ExplorationResult& result) {
-  report::Table table{"findings",
-                      "Findings",
-                      {{"id", "id"},
-                       {"seed", "seed"},
-                       {"answers", "answers"},
-                       {"label", "label of most"},
-                       {"iterations", "iterations", Kind::count},
-                       {"pushed", "network pushed"},
-                       {"l0", "L0", Kind::number, 0},
-                       {"l1", "L1", Kind::number, 2},
-                       {"l2", "L2", Kind::number, 3},
-                       {"linf", "Linf", Kind::number, 3},
-                       {"gained", "items gained", Kind::count},
-                       {"surprise", "surprise", Kind::number, 3}},
-                      {},
-                      true};
   const std::vector<std::string> names = explore::names_of(result.exploration.findings, result.seeds);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const explore::Finding& finding = result.exploration.findings[i];
-    table.rows.push_back(
-        {names[i], result.seeds.id(finding.seed), answers_of(finding), voted_label(finding),
-         report::count_cell(finding.iterations),
-         finding.differing ? std::string() : result.networks[finding.target].name, finding.l0, finding.l1,
-         finding.l2, finding.linf, total_gained(std::span(&finding, 1), 0, result.networks.size()),
-         result.plausibility ? finite_cell(result.plausibility->surprise[i]) : report::Cell()});
-  }
-  return table;
+  const auto finding = [&](std::size_t i) -> const explore::Finding& {
+    return result.exploration.findings[i];
+  };
+  const auto pushed = [&](std::size_t i) {
+    return finding(i).differing ? std::string() : result.networks[finding(i).target].name;
+  };
+  const auto gained = [&](std::size_t i) {
+    return total_gained(std::span(&finding(i), 1), 0, result.networks.size());
+  };
+  const auto surprise = [&](std::size_t i) {
+    return result.plausibility ? if_finite(result.plausibility->surprise[i]) : std::nullopt;
+  };
+  return detailed(table_of("findings", "Findings", positions(names.size()),
+                           {{"id", [&](auto i) { return names[i]; }},
+                            {"seed", [&](auto i) { return result.seeds.id(finding(i).seed); }},
+                            {"answers", [&](auto i) { return answers_of(finding(i)); }},
+                            {"label", "label of most", [&](auto i) { return voted_label(finding(i)); }},
+                            {"iterations", [&](auto i) { return finding(i).iterations; }},
+                            {"pushed", "network pushed", pushed},
+                            {"l0", "L0", 0, [&](auto i) { return finding(i).l0; }},
+                            {"l1", "L1", [&](auto i) { return finding(i).l1; }},
+                            {"l2", "L2", 3, [&](auto i) { return finding(i).l2; }},
+                            {"linf", "Linf", 3, [&](auto i) { return finding(i).linf; }},
+                            {"gained", "items gained", gained},
+                            {"surprise", 3, surprise}}));
 }
 
 report::Table round_table(const ExplorationResult& result) {
-  report::Table table{"rounds",
-                      "Rounds",
-                      {{"seeds", "seeds searched", Kind::count},
-                       {"findings", "findings", Kind::count},
-                       {"coverage", "coverage", Kind::percent},
-                       {"seconds", "seconds", Kind::number, 2}},
-                      {},
-                      true};
-  for (const explore::GoalPoint& point : result.exploration.rounds) {
-    table.rows.push_back({report::count_cell(point.seeds), report::count_cell(point.findings),
-                          point.share ? report::Cell(*point.share) : report::Cell(), point.seconds});
-  }
-  return table;
+  using explore::GoalPoint;
+  return detailed(table_of("rounds", "Rounds", result.exploration.rounds,
+                           {{"seeds", "seeds searched", &GoalPoint::seeds},
+                            {"findings", &GoalPoint::findings},
+                            {"coverage", Kind::percent, &GoalPoint::share},
+                            {"seconds", &GoalPoint::seconds}}));
 }
 
 report::Definition implausible_definition(const ExplorationResult& result) {

@@ -23,30 +23,34 @@ std::vector<coverage::Coverage> summary_of(const coverage::Criterion& criterion,
   return rows;
 }
 
-report::Table extension_table(const coverage::CoverageState& state) {
-  report::Table table{"extensions",
-                      "Coverage of the test set, and extended by each attack",
-                      {{"criterion", "criterion"}, {"layer", "layer"}, {"test", "test set", Kind::percent}},
-                      {},
-                      false};
+report::Table extension_table(const coverage::CoverageState& state,
+                              std::span<const attack::Extension> extensions) {
+  struct Row {
+    std::string criterion, layer;
+    std::vector<report::Cell> values;  // of the test set, then with each extension
+  };
+  std::vector<Row> rows;
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
-    for (const coverage::Coverage& coverage : summary_of(*state.total(c), state.specs()[c]))
-      table.rows.push_back({state.specs()[c].text(), coverage.layer, value_cell(coverage)});
+    const Spec& spec = state.specs()[c];
+    const std::size_t first = rows.size();
+    for (const coverage::Coverage& coverage : summary_of(*state.total(c), spec))
+      rows.push_back({spec.text(), coverage.layer, {value_cell(coverage)}});
+    for (const attack::Extension& extension : extensions) {
+      const auto both = state.total(c);
+      both->merge(*extension.state.total(c));
+      std::size_t row = first;
+      for (const coverage::Coverage& coverage : summary_of(*both, spec))
+        rows.at(row++).values.push_back(value_cell(coverage));
+    }
   }
-  return table;
-}
-
-// One more column: both sets together.
-void add_column(report::Table& table, const coverage::CoverageState& state,
-                const attack::Extension& extension) {
-  table.columns.push_back({extension.name, "+ " + extension.name, Kind::percent});
-  auto row = table.rows.begin();
-  for (std::size_t c = 0; c < state.specs().size(); ++c) {
-    const auto both = state.total(c);
-    both->merge(*extension.state.total(c));
-    for (const coverage::Coverage& coverage : summary_of(*both, state.specs()[c]))
-      (row++)->push_back(value_cell(coverage));
+  ColumnsOf<Row> columns{{"criterion", &Row::criterion},
+                         {"layer", &Row::layer},
+                         {"test", "test set", Kind::percent, [](auto& row) { return row.values[0]; }}};
+  for (std::size_t e = 0; e < extensions.size(); ++e) {
+    const std::string& name = extensions[e].name;
+    columns.add({name, "+ " + name, Kind::percent, [e](auto& row) { return row.values[e + 1]; }});
   }
+  return table_of("extensions", "Coverage of the test set, and extended by each attack", rows, columns);
 }
 
 }  // namespace
@@ -54,15 +58,13 @@ void add_column(report::Table& table, const coverage::CoverageState& state,
 report::Document document_of(const coverage::CoverageState& state,
                              std::span<const attack::Extension> extensions) {
   report::Document document;
-  report::Table table = extension_table(state);
   for (const attack::Extension& extension : extensions) {
-    add_column(table, state, extension);
     document.definitions.push_back({"+ " + extension.name,
                                     fmt::format("the test set and {} records made from it by {}",
                                                 extension.made.stored, extension.made.spec.text()),
                                     attack::attacks().find(extension.made.spec.name).paper});
   }
-  document.tables = {std::move(table)};
+  document.tables = {extension_table(state, extensions)};
   return document;
 }
 

@@ -22,39 +22,24 @@ report::Table killed_by_group(const std::string& id, const std::string& title, c
     ++group.mutants;
     group.killed += one.killed ? 1 : 0;
   }
-  report::Table table{id,
-                      title,
-                      {{what, what},
-                       {"mutants", "mutants", Kind::count},
-                       {"killed", "killed", Kind::count},
-                       {"score", "score", Kind::percent}},
-                      {},
-                      false};
-  for (const auto& [name, group] : groups)
-    table.rows.push_back({name, report::count_cell(group.mutants), report::count_cell(group.killed),
-                          static_cast<double>(group.killed) / static_cast<double>(group.mutants)});
-  return table;
+  return table_of(id, title, groups,
+                  {{what, [](auto& group) { return group.first; }},
+                   {"mutants", [](auto& group) { return group.second.mutants; }},
+                   {"killed", [](auto& group) { return group.second.killed; }},
+                   {"score", Kind::percent,
+                    [](auto& group) { return share_of(group.second.killed, group.second.mutants); }}});
 }
 
 report::Table table_of_mutants(const mutation::FigureKilling& killing) {
-  const Kind kind = killing.share ? Kind::percent : Kind::number;
-  report::Table table{"mutants",
-                      "Mutants",
-                      {{"mutant", "mutant"},
-                       {"operator", "operator"},
-                       {"layer", "layer"},
-                       {"seed", "seed", Kind::count},
-                       {"status", "status"},
-                       {"figure", killing.figure, kind, 4},
-                       {"worse", "worse by", kind, 4}},
-                      {},
-                      false};
-  for (const mutation::FigureOutcome& one : killing.mutants)
-    table.rows.push_back({one.mutant.id, one.mutant.op, one.mutant.layer,
-                          static_cast<std::int64_t>(one.mutant.seed),
-                          std::string(one.killed ? "killed" : "survived"), optional_cell(one.value),
-                          std::isfinite(one.worse) ? report::Cell(one.worse) : report::Cell()});
-  return table;
+  const report::Format format(killing.share ? Kind::percent : Kind::number, 4);
+  return table_of("mutants", "Mutants", killing.mutants,
+                  {{"mutant", [](auto& one) { return one.mutant.id; }},
+                   {"operator", [](auto& one) { return one.mutant.op; }},
+                   {"layer", [](auto& one) { return one.mutant.layer; }},
+                   {"seed", [](auto& one) { return one.mutant.seed; }},
+                   {"status", [](auto& one) { return one.killed ? "killed" : "survived"; }},
+                   {"figure", killing.figure, format, &mutation::FigureOutcome::value},
+                   {"worse", "worse by", format, [](auto& one) { return if_finite(one.worse); }}});
 }
 
 std::string as_text(const mutation::FigureKilling& killing, double value) {
@@ -65,7 +50,7 @@ std::string as_text(const mutation::FigureKilling& killing, double value) {
 
 report::Document document_of(const mutation::FigureKilling& killing, const std::string& network) {
   const std::size_t all = killing.mutants.size(), killed = killing.killed();
-  const double score = all == 0 ? 0 : static_cast<double>(killed) / static_cast<double>(all);
+  const double score = defined_share(killed, all).value_or(0);
   report::Document document;
   document.headline =
       fmt::format("{}: {} of {} mutants make {} worse than {} by more than {}", network, killed, all,
@@ -103,7 +88,7 @@ std::vector<report::Measurement> measurements_of(const mutation::FigureKilling& 
     measured.criterion = name;
     measured.covered = std::to_string(killing.killed());
     measured.coverable = std::to_string(killing.mutants.size());
-    measured.value = static_cast<double>(killing.killed()) / static_cast<double>(killing.mutants.size());
+    measured.value = share_of(killing.killed(), killing.mutants.size());
   }
   return measurements;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "assay/results/document.h"
 #include "assay/results/testing/mutation.h"
@@ -29,11 +30,9 @@ KillCounts counts_of(const mutation::KillingStudy& study, std::size_t set, doubl
 }
 
 // Nothing where no network of the original has been judged, as in a part of the work without any.
-report::Cell average_of(const std::vector<double>& values) {
-  if (values.empty()) return {};
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
+std::optional<double> average_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 std::string set_name(std::span<const std::string> tests, std::size_t set) {
@@ -42,53 +41,41 @@ std::string set_name(std::span<const std::string> tests, std::size_t set) {
 
 report::Table set_table(const mutation::KillingStudy& study, const mutation::KillDesign& design,
                         std::span<const std::string> tests) {
-  report::Table table{"test_sets",
-                      "Test sets compared",
-                      {{"test", "set"},
-                       {"original", "mean of the original", Kind::number, 4},
-                       {"score", "mutation score", Kind::percent},
-                       {"killed", "killed", Kind::count},
-                       {"survived", "survived", Kind::count},
-                       {"too_few_runs", "too few runs", Kind::count},
-                       {"unstable", "unstable", Kind::count}},
-                      {},
-                      false};
-  for (std::size_t set = 0; set < study.sets; ++set) {
-    const KillCounts counts = counts_of(study, set, design.power);
-    table.rows.push_back({set_name(tests, set), average_of(study.originals[set]),
-                          set == 0 ? report::Cell() : optional_cell(study.scores[set - 1]),
-                          report::count_cell(counts.killed), report::count_cell(counts.survived),
-                          report::count_cell(counts.too_few_runs), report::count_cell(counts.unstable)});
-  }
-  return table;
+  std::vector<KillCounts> counts;
+  for (const std::size_t set : positions(study.sets)) counts.push_back(counts_of(study, set, design.power));
+  const auto score = [&](std::size_t set) { return set == 0 ? std::nullopt : study.scores[set - 1]; };
+  return table_of(
+      "test_sets", "Test sets compared", positions(study.sets),
+      {{"test", "set", [&](auto set) { return set_name(tests, set); }},
+       {"original", "mean of the original", 4, [&](auto set) { return average_of(study.originals[set]); }},
+       {"score", "mutation score", Kind::percent, score},
+       {"killed", [&](auto set) { return counts[set].killed; }},
+       {"survived", [&](auto set) { return counts[set].survived; }},
+       {"too_few_runs", "too few runs", [&](auto set) { return counts[set].too_few_runs; }},
+       {"unstable", [&](auto set) { return counts[set].unstable; }}});
 }
 
 report::Table sensitivity_table(const mutation::KillingStudy& study, std::span<const std::string> tests) {
-  report::Table table{"mutation_operators",
-                      "By operator and test set",
-                      {{"operator", "operator"},
-                       {"test", "test set"},
-                       {"score", "mutation score", Kind::percent},
-                       {"boundary", "mildest killed", Kind::number, 4},
-                       {"training_boundary", "mildest killed by training data", Kind::number, 4},
-                       {"mutants", "mutants", Kind::count},
-                       {"killed", "killed", Kind::count},
-                       {"by_training", "killed by training data", Kind::count},
-                       {"unstable", "unstable", Kind::count},
-                       {"too_few_runs", "too few runs", Kind::count}},
-                      {},
-                      false};
-  if (study.operators.empty()) return table;
-  for (std::size_t o = 0; o < study.operators[0].size(); ++o) {
-    for (std::size_t t = 0; t < study.operators.size(); ++t) {
-      const mutation::OperatorKilling& of = study.operators[t][o];
-      table.rows.push_back({of.op, tests[t], optional_cell(of.score), optional_cell(of.boundary),
-                            optional_cell(of.training_boundary), report::count_cell(of.mutants),
-                            report::count_cell(of.killed), report::count_cell(of.by_training),
-                            report::count_cell(of.unstable), report::count_cell(of.too_few_runs)});
-    }
-  }
-  return table;
+  struct Tested {
+    const mutation::OperatorKilling& of;
+    const std::string& test;
+  };
+  std::vector<Tested> rows;
+  for (std::size_t o = 0; !study.operators.empty() && o < study.operators[0].size(); ++o)
+    for (std::size_t t = 0; t < study.operators.size(); ++t)
+      rows.push_back({study.operators[t][o], tests[t]});
+  return table_of("mutation_operators", "By operator and test set", rows,
+                  {{"operator", [](auto& row) { return row.of.op; }},
+                   {"test", "test set", [](auto& row) { return row.test; }},
+                   {"score", "mutation score", Kind::percent, [](auto& row) { return row.of.score; }},
+                   {"boundary", "mildest killed", 4, [](auto& row) { return row.of.boundary; }},
+                   {"training_boundary", "mildest killed by training data", 4,
+                    [](auto& row) { return row.of.training_boundary; }},
+                   {"mutants", [](auto& row) { return row.of.mutants; }},
+                   {"killed", [](auto& row) { return row.of.killed; }},
+                   {"by_training", "killed by training data", [](auto& row) { return row.of.by_training; }},
+                   {"unstable", [](auto& row) { return row.of.unstable; }},
+                   {"too_few_runs", "too few runs", [](auto& row) { return row.of.too_few_runs; }}});
 }
 
 std::string remarks_on(const mutation::TestedMutant& mutant, std::size_t set) {
@@ -99,42 +86,38 @@ std::string remarks_on(const mutation::TestedMutant& mutant, std::size_t set) {
 }
 
 report::Table verdict_table(const mutation::KillingStudy& study, std::span<const std::string> tests) {
-  report::Table table{"mutants",
-                      "Mutants",
-                      {{"mutant", "mutant"},
-                       {"test", "set"},
-                       {"status", "status"},
-                       {"runs", "runs", Kind::count},
-                       {"original", "original", Kind::number, 4},
-                       {"value", "mutant's mean", Kind::number, 4},
-                       {"effect", "d", Kind::number, 3},
-                       {"upper", "d at most (95 %)", Kind::number, 3},
-                       {"p", "p", Kind::number, 4},
-                       {"level", "level", Kind::number, 4},
-                       {"power", "power", Kind::number, 3},
-                       {"runs_needed", "runs needed", Kind::count},
-                       {"remarks", "remarks"},
-                       {"summary", "what was changed"}},
-                      {},
-                      true};
+  struct Row {
+    const mutation::TestedMutant& mutant;
+    std::size_t set;
+    const mutation::KillVerdict& verdict;
+  };
+  std::vector<Row> rows;
   for (const mutation::TestedMutant& mutant : study.mutants) {
-    for (std::size_t set = 0; set < mutant.verdicts.size(); ++set) {
-      const mutation::KillVerdict& v = mutant.verdicts[set];
-      table.rows.push_back({mutant.mutant.text(), set_name(tests, set), mutation::to_string(v.status),
-                            report::count_cell(v.runs), v.original, v.mutant, v.effect, v.upper, v.p, v.level,
-                            v.power, report::count_cell(v.runs_needed), remarks_on(mutant, set),
-                            mutant.summary});
-    }
+    for (std::size_t set = 0; set < mutant.verdicts.size(); ++set)
+      rows.push_back({mutant, set, mutant.verdicts[set]});
   }
-  return table;
+  return detailed(table_of("mutants", "Mutants", rows,
+                           {{"mutant", [](auto& row) { return row.mutant.mutant.text(); }},
+                            {"test", "set", [&](auto& row) { return set_name(tests, row.set); }},
+                            {"status", [](auto& row) { return mutation::to_string(row.verdict.status); }},
+                            {"runs", [](auto& row) { return row.verdict.runs; }},
+                            {"original", 4, [](auto& row) { return row.verdict.original; }},
+                            {"value", "mutant's mean", 4, [](auto& row) { return row.verdict.mutant; }},
+                            {"effect", "d", 3, [](auto& row) { return row.verdict.effect; }},
+                            {"upper", "d at most (95 %)", 3, [](auto& row) { return row.verdict.upper; }},
+                            {"p", 4, [](auto& row) { return row.verdict.p; }},
+                            {"level", 4, [](auto& row) { return row.verdict.level; }},
+                            {"power", 3, [](auto& row) { return row.verdict.power; }},
+                            {"runs_needed", "runs needed", [](auto& row) { return row.verdict.runs_needed; }},
+                            {"remarks", [](auto& row) { return remarks_on(row.mutant, row.set); }},
+                            {"summary", "what was changed", [](auto& row) { return row.mutant.summary; }}}));
 }
 
 report::Table untrained_table(const mutation::KillingStudy& study) {
-  report::Table table{
-      "not_trained", "Mutants without a network", {{"mutant", "mutant"}, {"reason", "why"}}, {}, false};
-  for (const mutation::TestedMutant& mutant : study.mutants)
-    if (!mutant.failure.empty()) table.rows.push_back({mutant.mutant.text(), mutant.failure});
-  return table;
+  const auto failed = [](const mutation::TestedMutant& mutant) { return !mutant.failure.empty(); };
+  return table_of("not_trained", "Mutants without a network", study.mutants | std::views::filter(failed),
+                  {{"mutant", [](auto& mutant) { return mutant.mutant.text(); }},
+                   {"reason", "why", &mutation::TestedMutant::failure}});
 }
 
 std::string test_name(mutation::KillTest test) {
@@ -224,8 +207,8 @@ std::vector<report::Measurement> measurements_of(const mutation::KillingStudy& s
     killed += mutant.verdicts[1].status == mutation::KillStatus::killed;
   }
   if (counted > 0)
-    measurements.push_back(share("killed-mutants", static_cast<double>(killed) / static_cast<double>(counted),
-                                 std::to_string(killed), std::to_string(counted)));
+    measurements.push_back(
+        share("killed-mutants", share_of(killed, counted), std::to_string(killed), std::to_string(counted)));
   return measurements;
 }
 
@@ -243,7 +226,7 @@ report::Document document_of(const mutation::KillingStudy& study, const mutation
   document.headline = fmt::format("{}: {}; {} of {} mutants killed, {} survived, {} need more runs", network,
                                   score ? "mutation score " + report::percent(*score) : none, counts.killed,
                                   study.mutants.size(), counts.survived, counts.too_few_runs);
-  document.facts = {{"mutation_score", "mutation score", optional_cell(score), Kind::percent},
+  document.facts = {{"mutation_score", "mutation score", cell_of(score), Kind::percent},
                     count_fact("mutants", "mutants", study.mutants.size()),
                     count_fact("killed", "killed", counts.killed),
                     count_fact("survived", "survived", counts.survived),
@@ -256,9 +239,7 @@ report::Document document_of(const mutation::KillingStudy& study, const mutation
     document.tables.push_back(std::move(table));
   document.tables.push_back(verdict_table(study, tests));
   if (!study.not_applicable.empty()) document.tables.push_back(not_applicable_table(study.not_applicable));
-  report::Table criteria = report::criteria_table(measurements_of(study));
-  criteria.detail = true;
-  document.tables.push_back(std::move(criteria));
+  document.tables.push_back(detailed(report::criteria_table(measurements_of(study))));
   document.definitions = study_definitions(design);
   return document;
 }

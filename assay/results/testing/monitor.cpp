@@ -10,33 +10,31 @@
 namespace assay::results {
 namespace {
 
-double rate_of(const monitor::Detection& one) {
-  return one.records == 0 ? 0 : static_cast<double>(one.alarms) / static_cast<double>(one.records);
+double rate_of(const monitor::Detection& one) { return defined_share(one.alarms, one.records).value_or(0); }
+
+Interval interval_of(const monitor::Detection& one) {
+  if (one.records == 0) return {0, 1};
+  return wilson(rate_of(one), static_cast<double>(one.records), normal_quantile(0.975));
 }
 
 report::Table detection_table(const monitor::Detection& false_alarms,
                               std::span<const monitor::Detection> found) {
-  report::Table table{"detection",
-                      "Alarms, with 95 % intervals",
-                      {{"number", "number", Kind::count},
-                       {"of", "records"},
-                       {"count", "number of them", Kind::count},
-                       {"alarms", "alarms", Kind::count},
-                       {"rate", "share", Kind::percent},
-                       {"low", "from", Kind::percent},
-                       {"high", "to", Kind::percent},
-                       {"auroc", "AUROC", Kind::number, 4}},
-                      {}};
-  const auto add = [&](report::Cell number, const monitor::Detection& one, report::Cell auroc) {
-    const auto [low, high] =
-        one.records == 0 ? Interval{0, 1}
-                         : wilson(rate_of(one), static_cast<double>(one.records), normal_quantile(0.975));
-    table.rows.push_back({number, one.name, report::count_cell(one.records), report::count_cell(one.alarms),
-                          rate_of(one), low, high, auroc});
+  struct Row {
+    std::optional<std::size_t> number;
+    const monitor::Detection& of;
   };
-  add({}, false_alarms, {});
-  for (std::size_t i = 0; i < found.size(); ++i) add(report::count_cell(i + 1), found[i], found[i].auroc);
-  return table;
+  std::vector<Row> rows{{std::nullopt, false_alarms}};
+  for (std::size_t i = 0; i < found.size(); ++i) rows.push_back({i + 1, found[i]});
+  const auto auroc = [](const Row& row) { return row.number ? std::optional(row.of.auroc) : std::nullopt; };
+  return table_of("detection", "Alarms, with 95 % intervals", rows,
+                  {{"number", &Row::number},
+                   {"of", "records", [](auto& row) { return row.of.name; }},
+                   {"count", "number of them", [](auto& row) { return row.of.records; }},
+                   {"alarms", [](auto& row) { return row.of.alarms; }},
+                   {"rate", "share", Kind::percent, [](auto& row) { return rate_of(row.of); }},
+                   {"low", "from", Kind::percent, [](auto& row) { return interval_of(row.of).low; }},
+                   {"high", "to", Kind::percent, [](auto& row) { return interval_of(row.of).high; }},
+                   {"auroc", "AUROC", 4, auroc}});
 }
 
 std::string score_words(const monitor::Monitor& made) {
@@ -116,10 +114,7 @@ report::Document document_of(const monitor::Monitor& made, const monitor::Detect
     document.facts.push_back(
         count_fact("references", "training records kept as references", made.reference_classes.size()));
   document.tables.push_back(detection_table(false_alarms, found));
-  report::Table figures = report::criteria_table(measurements_of(false_alarms, found));
-  figures.title = "Figures for gates";
-  figures.detail = true;
-  document.tables.push_back(std::move(figures));
+  document.tables.push_back(figures_for_gates(measurements_of(false_alarms, found)));
   if (std::ranges::any_of(found, [](const monitor::Detection& one) { return one.records == 0; }))
     document.notices.emplace_back("an attack had no record to change: none that the network gets right");
   document.definitions = {

@@ -20,27 +20,17 @@ bool counts(const mutation::MutantScore& mutant) {
 
 report::Table group_table(std::string id, std::string title, const std::string& what,
                           std::span<const mutation::GroupScore> groups) {
-  report::Table table{std::move(id),
-                      std::move(title),
-                      {{what, what},
-                       {"mutants", "mutants", Kind::count},
-                       {"killed", "killed", Kind::count},
-                       {"survived", "survived", Kind::count},
-                       {"excluded", "excluded", Kind::count},
-                       {"score", "score", Kind::percent},
-                       {"low", "from", Kind::percent},
-                       {"high", "to (95 %)", Kind::percent},
-                       {"error_rate", "average error rate", Kind::percent}},
-                      {},
-                      false};
-  for (const mutation::GroupScore& group : groups) {
-    table.rows.push_back({group.name, report::count_cell(group.mutants), report::count_cell(group.killed),
-                          report::count_cell(group.survived),
-                          report::count_cell(group.excluded + group.incomplete), optional_cell(group.score),
-                          optional_cell(group.low), optional_cell(group.high),
-                          optional_cell(group.error_rate)});
-  }
-  return table;
+  using mutation::GroupScore;
+  return table_of(std::move(id), std::move(title), groups,
+                  {{what, &GroupScore::name},
+                   {"mutants", &GroupScore::mutants},
+                   {"killed", &GroupScore::killed},
+                   {"survived", &GroupScore::survived},
+                   {"excluded", [](auto& group) { return group.excluded + group.incomplete; }},
+                   {"score", Kind::percent, &GroupScore::score},
+                   {"low", "from", Kind::percent, &GroupScore::low},
+                   {"high", "to (95 %)", Kind::percent, &GroupScore::high},
+                   {"error_rate", "average error rate", Kind::percent, &GroupScore::error_rate}});
 }
 
 std::string labels_of(const mutation::MutantScore& mutant) {
@@ -66,7 +56,7 @@ report::Measurement counted(const std::string& criterion, std::uint64_t covered,
   m.criterion = criterion;
   m.covered = std::to_string(covered);
   m.coverable = std::to_string(coverable);
-  m.value = coverable == 0 ? 0 : static_cast<double>(covered) / static_cast<double>(coverable);
+  m.value = defined_share(covered, coverable).value_or(0);
   return m;
 }
 
@@ -85,135 +75,108 @@ std::uint64_t mutants_for(const mutation::MutationState& state, const mutation::
 bool of_items(const mutation::MutationState& state) { return !state.task().empty(); }
 
 // Of a record; nothing where it has many items.
-report::Cell class_of_record(const mutation::MutationState& state, const mutation::MutationRecord& record) {
-  return of_items(state) ? report::Cell() : report::Cell(class_name(state.class_names, record.expected));
+std::optional<std::string> class_of_record(const mutation::MutationState& state, std::size_t record) {
+  if (of_items(state)) return std::nullopt;
+  return class_name(state.class_names, state.records()[record].expected);
 }
 
 report::Table class_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
-  report::Table table{"mutation_classes",
-                      of_items(state) ? "By class of items" : "By class of the test inputs",
-                      {{"class", "class"},
-                       {"records", of_items(state) ? "records with it" : "records", Kind::count},
-                       {"killed", "mutants killed", Kind::count},
-                       {"score", "score", Kind::percent},
-                       {"error_rate", "average error rate", Kind::percent}},
-                      {},
-                      false};
-  for (const mutation::ClassScore& one : score.by_class) {
-    if (of_items(state) && one.records == 0) continue;
-    std::optional<double> share;
-    if (one.score) share = static_cast<double>(one.killed) / static_cast<double>(mutants_for(state, one));
-    table.rows.push_back({class_name(state.class_names, one.number), report::count_cell(one.records),
-                          report::count_cell(one.killed), optional_cell(share),
-                          optional_cell(one.error_rate)});
-  }
-  return table;
+  using mutation::ClassScore;
+  const bool items = of_items(state);
+  const auto is_shown = [&](const ClassScore& one) { return !items || one.records > 0; };
+  const auto share = [&](const ClassScore& one) {
+    return one.score ? std::optional(share_of(one.killed, mutants_for(state, one))) : std::nullopt;
+  };
+  return table_of("mutation_classes", items ? "By class of items" : "By class of the test inputs",
+                  score.by_class | std::views::filter(is_shown),
+                  {{"class", [&](auto& one) { return class_name(state.class_names, one.number); }},
+                   {"records", items ? "records with it" : "records", &ClassScore::records},
+                   {"killed", "mutants killed", &ClassScore::killed},
+                   {"score", Kind::percent, share},
+                   {"error_rate", "average error rate", Kind::percent, &ClassScore::error_rate}});
 }
 
 report::Table mutant_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
-  report::Table table{"mutants",
-                      "Mutants",
-                      {{"mutant", "mutant"},
-                       {"operator", "operator"},
-                       {"layer", "layer"},
-                       {"seed", "seed", Kind::count},
-                       {"status", "status"},
-                       {"killers", "killed by", Kind::count},
-                       {"killed_classes", "classes killed", Kind::count},
-                       {"score", "score", Kind::percent},
-                       {"error_rate", "error rate", Kind::percent},
-                       {"ran", "of so many records", Kind::count},
-                       {"label", "label"},
-                       {"change", "largest change", Kind::number, 4},
-                       {"non_finite", "not finite", Kind::count},
-                       {"sites", "sites", Kind::count},
-                       {"summary", "what was changed"},
-                       {"changes", "first changes"},
-                       {"nearest", "nearest record"}},
-                      {},
-                      true};
-  for (std::size_t m = 0; m < score.mutants.size(); ++m) {
-    const mutation::MutantOutcome& mutant = state.mutants()[m];
-    const mutation::MutantScore& result = score.mutants[m];
-    const report::Cell nearest = result.status == mutation::MutantStatus::survived && !mutant.nearest.empty()
-                                     ? report::Cell(state.records()[mutant.nearest[0].record].id)
-                                     : report::Cell();
-    table.rows.push_back(
-        {mutant.id, mutant.op, mutant.layer, static_cast<std::int64_t>(mutant.seed), to_string(result.status),
-         report::count_cell(result.killers), report::count_cell(result.killed_classes),
-         counts(result)
-             ? report::Cell(static_cast<double>(result.killed_classes) / static_cast<double>(state.classes()))
-             : report::Cell(),
-         result.error_rate, report::count_cell(result.ran), labels_of(result), mutant.change,
-         report::count_cell(mutant.non_finite.count()), mutant.sites, mutant.summary, mutant.changes,
-         nearest});
-  }
-  return table;
+  const auto mutant = [&](std::size_t m) -> const mutation::MutantOutcome& { return state.mutants()[m]; };
+  const auto result = [&](std::size_t m) -> const mutation::MutantScore& { return score.mutants[m]; };
+  const auto share = [&](std::size_t m) {
+    return counts(result(m)) ? std::optional(share_of(result(m).killed_classes, state.classes()))
+                             : std::nullopt;
+  };
+  const auto nearest = [&](std::size_t m) {
+    const bool known = result(m).status == mutation::MutantStatus::survived && !mutant(m).nearest.empty();
+    return known ? std::optional(state.records()[mutant(m).nearest[0].record].id) : std::nullopt;
+  };
+  return detailed(
+      table_of("mutants", "Mutants", positions(score.mutants.size()),
+               {{"mutant", [&](auto m) { return mutant(m).id; }},
+                {"operator", [&](auto m) { return mutant(m).op; }},
+                {"layer", [&](auto m) { return mutant(m).layer; }},
+                {"seed", [&](auto m) { return mutant(m).seed; }},
+                {"status", [&](auto m) { return to_string(result(m).status); }},
+                {"killers", "killed by", [&](auto m) { return result(m).killers; }},
+                {"killed_classes", "classes killed", [&](auto m) { return result(m).killed_classes; }},
+                {"score", Kind::percent, share},
+                {"error_rate", "error rate", Kind::percent, [&](auto m) { return result(m).error_rate; }},
+                {"ran", "of so many records", [&](auto m) { return result(m).ran; }},
+                {"label", [&](auto m) { return labels_of(result(m)); }},
+                {"change", "largest change", 4, [&](auto m) { return mutant(m).change; }},
+                {"non_finite", "not finite", [&](auto m) { return mutant(m).non_finite.count(); }},
+                {"sites", [&](auto m) { return mutant(m).sites; }},
+                {"summary", "what was changed", [&](auto m) { return mutant(m).summary; }},
+                {"changes", "first changes", [&](auto m) { return mutant(m).changes; }},
+                {"nearest", "nearest record", nearest}}));
 }
 
 report::Table survivor_table(const mutation::MutationState& state, const mutation::MutationScore& score,
                              std::size_t count) {
-  report::Table table{"survivors",
-                      "Survivors, and the records nearest to killing them",
-                      {{"mutant", "mutant"},
-                       {"record", "nearest record"},
-                       {"slack", "lacking", Kind::number, 4},
-                       {"label", "label"},
-                       {"summary", "what was changed"}},
-                      {},
-                      false};
+  struct Survivor {
+    const mutation::MutantOutcome& mutant;
+    const mutation::NearMiss& miss;
+    std::string label;
+  };
   std::vector<std::size_t> survivors;
   for (std::size_t m = 0; m < score.mutants.size(); ++m) {
     if (score.mutants[m].status == mutation::MutantStatus::survived && !state.mutants()[m].nearest.empty())
       survivors.push_back(m);
   }
   std::ranges::stable_sort(survivors, {}, [&](std::size_t m) { return state.mutants()[m].nearest[0].slack; });
-  for (const std::size_t m : std::span(survivors).first(std::min(count, survivors.size()))) {
-    const mutation::MutantOutcome& mutant = state.mutants()[m];
-    for (const mutation::NearMiss& miss : mutant.nearest) {
-      table.rows.push_back({mutant.id, state.records()[miss.record].id, miss.slack,
-                            labels_of(score.mutants[m]), mutant.summary});
-    }
+  std::vector<Survivor> rows;
+  for (const std::size_t m : survivors | std::views::take(count)) {
+    for (const mutation::NearMiss& miss : state.mutants()[m].nearest)
+      rows.push_back({state.mutants()[m], miss, labels_of(score.mutants[m])});
   }
-  return table;
+  return table_of(
+      "survivors", "Survivors, and the records nearest to killing them", rows,
+      {{"mutant", [](auto& row) { return row.mutant.id; }},
+       {"record", "nearest record", [&](auto& row) { return state.records()[row.miss.record].id; }},
+       {"slack", "lacking", 4, [](auto& row) { return row.miss.slack; }},
+       {"label", &Survivor::label},
+       {"summary", "what was changed", [](auto& row) { return row.mutant.summary; }}});
 }
 
 report::Table excluded_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
-  report::Table table{"excluded",
-                      "Left out: beyond the quality bound, not run to the end, or not counted",
-                      {{"mutant", "mutant"},
-                       {"ran", "records run", Kind::count},
-                       {"killers", "answered wrongly", Kind::count},
-                       {"label", "label"},
-                       {"summary", "what was changed"}},
-                      {},
-                      true};
-  for (std::size_t m = 0; m < score.mutants.size(); ++m) {
-    const mutation::MutantScore& result = score.mutants[m];
-    if (counts(result)) continue;
-    table.rows.push_back({state.mutants()[m].id, report::count_cell(result.ran),
-                          report::count_cell(result.killers), labels_of(result), state.mutants()[m].summary});
-  }
-  return table;
+  const auto result = [&](std::size_t m) -> const mutation::MutantScore& { return score.mutants[m]; };
+  const auto is_left_out = [&](std::size_t m) { return !counts(result(m)); };
+  return detailed(
+      table_of("excluded", "Left out: beyond the quality bound, not run to the end, or not counted",
+               positions(score.mutants.size()) | std::views::filter(is_left_out),
+               {{"mutant", [&](auto m) { return state.mutants()[m].id; }},
+                {"ran", "records run", [&](auto m) { return result(m).ran; }},
+                {"killers", "answered wrongly", [&](auto m) { return result(m).killers; }},
+                {"label", [&](auto m) { return labels_of(result(m)); }},
+                {"summary", "what was changed", [&](auto m) { return state.mutants()[m].summary; }}}));
 }
 
 report::Table not_applicable_table(const mutation::MutationState& state) {
-  report::Table table{"not_applicable",
-                      "Where operators do not apply",
-                      {{"operator", "operator"}, {"layer", "layer"}, {"reason", "why"}},
-                      {},
-                      true};
-  for (const auto& entry : state.not_applicable) table.rows.push_back({entry.op, entry.layer, entry.reason});
-  return table;
+  using Entry = mutation::MutationState::NotApplicable;
+  return detailed(
+      table_of("not_applicable", "Where operators do not apply", state.not_applicable,
+               {{"operator", &Entry::op}, {"layer", &Entry::layer}, {"reason", "why", &Entry::reason}}));
 }
 
 report::Table killer_table(const mutation::MutationState& state, const mutation::MutationScore& score,
                            std::size_t count) {
-  report::Table table{"killers",
-                      "Records that kill most",
-                      {{"record", "record"}, {"class", "class"}, {"mutants", "mutants killed", Kind::count}},
-                      {},
-                      false};
   std::vector<std::size_t> kills(state.records().size()), order;
   for (std::size_t r = 0; r < kills.size(); ++r) {
     for (std::size_t m = 0; m < score.mutants.size(); ++m)
@@ -221,18 +184,19 @@ report::Table killer_table(const mutation::MutationState& state, const mutation:
     if (kills[r] > 0) order.push_back(r);
   }
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t r) { return kills[r]; });
-  for (const std::size_t r : std::span(order).first(std::min(count, order.size()))) {
-    table.rows.push_back(
-        {state.records()[r].id, class_of_record(state, state.records()[r]), report::count_cell(kills[r])});
-  }
-  return table;
+  return table_of("killers", "Records that kill most", order | std::views::take(count),
+                  {{"record", [&](auto r) { return state.records()[r].id; }},
+                   {"class", [&](auto r) { return class_of_record(state, r); }},
+                   {"mutants", "mutants killed", [&](auto r) { return kills[r]; }}});
 }
 
 void add_facts(report::Document& document, const mutation::MutationState& state,
                const mutation::MutationScore& score) {
-  const auto add = [&](const char* id, std::string_view title, report::Cell value, Kind kind,
-                       int decimals = 2) {
-    document.facts.push_back({id, std::string(title), std::move(value), kind, decimals});
+  const auto add = [&](const char* id, const char* title, report::Cell value, Kind kind) {
+    document.facts.push_back({id, title, std::move(value), kind});
+  };
+  const auto add_count = [&](const char* id, std::string title, std::uint64_t count) {
+    document.facts.push_back(count_fact(id, std::move(title), count));
   };
   if (!state.task().empty()) {
     add("task", "task", state.task(), Kind::text);
@@ -240,35 +204,32 @@ void add_facts(report::Document& document, const mutation::MutationState& state,
   }
   if (!state.divergence.empty())
     add("divergence", "a record kills beside a changed decision where", state.divergence, Kind::text);
-  add("mutation_score", "mutation score", optional_cell(score.all.score), Kind::percent);
+  add("mutation_score", "mutation score", cell_of(score.all.score), Kind::percent);
   if (score.all.low)
     add("mutation_score_interval", "95 % interval",
         fmt::format("{} to {}", report::percent(*score.all.low), report::percent(*score.all.high)),
         Kind::text);
-  add("average_error_rate", "average error rate", optional_cell(score.all.error_rate), Kind::percent);
-  add("mutants", "mutants", report::count_cell(score.all.mutants), Kind::count);
-  add("killed", "killed", report::count_cell(score.all.killed), Kind::count);
-  add("survived", "survived", report::count_cell(score.all.survived), Kind::count);
-  add("excluded", "beyond the quality bound", report::count_cell(score.all.excluded - score.all.uncounted),
-      Kind::count);
+  add("average_error_rate", "average error rate", cell_of(score.all.error_rate), Kind::percent);
+  add_count("mutants", "mutants", score.all.mutants);
+  add_count("killed", "killed", score.all.killed);
+  add_count("survived", "survived", score.all.survived);
+  add_count("excluded", "beyond the quality bound", score.all.excluded - score.all.uncounted);
   if (tells_killable(state))
-    add("not_killable", report::not_killable, report::count_cell(score.all.uncounted), Kind::count);
-  if (score.all.incomplete > 0)
-    add("incomplete", "not run to the end", report::count_cell(score.all.incomplete), Kind::count);
+    add_count("not_killable", std::string(report::not_killable), score.all.uncounted);
+  if (score.all.incomplete > 0) add_count("incomplete", "not run to the end", score.all.incomplete);
   const auto labelled = [&](bool mutation::MutantScore::*label) {
-    return report::count_cell(static_cast<std::size_t>(
-        std::ranges::count_if(score.mutants, [&](const mutation::MutantScore& m) { return m.*label; })));
+    return static_cast<std::size_t>(std::ranges::count(score.mutants, true, label));
   };
-  add("looks_equivalent", "look equivalent", labelled(&mutation::MutantScore::looks_equivalent), Kind::count);
-  add("trivial", "trivial", labelled(&mutation::MutantScore::trivial), Kind::count);
-  add("unstable", "unstable", labelled(&mutation::MutantScore::unstable), Kind::count);
-  add("records", "records", report::count_cell(score.records), Kind::count);
-  add("judged",
-      !state.task().empty() ? "with items that the original decides correctly (T')"
-      : state.margin()      ? "records judged by"
-                            : "classified correctly by the original (T')",
-      report::count_cell(score.judged), Kind::count);
-  add("idle", "of them kill nothing", report::count_cell(score.idle.size()), Kind::count);
+  add_count("looks_equivalent", "look equivalent", labelled(&mutation::MutantScore::looks_equivalent));
+  add_count("trivial", "trivial", labelled(&mutation::MutantScore::trivial));
+  add_count("unstable", "unstable", labelled(&mutation::MutantScore::unstable));
+  add_count("records", "records", score.records);
+  add_count("judged",
+            !state.task().empty() ? "with items that the original decides correctly (T')"
+            : state.margin()      ? "records judged by"
+                                  : "classified correctly by the original (T')",
+            score.judged);
+  add_count("idle", "of them kill nothing", score.idle.size());
 }
 
 std::string headline_of(const mutation::MutationState& state, const mutation::MutationScore& score) {
@@ -344,14 +305,11 @@ void add_figures(report::Document& document, const mutation::MutationState& stat
 }  // namespace
 
 report::Table not_applicable_table(std::span<const mutation::NotApplicable> entries) {
-  report::Table table{"not_applicable",
-                      "Where operators do not apply",
-                      {{"operator", "operator"}, {"layer", "layer"}, {"reason", "why"}},
-                      {},
-                      false};
-  for (const mutation::NotApplicable& entry : entries)
-    table.rows.push_back({entry.op.text(), entry.layer, entry.reason});
-  return table;
+  using mutation::NotApplicable;
+  return table_of("not_applicable", "Where operators do not apply", entries,
+                  {{"operator", [](auto& entry) { return entry.op.text(); }},
+                   {"layer", &NotApplicable::layer},
+                   {"reason", "why", &NotApplicable::reason}});
 }
 
 std::vector<report::Measurement> measurements_of(const mutation::MutationState& state,
@@ -398,20 +356,16 @@ std::vector<FigureByGroup> kills_by_group(const selection::CoveredRows& kills, s
 }
 
 report::Table matrix_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
-  report::Table table{"kills", "Killing matrix", {{"record", "record"}, {"class", "class"}}, {}, true};
+  ColumnsOf<std::size_t> columns{{"record", [&](auto r) { return state.records()[r].id; }},
+                                 {"class", [&](auto r) { return class_of_record(state, r); }}};
   for (std::size_t m = 0; m < score.mutants.size(); ++m) {
+    const mutation::MutantOutcome& mutant = state.mutants()[m];
     if (counts(score.mutants[m]))
-      table.columns.push_back({state.mutants()[m].id, state.mutants()[m].id, Kind::count});
+      columns.add({mutant.id, Kind::count, [&mutant](auto r) { return mutant.killed[r] ? 1 : 0; }});
   }
-  for (std::size_t r = 0; r < state.records().size(); ++r) {
-    if (!state.records()[r].judged) continue;
-    std::vector<report::Cell> row{state.records()[r].id, class_of_record(state, state.records()[r])};
-    for (std::size_t m = 0; m < score.mutants.size(); ++m) {
-      if (counts(score.mutants[m])) row.emplace_back(static_cast<std::int64_t>(state.mutants()[m].killed[r]));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  const auto is_judged = [&](std::size_t r) { return state.records()[r].judged; };
+  return detailed(table_of("kills", "Killing matrix",
+                           positions(state.records().size()) | std::views::filter(is_judged), columns));
 }
 
 report::Document document_of(const mutation::MutationState& state, const mutation::MutationScore& score,
@@ -429,9 +383,7 @@ report::Document document_of(const mutation::MutationState& state, const mutatio
     if (!table.rows.empty()) document.tables.push_back(std::move(table));
   }
   document.tables.push_back(mutant_table(state, score));
-  report::Table criteria = report::criteria_table(measurements_of(state, score));
-  criteria.detail = true;
-  document.tables.push_back(std::move(criteria));
+  document.tables.push_back(detailed(report::criteria_table(measurements_of(state, score))));
   document.definitions = mutation_definitions(options);
   if (tells_killable(state))
     document.definitions.push_back(
@@ -463,21 +415,15 @@ report::Fact subset_fact(const selection::Cover& subset) {
 report::Document document_of(std::string_view whole, std::span<const mutation::Mutant> mutants,
                              std::span<const mutation::NotApplicable> not_applicable,
                              const std::function<DrawnMutant(const mutation::Mutant&)>& made) {
-  report::Table table{"mutants",
-                      "Mutants",
-                      {{"mutant", "mutant"},
-                       {"text", "text"},
-                       {"sites", "sites", Kind::count},
-                       {"summary", "what is changed"}},
-                      {},
-                      false};
-  for (const mutation::Mutant& mutant : mutants) {
-    const DrawnMutant drawn = made(mutant);
-    table.rows.push_back({mutant.id(), mutant.text(), drawn.sites, drawn.summary});
-  }
+  std::vector<DrawnMutant> drawn;
+  for (const mutation::Mutant& mutant : mutants) drawn.push_back(made(mutant));
   report::Document document;
-  document.headline = fmt::format("{} mutants of {}", table.rows.size(), whole);
-  document.tables = {std::move(table)};
+  document.headline = fmt::format("{} mutants of {}", mutants.size(), whole);
+  document.tables = {table_of("mutants", "Mutants", positions(mutants.size()),
+                              {{"mutant", [&](auto m) { return mutants[m].id(); }},
+                               {"text", [&](auto m) { return mutants[m].text(); }},
+                               {"sites", [&](auto m) { return drawn[m].sites; }},
+                               {"summary", "what is changed", [&](auto m) { return drawn[m].summary; }}})};
   if (!not_applicable.empty()) document.tables.push_back(not_applicable_table(not_applicable));
   return document;
 }
@@ -493,20 +439,14 @@ report::Document document_of(const mutation::Subject& subject, std::span<const m
 report::Document document_of(const mutation::Mutation& made, std::size_t most) {
   report::Document document;
   document.headline = made.summary;
-  report::Table table{"changes",
-                      fmt::format("Changes ({} in all)", made.change_count),
-                      {{"layer", "layer"},
-                       {"neuron", "neuron", Kind::count},
-                       {"weight", "weight", Kind::count},
-                       {"before", "before", Kind::number, 6},
-                       {"after", "after", Kind::number, 6}},
-                      {},
-                      false};
-  for (const mutation::Change& change : std::span(made.changes).first(std::min(most, made.changes.size()))) {
-    table.rows.push_back({change.layer, change.neuron < 0 ? report::Cell() : report::Cell(change.neuron),
-                          change.index < 0 ? report::Cell() : report::Cell(change.index),
-                          static_cast<double>(change.before), static_cast<double>(change.after)});
-  }
+  const auto known = [](std::int64_t number) { return number < 0 ? std::nullopt : std::optional(number); };
+  report::Table table = table_of("changes", fmt::format("Changes ({} in all)", made.change_count),
+                                 made.changes | std::views::take(most),
+                                 {{"layer", &mutation::Change::layer},
+                                  {"neuron", [&](auto& change) { return known(change.neuron); }},
+                                  {"weight", [&](auto& change) { return known(change.index); }},
+                                  {"before", 6, &mutation::Change::before},
+                                  {"after", 6, &mutation::Change::after}});
   if (!table.rows.empty()) document.tables = {std::move(table)};
   return document;
 }

@@ -27,39 +27,26 @@ double deviation_of_classes(const std::vector<double>& values) {
 }
 
 report::Table mean_table(const coverage::ReleasedCoverages& found, const std::vector<std::size_t>& ms) {
-  report::Table table{"released",
-                      "Coverage by the released code, over classes",
-                      {{"m", "important neurons", Kind::count},
-                       {"mean", "mean", Kind::percent},
-                       {"deviation", "standard deviation", Kind::percent},
-                       {"least", "least", Kind::percent},
-                       {"greatest", "greatest", Kind::percent}},
-                      {}};
-  for (const std::size_t m : ms) {
-    const std::vector<double> values = found.values(m);
-    table.rows.push_back({report::count_cell(m), mean_of_classes(values), deviation_of_classes(values),
-                          std::ranges::min(values), std::ranges::max(values)});
-  }
-  return table;
+  return table_of("released", "Coverage by the released code, over classes", ms,
+                  {{"m", "important neurons", std::identity()},
+                   {"mean", Kind::percent, [&](auto m) { return mean_of_classes(found.values(m)); }},
+                   {"deviation", "standard deviation", Kind::percent,
+                    [&](auto m) { return deviation_of_classes(found.values(m)); }},
+                   {"least", Kind::percent, [&](auto m) { return std::ranges::min(found.values(m)); }},
+                   {"greatest", Kind::percent, [&](auto m) { return std::ranges::max(found.values(m)); }}});
 }
 
 report::Table class_table(const coverage::ReleasedCoverages& found,
                           const std::vector<std::string>& class_names) {
-  report::Table table{"released_classes",
-                      "Coverage by the released code, class by class",
-                      {{"class", "class"},
-                       {"m", "important neurons", Kind::count},
-                       {"training", "right training records", Kind::count},
-                       {"test", "test records", Kind::count},
-                       {"covered", "covered", Kind::count},
-                       {"coverable", "coverable", Kind::number, 0},
-                       {"coverage", "coverage", Kind::percent}},
-                      {}};
-  for (const coverage::ReleasedCoverage& one : found.each)
-    table.rows.push_back({class_name(class_names, one.class_number), report::count_cell(one.m),
-                          report::count_cell(one.training), report::count_cell(one.test),
-                          report::count_cell(one.covered), one.coverable, one.value()});
-  return table;
+  using Released = coverage::ReleasedCoverage;
+  return table_of("released_classes", "Coverage by the released code, class by class", found.each,
+                  {{"class", [&](auto& one) { return class_name(class_names, one.class_number); }},
+                   {"m", "important neurons", &Released::m},
+                   {"training", "right training records", &Released::training},
+                   {"test", "test records", &Released::test},
+                   {"covered", &Released::covered},
+                   {"coverable", "coverable", 0, &Released::coverable},
+                   {"coverage", Kind::percent, &Released::value}});
 }
 
 std::vector<report::Warning> released_warnings(const coverage::ReleasedCoverages& found,
@@ -106,10 +93,8 @@ report::Document document_of(const coverage::ReleasedCoverages& found, const std
                     count_fact("classes", "classes in the mean", found.each.size() / ms.size()),
                     {"linear_accuracy", "training accuracy without activation functions of convolutions",
                      found.linear_accuracy, Kind::percent}};
-  report::Table for_gates = report::criteria_table(measurements_of(found, ms));
-  for_gates.title = "Figures for gates";
-  for_gates.detail = true;
-  document.tables = {mean_table(found, ms), class_table(found, class_names), std::move(for_gates)};
+  document.tables = {mean_table(found, ms), class_table(found, class_names),
+                     figures_for_gates(measurements_of(found, ms))};
   add_warnings(document, released_warnings(found, class_names));
   document.definitions.push_back(
       {"released-idc",

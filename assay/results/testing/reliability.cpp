@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "assay/report/percent.h"
 #include "assay/results/document.h"
@@ -15,84 +16,77 @@ using Findings = ReliabilityFindings;
 constexpr const char* assurance_page = "docs/assurance.md";
 
 report::Table bounds_table(const Findings& found) {
-  report::Table table{"bounds",
-                      "Upper bounds on the probability of failure",
-                      {{"bound", "bound"},
-                       {"value", "at most", Kind::percent},
-                       {"from", "from"},
-                       {"assumptions", "holds if"}},
-                      {}};
-  for (const reliability::NamedBound& one : found.bounds)
-    table.rows.push_back({one.name, one.bound, one.value_of, one.assumptions});
+  using Bound = reliability::NamedBound;
+  std::vector<Bound> bounds = found.bounds;
   for (const Findings::Profile& one : found.profiles)
-    table.rows.push_back(
-        {"by " + one.characteristic, one.bound.upper, "test records",
-         "test records of each value are drawn independently from operation with this value; shares "
-         "in operation are as declared"});
-  return table;
+    bounds.push_back({.name = "by " + one.characteristic,
+                      .value_of = "test records",
+                      .assumptions = "test records of each value are drawn independently from operation with "
+                                     "this value; shares in operation are as declared",
+                      .source = "",
+                      .bound = one.bound.upper});
+  return table_of("bounds", "Upper bounds on the probability of failure", bounds,
+                  {{"bound", &Bound::name},
+                   {"value", "at most", Kind::percent, &Bound::bound},
+                   {"from", &Bound::value_of},
+                   {"assumptions", "holds if", &Bound::assumptions}});
 }
 
 report::Table strata_table(const Findings& found) {
-  report::Table table{"profile",
-                      "Operational profile",
-                      {{"characteristic", "characteristic"},
-                       {"value", "value"},
-                       {"share", "share in operation", Kind::percent},
-                       {"records", "records", Kind::count},
-                       {"failures", "failures", Kind::count},
-                       {"upper", "failures at most", Kind::percent}},
-                      {}};
-  for (const Findings::Profile& profile : found.profiles) {
-    const double miss = (1 - found.confidence) / static_cast<double>(profile.strata.size());
-    for (const reliability::Stratum& one : profile.strata)
-      table.rows.push_back({profile.characteristic, one.name, one.weight, report::count_cell(one.records),
-                            report::count_cell(one.failures),
-                            reliability::clopper_pearson(one.failures, one.records, miss).second});
-  }
-  return table;
+  struct Row {
+    const Findings::Profile& profile;
+    const reliability::Stratum& stratum;
+  };
+  std::vector<Row> rows;
+  for (const Findings::Profile& profile : found.profiles)
+    for (const reliability::Stratum& one : profile.strata) rows.push_back({profile, one});
+  const auto upper = [&](const Row& row) {
+    const double miss = (1 - found.confidence) / static_cast<double>(row.profile.strata.size());
+    return reliability::clopper_pearson(row.stratum.failures, row.stratum.records, miss).second;
+  };
+  return table_of(
+      "profile", "Operational profile", rows,
+      {{"characteristic", [](auto& row) { return row.profile.characteristic; }},
+       {"value", [](auto& row) { return row.stratum.name; }},
+       {"share", "share in operation", Kind::percent, [](auto& row) { return row.stratum.weight; }},
+       {"records", [](auto& row) { return row.stratum.records; }},
+       {"failures", [](auto& row) { return row.stratum.failures; }},
+       {"upper", "failures at most", Kind::percent, upper}});
 }
 
 report::Table calibration_table(const Findings::Calibrated& found) {
-  report::Table table{"calibration",
-                      "Calibration on the test records",
-                      {{"figure", "figure"},
-                       {"before", "as it is", Kind::number, 4},
-                       {"after", "with the temperature", Kind::number, 4}},
-                      {}};
-  const auto row = [&](const char* name, auto figure) {
-    table.rows.push_back({name, (found.before.*figure)(), (found.after.*figure)()});
+  struct Figure {
+    const char* name;
+    double (Calibration::*of)() const;
   };
-  row("expected calibration error", &Calibration::expected_error);
-  row("greatest calibration error of a bin", &Calibration::greatest_error);
-  row("Brier score", &Calibration::brier);
-  row("negative log-likelihood", &Calibration::negative_log_likelihood);
-  return table;
+  return table_of("calibration", "Calibration on the test records",
+                  std::array{Figure{"expected calibration error", &Calibration::expected_error},
+                             Figure{"greatest calibration error of a bin", &Calibration::greatest_error},
+                             Figure{"Brier score", &Calibration::brier},
+                             Figure{"negative log-likelihood", &Calibration::negative_log_likelihood}},
+                  {{"figure", &Figure::name},
+                   {"before", "as it is", 4, [&](auto& one) { return (found.before.*one.of)(); }},
+                   {"after", "with the temperature", 4, [&](auto& one) { return (found.after.*one.of)(); }}});
 }
 
 report::Table networks_table(const Findings& found) {
-  report::Table table{"networks",
-                      "Networks of other training seeds",
-                      {{"network", "network"}, {"accuracy", "accuracy", Kind::percent}},
-                      {}};
-  for (std::size_t i = 0; i < found.networks.size(); ++i)
-    table.rows.push_back({found.networks[i], found.stability->accuracies[i]});
-  return table;
+  return table_of("networks", "Networks of other training seeds", positions(found.networks.size()),
+                  {{"network", [&](auto i) { return found.networks[i]; }},
+                   {"accuracy", Kind::percent, [&](auto i) { return found.stability->accuracies[i]; }}});
 }
 
 report::Table leakage_table(const Findings& found, const Dataset& test, const Dataset& training) {
-  report::Table table{"leakage",
-                      "Test records that are training records, or almost",
-                      {{"record", "test record"},
-                       {"training", "training record"},
-                       {"distance", "distance", Kind::number, 5},
-                       {"kind", "kind"}},
-                      {}};
-  for (const reliability::Twin& one : found.leakage->twins)
-    table.rows.push_back({test.id(one.record), training.id(one.training), one.distance,
-                          std::string(one.distance == 0 ? "the same" : "almost the same") +
-                              (one.same_label ? "" : ", with another label")});
-  table.detail = true;
-  return table;
+  using reliability::Twin;
+  const auto kind = [](const Twin& one) {
+    return std::string(one.distance == 0 ? "the same" : "almost the same") +
+           (one.same_label ? "" : ", with another label");
+  };
+  return detailed(
+      table_of("leakage", "Test records that are training records, or almost", found.leakage->twins,
+               {{"record", "test record", [&](auto& one) { return test.id(one.record); }},
+                {"training", "training record", [&](auto& one) { return training.id(one.training); }},
+                {"distance", 5, &Twin::distance},
+                {"kind", kind}}));
 }
 
 void add_stability(report::Document& document, const Findings& found) {
@@ -206,14 +200,14 @@ report::Document document_of(const ReliabilityFindings& found, const Graph& netw
                              const Dataset* training) {
   report::Document document;
   document.headline = headline_of(found, network, test);
-  document.facts = {count_fact("records", "records", found.records),
-                    count_fact("failures", "failures", found.failures),
-                    {"failure_share", "share of failures",
-                     static_cast<double>(found.failures) / static_cast<double>(found.records), Kind::percent},
-                    {"low", "failure probability from", found.interval.first, Kind::percent},
-                    {"high", "failure probability to", found.interval.second, Kind::percent},
-                    {"upper", "failure probability at most", found.upper, Kind::percent},
-                    {"confidence", "confidence", found.confidence, Kind::percent}};
+  document.facts = {
+      count_fact("records", "records", found.records),
+      count_fact("failures", "failures", found.failures),
+      {"failure_share", "share of failures", share_of(found.failures, found.records), Kind::percent},
+      {"low", "failure probability from", found.interval.first, Kind::percent},
+      {"high", "failure probability to", found.interval.second, Kind::percent},
+      {"upper", "failure probability at most", found.upper, Kind::percent},
+      {"confidence", "confidence", found.confidence, Kind::percent}};
   document.tables.push_back(bounds_table(found));
   if (!found.profiles.empty()) document.tables.push_back(strata_table(found));
   for (const ReliabilityFindings::Profile& one : found.profiles)
@@ -233,10 +227,7 @@ report::Document document_of(const ReliabilityFindings& found, const Graph& netw
   }
   if (found.stability) add_stability(document, found);
   if (found.leakage && training != nullptr) add_leakage(document, found, test, *training);
-  report::Table figures = report::criteria_table(measurements_of(found));
-  figures.title = "Figures for gates";
-  figures.detail = true;
-  document.tables.push_back(std::move(figures));
+  document.tables.push_back(figures_for_gates(measurements_of(found)));
   add_definitions(document, found);
   return document;
 }

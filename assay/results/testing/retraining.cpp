@@ -12,99 +12,98 @@ namespace assay::results {
 namespace {
 
 // In units for people. Differences of equal scores are nothing, not a rounding error.
-report::Cell difference_cell(const std::optional<double>& value, double unit) {
+std::optional<double> difference_in(double unit, const std::optional<double>& value) {
   constexpr double finest = 1e-10;
-  return value ? report::Cell(std::round(unit * *value / finest) * finest) : report::Cell();
+  return value ? std::optional(std::round(unit * *value / finest) * finest) : std::nullopt;
 }
 
-report::Column score_column(const retraining::Retraining& retraining, std::string id, std::string title) {
-  return retraining.higher_is_better ? report::Column{std::move(id), std::move(title), Kind::percent}
-                                     : report::Column{std::move(id), std::move(title), Kind::number, 5};
+report::Format score_format(const retraining::Retraining& retraining) {
+  return retraining.higher_is_better ? report::Format(Kind::percent) : report::Format(5);
 }
 
 report::Table retraining_table(const retraining::RetrainingPlan& plan,
                                const retraining::Retraining& retraining,
                                const std::vector<retraining::ConditionScore>& scores) {
-  const auto column = [&](const char* id, const char* title) { return score_column(retraining, id, title); };
-  report::Table table{"retraining",
-                      retraining.higher_is_better ? "Accuracy" : "Mean squared error",
-                      {{"set", "evaluated on"},
-                       {"condition", "additions"},
-                       {"repeats", "repeats", Kind::count},
-                       column("mean", "mean"),
-                       column("deviation", "standard deviation"),
-                       column("low", "from"),
-                       column("high", "to (95 %)")},
-                      {},
-                      false};
+  struct Row {
+    std::string set, condition;
+    std::optional<std::size_t> repeats;
+    double mean;
+    std::optional<double> deviation = {}, low = {}, high = {};
+  };
+  std::vector<Row> rows;
   for (std::size_t s = 0; s < plan.sets.size(); ++s) {
-    table.rows.push_back({plan.sets[s].name, "before", report::Cell(), retraining.before[s], report::Cell(),
-                          report::Cell(), report::Cell()});
-    for (const retraining::ConditionScore& row : scores) {
-      if (row.set != plan.sets[s].name) continue;
-      table.rows.push_back({row.set, row.condition, static_cast<std::int64_t>(row.score.count),
-                            row.score.mean, optional_cell(row.score.deviation), optional_cell(row.score.low),
-                            optional_cell(row.score.high)});
+    rows.push_back({plan.sets[s].name, "before", std::nullopt, retraining.before[s]});
+    for (const auto& [condition, set, score, to_control, to_reference] : scores) {
+      if (set == plan.sets[s].name)
+        rows.push_back({set, condition, score.count, score.mean, score.deviation, score.low, score.high});
     }
   }
-  return table;
+  const report::Format format = score_format(retraining);
+  return table_of("retraining", retraining.higher_is_better ? "Accuracy" : "Mean squared error", rows,
+                  {{"set", "evaluated on", &Row::set},
+                   {"condition", "additions", &Row::condition},
+                   {"repeats", &Row::repeats},
+                   {"mean", format, &Row::mean},
+                   {"deviation", "standard deviation", format, &Row::deviation},
+                   {"low", "from", format, &Row::low},
+                   {"high", "to (95 %)", format, &Row::high}});
+}
+
+// One condition compared with another.
+struct PairedDifference {
+  const retraining::ConditionScore& row;
+  const std::string& other;
+  const retraining::Interval& by;
+
+  // Without any deviation between repeats there is nothing to tell how far the mean may be off.
+  bool alike() const { return by.deviation && *by.deviation <= 1e-9 * std::fabs(by.mean); }
+  std::optional<double> low() const { return alike() ? std::nullopt : by.low; }
+  std::optional<double> high() const { return alike() ? std::nullopt : by.high; }
+};
+
+std::string finding_of(const PairedDifference& one, bool higher_is_better) {
+  if (one.alike()) return "not told apart: all repeats differ by the same";
+  const bool sure = one.by.low && (*one.by.low > 0 || *one.by.high < 0);
+  if (!sure) return "not told apart";
+  return (one.by.mean > 0) == higher_is_better ? "better" : "worse";
 }
 
 report::Table difference_table(const retraining::Retraining& retraining,
                                const std::vector<retraining::ConditionScore>& scores,
                                const std::string& control, const std::string& reference) {
-  const double unit = retraining.higher_is_better ? 100 : 1;
-  const int decimals = retraining.higher_is_better ? 2 : 5;
-  report::Table table{
-      "differences",
-      retraining.higher_is_better ? "Differences by repeat, in percentage points" : "Differences by repeat",
-      {{"set", "evaluated on"},
-       {"condition", "additions"},
-       {"to", "compared with"},
-       {"mean", "mean", Kind::number, decimals},
-       {"low", "from", Kind::number, decimals},
-       {"high", "to (95 %)", Kind::number, decimals},
-       {"finding", "finding"}},
-      {},
-      false};
+  std::vector<PairedDifference> rows;
   for (const retraining::ConditionScore& row : scores) {
-    for (const auto& [other, difference] :
-         {std::pair(control, row.to_control), std::pair(reference, row.to_reference)}) {
-      if (!difference) continue;
-      // Without any deviation between repeats there is nothing to tell how far the mean may be off.
-      const bool alike =
-          difference->deviation && *difference->deviation <= 1e-9 * std::fabs(difference->mean);
-      const bool sure = difference->low && !alike && (*difference->low > 0 || *difference->high < 0);
-      const bool better = (difference->mean > 0) == retraining.higher_is_better;
-      const std::optional<double> none;
-      table.rows.push_back({row.set, row.condition, other, difference_cell(difference->mean, unit),
-                            difference_cell(alike ? none : difference->low, unit),
-                            difference_cell(alike ? none : difference->high, unit),
-                            alike    ? "not told apart: all repeats differ by the same"
-                            : !sure  ? "not told apart"
-                            : better ? "better"
-                                     : "worse"});
-    }
+    if (row.to_control) rows.push_back({row, control, *row.to_control});
+    if (row.to_reference) rows.push_back({row, reference, *row.to_reference});
   }
-  return table;
+  const bool share = retraining.higher_is_better;
+  const double unit = share ? 100 : 1;
+  const int decimals = share ? 2 : 5;
+  return table_of(
+      "differences", share ? "Differences by repeat, in percentage points" : "Differences by repeat", rows,
+      {{"set", "evaluated on", [](auto& one) { return one.row.set; }},
+       {"condition", "additions", [](auto& one) { return one.row.condition; }},
+       {"to", "compared with", [](auto& one) { return one.other; }},
+       {"mean", decimals, [&](auto& one) { return difference_in(unit, one.by.mean); }},
+       {"low", "from", decimals, [&](auto& one) { return difference_in(unit, one.low()); }},
+       {"high", "to (95 %)", decimals, [&](auto& one) { return difference_in(unit, one.high()); }},
+       {"finding", [&](auto& one) { return finding_of(one, retraining.higher_is_better); }}});
 }
 
 report::Table run_table(const retraining::RetrainingPlan& plan, const retraining::Retraining& retraining) {
-  report::Table table{"runs",
-                      "Runs",
-                      {{"repeat", "repeat", Kind::count},
-                       {"condition", "additions"},
-                       {"set", "evaluated on"},
-                       score_column(retraining, "score", "score")},
-                      {},
-                      true};
-  for (const retraining::RetrainingRun& run : retraining.runs) {
-    for (std::size_t s = 0; s < plan.sets.size(); ++s) {
-      table.rows.push_back(
-          {static_cast<std::int64_t>(run.repeat + 1), run.condition, plan.sets[s].name, run.scores[s]});
-    }
-  }
-  return table;
+  struct Row {
+    const retraining::RetrainingRun& run;
+    std::size_t set;
+  };
+  std::vector<Row> rows;
+  for (const retraining::RetrainingRun& run : retraining.runs)
+    for (std::size_t s = 0; s < plan.sets.size(); ++s) rows.push_back({run, s});
+  return detailed(
+      table_of("runs", "Runs", rows,
+               {{"repeat", [](auto& row) { return row.run.repeat + 1; }},
+                {"condition", "additions", [](auto& row) { return row.run.condition; }},
+                {"set", "evaluated on", [&](auto& row) { return plan.sets[row.set].name; }},
+                {"score", score_format(retraining), [](auto& row) { return row.run.scores[row.set]; }}}));
 }
 
 std::string headline_of(const retraining::RetrainingPlan& plan, const retraining::Retraining& retraining,
@@ -156,8 +155,7 @@ report::Document document_of(const retraining::RetrainingPlan& plan, const retra
   document.facts.push_back(count_fact("epochs", "epochs of fine-tuning", plan.recipe.epochs));
   document.tables = {retraining_table(plan, retraining, scores),
                      difference_table(retraining, scores, control, reference), run_table(plan, retraining),
-                     report::criteria_table(measurements_of(retraining, scores))};
-  document.tables.back().detail = true;
+                     detailed(report::criteria_table(measurements_of(retraining, scores)))};
   document.definitions = {
       {"none", "the network trained for as many epochs without additions: the control",
        "docs/algorithms/retraining.md"},

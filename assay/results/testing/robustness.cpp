@@ -15,8 +15,7 @@ namespace {
 using attack::DropCurve;
 
 Interval interval_of(std::size_t right, std::size_t records) {
-  const double n = static_cast<double>(records);
-  return wilson(static_cast<double>(right) / n, n, normal_quantile(0.975));
+  return wilson(share_of(right, records), static_cast<double>(records), normal_quantile(0.975));
 }
 
 // Digits after the point that severities were written with.
@@ -34,58 +33,50 @@ int severity_decimals(std::span<const DropCurve> curves) {
 
 report::Table curves_table(std::span<const DropCurve> curves) {
   const int decimals = severity_decimals(curves);
-  report::Table table{"curves",
-                      "Drop curves",
-                      {{"curve", "curve"},
-                       {"along", "along"},
-                       {"area", "area", Kind::percent},
-                       {"half_drop", "half-drop at", Kind::number, decimals + 2},
-                       {"worst_from", "worst step from", Kind::number, decimals},
-                       {"worst_to", "to", Kind::number, decimals},
-                       {"worst_drop", "drop", Kind::percent}},
-                      {}};
-  for (const DropCurve& curve : curves) {
+  // So many severities before the end of the worst step.
+  const auto severity = [](std::size_t before) {
+    return [before](const DropCurve& curve) {
+      const auto worst = curve.worst_step();
+      return worst ? std::optional(curve.along.severity(worst->end - before)) : std::nullopt;
+    };
+  };
+  const auto drop = [](const DropCurve& curve) {
     const auto worst = curve.worst_step();
-    const auto severity = [&](std::size_t i) { return report::Cell(curve.along.severity(i)); };
-    table.rows.push_back({curve.name, curve.along.text, curve.area(), optional_cell(curve.half_drop()),
-                          worst ? severity(worst->end - 1) : report::Cell(),
-                          worst ? severity(worst->end) : report::Cell(),
-                          worst ? report::Cell(worst->drop) : report::Cell()});
-  }
-  return table;
+    return worst ? std::optional(worst->drop) : std::nullopt;
+  };
+  return table_of("curves", "Drop curves", curves,
+                  {{"curve", &DropCurve::name},
+                   {"along", [](auto& curve) { return curve.along.text; }},
+                   {"area", Kind::percent, &DropCurve::area},
+                   {"half_drop", "half-drop at", decimals + 2, &DropCurve::half_drop},
+                   {"worst_from", "worst step from", decimals, severity(1)},
+                   {"worst_to", "to", decimals, severity(0)},
+                   {"worst_drop", "drop", Kind::percent, drop}});
 }
 
 report::Table severities_table(std::span<const DropCurve> curves) {
-  report::Table table{"severities",
-                      "Accuracy by severity, with 95 % intervals",
-                      {{"curve", "curve"},
-                       {"option", "option"},
-                       {"severity", "severity", Kind::number, severity_decimals(curves)},
-                       {"right", "right", Kind::count},
-                       {"records", "records", Kind::count},
-                       {"accuracy", "accuracy", Kind::percent},
-                       {"low", "from", Kind::percent},
-                       {"high", "to", Kind::percent},
-                       {"drop", "drop", Kind::percent}},
-                      {}};
-  for (const DropCurve& curve : curves) {
-    for (std::size_t i = 0; i < curve.along.size(); ++i) {
-      const auto [low, high] = interval_of(curve.right[i], curve.records);
-      table.rows.push_back({curve.name, curve.along.option, curve.along.severity(i),
-                            report::count_cell(curve.right[i]), report::count_cell(curve.records),
-                            curve.accuracy(i), low, high, curve.clean_accuracy() - curve.accuracy(i)});
-    }
-  }
-  return table;
-}
+  struct Point {
+    const DropCurve& curve;
+    std::size_t i;
 
-report::Table figures_for_gates(std::span<const DropCurve> curves) {
-  std::vector<report::Measurement> defined = measurements_of(curves);
-  std::erase_if(defined, [](const report::Measurement& m) { return !std::isfinite(m.value); });
-  report::Table table = report::criteria_table(defined);
-  table.title = "Figures for gates";
-  table.detail = true;
-  return table;
+    double severity() const { return curve.along.severity(i); }
+    double accuracy() const { return curve.accuracy(i); }
+    Interval interval() const { return interval_of(curve.right[i], curve.records); }
+  };
+  std::vector<Point> points;
+  for (const DropCurve& curve : curves)
+    for (std::size_t i = 0; i < curve.along.size(); ++i) points.push_back({curve, i});
+  return table_of(
+      "severities", "Accuracy by severity, with 95 % intervals", points,
+      {{"curve", [](auto& point) { return point.curve.name; }},
+       {"option", [](auto& point) { return point.curve.along.option; }},
+       {"severity", severity_decimals(curves), &Point::severity},
+       {"right", [](auto& point) { return point.curve.right[point.i]; }},
+       {"records", [](auto& point) { return point.curve.records; }},
+       {"accuracy", Kind::percent, &Point::accuracy},
+       {"low", "from", Kind::percent, [](auto& point) { return point.interval().low; }},
+       {"high", "to", Kind::percent, [](auto& point) { return point.interval().high; }},
+       {"drop", Kind::percent, [](auto& point) { return point.curve.clean_accuracy() - point.accuracy(); }}});
 }
 
 // "pgd along eps: area 41.20 %, half at 0.123".
@@ -192,7 +183,9 @@ report::Document document_of(std::span<const attack::DropCurve> curves, const at
                     {"clean_high", "clean accuracy, 95 % to", high, Kind::percent}};
   if (options.nested)
     document.facts.push_back({"nested", "broken records", "count as broken at every greater severity"});
-  document.tables = {curves_table(curves), severities_table(curves), figures_for_gates(curves)};
+  std::vector<report::Measurement> defined = measurements_of(curves);
+  std::erase_if(defined, [](const report::Measurement& m) { return !std::isfinite(m.value); });
+  document.tables = {curves_table(curves), severities_table(curves), figures_for_gates(defined)};
   for (const DropCurve& curve : curves) {
     add_rises(document, curve);
     add_flat(document, curve);
@@ -211,7 +204,7 @@ std::vector<report::Measurement> measurements_of(std::span<const attack::DropCur
     all.push_back(std::move(m));
   };
   const auto add_share = [&](const std::string& name, std::size_t right, std::size_t records) {
-    add(name, static_cast<double>(right) / static_cast<double>(records), true);
+    add(name, share_of(right, records), true);
     all.back().covered = std::to_string(right);
     all.back().coverable = std::to_string(records);
   };

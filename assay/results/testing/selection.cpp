@@ -11,14 +11,9 @@ namespace {
 
 report::Table chosen_table(const std::vector<std::size_t>& chosen, const Dataset& test) {
   constexpr std::size_t most = 10;
-  report::Table table{"chosen",
-                      "Chosen records, first ten",
-                      {{"place", "place", Kind::count}, {"record", "record"}},
-                      {},
-                      false};
-  for (std::size_t i = 0; i < std::min(most, chosen.size()); ++i)
-    table.rows.push_back({report::count_cell(i + 1), test.id(chosen[i])});
-  return table;
+  return table_of(
+      "chosen", "Chosen records, first ten", positions(std::min(most, chosen.size())),
+      {{"place", [](auto i) { return i + 1; }}, {"record", [&](auto i) { return test.id(chosen[i]); }}});
 }
 
 void add_cover(report::Document& document, const selection::Cover& cover, bool minimised) {
@@ -44,37 +39,29 @@ void add_cover(report::Document& document, const selection::Cover& cover, bool m
 
 // Coverage after so many of the chosen records, at most 200 points.
 report::Table growth_of(const selection::Cover& cover, const std::string& criterion) {
-  report::Table table{"growth",
-                      "Coverage by the chosen records, in the order of choice",
-                      {{"criterion", "criterion"},
-                       {"records", "records", Kind::count},
-                       {"coverage", "of what all records cover", Kind::percent}},
-                      {},
-                      true};
   constexpr std::size_t most = 200;
   const std::size_t every = std::max<std::size_t>(1, (cover.gain.size() + most - 1) / most);
+  std::vector<std::pair<std::size_t, std::uint64_t>> points;  // records, and what they cover
   std::uint64_t covered = 0;
   for (std::size_t i = 0; i < cover.gain.size(); ++i) {
     covered += cover.gain[i];
-    if ((i + 1) % every == 0 || i + 1 == cover.gain.size())
-      table.rows.push_back({criterion, report::count_cell(i + 1),
-                            static_cast<double>(covered) / static_cast<double>(cover.coverable)});
+    if ((i + 1) % every == 0 || i + 1 == cover.gain.size()) points.emplace_back(i + 1, covered);
   }
-  return table;
+  return detailed(table_of("growth", "Coverage by the chosen records, in the order of choice", points,
+                           {{"criterion", [&](auto&) { return criterion; }},
+                            {"records", [](auto& point) { return point.first; }},
+                            {"coverage", "of what all records cover", Kind::percent,
+                             [&](auto& point) { return share_of(point.second, cover.coverable); }}}));
 }
 
 void add_apfd(report::Document& document, const selection::Apfd& apfd, const std::string& order) {
   document.facts.push_back(count_fact("faults", "misclassified records", apfd.faults));
-  document.facts.push_back({"apfd", "APFD", optional_cell(apfd.value), Kind::number, 4});
-  report::Table curve{"apfd",
-                      "Misclassified records found",
-                      {{"order", "order"},
-                       {"records", "share of records", Kind::percent},
-                       {"found", "share found", Kind::percent}},
-                      {},
-                      true};
-  for (const auto& [records, found] : apfd.curve) curve.rows.push_back({order, records, found});
-  document.tables.push_back(std::move(curve));
+  document.facts.push_back({"apfd", "APFD", cell_of(apfd.value), Kind::number, 4});
+  document.tables.push_back(detailed(
+      table_of("apfd", "Misclassified records found", apfd.curve,
+               {{"order", [&](auto&) { return order; }},
+                {"records", "share of records", Kind::percent, [](auto& point) { return point.first; }},
+                {"found", "share found", Kind::percent, [](auto& point) { return point.second; }}})));
   document.definitions.push_back({"APFD",
                                   "1 - (sum of the 1-based places of the misclassified records) / (faults * "
                                   "records) + 1 / (2 * records)",

@@ -18,45 +18,39 @@ std::string label_of(const Dataset& data, std::size_t record) {
 report::Table suspect_table(const Dataset& training, const Dataset& findings,
                             const similarity::Suspicion& suspicion, const std::vector<std::size_t>& order,
                             std::size_t rows) {
-  report::Table table{"suspects",
-                      "Most suspicious training records",
-                      {{"rank", "rank", Kind::count},
-                       {"record", "record"},
-                       {"label", "label"},
-                       {"similarity", "similarity", Kind::number, 4},
-                       {"finding", "to finding"},
-                       {"mean", "to all, mean", Kind::number, 4},
-                       {"votes", "votes", Kind::count}},
-                      {},
-                      false};
-  for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
-    const similarity::Suspect& s = suspicion.suspects[order[i]];
-    table.rows.push_back({static_cast<std::int64_t>(i + 1), training.id(s.record),
-                          label_of(training, s.record), s.similarity, findings.id(s.finding), s.mean,
-                          static_cast<std::int64_t>(s.votes)});
-  }
-  return table;
+  const auto suspect = [&](std::size_t i) -> const similarity::Suspect& {
+    return suspicion.suspects[order[i]];
+  };
+  return table_of("suspects", "Most suspicious training records", positions(std::min(rows, order.size())),
+                  {{"rank", [](auto i) { return i + 1; }},
+                   {"record", [&](auto i) { return training.id(suspect(i).record); }},
+                   {"label", [&](auto i) { return label_of(training, suspect(i).record); }},
+                   {"similarity", 4, [&](auto i) { return suspect(i).similarity; }},
+                   {"finding", "to finding", [&](auto i) { return findings.id(suspect(i).finding); }},
+                   {"mean", "to all, mean", 4, [&](auto i) { return suspect(i).mean; }},
+                   {"votes", [&](auto i) { return suspect(i).votes; }}});
+}
+
+// Among the first so many.
+std::size_t polluted_among(const std::vector<bool>& polluted, std::size_t inspected) {
+  return static_cast<std::size_t>(
+      std::count(polluted.begin(), polluted.begin() + static_cast<std::ptrdiff_t>(inspected), true));
 }
 
 report::Table inspection_table(const std::vector<bool>& polluted, std::size_t all) {
-  report::Table table{"inspection",
-                      "Polluted records found",
-                      {{"inspected", "suspects inspected", Kind::count},
-                       {"found", "found", Kind::count},
-                       {"recall", "of the polluted", Kind::percent},
-                       {"precision", "of the inspected", Kind::percent}},
-                      {},
-                      false};
+  std::vector<std::size_t> inspected;
   for (const double share : {0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0}) {
-    const auto inspected = static_cast<std::size_t>(std::llround(share * static_cast<double>(all)));
-    if (inspected < 1 || inspected > polluted.size()) continue;
-    const auto found =
-        std::count(polluted.begin(), polluted.begin() + static_cast<std::ptrdiff_t>(inspected), true);
-    table.rows.push_back({static_cast<std::int64_t>(inspected), static_cast<std::int64_t>(found),
-                          static_cast<double>(found) / static_cast<double>(all),
-                          static_cast<double>(found) / static_cast<double>(inspected)});
+    const auto count = static_cast<std::size_t>(std::llround(share * static_cast<double>(all)));
+    if (count >= 1 && count <= polluted.size()) inspected.push_back(count);
   }
-  return table;
+  const auto found = [&](std::size_t count) { return polluted_among(polluted, count); };
+  return table_of(
+      "inspection", "Polluted records found", inspected,
+      {{"inspected", "suspects inspected", std::identity()},
+       {"found", found},
+       {"recall", "of the polluted", Kind::percent, [&](auto count) { return share_of(found(count), all); }},
+       {"precision", "of the inspected", Kind::percent,
+        [&](auto count) { return share_of(found(count), count); }}});
 }
 
 std::string similarity_definition(const similarity::SsimOptions& options) {
@@ -98,17 +92,14 @@ void add_truth(report::Document& document, const Dataset& training, const std::v
   std::vector<bool> polluted;
   for (const std::size_t i : order) polluted.push_back(truth.contains(training.id(i)));
   const std::size_t inspected = std::min(inspect == 0 ? truth.size() : inspect, order.size());
-  const auto found =
-      std::count(polluted.begin(), polluted.begin() + static_cast<std::ptrdiff_t>(inspected), true);
-  const double recall = static_cast<double>(found) / static_cast<double>(truth.size()),
-               precision = static_cast<double>(found) / static_cast<double>(inspected);
-  document.facts.insert(
-      document.facts.end(),
-      {count_fact("polluted", "polluted records", truth.size()),
-       count_fact("inspected", "suspects inspected", inspected),
-       count_fact("found", "polluted records among them", static_cast<std::uint64_t>(found)),
-       {"recall", "share of the polluted that is found", recall, Kind::percent},
-       {"precision", "share of the inspected that is polluted", precision, Kind::percent}});
+  const std::size_t found = polluted_among(polluted, inspected);
+  const double recall = share_of(found, truth.size()), precision = share_of(found, inspected);
+  document.facts.insert(document.facts.end(),
+                        {count_fact("polluted", "polluted records", truth.size()),
+                         count_fact("inspected", "suspects inspected", inspected),
+                         count_fact("found", "polluted records among them", found),
+                         {"recall", "share of the polluted that is found", recall, Kind::percent},
+                         {"precision", "share of the inspected that is polluted", precision, Kind::percent}});
   document.headline = fmt::format("{} of the {} polluted records are among the {} most suspicious of {}",
                                   report::percent(recall), truth.size(), inspected, order.size());
   document.tables.push_back(inspection_table(polluted, truth.size()));

@@ -39,45 +39,39 @@ report::Document document_of(const mutation::Program& program, const mutation::S
 report::Document document_of(std::span<const mutation::Mutant> mutants,
                              std::span<const mutation::Trained> trained) {
   report::Document document;
-  report::Table failed{
-      "not_trained", "Mutants without a network", {{"mutant", "mutant"}, {"reason", "why"}}, {}, false};
+  std::vector<std::size_t> failed;
   std::size_t known = 0;
   for (std::size_t i = 0; i < mutants.size(); ++i) {
     known += trained[i].known && trained[i].failure.empty();
-    if (!trained[i].failure.empty()) failed.rows.push_back({mutants[i].text(), trained[i].failure});
+    if (!trained[i].failure.empty()) failed.push_back(i);
   }
-  document.facts = {count_fact("trained", "mutants trained now", mutants.size() - known - failed.rows.size()),
+  document.facts = {count_fact("trained", "mutants trained now", mutants.size() - known - failed.size()),
                     count_fact("trained_before", "trained before", known)};
-  if (!failed.rows.empty()) {
-    document.facts.push_back(count_fact("not_trained", "without a network", failed.rows.size()));
-    document.tables = {std::move(failed)};
+  if (!failed.empty()) {
+    document.facts.push_back(count_fact("not_trained", "without a network", failed.size()));
+    document.tables = {table_of("not_trained", "Mutants without a network", failed,
+                                {{"mutant", [&](auto i) { return mutants[i].text(); }},
+                                 {"reason", "why", [&](auto i) { return trained[i].failure; }}})};
   }
   return document;
 }
 
 report::Table compared_table(std::span<const ComparedTests> tests) {
-  report::Table table{"test_sets",
-                      "Test sets compared",
-                      {{"test", "test set"},
-                       {"records", "records", Kind::count},
-                       {"judged", "in T'", Kind::count},
-                       {"score", "score", Kind::percent},
-                       {"low", "from", Kind::percent},
-                       {"high", "to (95 %)", Kind::percent},
-                       {"error_rate", "average error rate", Kind::percent},
-                       {"killed", "killed", Kind::count},
-                       {"survived", "survived", Kind::count},
-                       {"excluded", "excluded", Kind::count}},
-                      {},
-                      false};
-  for (const auto& [name, score] : tests) {
-    table.rows.push_back({name, report::count_cell(score.records), report::count_cell(score.judged),
-                          optional_cell(score.all.score), optional_cell(score.all.low),
-                          optional_cell(score.all.high), optional_cell(score.all.error_rate),
-                          report::count_cell(score.all.killed), report::count_cell(score.all.survived),
-                          report::count_cell(score.all.excluded + score.all.incomplete)});
-  }
-  return table;
+  const auto excluded = [](const ComparedTests& one) {
+    return one.score.all.excluded + one.score.all.incomplete;
+  };
+  return table_of("test_sets", "Test sets compared", tests,
+                  {{"test", "test set", &ComparedTests::name},
+                   {"records", [](auto& one) { return one.score.records; }},
+                   {"judged", "in T'", [](auto& one) { return one.score.judged; }},
+                   {"score", Kind::percent, [](auto& one) { return one.score.all.score; }},
+                   {"low", "from", Kind::percent, [](auto& one) { return one.score.all.low; }},
+                   {"high", "to (95 %)", Kind::percent, [](auto& one) { return one.score.all.high; }},
+                   {"error_rate", "average error rate", Kind::percent,
+                    [](auto& one) { return one.score.all.error_rate; }},
+                   {"killed", [](auto& one) { return one.score.all.killed; }},
+                   {"survived", [](auto& one) { return one.score.all.survived; }},
+                   {"excluded", excluded}});
 }
 
 report::Table redundant_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
@@ -89,35 +83,21 @@ report::Table redundant_table(const mutation::MutationState& state, const mutati
     std::vector<bool>& killers = kills.emplace_back(state.records().size());
     for (std::size_t r = 0; r < killers.size(); ++r) killers[r] = state.mutants()[m].killed[r];
   }
-  report::Table table{"redundant",
-                      "Redundant: killed by all that kill another mutant",
-                      {{"mutant", "mutant"}, {"summary", "what was changed"}},
-                      {},
-                      true};
-  for (const std::size_t i : mutation::redundant(kills)) {
-    const mutation::MutantOutcome& mutant = state.mutants()[counted[i]];
-    table.rows.push_back({mutant.id, mutant.summary});
-  }
-  return table;
+  const auto mutant = [&](std::size_t i) -> const mutation::MutantOutcome& {
+    return state.mutants()[counted[i]];
+  };
+  return detailed(table_of("redundant", "Redundant: killed by all that kill another mutant",
+                           mutation::redundant(kills),
+                           {{"mutant", [&](auto i) { return mutant(i).id; }},
+                            {"summary", "what was changed", [&](auto i) { return mutant(i).summary; }}}));
 }
 
 report::Document document_of(const std::string& folder,
                              std::span<const mutation::TrainedStore::Entry> entries) {
-  report::Table table{"store",
-                      "Trained networks",
-                      {{"key", "key"},
-                       {"what", "what"},
-                       {"status", "status"},
-                       {"reason", "why"},
-                       {"network", "network"},
-                       {"bytes", "bytes", Kind::count}},
-                      {},
-                      false};
+  using Entry = mutation::TrainedStore::Entry;
   std::uint64_t bytes = 0;
   std::size_t trained = 0;
-  for (const mutation::TrainedStore::Entry& entry : entries) {
-    table.rows.push_back({entry.key, entry.what, status_text(entry.status), entry.status_text, entry.network,
-                          report::count_cell(entry.bytes)});
+  for (const Entry& entry : entries) {
     bytes += entry.bytes;
     trained += entry.status == mutation::TrainedStore::Status::trained;
   }
@@ -125,7 +105,13 @@ report::Document document_of(const std::string& folder,
   document.headline = fmt::format("{}: {} trained networks", folder, trained);
   document.facts = {count_fact("networks", "trained networks", trained),
                     count_fact("entries", "entries", entries.size()), count_fact("bytes", "bytes", bytes)};
-  document.tables = {std::move(table)};
+  document.tables = {table_of("store", "Trained networks", entries,
+                              {{"key", &Entry::key},
+                               {"what", &Entry::what},
+                               {"status", [](auto& entry) { return status_text(entry.status); }},
+                               {"reason", "why", &Entry::status_text},
+                               {"network", &Entry::network},
+                               {"bytes", &Entry::bytes}})};
   return document;
 }
 

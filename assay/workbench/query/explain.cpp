@@ -4,12 +4,14 @@
 #include <set>
 
 #include <assay/array.h>
+#include "assay/report/table_of.h"
 #include "assay/support/text/text.h"
 
 namespace assay::workbench {
 namespace {
 
 using Kind = report::Column::Kind;
+using report::table_of;
 
 std::string shown_label(const Cell& label) {
   return label.index() == 0 ? "all" : report::shown(label, Kind::text, 4);
@@ -17,78 +19,65 @@ std::string shown_label(const Cell& label) {
 
 // Layers whose activations are read, with the groups that share them.
 report::Table extracted(const Work& work, const Plan& plan, const std::string& suffix) {
-  report::Table table{"extracted" + suffix,
-                      "What is extracted, once for all groups",
-                      {{"model", "network"},
-                       {"layer", "layer"},
-                       {"gate", "gate"},
-                       {"units", "units", Kind::count},
-                       {"groups", "for groups"}},
-                      {}};
-  for (std::size_t p = 0; p < work.groups.size(); ++p) {
-    const inspection::UnitGroup& part = work.groups[p];
+  struct Part {
+    const inspection::UnitGroup& of;
     std::size_t units = 0;
-    std::vector<std::string> users;
+    std::vector<std::string> users = {};
+  };
+  std::vector<Part> parts;
+  for (std::size_t p = 0; p < work.groups.size(); ++p) {
+    Part& part = parts.emplace_back(Part{work.groups[p]});
     for (std::size_t g = 0; g < work.parts.size(); ++g) {
       const auto count =
           std::ranges::count_if(work.parts[g], [&](const auto& unit) { return unit.second == p; });
       if (count == 0) continue;
-      units = static_cast<std::size_t>(count);
-      users.push_back(shown_label(plan.groups[g].label));
+      part.units = static_cast<std::size_t>(count);
+      part.users.push_back(shown_label(plan.groups[g].label));
     }
-    table.rows.push_back({work.models[part.model].name, part.layer,
-                          part.gate.empty() ? Cell{} : Cell{part.gate}, report::count_cell(units),
-                          joined(users)});
   }
-  return table;
+  return table_of("extracted" + suffix, "What is extracted, once for all groups", parts,
+                  {{"model", "network", [&](auto& part) { return work.models[part.of.model].name; }},
+                   {"layer", [](auto& part) { return part.of.layer; }},
+                   {"gate", [](auto& part) { return report::unless_empty(part.of.gate); }},
+                   {"units", &Part::units},
+                   {"groups", "for groups", [](auto& part) { return joined(part.users); }}});
+}
+
+std::size_t pairs_of(const PlannedGroup& group) {
+  return group.pairs.empty() ? group.units.size() * group.hypotheses.size() : group.pairs.size();
 }
 
 report::Table groups(const Plan& plan, const std::string& suffix) {
-  report::Table table{"groups" + suffix,
-                      "Groups",
-                      {{"group", "group"},
-                       {"units", "units", Kind::count},
-                       {"hypotheses", "hypotheses", Kind::count},
-                       {"pairs", "pairs", Kind::count}},
-                      {}};
-  for (const PlannedGroup& group : plan.groups) {
-    const std::size_t pairs =
-        group.pairs.empty() ? group.units.size() * group.hypotheses.size() : group.pairs.size();
-    table.rows.push_back({shown_label(group.label), report::count_cell(group.units.size()),
-                          report::count_cell(group.hypotheses.size()), report::count_cell(pairs)});
-  }
-  return table;
+  return table_of("groups" + suffix, "Groups", plan.groups,
+                  {{"group", [](auto& group) { return shown_label(group.label); }},
+                   {"units", [](auto& group) { return group.units.size(); }},
+                   {"hypotheses", [](auto& group) { return group.hypotheses.size(); }},
+                   {"pairs", pairs_of}});
 }
 
 report::Table hypotheses(const Work& work, const std::string& suffix) {
-  report::Table table{"hypotheses" + suffix,
-                      "Hypotheses",
-                      {{"source", "source"},
-                       {"hypotheses", "hypotheses", Kind::count},
-                       {"names", "names"},
-                       {"cacheable", "can be cached"}},
-                      {}};
-  for (const inspection::AnnotatorChoice& choice : work.hypotheses) {
-    std::vector<std::string> names;
+  const auto names = [](const inspection::AnnotatorChoice& choice) {
+    std::vector<std::string> all;
     for (const inspection::Hypothesis& hypothesis : choice.object()->hypotheses())
-      names.push_back(hypothesis.name);
-    table.rows.push_back({choice.spec().text(), report::count_cell(names.size()), joined(names),
-                          !choice.object()->version().empty()});
-  }
-  return table;
+      all.push_back(hypothesis.name);
+    return all;
+  };
+  return table_of(
+      "hypotheses" + suffix, "Hypotheses", work.hypotheses,
+      {{"source", [](auto& choice) { return choice.spec().text(); }},
+       {"hypotheses", [&](auto& choice) { return names(choice).size(); }},
+       {"names", [&](auto& choice) { return joined(names(choice)); }},
+       {"cacheable", "can be cached", [](auto& choice) { return !choice.object()->version().empty(); }}});
 }
 
 report::Table measures(const Plan& plan, const std::string& suffix) {
-  report::Table table{"measures" + suffix,
-                      "Measures",
-                      {{"measure", "measure"}, {"computed", "computed as"}, {"scores", "scores"}},
-                      {}};
-  for (const PlannedMeasure& measure : plan.measures) {
-    const bool joint = inspection::info_of(measure.choice).joint;
-    table.rows.push_back({measure.written, measure.choice.spec().text(),
-                          std::string(joint ? "one model over each group" : "each pair by itself")});
-  }
-  return table;
+  const auto scores = [](const PlannedMeasure& measure) {
+    return inspection::info_of(measure.choice).joint ? "one model over each group" : "each pair by itself";
+  };
+  return table_of("measures" + suffix, "Measures", plan.measures,
+                  {{"measure", &PlannedMeasure::written},
+                   {"computed", "computed as", [](auto& measure) { return measure.choice.spec().text(); }},
+                   {"scores", scores}});
 }
 
 void add_fact(report::Document& document, const std::string& id, const std::string& title, Cell value,
@@ -100,9 +89,7 @@ void add_fact(report::Document& document, const std::string& id, const std::stri
 void add_costs(report::Document& document, const Work& work, const Plan& plan, const std::string& suffix) {
   const std::size_t records = work.records->size();
   std::size_t units = 0, pairs = 0, symbols = 1;
-  for (std::size_t g = 0; g < plan.groups.size(); ++g)
-    pairs += plan.groups[g].pairs.empty() ? plan.groups[g].units.size() * plan.groups[g].hypotheses.size()
-                                          : plan.groups[g].pairs.size();
+  for (const PlannedGroup& group : plan.groups) pairs += pairs_of(group);
   std::set<std::pair<std::size_t, std::size_t>> distinct;  // part and unit
   for (const auto& parts : work.parts)
     for (const auto& [unit, part] : parts) distinct.emplace(part, unit);
