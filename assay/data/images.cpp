@@ -1,8 +1,9 @@
 // Folders and archives of PNG and JPEG pictures. The class is the picture's folder (in alphabetical order),
-// unless labels or targets come from a table.
+// unless labels or targets come from a table or from files beside the pictures.
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <limits>
 #include <memory>
 
@@ -10,6 +11,7 @@
 #include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
 #include "assay/data/characteristics.h"
+#include "assay/data/companions.h"
 #include "assay/data/files/archive.h"
 #include "assay/data/files/exif.h"
 #include "assay/data/files/picture.h"
@@ -36,12 +38,13 @@ bool is_under(const std::string& name, const std::string& prefix) {
                                                          prefix.back() == '/' || name[prefix.size()] == '/'));
 }
 
-// Names of the pictures in a folder and the folders in it, ascending.
-std::vector<std::string> list_folder(const fs::path& folder, const std::string& under) {
+// Names of these files in a folder and the folders in it, ascending.
+std::vector<std::string> list_folder(const fs::path& folder,
+                                     const std::function<bool(const std::string&)>& wanted) {
   std::vector<std::string> names;
   for (const fs::path& file : files_in(folder, true)) {
     std::string name = file.lexically_relative(folder).generic_string();
-    if (is_picture(name) && is_under(name, under)) names.push_back(std::move(name));
+    if (wanted(name)) names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -52,24 +55,15 @@ constexpr const char* folder_column = "folder";
 
 class ImageSource final : public Source {
  public:
-  explicit ImageSource(const DataSpec& spec) : folder_(spec.path) {
+  explicit ImageSource(const DataSpec& spec)
+      : folder_(spec.path), companions_(spec.path, spec.has("meta") && !spec.has("metadata")) {
     const std::string under = spec.text("under");
     const std::vector<std::string> asked = column_names(spec.words("meta"));
     apart_ = !spec.has("metadata") && std::ranges::find(asked, folder_column) != asked.end();
-    if (fs::is_directory(folder_)) {
-      names_ = list_folder(folder_, under);
-    } else {
-      archive_.emplace(folder_,
-                       [&](const std::string& name) { return is_picture(name) && is_under(name, under); });
-      for (std::size_t i = 0; i < archive_->size(); ++i) names_.push_back(archive_->name(i));
-    }
+    list_files(under);
     if (names_.empty())
       fail(Fault::data, "{}: no PNG or JPEG pictures{}", spec.path, under.empty() ? "" : " under " + under);
-    for (const std::string& name : names_) classes_.push_back(folder_of(name));
-    std::sort(classes_.begin(), classes_.end());
-    classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
-    // One folder for all says nothing about classes.
-    if (classes_.size() < 2) classes_.clear();
+    classes_ = companions_.classes(names_, reader()).value_or(classes_of_folders());
     choose_colours(spec);
     choose_shape(spec);
     if (!options_.upright) look_for_orientations();
@@ -80,16 +74,12 @@ class ImageSource final : public Source {
   bool is_8bit() const override { return true; }
   std::string id(std::size_t index) const override { return names_[index]; }
   std::optional<std::int64_t> label(std::size_t index) const override {
-    if (classes_.empty()) return std::nullopt;
-    return std::lower_bound(classes_.begin(), classes_.end(), folder_of(names_[index])) - classes_.begin();
+    if (classes_.labels.empty()) return std::nullopt;
+    return classes_.labels[index];
   }
-  std::vector<std::string> class_names() const override {
-    std::vector<std::string> names;
-    for (const std::string& folder : classes_) names.push_back(fs::path(folder).filename().string());
-    return names;
-  }
+  std::vector<std::string> class_names() const override { return classes_.class_names; }
   std::optional<std::vector<std::string>> column(const std::string& name) const override {
-    if (name != folder_column) return std::nullopt;
+    if (name != folder_column) return companions_.column(name, names_, reader());
     std::vector<std::string> folders;
     for (const std::string& picture : names_)
       folders.push_back(fs::path(picture).parent_path().parent_path().filename().string());
@@ -105,18 +95,59 @@ class ImageSource final : public Source {
   }
 
  private:
+  void list_files(const std::string& under) {
+    const auto wanted = [&](const std::string& name) {
+      return (is_picture(name) || companions_.takes(name)) && is_under(name, under);
+    };
+    if (fs::is_directory(folder_)) {
+      files_ = list_folder(folder_, wanted);
+    } else {
+      archive_.emplace(folder_, wanted);
+      for (std::size_t i = 0; i < archive_->size(); ++i) files_.push_back(archive_->name(i));
+    }
+    for (std::size_t file = 0; file < files_.size(); ++file) {
+      if (is_picture(files_[file])) {
+        names_.push_back(files_[file]);
+        pictures_.push_back(file);
+      } else {
+        companions_.add(files_[file], file);
+      }
+    }
+  }
+
+  Companions::Read reader() const {
+    return [this](std::size_t file) { return bytes_of_file(file); };
+  }
+
+  // One folder for all says nothing about classes.
+  ClassLabels classes_of_folders() const {
+    std::vector<std::string> folders;
+    for (const std::string& name : names_) folders.push_back(folder_of(name));
+    std::vector<std::string> known = folders;
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    ClassLabels classes;
+    if (known.size() < 2) return classes;
+    for (const std::string& folder : folders)
+      classes.labels.push_back(std::lower_bound(known.begin(), known.end(), folder) - known.begin());
+    for (const std::string& folder : known)
+      classes.class_names.push_back(fs::path(folder).filename().string());
+    return classes;
+  }
+
   // The class: where the folder above it is a characteristic, night/cat and day/cat are one.
   std::string folder_of(const std::string& name) const {
     const fs::path folder = fs::path(name).parent_path();
     return apart_ ? folder.filename().string() : folder.generic_string();
   }
 
-  std::string bytes_of(std::size_t index) const {
-    return archive_ ? archive_->read(index) : read_file(folder_ / names_[index], 1 << 28);
+  std::string bytes_of_file(std::size_t file) const {
+    return archive_ ? archive_->read(file) : read_file(folder_ / files_[file], 1 << 28);
   }
 
   Picture decode(std::size_t index) const {
-    return decode_picture(bytes_of(index), fmt::format("{}: {}", folder_.string(), names_[index]), options_);
+    return decode_picture(bytes_of_file(pictures_[index]),
+                          fmt::format("{}: {}", folder_.string(), names_[index]), options_);
   }
 
   // Writes the elements, plane after plane; white is 255 for any number of bits.
@@ -142,8 +173,8 @@ class ImageSource final : public Source {
     constexpr std::size_t most_looked_at = 64, longest_head = 1 << 17;
     const std::size_t step = (names_.size() + most_looked_at - 1) / most_looked_at;
     for (std::size_t i = 0; i < names_.size() && !oriented_; i += step)
-      oriented_ =
-          exif_orientation(archive_ ? archive_->read(i) : read_head(folder_ / names_[i], longest_head)) != 1;
+      oriented_ = exif_orientation(archive_ ? archive_->read(pictures_[i])
+                                            : read_head(folder_ / names_[i], longest_head)) != 1;
   }
 
   // Options for transparent parts and for orientation.
@@ -192,9 +223,11 @@ class ImageSource final : public Source {
   }
 
   fs::path folder_;
-  std::optional<Archive> archive_;  // nothing for folders, which are read on demand
-  std::vector<std::string> names_;
-  std::vector<std::string> classes_;
+  std::optional<Archive> archive_;          // nothing for folders, which are read on demand
+  std::vector<std::string> files_, names_;  // all that count; pictures
+  std::vector<std::size_t> pictures_;       // positions among the files
+  Companions companions_;
+  ClassLabels classes_;
   std::int64_t channels_ = 0, height_ = 0, width_ = 0;
   PictureOptions options_;
   bool resize_ = false, oriented_ = false;
@@ -206,7 +239,9 @@ class ImageSource final : public Source {
 FormatInfo images_format() {
   return {
       "images",
-      "folders and archives (.tar, compressed or not, .zip) of PNG and JPEG; class from the folder; under=, "
+      "folders and archives (.tar, compressed or not, .zip) of PNG and JPEG; class from the folder or from "
+      ".cls "
+      "files; under=, "
       "color=, resize=, background=, orientation=, meta=folder",
       {"under", "color", "resize", "background", "orientation"},
       [](const fs::path& path, std::string_view) { return fs::is_directory(path) || is_archive_name(path); },

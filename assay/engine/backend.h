@@ -31,8 +31,9 @@ struct ReducedValue {
   std::int64_t columns(const Shape& shape) const { return whole ? 1 : shape[axis]; }
 };
 
-// Gradients that carry epsilon relevance over values instead (relevance/compiled.h): equal maxima share, the
-// gradient of a value z is multiplied by z / (z + epsilon sgn z), and functions f pass f(x) / x.
+// Gradients that carry epsilon relevance over values instead (relevance/compiled.h): equal maxima share or
+// the first takes all, the gradient of a value z is multiplied by z / (z + epsilon sgn z), and functions f
+// pass f(x) / x.
 struct Redistribution {
   struct Stabilised {
     ValueId value = no_value;
@@ -40,6 +41,7 @@ struct Redistribution {
   };
   std::vector<Stabilised> stabilised = {};
   std::vector<ValueId> by_ratio = {};  // results of functions with f(0) = 0
+  bool maxima_share = true;
 };
 
 // Nodes that follow each other in the graph's order, all of them supported.

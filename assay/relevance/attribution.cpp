@@ -34,10 +34,17 @@ ASSAY_METHODS(DECLARE)
 namespace {
 
 AttributionInfo info_of(const Composite& composite) {
-  return {std::string(composite.name), std::string(composite.summary), std::string(composite.paper),
-          [&composite](const Session& session, const AttributionOptions& options, const SpecOptions&) {
-            return std::make_unique<Lrp>(composite, session, options);
-          }};
+  return {std::string(composite.name),
+          std::string(composite.summary),
+          std::string(composite.paper),
+          [&composite](const Session& session, const AttributionOptions& options, const SpecOptions& own) {
+            static const std::vector<std::string> ways{"share", "first"};
+            Composite chosen = composite;
+            chosen.maxima_share = own.word("ties", ways) == ways[0];
+            return std::make_unique<Lrp>(chosen, session, options);
+          },
+          true,
+          {{"ties", "share", "equal maxima of a pool share; first: the first takes all, as in PyTorch"}}};
 }
 
 // As other tools call them.

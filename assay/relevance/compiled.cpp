@@ -61,7 +61,8 @@ ValueId behind_rectifier(const Graph& graph, ValueId id, ValueId start) {
 
 std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& session, const Start& start,
                                                                  ValueId wanted,
-                                                                 std::span<const Passing> passed) {
+                                                                 std::span<const Passing> passed,
+                                                                 bool maxima_share) {
   const Graph& graph = session.graph();
   const std::string& engine = session.options().engine;
   if (passed.empty() || session.group() > 0) return nullptr;
@@ -71,7 +72,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
                          .shape_of = [&session](ValueId id) -> const Shape& { return session.shape(id); },
                          .keep = {start.value()},
                          .taps = {},
-                         .redistribution = Redistribution{},
+                         .redistribution = Redistribution{.maxima_share = maxima_share},
                          .threads = session.options().threads > 0 ? session.options().threads
                                                                   : static_cast<int>(available_threads())};
   const auto plain = [&](ValueId id) {

@@ -33,7 +33,8 @@ class CompiledRelevance {
   // For relevance of `wanted`; `passed`: the nodes from there to the start, in order. nullptr where no
   // back end runs all of them, and where an operator passes relevance in another way.
   static std::unique_ptr<const CompiledRelevance> make(const Session& session, const Start& start,
-                                                       ValueId wanted, std::span<const Passing> passed);
+                                                       ValueId wanted, std::span<const Passing> passed,
+                                                       bool maxima_share);
 
   // The values that attribute() reads.
   std::span<const ValueId> reads() const { return segment_->inputs(); }

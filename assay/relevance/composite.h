@@ -13,6 +13,8 @@ struct Composite {
   std::string_view first, convolution, other;  // as parse_rule() takes them
   // Softmax and products of activations as AttnLRP has them; false: attention weights are constants.
   bool through_attention = false;
+  // Whether equal maxima share; otherwise the first takes all.
+  bool maxima_share = true;
 };
 
 std::span<const Composite> composites();

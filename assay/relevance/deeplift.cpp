@@ -24,14 +24,16 @@ enum class Kind {
   elementwise,  // a function of one operand, element by element: the quotient of differences
   multilinear,  // linear in each operand: the derivative in the middle of record and reference is the exact
                 // quotient
-  winner,       // a maximum: to the winner at the record
+  extreme,      // a maximum or minimum: to the winner at the record or at the reference
 };
+
+bool least_wins(const Node& node) { return node.op == "ReduceMin" || node.op == "Min"; }
 
 Kind kind_of(const Node& node, std::size_t carrying) {
   const OperatorTraits* traits = traits_of(node.op);
   if (!traits) return Kind::none;
   if (traits->has(Trait::linear) || traits->has(Trait::bilinear)) return Kind::multilinear;
-  if (traits->has(Trait::selects)) return Kind::winner;
+  if (traits->has(Trait::selects) || node.op == "Max" || node.op == "Min") return Kind::extreme;
   const bool of_one = traits->kind == OperatorKind::activation || traits->kind == OperatorKind::function ||
                       (traits->kind == OperatorKind::arithmetic && carrying == 1);
   return of_one ? Kind::elementwise : Kind::none;
@@ -52,7 +54,8 @@ class DeepLift final : public Attribution {
     for (const int n : route_->nodes_to(wanted)) {
       const Node& node = this->node(n);
       for (const ValueId id : node.inputs) ids.push_back(id);
-      if (kind_of(node, 1) == Kind::elementwise) ids.push_back(node.outputs[0]);
+      const Kind kind = kind_of(node, 1);
+      if (kind == Kind::elementwise || kind == Kind::extreme) ids.push_back(node.outputs[0]);
     }
     std::ranges::sort(ids);
     ids.erase(std::ranges::unique(ids).begin(), ids.end());
@@ -136,6 +139,13 @@ class DeepLift final : public Attribution {
                rescaled(node, receivers[0], point, reference, here, there, arriving[0]));
       return;
     }
+    if (kind == Kind::extreme) {
+      const ValueId out = node.outputs[0];
+      const std::vector<Array> multipliers =
+          won(node, receivers, point, reference, here.at(out) - there.at(out), arriving[0]);
+      for (std::size_t i = 0; i < receivers.size(); ++i) flow.add(node.inputs[receivers[i]], multipliers[i]);
+      return;
+    }
     if (kind == Kind::multilinear) {
       for (const std::size_t i : receivers) point[i] = (point[i] + reference[i]) / 2;
     }
@@ -154,6 +164,30 @@ class DeepLift final : public Attribution {
     // An operand that was broadcast takes the sum over its copies.
     return array::where(near, vector_jacobian(node, reference, i, arriving),
                         array::sum_to(arriving * quotient, change.shape()));
+  }
+
+  // A maximum that is greater at the record than at the reference is so by its winner at the record, one that
+  // is less by its winner at the reference, and these changed at least as much. For a minimum it is the other
+  // way.
+  static std::vector<Array> won(const Node& node, const std::vector<std::size_t>& receivers,
+                                const std::vector<Array>& point, const std::vector<Array>& reference,
+                                const Array& change, const Array& arriving) {
+    const Array up = arriving * change.clamp_min(0), down = arriving * change.clamp_max(0);
+    const bool least = least_wins(node);
+    const std::vector<Array> at_record =
+                                 vector_jacobian(node, point, receivers, std::span(least ? &down : &up, 1)),
+                             at_reference = vector_jacobian(node, reference, receivers,
+                                                            std::span(least ? &up : &down, 1)),
+                             gradients = vector_jacobian(node, reference, receivers, std::span(&arriving, 1));
+    std::vector<Array> multipliers;
+    for (std::size_t i = 0; i < receivers.size(); ++i) {
+      const Array moved = point[receivers[i]] - reference[receivers[i]];
+      const Array near = moved.abs() < smallest_difference;
+      const Array quotient =
+          (at_record[i] + at_reference[i]) / array::where(near, array::ones_like(moved), moved);
+      multipliers.push_back(array::where(near, gradients[i], quotient));
+    }
+    return multipliers;
   }
 
   const Session& session_;

@@ -198,6 +198,7 @@ std::string Lrp::describe() const {
   std::string text =
       fmt::format("LRP, composite {} ({}), epsilon {:g}, biases {}", composite_.name, composite_.summary,
                   options_.epsilon, options_.bias_absorbs ? "absorb relevance" : "left out");
+  if (!composite_.maxima_share) text += ", the first of equal maxima takes all";
   for (const auto& [name, rule] : options_.layer_rules) text += fmt::format(", {} at '{}'", rule, name);
   return text;
 }
@@ -224,7 +225,7 @@ std::unique_ptr<const CompiledRelevance> Lrp::compile(ValueId wanted) const {
                       .end = step.unit ? step.unit->end : no_value,
                       .epsilon = step.epsilon.value_or(options_.epsilon)});
   }
-  return CompiledRelevance::make(session_, start_, wanted, passed);
+  return CompiledRelevance::make(session_, start_, wanted, passed, composite_.maxima_share);
 }
 
 std::vector<ValueId> Lrp::reads(std::span<const ValueId> wanted) const {
@@ -325,7 +326,8 @@ std::vector<Array> Lrp::through_operator(int n, const Tensors& values,
                             .relevance = relevance,
                             .receivers = route_->receivers(n),
                             .epsilon = options_.epsilon,
-                            .bias_absorbs = options_.bias_absorbs});
+                            .bias_absorbs = options_.bias_absorbs,
+                            .maxima_share = composite_.maxima_share});
 }
 
 Array Lrp::look_up(ValueId id, const Tensors& values) const {

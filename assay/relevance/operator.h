@@ -23,6 +23,7 @@ struct Passage {
   std::span<const std::size_t> receivers;  // input positions that receive relevance
   double epsilon;
   bool bias_absorbs;
+  bool maxima_share;  // equal ones; otherwise the first takes all
 
   const Array& input(std::size_t i) const { return inputs[i]; }
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i].defined(); }

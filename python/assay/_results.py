@@ -281,6 +281,12 @@ class Result:
 
         return plots.draw(self, table, ax, dpi, options)
 
+    def widget(self) -> Any:
+        """In Jupyter with ipywidgets: chooses a table, a layer and a row, and shows rows with the picture of the first."""
+        from ._widget import chooser
+
+        return chooser(self)
+
 
 def read_result(path: str | os.PathLike[str]) -> Result:
     """A result document that the program, or :meth:`Result.save_json`, wrote."""

@@ -47,6 +47,35 @@ def test_results_in_a_notebook(run_cells, tmp_path):
     assert "Traceback" not in written
 
 
+WIDGET = """
+import assay
+train, test = assay.data("digits:60,range=0:1"), assay.data("digits:40,seed=2,range=0:1")
+network = assay.train(train, architecture="lenet1", epochs=1).model
+chooser = assay.cover(network, train, test, criterion=["nc", "idc[m=2]"]).widget()
+chooser
+"""
+CHOICE = """
+table, layer, row, picture, view = chooser.children
+table.value = "histograms"
+layer.value = layer.options[1]
+row.value = min(1, row.max)
+print(row.max, len(picture.value), view.value.count("<tr>"), layer.options[1] in view.value)
+table.value = "criteria"
+print("nc" in view.value, picture.value == "")
+"""
+
+
+def test_a_widget_chooses_table_layer_and_row(run_cells, tmp_path):
+    for name in ("ipywidgets", "matplotlib"):
+        pytest.importorskip(name, reason=f"SKIPPED: {name} is not installed (PyPI)")
+    seen, chosen = run_cells([WIDGET, CHOICE], tmp_path)
+    assert shown(seen, "application/vnd.jupyter.widget-view+json")
+    first, second = "".join(output.get("text", "") for output in chosen).splitlines()
+    most, picture, lines, named = first.split()
+    assert int(most) >= 1 and int(picture) > 1000 and int(lines) >= 2 and named == "True"
+    assert second == "True True"
+
+
 PROGRESS = """
 import assay
 network = assay.train("digits:40", architecture="lenet1", epochs=1, progress={}).model

@@ -48,6 +48,57 @@ TEST(Images, FoldersAndArchivesAreTheSame) {
   }
 }
 
+std::vector<Entry> a_shard(const std::vector<std::string>& classes) {
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const std::string key = "00" + std::to_string(i);
+    entries.push_back({key + ".png", png_bytes(picture(4, 3, 3, static_cast<int>(i)))});
+    entries.push_back({key + ".cls", classes[i] + "\n"});
+    const std::string speed = i == 1 ? "null" : std::to_string(10 * i);
+    entries.push_back({key + ".json", "{\"weather\": \"" + std::string(i == 0 ? "fog" : "sun") +
+                                          "\", \"speed\": " + speed + "}"});
+  }
+  return entries;
+}
+
+// As WebDataset has them.
+TEST(Images, ClassesAndCharacteristicsOfShardsLieBesideThePictures) {
+  const auto entries = a_shard({"2", "0", "2"});
+  for (const std::string& path : {put_folder("shard", entries), put_archive("shard.tar", entries),
+                                  put_archive("shard.tar.gz", entries)}) {
+    const auto data = open_dataset(path + ",meta=weather+speed");
+    EXPECT_THAT(ids(*data), ElementsAre("000.png", "001.png", "002.png")) << path;
+    EXPECT_THAT(labels(*data), ElementsAre(2, 0, 2));
+    EXPECT_EQ(data->class_names().size(), 3U);
+    EXPECT_THAT(data->characteristics(), ElementsAre("weather", "speed"));
+    EXPECT_EQ(data->characteristic(0, 0), "fog");
+    EXPECT_EQ(data->characteristic(1, 1), "");
+    EXPECT_EQ(data->characteristic(1, 2), "20");
+    EXPECT_EQ(values(*open_dataset(path + ",scale=1"), 1), channels_first(picture(4, 3, 3, 1)));
+  }
+  const auto named = open_dataset(put_archive("named.tar", a_shard({"dog", "cat", "dog"})));
+  EXPECT_THAT(labels(*named), ElementsAre(1, 0, 1));
+  EXPECT_THAT(named->class_names(), ElementsAre("cat", "dog"));
+}
+
+TEST(Images, AShardWhoseFilesLackOneSaysWhich) {
+  auto entries = a_shard({"1", "0"});
+  const std::string whole = put_archive("whole.tar", entries);
+  expect_data_error(Fault::usage, {"colour"}, whole + ",meta=colour");
+  entries.push_back({"odd.png", png_bytes(picture(4, 3, 3, 5))});
+  expect_data_error(Fault::data, {"lacking.tar", "'odd.png' has no 'odd.cls'"},
+                    put_archive("lacking.tar", entries));
+  entries.push_back({"odd.cls", " \n"});
+  expect_data_error(Fault::data, {"'odd.cls' is empty"}, put_archive("empty.tar", entries));
+  entries.back() = {"odd.cls", "-1"};
+  expect_data_error(Fault::data, {"'-1' in a .cls file is not a class number"},
+                    put_archive("below.tar", entries));
+  entries.back() = {"odd.cls", "1"};
+  entries.push_back({"odd.json", "[1]"});
+  expect_data_error(Fault::data, {"'odd.json' is not a JSON object"},
+                    put_archive("list.tar", entries) + ",meta=weather");
+}
+
 // As archives from a Mac have them.
 TEST(Images, FilesThatOtherSystemsPutBesideThemAreNoPictures) {
   auto entries = four_pictures();

@@ -99,26 +99,22 @@ def torch():
     return found
 
 
-def networks(torch):
-    nn = torch.nn
-    yield "dense", nn.Sequential(nn.Flatten(), nn.Linear(784, 32), nn.ReLU(), nn.Linear(32, 16), nn.ReLU(), nn.Linear(16, 10))
-    yield "LeNet with mean pooling", nn.Sequential(
-        nn.Conv2d(1, 6, 5), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(6, 12, 5), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(192, 10)
-    )
-    yield "max pooling", nn.Sequential(nn.Conv2d(1, 4, 5, stride=2), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(144, 10))
-    yield "tanh", nn.Sequential(nn.Conv2d(1, 4, 7, stride=3), nn.Tanh(), nn.Flatten(), nn.Linear(256, 10))
-    convolutions = [layer for inputs in (1, 4, 4, 4) for layer in (nn.Conv2d(inputs, 4, 3, padding=1), nn.ReLU())]
-    yield "deep", nn.Sequential(*convolutions, nn.Flatten(), nn.Linear(3136, 10))
-    yield "strides and padding", nn.Sequential(
-        nn.Conv2d(1, 6, 3, stride=2, padding=1), nn.ReLU(), nn.Conv2d(6, 8, 3, stride=2, padding=1, groups=2), nn.ReLU(), nn.Flatten(), nn.Linear(392, 10)
-    )
-
-
 @pytest.fixture(scope="session")
 def pairs(torch):
     """By name, networks of torch and the same in Assay, not trained."""
+    import shapes
+
     torch.manual_seed(1)
-    return {name: (net.eval(), assay.load(net.eval(), torch.zeros(1, 1, 28, 28))) for name, net in networks(torch)}
+    return {name: (net.eval(), assay.load(net.eval(), torch.zeros(1, 1, 28, 28))) for name, net in shapes.networks()}
+
+
+@pytest.fixture(scope="session")
+def bare(torch, pairs):
+    """The same without biases, and with normalisations folded into convolutions."""
+    import shapes
+
+    nets = {name: shapes.without_biases(net) for name, (net, _) in pairs.items()}
+    return {name: (net, assay.load(net, torch.zeros(1, 1, 28, 28))) for name, net in nets.items()}
 
 
 @pytest.fixture(scope="session")

@@ -134,7 +134,8 @@ TEST(Lrp, CompiledEpsilonEqualsNodeByNode) {
     for (const Layer& layer : compiled.layers()) values.push_back(layer.value);
     Target target;
     for (std::int64_t i = 0; i < 37; ++i) target.classes.push_back(i % 5 == 0 ? Target::no_class : i % 3);
-    for (const auto& [method, tolerance] : {std::pair("epsilon", 2e-5F), std::pair("lrp-0", 1e-3F)}) {
+    for (const auto& [method, tolerance] :
+         {std::pair("epsilon", 2e-5F), std::pair("lrp-0", 1e-3F), std::pair("epsilon[ties=first]", 2e-5F)}) {
       const auto quick = make_attribution(method, compiled), slow = make_attribution(method, plain);
       for (const ValueId id : values) {
         SCOPED_TRACE(graph.name() + " " + method + " " + graph.value(id).name);
@@ -226,11 +227,36 @@ TEST(Lrp, MaxPoolSharesEquallyAmongTiesWithAnyStrideAndPadding) {
   const Graph graph = net.build(x);
   const Session session(graph, {.threads = 1});
   const Array input = array::tensor({1.f, 1.f, 2.f, 1.f, 0.f, 2.f, 3.f, 3.f, 5.f}).reshape({1, 1, 3, 3});
-  const Array r = explain(session, "epsilon", input, {graph.inputs()[0]}).values.at(graph.inputs()[0]);
+  const auto relevance = [&](const char* method) {
+    return explain(session, method, input, {graph.inputs()[0]}).values.at(graph.inputs()[0]);
+  };
   // Windows: {1 1 1 0} -> 1 shared by three, {2 2} shared, {3 3} shared, {5}.
   const Array expected =
       array::tensor({1.f / 3, 1.f / 3, 1.f, 1.f / 3, 0.f, 1.f, 1.5f, 1.5f, 5.f}).reshape({1, 1, 3, 3});
-  EXPECT_LT(difference(r, expected), 1e-4);
+  EXPECT_LT(difference(relevance("epsilon"), expected), 1e-4);
+  const Array first = array::tensor({1.f, 0.f, 2.f, 0.f, 0.f, 0.f, 3.f, 0.f, 5.f}).reshape({1, 1, 3, 3});
+  EXPECT_LT(difference(relevance("epsilon[ties=first]"), first), 1e-4);
+  EXPECT_THROW(relevance("epsilon[ties=last]"), Error);
+}
+
+TEST(Lrp, MaximaOfAxesAndOperandsShareAmongTiesOrGiveTheFirstAll) {
+  for (const char* engine : {"auto", "reference"}) {
+    Net net("maxima");
+    const ValueId x = net.input({-1, 2, 3});
+    const ValueId axes =
+        net.builder.constant("axes", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{2}));
+    const ValueId rows = net.builder.add("ReduceMax", "rows", {x, axes}, {{"keepdims", std::int64_t{0}}});
+    const ValueId both = net.builder.add("Max", "both", {rows, rows});
+    const Graph graph = net.build(net.builder.add("ReduceSum", "sum", {both}, {}));
+    const Session session(graph, {.threads = 1, .engine = engine});
+    const Array input = array::tensor({4.f, 1.f, 4.f, 2.f, 3.f, 3.f}).reshape({1, 2, 3});
+    const auto relevance = [&](const char* method) {
+      return explain(session, method, input, {x}).values.at(x).flatten();
+    };
+    EXPECT_LT(difference(relevance("epsilon"), array::tensor({2.f, 0.f, 2.f, 0.f, 1.5f, 1.5f})), 1e-4);
+    EXPECT_LT(difference(relevance("epsilon[ties=first]"), array::tensor({4.f, 0.f, 0.f, 0.f, 3.f, 0.f})),
+              1e-4);
+  }
 }
 
 TEST(Lrp, SumsShareInProportionAndConcatenationsRoute) {
@@ -510,15 +536,38 @@ TEST(DeepLift, IsComplete) {
     const Session session(graph, {.threads = 1});
     Shape shape = graph.value(graph.inputs()[0]).shape;
     shape[0] = 1;
-    std::vector<ValueId> wanted{graph.inputs()[0]};
-    const bool pools = graph.name() == "lenet";  // whose gradient routing is not complete
-    if (pools) wanted = {named(graph, "flatten")};
+    const std::vector<ValueId> wanted{graph.inputs()[0]};
     for (std::uint64_t seed = 1; seed < 4; ++seed) {
       const Relevance r = explain(session, "deeplift", records(shape, seed), wanted);
       EXPECT_NEAR(total(r.values.at(wanted[0])), r.start[0], 1e-4 * std::max(1.0, std::abs(r.start[0])))
           << graph.name();
       EXPECT_GT(std::abs(r.start[0]), 1e-3);
     }
+  }
+}
+
+// The greatest of a window at the record and at the reference differ: who wins on the greater side takes all.
+TEST(DeepLift, ExtremesBelongToTheWinnerOnTheSideThatDecides) {
+  for (const auto& [op, expected] :
+       {std::pair("ReduceMax", std::vector{3.f, 0.f, 0.f, -2.f}),  // 5 - 2 by the first; 2 - 4 by the second
+        std::pair("ReduceMin",
+                  std::vector{0.f, -1.f, 1.f, 0.f})}) {  // 1 - 2 by the second; 1 - 0 by the first
+    Net net("extremes");
+    const ValueId x = net.input({-1, 2});
+    const ValueId axes =
+        net.builder.constant("axes", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{1}));
+    const Graph graph = net.build(net.builder.add(op, "extreme", {x, axes}, {{"keepdims", std::int64_t{1}}}));
+    const Session session(graph, {.threads = 1});
+    const auto of = [&](std::vector<float> record, std::vector<float> reference) {
+      return explain(session, "deeplift", array::tensor(std::move(record)).reshape({1, 2}), {x},
+                     {.outputs = true, .baseline = array::tensor(std::move(reference))})
+          .values.at(x);
+    };
+    const bool greatest = std::string(op) == "ReduceMax";
+    const Array up = greatest ? of({5, 1}, {0, 2}) : of({3, 1}, {2, 4});
+    const Array down = greatest ? of({2, 1}, {0, 4}) : of({1, 3}, {0, 2});
+    EXPECT_LT(difference(up.flatten(), array::tensor(std::vector{expected[0], expected[1]})), 1e-5) << op;
+    EXPECT_LT(difference(down.flatten(), array::tensor(std::vector{expected[2], expected[3]})), 1e-5) << op;
   }
 }
 

@@ -11,12 +11,17 @@ namespace {
 
 std::string method_help() {
   std::string text = "Methods:\n";
-  for (const relevance::AttributionInfo& info : relevance::attributions()) {
-    text += fmt::format("  {:32} {}\n", info.name, info.summary);
+  const auto add_options = [&text](const relevance::AttributionInfo& info) {
     for (const SpecOption& option : info.options)
       text +=
           fmt::format("    {:30} {}\n", fmt::format("[{}={}]", option.name, option.fallback), option.summary);
+  };
+  for (const relevance::AttributionInfo& info : relevance::attributions()) {
+    text += fmt::format("  {:32} {}\n", info.name, info.summary);
+    if (!info.has_rules) add_options(info);
   }
+  text += "  of those from epsilon to attn-lrp-gamma:\n";
+  add_options(relevance::attribution_named("epsilon"));
   return text;
 }
 

@@ -114,6 +114,11 @@ ValueId Compiler::absorb_rectifier(ValueId id, Finish& finish) {
   return reader->outputs[0];
 }
 
+Ties Compiler::ties(Ties of_operator) const {
+  if (!request_.redistribution) return of_operator;
+  return request_.redistribution->maxima_share ? Ties::shared : Ties::first;
+}
+
 bool Compiler::passes_ratio(ValueId id) const {
   if (!request_.redistribution) return false;
   const std::vector<ValueId>& all = request_.redistribution->by_ratio;

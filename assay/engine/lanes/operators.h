@@ -26,8 +26,8 @@ class Compiler {
   bool is_learned(ValueId id) const { return learned_.contains(id); }
   // True when operations will have to go backward as well.
   bool differentiates() const { return differentiates_; }
-  // Whether equal maxima share what comes back, though the operator gives it to the first.
-  bool maxima_share() const { return request_.redistribution.has_value(); }
+  // To whom goes what comes back to equal maxima of an operator with these ties.
+  Ties ties(Ties of_operator) const;
   // Whether the function whose result this is passes its value over its operand instead of its gradient.
   bool passes_ratio(ValueId id) const;
 

@@ -135,10 +135,10 @@ void compile_pooling(Compiler& compiler, const Node& node) {
     for (std::size_t d = out.size(); d-- > 0 && ++at[d] == out[d];) at[d] = 0;
   }
   const int operand = compiler.slot(node.inputs[0]);
-  compiler.add(std::make_unique<Pool>(
-      operand, compiler.define(node.outputs[0]), greatest,
-      node.op == "MaxPool" && !compiler.maxima_share() ? Ties::first : Ties::shared,
-      patterns.take(input[1], element_count(in), element_count(out)), element_count(input)));
+  compiler.add(std::make_unique<Pool>(operand, compiler.define(node.outputs[0]), greatest,
+                                      compiler.ties(node.op == "MaxPool" ? Ties::first : Ties::shared),
+                                      patterns.take(input[1], element_count(in), element_count(out)),
+                                      element_count(input)));
 }
 
 bool supports_reduction(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -167,7 +167,8 @@ void compile_reduction(Compiler& compiler, const Node& node) {
     patterns.add(elements[to], static_cast<std::int64_t>(to), factor);
   const int operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Pool>(operand, compiler.define(node.outputs[0]), node.op == "ReduceMax",
-                                      Ties::shared, patterns.take(1, 0, 0), element_count(input)));
+                                      compiler.ties(Ties::shared), patterns.take(1, 0, 0),
+                                      element_count(input)));
 }
 
 }  // namespace assay::lanes

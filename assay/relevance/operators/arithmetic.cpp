@@ -53,12 +53,16 @@ Relevances product(const Passage& p) {
 // A constant that wins takes its relevance with it.
 Relevances extreme(const Passage& p) {
   Array winners = array::zeros_like(p.outputs[0]);
-  for (const Array& input : p.inputs) winners = winners + input.eq(p.outputs[0]).to(winners.dtype());
+  std::vector<Array> wins;  // of each operand
+  for (const Array& input : p.inputs) {
+    const Array equal = input.eq(p.outputs[0]).to(winners.dtype());
+    wins.push_back(p.maxima_share ? equal : equal * winners.eq(0).to(winners.dtype()));
+    winners = winners + wins.back();
+  }
   const Array share = share_of(p.arriving(), winners);
   Relevances results;
-  for (const std::size_t i : p.receivers) {
-    results.push_back(array::sum_to(share * p.input(i).eq(p.outputs[0]), p.input(i).shape()));
-  }
+  for (const std::size_t i : p.receivers)
+    results.push_back(array::sum_to(share * wins[i], p.input(i).shape()));
   return results;
 }
 

@@ -32,7 +32,7 @@ Relevances proportional(const Passage&);  // z-rule: in proportion to x_i dy/dx_
 Relevances sum(const Passage&);           // Add, Sub, Sum: in proportion to the addends
 Relevances mean(const Passage&);
 Relevances product(const Passage&);  // Mul, Div: equally among the receivers
-Relevances extreme(const Passage&);  // element-wise Max, Min: to the winner, equally among ties
+Relevances extreme(const Passage&);  // element-wise Max, Min: to the winner, as for ties Passage has it
 Relevances max_pool(const Passage&);
 Relevances reduced_extreme(const Passage&);  // ReduceMax, ReduceMin, GlobalMaxPool
 Relevances bilinear(const Passage&);         // MatMul, Einsum of activations

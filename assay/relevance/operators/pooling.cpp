@@ -1,7 +1,9 @@
-// Winner takes all: relevance goes to the largest element of each window, equally among those that tie.
+// Winner takes all: relevance goes to the largest element of each window, equally among those that tie or to
+// the first of them.
 
 #include <assay/array_math.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
@@ -72,8 +74,9 @@ struct Plane {
     return found;
   }
 
-  void pass(std::span<const std::int64_t> near, const float* input, const float* output,
+  void pass(std::span<const std::int64_t> near, bool shared, const float* input, const float* output,
             const float* arriving, float* result) const {
+    const auto give = shared ? share : give_first;
     std::int64_t place = 0;
     for (std::int64_t d = 0; d < places[0]; ++d) {
       for (std::int64_t h = 0; h < places[1]; ++h) {
@@ -81,12 +84,12 @@ struct Plane {
           if (arriving[place] == 0) continue;
           std::int64_t first = 0;
           if (inside(d, h, w, first)) {
-            share(near, input + first, output[place], arriving[place], result + first);
+            give(near, input + first, output[place], arriving[place], result + first);
             continue;
           }
           std::vector<std::int64_t> some;
           for_each(d, h, w, [&](std::int64_t at) { some.push_back(at); });
-          share(some, input, output[place], arriving[place], result);
+          give(some, input, output[place], arriving[place], result);
         }
       }
     }
@@ -100,7 +103,19 @@ struct Plane {
     if (winners > 1) arriving /= static_cast<float>(winners);
     for (const std::int64_t at : window) result[at] += input[at] == most ? arriving : 0.0F;
   }
+  static void give_first(std::span<const std::int64_t> window, const float* input, float most, float arriving,
+                         float* result) {
+    const auto winner = std::ranges::find_if(window, [&](std::int64_t at) { return input[at] == most; });
+    if (winner != window.end()) result[*winner] += arriving;
+  }
 };
+
+// Keeps the first 1 along these axes of zeros and ones.
+Array first_of(const Array& ones, const Ints& axes) {
+  const Array order = array::arange(ones.count(), DType::float64).reshape(ones.shape());
+  const Array open = array::where(ones.ne(0), order, array::full({}, ones.count(), DType::float64));
+  return ones * open.eq(open.amin(axes, /*keep=*/true)).to(ones.dtype());
+}
 
 Array floats_in_order(const Array& array) { return array.to(DType::float32).contiguous(); }
 
@@ -120,7 +135,7 @@ Relevances max_pool(const Passage& p) {
     const std::int64_t in = x.count() / planes, out = y.count() / planes;
     split_loop(static_cast<std::size_t>(planes), 16, [&](std::size_t from, std::size_t to) {
       for (auto n = static_cast<std::int64_t>(from); n < static_cast<std::int64_t>(to); ++n) {
-        plane.pass(near, x.elements<float>() + n * in, y.elements<float>() + n * out,
+        plane.pass(near, p.maxima_share, x.elements<float>() + n * in, y.elements<float>() + n * out,
                    arriving.elements<float>() + n * out, result.elements<float>() + n * in);
       }
     });
@@ -146,11 +161,12 @@ Relevances reduced_extreme(const Passage& p) {
     y = y.reshape(kept);
     arriving = arriving.reshape(kept);
   }
-  const Array wins = x.eq(y).to(x.dtype());
   Ints reduced;
   for (std::int64_t a = 0; a < x.rank(); ++a) {
     if (y.size(a) != x.size(a)) reduced.push_back(a);
   }
+  Array wins = x.eq(y).to(x.dtype());
+  if (!p.maxima_share && !reduced.empty()) wins = first_of(wins, reduced);
   const Array count = reduced.empty() ? wins : wins.sum(reduced, /*keep=*/true);
   return {wins * share_of(arriving, count)};
 }

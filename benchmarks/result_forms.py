@@ -1,0 +1,109 @@
+"""How quick what surrounds an analysis is: an extract for notebooks and logging, as shares of the analysis; opening a page
+of 10,000 records in Chromium; how soon ``--watch`` notices a changed file.
+
+    PYTHONPATH=build/release/python python3 benchmarks/result_forms.py [RECORDS] [PROGRAM]
+
+Medians of five, by turns. A page counts from the start of the browser until its document is complete, less the same for an
+empty page.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import assay
+from assay import trackers
+
+TURNS = 5
+
+
+def seconds(call):
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def median(call):
+    return statistics.median(seconds(call) for _ in range(TURNS))
+
+
+def forms(network, records, folder):
+    train, test = assay.data("digits:2000,range=0:1"), assay.data(f"digits:{records},seed=2,range=0:1")
+    result = assay.cover(network, train, test, criterion=["nc", "kmnc", "idc[m=4]"])
+    analysis = median(lambda: assay.cover(network, train, test, criterion=["nc", "kmnc", "idc[m=4]"]))
+    print(f"cover of {records} records: {analysis:.2f} s")
+    print(f"  extract: {median(result._repr_html_):.4f} s")
+    nothing = trackers.Tracker(name="nothing", package="", objects="", remedy="", takes=lambda _: False, log=lambda entry, to: None)
+    for tracker in (nothing, "tensorboard", "mlflow"):
+        name = getattr(tracker, "name", tracker)
+        for files in (False, True):
+            print(f"  log to {name}, files={files}: {median(lambda: result.log(to=tracker, files=files)):.4f} s")
+
+
+def of_many_rows(result, records, folder):
+    """Its greatest table, with its rows again and again."""
+    document = json.loads(result.to_json())
+    table = max(document["tables"].values(), key=lambda table: len(table["rows"]))
+    table["rows"] = (table["rows"] * (records // len(table["rows"]) + 1))[:records]
+    path = pathlib.Path(folder, "result.json")
+    path.write_text(json.dumps(document))
+    return assay.read_result(path)
+
+
+def opened(page):
+    browser = shutil.which("chromium")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    subprocess.run([browser, *flags, f"file://{page}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+
+def pages(network, records, folder):
+    result = of_many_rows(assay.select(network, assay.data("digits:2000,seed=2"), by="entropy", size=1000), records, folder)
+    page, empty = pathlib.Path(folder, "page.html"), pathlib.Path(folder, "empty.html")
+    result.save_html(page)
+    empty.write_text("<!doctype html><title>empty</title>")
+    print(f"page of {max(len(table) for table in result.tables.values())} rows, {page.stat().st_size / 1e6:.1f} MB")
+    print(f"  opened {median(lambda: opened(page)):.2f} s, empty page {median(lambda: opened(empty)):.2f} s")
+
+
+def watched(network, program, folder):
+    model, data = os.path.join(folder, "net.onnx"), os.path.join(folder, "data.npz")
+    network.save(model)
+    subprocess.run([program, "data", "digits:50", "--write", data, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    running = subprocess.Popen([program, "evaluate", model, data, "--watch"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def until(words):
+        while words not in running.stderr.readline():
+            pass
+
+    taken = []
+    for _ in range(TURNS):
+        until("watching")
+        shutil.copyfile(data, data + ".new")
+        begin = time.perf_counter()
+        os.replace(data + ".new", data)
+        until("changed:")
+        taken.append(time.perf_counter() - begin)
+    running.terminate()
+    running.wait()
+    print(f"watch notices a file after {statistics.median(taken):.2f} s, at most {max(taken):.2f} s")
+
+
+def main():
+    records = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    program = os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else "build/release/bin/assay")
+    network = assay.train("digits:300", architecture="lenet5", epochs=1).model
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        forms(network, records, folder)
+        pages(network, records, folder)
+        watched(network, program, folder)
+
+
+if __name__ == "__main__":
+    main()
