@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "assay/report/table_of.h"
 #include "assay/support/text/text.h"
 
 namespace assay::evidence {
@@ -65,23 +66,19 @@ std::string fault_of(const Approval& approval) {
 }
 
 report::Table approval_table(std::span<const Approval> approvals) {
-  report::Table table{"approvals",
-                      "Approvals",
-                      {{"name", "name"},
-                       {"role", "role"},
-                       {"date", "date"},
-                       {"decision", "decision"},
-                       {"note", "note"},
-                       {"signs", "signs as"}},
-                      {}};
-  for (const Approval& one : approvals) {
-    std::vector<std::string> signs;
-    for (const std::string& by : {one.identity, one.key}) {
-      if (!by.empty()) signs.push_back(by);
-    }
-    table.rows.push_back({one.name, one.role, one.date, one.decision, one.note, joined(signs)});
-  }
-  return table;
+  const auto signs = [](const Approval& one) {
+    std::vector<std::string> known;
+    for (const std::string& by : {one.identity, one.key})
+      if (!by.empty()) known.push_back(by);
+    return joined(known);
+  };
+  return report::table_of("approvals", "Approvals", approvals,
+                          {{"name", &Approval::name},
+                           {"role", &Approval::role},
+                           {"date", &Approval::date},
+                           {"decision", &Approval::decision},
+                           {"note", &Approval::note},
+                           {"signs", "signs as", signs}});
 }
 
 std::string described(const Approval& approval) {

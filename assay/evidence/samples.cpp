@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "assay/report/table_of.h"
 #include "assay/support/numbers/binomial.h"
 
 namespace assay::evidence {
@@ -45,7 +46,11 @@ bool has_intervals(const report::Table& table) {
   });
 }
 
-void add_figures(report::Table& table, const StepResult& result) {
+struct Sample {
+  std::string step, figure, measured, interval, of;
+};
+
+void add_figures(std::vector<Sample>& samples, const StepResult& result) {
   const std::string of = sampled_by(result.step.command);
   if (of.empty()) return;
   for (const report::Measurement& figure : report::measurements_of(result.document)) {
@@ -53,19 +58,19 @@ void add_figures(report::Table& table, const StepResult& result) {
     const auto interval = interval_of(figure, result.step.command);
     const bool counted = !figure.coverable.empty();
     if (counted && !interval) continue;
-    table.rows.push_back({result.step.name, name_of(figure),
-                          counted ? fmt::format("{} of {} ({})", figure.covered, figure.coverable,
-                                                report::percent(figure.value))
-                                  : fmt::format("{:.6g}", figure.value),
-                          interval.value_or("not computed: the result keeps no spread"), of});
+    samples.push_back({result.step.name, name_of(figure),
+                       counted ? fmt::format("{} of {} ({})", figure.covered, figure.coverable,
+                                             report::percent(figure.value))
+                               : fmt::format("{:.6g}", figure.value),
+                       interval.value_or("not computed: the result keeps no spread"), of});
   }
 }
 
-void add_own_intervals(report::Table& table, const StepResult& result) {
+void add_own_intervals(std::vector<Sample>& samples, const StepResult& result) {
   for (const report::Table& one : result.document.tables) {
-    if (!has_intervals(one) || one.rows.empty()) continue;
-    table.rows.push_back({result.step.name, "table " + one.id, fmt::format("{} rows", one.rows.size()),
-                          std::string("in the columns from and to"), sampled_by(result.step.command)});
+    if (has_intervals(one) && !one.rows.empty())
+      samples.push_back({result.step.name, "table " + one.id, fmt::format("{} rows", one.rows.size()),
+                         "in the columns from and to", sampled_by(result.step.command)});
   }
 }
 
@@ -90,19 +95,17 @@ std::optional<std::string> interval_of(const report::Gate& gate, const std::stri
 }
 
 report::Table sample_table(std::span<const StepResult> results) {
-  report::Table table{"samples",
-                      "Figures that are samples",
-                      {{"step", "step"},
-                       {"figure", "figure"},
-                       {"measured", "measured"},
-                       {"interval", "95 % interval"},
-                       {"sample", "sample of"}},
-                      {}};
+  std::vector<Sample> samples;
   for (const StepResult& result : results) {
-    add_figures(table, result);
-    add_own_intervals(table, result);
+    add_figures(samples, result);
+    add_own_intervals(samples, result);
   }
-  return table;
+  return report::table_of("samples", "Figures that are samples", samples,
+                          {{"step", &Sample::step},
+                           {"figure", &Sample::figure},
+                           {"measured", &Sample::measured},
+                           {"interval", "95 % interval", &Sample::interval},
+                           {"sample", "sample of", &Sample::of}});
 }
 
 }  // namespace assay::evidence

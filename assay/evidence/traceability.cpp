@@ -7,6 +7,7 @@
 #include <assay/gate.h>
 #include "assay/evidence/samples.h"
 #include "assay/report/gate_members.h"
+#include "assay/report/table_of.h"
 #include "assay/support/text/text.h"
 
 namespace assay::evidence {
@@ -91,62 +92,56 @@ std::string interval_in(const Outcome& outcome, const report::Gate& gate,
 
 Table requirement_table(const Study& study, std::span<const Outcome> outcomes,
                         std::span<const StepResult> results) {
-  Table table{"requirements",
-              "Requirements",
-              {{"requirement", "requirement"},
-               {"gate", "gate"},
-               {"holds", "holds"},
-               {"step", "step"},
-               {"file", "result"},
-               {"figure", "figure"},
-               {"measured", "measured"},
-               {"interval", "95 % interval"},
-               {"items", "items are listed in"},
-               {"open", "open items"}},
-              {}};
-  for (const Outcome& outcome : outcomes) {
+  using Lists = std::vector<std::string>;
+  const auto listed = [&](const Outcome& outcome, const auto& lists_of) {
     const auto result = std::ranges::find_if(
         results, [&](const StepResult& r) { return r.step.name == outcome.step && !outcome.step.empty(); });
-    std::vector<std::string> items, open;
-    const std::string_view criterion = report::base_name(outcome.gate.criterion);
-    if (result != results.end()) {
-      items = item_tables(result->document, criterion);
-      open = open_items(result->document, criterion);
-    }
-    const std::string layer = outcome.gate.layer.empty() ? "all" : outcome.gate.layer;
-    table.rows.push_back({study.requirements[outcome.requirement].id, outcome.gate.text, outcome.gate.passed,
-                          outcome.step, outcome.file, outcome.gate.criterion + ", layer " + layer,
-                          report::outcome_of(outcome.gate), interval_in(outcome, outcome.gate, results),
-                          joined(items), joined(open, "; ")});
-  }
-  return table;
+    return result == results.end() ? Lists{}
+                                   : lists_of(result->document, report::base_name(outcome.gate.criterion));
+  };
+  const auto figure = [](const Outcome& outcome) {
+    return outcome.gate.criterion + ", layer " + (outcome.gate.layer.empty() ? "all" : outcome.gate.layer);
+  };
+  return report::table_of(
+      "requirements", "Requirements", outcomes,
+      {{"requirement", [&](auto& outcome) { return study.requirements[outcome.requirement].id; }},
+       {"gate", [](auto& outcome) { return outcome.gate.text; }},
+       {"holds", [](auto& outcome) { return outcome.gate.passed; }},
+       {"step", &Outcome::step},
+       {"file", "result", &Outcome::file},
+       {"figure", figure},
+       {"measured", [](auto& outcome) { return report::outcome_of(outcome.gate); }},
+       {"interval", "95 % interval",
+        [&](auto& outcome) { return interval_in(outcome, outcome.gate, results); }},
+       {"items", "items are listed in", [&](auto& outcome) { return joined(listed(outcome, item_tables)); }},
+       {"open", "open items", [&](auto& outcome) { return joined(listed(outcome, open_items), "; "); }}});
 }
 
 Table member_table(const Study& study, std::span<const Outcome> outcomes,
                    std::span<const StepResult> results) {
-  Table table{"members",
-              "Figures of each gate",
-              {{"requirement", "requirement"},
-               {"gate", "gate"},
-               {"figure", "figure"},
-               {"holds", "holds"},
-               {"measured", "measured"},
-               {"interval", "95 % interval"}},
-              {}};
-  for (const Outcome& outcome : outcomes) {
-    for (const report::Gate& member : outcome.members)
-      table.rows.push_back({study.requirements[outcome.requirement].id, outcome.gate.text,
-                            report::figure_name(member), member.passed, report::outcome_of(member),
-                            interval_in(outcome, member, results)});
-  }
-  return table;
+  struct Row {
+    const Outcome& outcome;
+    const report::Gate& member;
+  };
+  std::vector<Row> rows;
+  for (const Outcome& outcome : outcomes)
+    for (const report::Gate& member : outcome.members) rows.push_back({outcome, member});
+  return report::table_of(
+      "members", "Figures of each gate", rows,
+      {{"requirement", [&](auto& row) { return study.requirements[row.outcome.requirement].id; }},
+       {"gate", [](auto& row) { return row.outcome.gate.text; }},
+       {"figure", [](auto& row) { return report::figure_name(row.member); }},
+       {"holds", [](auto& row) { return row.member.passed; }},
+       {"measured", [](auto& row) { return report::outcome_of(row.member); }},
+       {"interval", "95 % interval",
+        [&](auto& row) { return interval_in(row.outcome, row.member, results); }}});
 }
 
 Table record_table(std::span<const StepResult> results) {
-  Table table{"records",
-              "What records do",
-              {{"record", "record"}, {"step", "step"}, {"relation", "relation"}, {"what", "what"}},
-              {}};
+  struct Relation {
+    std::string record, step, relation, what;
+  };
+  std::vector<Relation> relations;
   for (const StepResult& result : results) {
     const auto add = [&](const char* id, const char* record, const char* relation, const auto& what) {
       const Table* source = table_of(result.document, id);
@@ -155,34 +150,36 @@ Table record_table(std::span<const StepResult> results) {
       if (!rows.has(record)) return;
       for (const auto& row : source->rows) {
         const std::string name = rows.text(row, record);
-        if (!name.empty())
-          table.rows.push_back({name, result.step.name, std::string(relation), what(rows, row)});
+        if (!name.empty()) relations.push_back({name, result.step.name, relation, what(rows, row)});
       }
     };
     using Row = std::vector<Cell>;
     const auto neuron = [](const Rows& rows, const Row& row) {
-      return Cell(rows.text(row, "layer") + ":" + rows.text(row, "neuron"));
+      return rows.text(row, "layer") + ":" + rows.text(row, "neuron");
     };
     const auto combination = [](const Rows& rows, const Row& row) {
-      return Cell(rows.text(row, "layer") + " m=" + rows.text(row, "m") + " " +
-                  rows.text(row, "combination"));
+      return rows.text(row, "layer") + " m=" + rows.text(row, "m") + " " + rows.text(row, "combination");
     };
     add("neurons", "first_record", "first to cover", neuron);
     add("combinations", "first", "first to cover", combination);
     add("uncovered", "record", "nearest to uncovered", combination);
     add("killers", "record", "kills",
-        [](const Rows& rows, const Row& row) { return Cell(rows.text(row, "mutants") + " mutants"); });
+        [](const Rows& rows, const Row& row) { return rows.text(row, "mutants") + " mutants"; });
     add("survivors", "record", "nearest to killing",
-        [](const Rows& rows, const Row& row) { return Cell(rows.text(row, "mutant")); });
+        [](const Rows& rows, const Row& row) { return rows.text(row, "mutant"); });
     add("confusions", "first", "first to be confused", [](const Rows& rows, const Row& row) {
-      return Cell(rows.text(row, "expected") + " taken for " + rows.text(row, "predicted"));
+      return rows.text(row, "expected") + " taken for " + rows.text(row, "predicted");
     });
     add("records", "record", "noted", [](const Rows& rows, const Row& row) {
-      return Cell("label " + rows.text(row, "label") + ", answer " + rows.text(row, "prediction"));
+      return "label " + rows.text(row, "label") + ", answer " + rows.text(row, "prediction");
     });
   }
-  std::ranges::stable_sort(table.rows, {}, [](const auto& row) { return std::get<std::string>(row[0]); });
-  return table;
+  std::ranges::stable_sort(relations, {}, &Relation::record);
+  return report::table_of("records", "What records do", relations,
+                          {{"record", &Relation::record},
+                           {"step", &Relation::step},
+                           {"relation", &Relation::relation},
+                           {"what", &Relation::what}});
 }
 
 }  // namespace assay::evidence

@@ -14,6 +14,7 @@
 #include "assay/evidence/signature.h"
 #include "assay/evidence/traceability.h"
 #include "assay/evidence/verdict.h"
+#include "assay/report/table_of.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/sha256.h"
 #include "assay/support/process.h"
@@ -271,21 +272,19 @@ class Verification {
 
   void repeat(Progress& progress) {
     const std::vector<ManifestStep> steps = chosen_steps();
-    report::Table table{"repeated",
-                        "Commands run again",
-                        {{"step", "step"},
-                         {"same", "same figures", report::Column::Kind::count},
-                         {"close", "within the tolerance", report::Column::Kind::count},
-                         {"different", "different", report::Column::Kind::count},
-                         {"first", "the first that differ"}},
-                        {}};
     const FreshFolder fresh(manifest_.inputs, options_.from);
     Stage stage(progress, "running commands again", steps.size(), "steps");
     for (const ManifestStep& step : steps) {
-      repeat(step, fresh, table);
+      repeat(step, fresh);
       stage.advance(1, step.name);
     }
-    document_.tables.push_back(std::move(table));
+    document_.tables.push_back(report::table_of(
+        "repeated", "Commands run again", compared_,
+        {{"step", &ComparedStep::step},
+         {"same", "same figures", [](auto& one) { return one.found.same; }},
+         {"close", "within the tolerance", [](auto& one) { return one.found.close; }},
+         {"different", &ComparedStep::different},
+         {"first", "the first that differ", [](auto& one) { return joined(one.found.different, "; "); }}}));
     chosen_ = steps.size();
     if (repeated_ == 0)
       document_.gates.push_back(
@@ -302,7 +301,7 @@ class Verification {
                                       repeated_, chosen_);
   }
 
-  void repeat(const ManifestStep& step, const FreshFolder& fresh, report::Table& table) {
+  void repeat(const ManifestStep& step, const FreshFolder& fresh) {
     const std::string name = "step " + step.name;
     if (step.typed.empty()) {
       document_.notices.push_back(
@@ -327,20 +326,25 @@ class Verification {
           check_of(name, false, fmt::format("ended with code {}: {}", ended.code, last_line(ended))));
       return;
     }
-    compare(step, file, table);
+    compare(step, file);
   }
 
-  void compare(const ManifestStep& step, const fs::path& file, report::Table& table) {
+  void compare(const ManifestStep& step, const fs::path& file) {
     constexpr std::size_t most_named = 5;
     FigureComparison found =
         compare_figures(result_in(pack_ / step.file), result_in(file), options_.tolerance);
     const std::size_t different = found.different.size();
     found.different.resize(std::min(different, most_named));
-    table.rows.push_back({step.name, report::count_cell(found.same), report::count_cell(found.close),
-                          report::count_cell(different), joined(found.different, "; ")});
     check("step " + step.name, found.different,
           fmt::format("{} figures came out the same", found.same + found.close));
+    compared_.push_back({step.name, std::move(found), different});
   }
+
+  struct ComparedStep {
+    std::string step;
+    FigureComparison found;  // names only the first that differ
+    std::size_t different;
+  };
 
   const std::string name_;
   const OpenedPack opened_;
@@ -354,6 +358,7 @@ class Verification {
   std::string unreadable_;
   bool trusted_ = false, files_are_there_ = false;
   std::size_t chosen_ = 0, repeated_ = 0;
+  std::vector<ComparedStep> compared_;
 };
 
 }  // namespace
