@@ -134,6 +134,11 @@ report::Table group_table(const Inspection& inspection) {
   return table;
 }
 
+// "7 x 7"; without axes there is one value a record.
+std::string positions_text(const Shape& positions) {
+  return positions.empty() ? "one value a record" : fmt::format("{}", fmt::join(positions, " x "));
+}
+
 report::Table pair_table(const Inspection& inspection) {
   report::Table table{"alignment",
                       "Rows",
@@ -151,7 +156,7 @@ report::Table pair_table(const Inspection& inspection) {
                       {}};
   for (const AlignedPair& pair : inspection.pairs) {
     table.rows.push_back({pair.model, pair.group, report::count_cell(pair.units),
-                          to_string(pair.unit_positions), to_string(pair.hypothesis_positions),
+                          positions_text(pair.unit_positions), positions_text(pair.hypothesis_positions),
                           report::count_cell(pair.hypotheses.size()), pair.how,
                           report::count_cell(pair.records_used), report::count_cell(pair.rows),
                           report::count_cell(pair.padding), report::count_cell(pair.not_finite)});
@@ -217,6 +222,22 @@ report::Table curve_table(const Inspection& inspection, const std::vector<const 
   return table;
 }
 
+std::string meaning_of(const std::string& status) {
+  static const std::map<std::string, std::string> meanings{
+      {"constant_hypothesis", "the hypothesis has one value on all rows"},
+      {"constant_unit", "the unit has one value on all rows"},
+      {"no_positives", "the hypothesis holds on no held-out row"},
+      {"no_predicted_positives", "the probe names the hypothesis on no held-out row; F1 is 0"},
+      {"no_symbols", "records have no symbols for a control task"},
+      {"not_applicable", "the measure is not for hypotheses of this kind"},
+      {"separated", "the classes have no spread within themselves"},
+      {"singular", "units are linear combinations of others"},
+      {"too_few_rows", "there are too few rows"},
+  };
+  const auto found = meanings.find(status);
+  return found != meanings.end() ? found->second : "";
+}
+
 // Degenerate cases, counted.
 report::Table status_table(const Inspection& inspection) {
   std::map<std::tuple<std::string, std::string>, std::pair<std::uint64_t, std::set<std::string>>> counts;
@@ -229,6 +250,7 @@ report::Table status_table(const Inspection& inspection) {
   report::Table table{"statuses",
                       "Scores that say nothing",
                       {{"status", "status"},
+                       {"meaning", "what it means"},
                        {"measure", "measure"},
                        {"scores", "scores", Kind::count},
                        {"hypotheses", "hypotheses"}},
@@ -240,7 +262,8 @@ report::Table status_table(const Inspection& inspection) {
     names.resize(names.size() - more);
     std::string text = fmt::format("{}", fmt::join(names, ", "));
     if (more > 0) text += fmt::format(" and {} more", more);
-    table.rows.push_back({std::get<0>(key), std::get<1>(key), report::count_cell(entry.first), text});
+    table.rows.push_back({std::get<0>(key), meaning_of(std::get<0>(key)), std::get<1>(key),
+                          report::count_cell(entry.first), text});
   }
   return table;
 }
