@@ -120,21 +120,26 @@ report::Table group_table(const Inspection& inspection) {
   return table;
 }
 
+// "7 x 7"; without axes there is one value a record.
+std::string positions_text(const Shape& positions) {
+  return positions.empty() ? "one value a record" : fmt::format("{}", fmt::join(positions, " x "));
+}
+
 report::Table pair_table(const Inspection& inspection) {
-  return table_of(
-      "alignment", "Rows", inspection.pairs,
-      {{"model", "network", &AlignedPair::model},
-       {"group", &AlignedPair::group},
-       {"units", &AlignedPair::units},
-       {"unit_positions", "positions of units", [](auto& pair) { return to_string(pair.unit_positions); }},
-       {"hypothesis_positions", "of hypotheses",
-        [](auto& pair) { return to_string(pair.hypothesis_positions); }},
-       {"hypotheses", [](auto& pair) { return pair.hypotheses.size(); }},
-       {"how", "a row is", &AlignedPair::how},
-       {"records", &AlignedPair::records_used},
-       {"rows", &AlignedPair::rows},
-       {"padding", "left out: padding", &AlignedPair::padding},
-       {"not_finite", "left out: not finite", &AlignedPair::not_finite}});
+  return table_of("alignment", "Rows", inspection.pairs,
+                  {{"model", "network", &AlignedPair::model},
+                   {"group", &AlignedPair::group},
+                   {"units", &AlignedPair::units},
+                   {"unit_positions", "positions of units",
+                    [](auto& pair) { return positions_text(pair.unit_positions); }},
+                   {"hypothesis_positions", "of hypotheses",
+                    [](auto& pair) { return positions_text(pair.hypothesis_positions); }},
+                   {"hypotheses", [](auto& pair) { return pair.hypotheses.size(); }},
+                   {"how", "a row is", &AlignedPair::how},
+                   {"records", &AlignedPair::records_used},
+                   {"rows", &AlignedPair::rows},
+                   {"padding", "left out: padding", &AlignedPair::padding},
+                   {"not_finite", "left out: not finite", &AlignedPair::not_finite}});
 }
 
 // The record in grey, redder where the unit is greater, as the address of a picture; empty for other records.
@@ -199,6 +204,22 @@ report::Table curve_table(const Inspection& inspection, const std::vector<const 
                             {"score", 4, [](auto& point) { return if_finite(point.score); }}}));
 }
 
+std::string meaning_of(const std::string& status) {
+  static const std::map<std::string, std::string> meanings{
+      {"constant_hypothesis", "the hypothesis has one value on all rows"},
+      {"constant_unit", "the unit has one value on all rows"},
+      {"no_positives", "the hypothesis holds on no held-out row"},
+      {"no_predicted_positives", "the probe names the hypothesis on no held-out row; F1 is 0"},
+      {"no_symbols", "records have no symbols for a control task"},
+      {"not_applicable", "the measure is not for hypotheses of this kind"},
+      {"separated", "the classes have no spread within themselves"},
+      {"singular", "units are linear combinations of others"},
+      {"too_few_rows", "there are too few rows"},
+  };
+  const auto found = meanings.find(status);
+  return found != meanings.end() ? found->second : "";
+}
+
 // Degenerate cases, counted.
 report::Table status_table(const Inspection& inspection) {
   struct Status {
@@ -222,6 +243,7 @@ report::Table status_table(const Inspection& inspection) {
   };
   return table_of("statuses", "Scores that say nothing", std::views::values(counts),
                   {{"status", &Status::status},
+                   {"meaning", "what it means", [](auto& one) { return meaning_of(one.status); }},
                    {"measure", &Status::measure},
                    {"scores", &Status::scores},
                    {"hypotheses", some_names}});

@@ -53,7 +53,16 @@ export function Verdicts({ document }: { document: Document }) {
       {kinds.map(({ faults, items }) => (
         <div key={faults}>
           <h3>{faults}</h3>
-          <DotPlot title={`Kendall's tau with ${faults}`} axis="Kendall's tau" items={items} reference={0} />
+          {items.length === 0 ? (
+            <p class="quiet">No figures: subsets do not differ in the faults that they find.</p>
+          ) : (
+            <DotPlot
+              title={`Kendall's tau with ${faults}`}
+              axis="Kendall's tau"
+              items={items}
+              reference={0}
+            />
+          )}
         </div>
       ))}
       <Behind title="All figures">

@@ -37,6 +37,11 @@ const isRetraining = (document: Document) => usable(document, "retraining");
 /** Its criteria are the figures that the view of drop curves draws. */
 const isRobustness = (document: Document) => usable(document, "severities");
 
+/** Records with a picture or a prediction; others are a table. */
+const isLookedAt = (document: Document) =>
+  document.tables.get("records")?.columns.some(({ id }) => id === "thumbnail" || id === "prediction") ??
+  false;
+
 /** Views in the order of the page. A view is shown where the document has one of its tables with rows. */
 export const views: readonly View[] = [
   { id: "verdicts", title: "Criteria and faults", tables: ["verdicts", "words"], Component: Verdicts },
@@ -115,7 +120,13 @@ export const views: readonly View[] = [
   },
   { id: "growth", title: "Growth", tables: ["growth"], Component: Growth },
   { id: "contexts", title: "Contexts", tables: ["contexts"], Component: Contexts },
-  { id: "records", title: "Records", tables: ["records"], Component: Records },
+  {
+    id: "records",
+    title: "Records",
+    tables: ["records"],
+    Component: Records,
+    when: isLookedAt,
+  },
   { id: "apfd", title: "Orders", tables: ["apfd"], Component: Apfd },
   {
     id: "inspection",

@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { parse } from "../../src/model/document";
+import { otherTables, shownViews } from "../../src/views/catalogue";
+
+const withRecords = (...ids: string[]) => {
+  const columns = ids.map((id) => ({ id, title: id, kind: "text" }));
+  const records = { title: "Records", columns, rows: [ids.map(() => "x")] };
+  const [document] = parse(JSON.stringify({ documents: [{ tables: { records } }] }));
+  if (document === undefined) throw new Error("no document");
+  return document;
+};
+
+describe("the view of records", () => {
+  it("shows records with a picture or a prediction", () => {
+    for (const column of ["thumbnail", "prediction"])
+      expect(shownViews(withRecords("record", column)).map(({ id }) => id)).toContain("records");
+  });
+  it("leaves records without either to a table", () => {
+    const document = withRecords("record", "outcome", "margin");
+    expect(shownViews(document).map(({ id }) => id)).not.toContain("records");
+    expect(otherTables(document).map(({ id }) => id)).toContain("records");
+  });
+});
