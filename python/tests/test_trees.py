@@ -183,6 +183,25 @@ def test_splits_in_double_precision_send_records_where_they_did():
         assert list(assay.load(model)(x).ravel()) == list(outputs_of(model, x)[0].ravel()), (mode, split)
 
 
+def test_records_in_double_precision_are_rounded_as_splits_are():
+    """As the standard's own case: 1.2 is at most 1.2."""
+    tensor = lambda name, values: make.make_tensor(name, types.DOUBLE, [len(values)], values)
+    node = make.make_node(
+        "TreeEnsemble", ["x"], ["y"], domain=DOMAIN, n_targets=2, aggregate_function=1, post_transform=0, tree_roots=[0],
+        nodes_featureids=[0, 0, 0], nodes_modes=make.make_tensor("m", types.UINT8, [3], [0, 0, 0]),
+        nodes_splits=tensor("s", [3.14, 1.2, 4.2]), nodes_truenodeids=[1, 0, 1], nodes_trueleafs=[0, 1, 1],
+        nodes_falsenodeids=[2, 2, 3], nodes_falseleafs=[0, 1, 1], leaf_targetids=[0, 1, 0, 1],
+        leaf_weights=tensor("w", [5.23, 12.12, -12.23, 7.21]),
+    )  # fmt: skip
+    graph = make.make_graph(
+        [node], "trees", [make.make_tensor_value_info("x", types.DOUBLE, ["n", 2])], [make.make_tensor_value_info("y", types.DOUBLE, ["n", 2])]
+    )
+    opsets = [make.make_opsetid("", 17), make.make_opsetid(DOMAIN, 5)]
+    net = assay.load(make.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString())
+    x = np.array([[1.2, 3.4], [-0.12, 1.66], [4.14, 1.77]])
+    assert net(x.astype(np.float32)) == pytest.approx(np.array([[5.23, 0], [5.23, 0], [0, 12.12]]))
+
+
 def forest_of_scikit_learn(kind, names):
     """A forest on three classes of points, its ONNX form by its own arrays, and points to test with."""
     ensemble = pytest.importorskip("sklearn.ensemble", reason="SKIPPED: scikit-learn is not installed (PyPI)")

@@ -39,6 +39,16 @@ bool is_tail(const onnx::NodeProto& proto) {
   return std::ranges::find(tails, proto.op_type()) != std::end(tails) && !maps_numbers(proto);
 }
 
+// Numbers of the file in double precision are rounded to the nearest float32, and so is what they are
+// compared with.
+bool holds_single_precision(OnnxGraph& graph, const std::string& name) {
+  ValueId id = graph.value(name);
+  for (const Node* node = graph.producer(id); node != nullptr && node->op == "Cast";
+       node = graph.producer(id))
+    id = node->inputs[0];
+  return id == no_value || graph.element_type(id) != onnx::TensorProto::DOUBLE;
+}
+
 }  // namespace
 
 bool Reader::read_classical(const onnx::NodeProto& proto, const Node& node) {
@@ -72,7 +82,7 @@ bool Reader::read_classical(const onnx::NodeProto& proto, const Node& node) {
 // Of a classifier's outputs, class and scores, classes that are texts are left out.
 void Reader::read_columns(onnx::NodeProto proto, Node node) {
   node.op.insert(0, classical_domain);
-  round_splits(proto);
+  if (proto.input_size() > 0 && holds_single_precision(graph_, proto.input(0))) round_splits(proto);
   if (proto.op_type() == "LinearClassifier" || proto.op_type() == "TreeEnsembleClassifier") {
     if (proto.output_size() != 2) fail(Fault::model, "{}: it has no scores", node.describe());
     for (auto& one : *proto.mutable_attribute()) {
