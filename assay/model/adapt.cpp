@@ -25,7 +25,7 @@ bool is_step(std::string_view op) { return std::ranges::find(steps, op) != steps
 
 bool is_flat(const Node& node) {
   return is_step(node.op) || is_kind(node.op, OperatorKind::truth) || is_kind(node.op, OperatorKind::index) ||
-         node.op == "Hardmax";
+         node.op == "Hardmax" || node.op == "TreeEnsemble";
 }
 
 std::optional<std::size_t> numbered(std::string_view text, std::size_t count) {

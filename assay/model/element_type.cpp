@@ -166,14 +166,22 @@ constexpr TypedOperator typed_operators[] = {
     {"RandomUniformLike", by_dtype_or_input},
     {"TfIdfVectorizer", always<float32>},
     {"TopK", then_positions},
+    {"TreeEnsemble", always<float32>},
     {"Unique", then_positions},
     {"Where", of_input<1>},
     {"ai.onnx.ml.FeatureVectorizer", always<float32>},
+    {"ai.onnx.ml.LabelEncoder",
+     [](const Node& node, std::size_t, const TypeOfInput&) -> Type {
+       return node.has("values_int64s") ? int64 : float32;
+     }},
     {"ai.onnx.ml.LinearClassifier", always<float32>},
     {"ai.onnx.ml.LinearRegressor", always<float32>},
     {"ai.onnx.ml.Normalizer", always<float32>},
     {"ai.onnx.ml.OneHotEncoder", always<float32>},
     {"ai.onnx.ml.Scaler", always<float32>},
+    {"ai.onnx.ml.TreeEnsemble", always<float32>},
+    {"ai.onnx.ml.TreeEnsembleClassifier", always<float32>},
+    {"ai.onnx.ml.TreeEnsembleRegressor", always<float32>},
     {"com.microsoft.EmbedLayerNormalization", of_input<2>},
 };
 

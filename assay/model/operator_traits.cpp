@@ -225,6 +225,7 @@ constexpr OperatorTraits table[] = {
     {"Tile", movement, same_rank | linear},
     {"TopK", movement, same_rank},
     {"Transpose", movement, same_rank | linear},
+    {"TreeEnsemble", other, same_rank},
     {"Trilu", movement, same_rank | linear},
     {"Unique", other},
     {"Unsqueeze", movement, reshapes | linear},

@@ -18,8 +18,8 @@ namespace {
 
 // Results that do not change when their operands change a little, or that are integers.
 bool stops_gradients(const Node& node) {
-  static const std::set<std::string_view> flat{"Round", "Floor",   "Ceil",
-                                               "Sign",  "Hardmax", "NonMaxSuppression"};
+  static const std::set<std::string_view> flat{
+      "Round", "Floor", "Ceil", "Sign", "Hardmax", "NonMaxSuppression", "TreeEnsemble"};
   const bool generates = is_kind(node.op, OperatorKind::generator) && node.op != "AffineGrid";
   return generates || is_kind(node.op, OperatorKind::truth) || is_kind(node.op, OperatorKind::index) ||
          flat.contains(node.op);

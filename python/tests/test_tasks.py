@@ -697,8 +697,11 @@ def test_suppression_inside_leaves_any_number_of_boxes(onnx):
     assert 0 < figures(inside)["mean-average-precision"] < 1
 
 
-def rows_network(onnx, boxes):
-    """One record at a time: rows of corners, score and class; those with a score above a half are left, [m, 6]."""
+def rows_network(onnx, boxes, framed=False):
+    """One record at a time: rows of corners, score and class; those with a score above a half are left, [m, 6].
+
+    `framed`: as [1, m, 6], with the record in front.
+    """
     make, types = onnx.helper, onnx.TensorProto
     constants = [
         make.make_tensor("shape", types.INT64, [2], [boxes, 6]),
@@ -709,13 +712,16 @@ def rows_network(onnx, boxes):
         make.make_node("Reshape", ["x", "shape"], ["rows"], name="rows"),
         make.make_node("Gather", ["rows", "four"], ["scores"], axis=1),
         make.make_node("Greater", ["scores", "half"], ["sure"]),
-        make.make_node("Compress", ["rows", "sure"], ["found"], axis=0),
+        make.make_node("Compress", ["rows", "sure"], ["left" if framed else "found"], axis=0),
     ]
+    if framed:
+        constants.append(make.make_tensor("front", types.INT64, [1], [0]))
+        nodes.append(make.make_node("Unsqueeze", ["left", "front"], ["found"]))
     graph = make.make_graph(
         nodes,
         "rows",
         [make.make_tensor_value_info("x", types.FLOAT, [1, boxes, 6])],
-        [make.make_tensor_value_info("found", types.FLOAT, ["m", 6])],
+        [make.make_tensor_value_info("found", types.FLOAT, [1, "m", 6] if framed else ["m", 6])],
         constants,
     )
     return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
@@ -733,10 +739,11 @@ def rows_of_boxes(rng, records, boxes):
     return x, labels
 
 
-def test_one_output_with_any_number_of_rows_is_read(onnx, tmp_path):
+@pytest.mark.parametrize("framed", [False, True])
+def test_one_output_with_any_number_of_rows_is_read(onnx, tmp_path, framed):
     x, labels = rows_of_boxes(np.random.default_rng(14), 12, 9)
     options = {"task": "boxes[format=yolo10,names=a+b+c]"}
-    net = rows_network(onnx, 9)
+    net = rows_network(onnx, 9, framed)
     some = assay.evaluate(net, (x, labels), **options)
     sure = x * (x[..., 4:5] > 0.5)  # the others with a score of 0, which is none
     every = assay.evaluate(network(onnx, "Identity", (9, 6)), (sure, labels), **options)
@@ -1042,7 +1049,7 @@ def test_mutants_that_are_trained_are_judged_by_items(onnx, tmp_path):
     x, y = segmentation(weights)
     recipe = {"epochs": 3, "learning_rate": 0.05, "optimiser": "adam", "seed": 4}
     trained = {"model": pixels, "train": (x, y), "store": str(tmp_path / "store"), **recipe}
-    options = {"operator": ["dm[ratio=0.7]", "epochs[to=1]"], "count": 2, "test": (x, y), "quality": 1, **trained}
+    options = {"operator": ["dm[ratio=0.7]", "epochs[to=1]", "loss[to=mse]"], "count": 2, "test": (x, y), "quality": 1, **trained}
     result = assay.mutate(margin=0.25, matrix=str(tmp_path / "matrix.csv"), **options)
     assert result.facts["task"].startswith("pixels: 4 classes")
     original = assay.train(model=pixels, data=(x, y), out=str(tmp_path / "net.onnx"), threads=1, **recipe).model
@@ -1050,12 +1057,15 @@ def test_mutants_that_are_trained_are_judged_by_items(onnx, tmp_path):
     with open(tmp_path / "matrix.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     mutants = result.table("mutants")
-    assert {row["operator"].split("[")[0] for row in mutants} == {"dm", "epochs"}
+    assert {row["operator"].split("[")[0] for row in mutants} == {"dm", "epochs", "loss"}
     for number, row in enumerate(mutants):
         text, out = f"{row['operator']}@{row['layer']}#{row['seed']}", str(tmp_path / f"mutant{number}.onnx")
         changed = assay.mutate(action="export", mutant=text, out=out, **trained).model
         right = before == y
         shares = ((changed(x).argmax(1) != before) & right).sum((1, 2)) / np.maximum(right.sum((1, 2)), 1)
         assert {int(r["record"]): r[row["mutant"]] == "1" for r in rows} == dict(enumerate(shares > 0.25)), text
+        if row["operator"].startswith("loss"):
+            same = assay.train(model=pixels, data=(x, y), out=str(tmp_path / "mse.onnx"), loss="mse", threads=1, **recipe).model
+            assert (changed(x) == same(x)).all()
     study = assay.mutate(runs="2", **{**options, "operator": ["epochs[to=1]"], "count": None, "quality": None})
     assert study.facts["task"].startswith("pixels")

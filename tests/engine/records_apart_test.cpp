@@ -37,6 +37,18 @@ std::map<std::string, Ending> within_records() {
     const ValueId turned = node(net, "Transpose", {wide}, {{"perm", Ints{0, 2, 1}}});
     return node(net, "Squeeze", {turned, axes_of(net, {1})});
   };
+  all["Resize, by numbers and by sizes"] = [](Net& net, ValueId z) {
+    const ValueId wide = node(net, "Unsqueeze", {z, axes_of(net, {1})});
+    const ValueId scales = net.builder.constant(net.builder.unused_name("scales"),
+                                                Array::of<float>({3}, std::vector<float>{1, 1, 2}));
+    const std::map<std::string, Attribute> linear{{"mode", std::string("linear")}};
+    const ValueId twice = node(net, "Resize", {wide, no_value, scales}, linear);
+    const ValueId size = node(net, "Shape", {twice});
+    const ValueId front = node(net, "Slice", {size, axes_of(net, {0}), axes_of(net, {2}), axes_of(net, {0})});
+    const ValueId wanted = node(net, "Concat", {front, axes_of(net, {4})}, along(0));
+    return node(net, "Squeeze",
+                {node(net, "Resize", {twice, no_value, no_value, wanted}, linear), axes_of(net, {1})});
+  };
   all["Reshape that keeps the first axis"] = [](Net& net, ValueId z) {
     return shaped(net, "Reshape", z, {0, 2, -1});
   };

@@ -256,6 +256,12 @@ TEST(RecipeOperators, LossesOfNumbersNeedNoLabels) {
     EXPECT_NE(loss, "mse");
   }
   EXPECT_THROW(of.mutated("loss[to=cross-entropy]@recipe#1"), Error);
+  Program items = program;
+  items.recipe.loss = "cross-entropy";  // the same numbers as classes of two items
+  const SmallStudy of_items(items);
+  EXPECT_EQ(operators().find("loss").program.values(of_items.program, of_items.subject, "recipe").size(),
+            training::losses().size() - 1);
+  EXPECT_NO_THROW(of_items.mutated("loss[to=mse]@recipe#1"));
 }
 
 TEST(RecipeOperators, AnyDrawsEachWordOnce) {

@@ -32,17 +32,9 @@ std::string task_spec(const std::string& named, const Decided& decision) {
   return named.empty() ? described.substr(0, described.find(':')) : named;
 }
 
-// As the training records are decided. Which losses suit items is not known to the operator that changes the
-// loss.
+// As the training records are decided.
 Decided decided_in_training(const SourceStudy& study, const MutationQuestion& question) {
-  Decided decision = decided(question.task, study.session, study.program.training, question.accuracy);
-  for (const mutation::OperatorChoice& op : question.draw.operators) {
-    if (decision.task && op.spec().name == "loss")
-      fail(Fault::usage,
-           "operator 'loss' is of records with one decision, and here the task is {}; choose other operators",
-           decision.task->describe());
-  }
-  return decision;
+  return decided(question.task, study.session, study.program.training, question.accuracy);
 }
 
 // Complete. Throws Error{usage} where no store is named.

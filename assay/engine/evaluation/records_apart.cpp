@@ -24,6 +24,7 @@ class Proof {
       set(id);
     }
     for (const Node& node : graph_.nodes()) {
+      if (node.op == "Shape" || node.op == "Size") continue;  // how many there are, not what they hold
       if (std::ranges::none_of(node.inputs, [&](ValueId id) { return of_records(id); })) continue;
       if (!keeps_apart(node)) return false;
       for (const ValueId id : node.outputs) {
@@ -110,8 +111,23 @@ class Proof {
            (node.inputs.size() < 4 || node.inputs[3] == no_value);
   }
 
+  bool holds_records_in_front(ValueId id) const {
+    const Session::RecordAxis at = session_.record_axis(id);
+    return at.axis == 0 && at.rows == 1;
+  }
+
+  // As many records as before: along their axis nothing is interpolated. Sizes may be computed from shapes.
+  bool resizes_within_records(const Node& node) const {
+    const bool crops = node.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
+    return !crops && of_records(node.inputs[0]) && holds_records_in_front(node.inputs[0]) &&
+           holds_records_in_front(node.outputs[0]) &&
+           std::none_of(node.inputs.begin() + 1, node.inputs.end(),
+                        [&](ValueId id) { return of_records(id); });
+  }
+
   bool moves_within_records(const Node& node) const {
     const std::string& op = node.op;
+    if (op == "Resize") return resizes_within_records(node);
     const int axes = rank(node.inputs[0]);
     if (op == "Concat")
       return leaves_records(node, "axis", 0) &&

@@ -45,8 +45,11 @@ class LayerFinder {
     if (is_weighted(n.op) || is_normalisation(n.op)) return true;
     if (is_pooling(n.op) || is_reduction(n.op) || is_activation(n.op)) return true;
     if (is_arithmetic(n.op)) return data_inputs(n) >= 2;
-    return n.op == "Gather" && is_embedding(n);
+    return (n.op == "Gather" && is_embedding(n)) || is_trees(n);
   }
+
+  // Its neurons are leaves.
+  static bool is_trees(const Node& n) { return n.op == "TreeEnsemble"; }
 
   bool is_embedding(const Node& n) const {
     const ValueId table = n.inputs[0];
@@ -78,7 +81,7 @@ class LayerFinder {
       const Chain chain = follow_chain(graph_, constants_, infos_, out, linear);
       absorb(layer, chain, linear);
     }
-    layer.carries_weights = linear && has_weights_or_product(at);
+    layer.carries_weights = (linear && has_weights_or_product(at)) || is_trees(at);
     finish(std::move(layer));
   }
 

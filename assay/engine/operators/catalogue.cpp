@@ -166,6 +166,7 @@
   X(Tile, tile)                                              \
   X(TopK, top_k)                                             \
   X(Transpose, transpose)                                    \
+  X(TreeEnsemble, tree_ensemble)                             \
   X(Trilu, trilu)                                            \
   X(Unique, unique)                                          \
   X(Unsqueeze, unsqueeze)                                    \

@@ -48,12 +48,15 @@ bool joins_any_number_of_rows(const Session& session) {
                                 }));
 }
 
+// [rows, numbers], or [1, rows, numbers] with the record in front.
+bool holds_rows(const Shape& shape) { return shape.size() == 2 || (shape.size() == 3 && shape[0] == 1); }
+
 // The same of one output with rows of boxes, where labels may be boxes.
 bool gives_any_number_of_boxes(const Session& session, const Dataset& data) {
   constexpr std::size_t label_width = 5;
   const Graph& graph = session.graph();
   if (session.group() != 1 || graph.outputs().size() != 1 || data.target_width() == 0 ||
-      data.target_width() % label_width != 0 || session.shape(graph.outputs()[0]).size() != 2)
+      data.target_width() % label_width != 0 || !holds_rows(session.shape(graph.outputs()[0])))
     return false;
   const SessionOptions& options = session.options();
   return has_outputs_shaped_by_content(graph, Constants(graph, memory_limit()),
@@ -92,8 +95,15 @@ Graph with_filled_rows_first(const Session& session) {
   const Graph& graph = session.graph();
   const ValueId rows = graph.outputs()[0];
   GraphBuilder edit(graph);
-  const ValueId first = filled(edit, graph.value(rows).name, rows, session.shape(rows).at(1));
-  edit.set_outputs({first, rows});
+  const std::string& name = graph.value(rows).name;
+  const std::int64_t width = session.shape(rows).back();
+  ValueId plain = rows;
+  if (session.shape(rows).size() > 2) {
+    const Array shape = array::tensor(std::vector<std::int64_t>{-1, width});
+    plain = edit.add("Reshape", edit.unused_name(name + "/rows"),
+                     {rows, edit.constant(edit.unused_name(name + "/rows_shape"), shape)});
+  }
+  edit.set_outputs({filled(edit, name, plain, width), rows});
   return edit.build();
 }
 

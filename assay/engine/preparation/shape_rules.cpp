@@ -324,6 +324,11 @@ Shape slice(const Rules& r) {
   return result;
 }
 
+Shape trees(const Rules& r) {
+  require(r.rank() == 2);
+  return {r.shape(0)[0], r.node.integer("n_targets", 1)};
+}
+
 struct Rule {
   std::string_view op;
   Shape (*shape)(const Rules&);
@@ -386,6 +391,7 @@ constexpr std::array rules = std::to_array<Rule>({
     {"Sum", of_all},
     {"Tanh", same},
     {"Transpose", transpose},
+    {"TreeEnsemble", trees},
     {"Unsqueeze", unsqueeze, true},
 });
 static_assert(std::ranges::is_sorted(rules, {}, &Rule::op));

@@ -11,6 +11,7 @@
 
 #include <assay/extend/operator_traits.h>
 #include "assay/model/bodies.h"
+#include "assay/model/trees.h"
 
 namespace assay {
 namespace {
@@ -84,7 +85,7 @@ class Propagation {
       bounds_[static_cast<std::size_t>(graph.inputs()[i])] = given[i];
     for (const Node& node : graph.nodes()) {
       if (node.outputs.size() > 1 && node.op != "Split") continue;
-      const Bounds bounds = of_node(node);
+      const Bounds bounds = is_sum_of_trees(graph, node) ? of_trees(graph, node) : of_node(node);
       for (const ValueId id : node.outputs) {
         if (id != no_value) bounds_[static_cast<std::size_t>(id)] = bounds;
       }
@@ -115,6 +116,35 @@ class Propagation {
     if (node.op == "Max" || node.op == "Min" || node.op == "Concat" || node.op == "Mean") return joined(node);
     if (node.op == "If") return of_branches(node);
     return {};
+  }
+
+  // What leaves say, one leaf of each tree.
+  static bool is_sum_of_trees(const Graph& graph, const Node& node) {
+    if (node.op != "Gemm" || node.attributes.size() > 0 || !graph.is_constant(node.inputs.at(1)))
+      return false;
+    const int trees = graph.producer(node.inputs[0]);
+    return trees >= 0 && graph.node(trees).op == "TreeEnsemble" &&
+           (node.inputs.size() < 3 || graph.is_constant(node.inputs[2]));
+  }
+
+  Bounds of_trees(const Graph& graph, const Node& node) const {
+    const Forest forest = forest_of(graph.node(graph.producer(node.inputs[0])));
+    const Array& says = graph.constant(node.inputs[1]);
+    if (says.rank() != 2 || says.size(0) != forest.leaves() || says.dtype() != DType::float32) return {};
+    const auto results = static_cast<std::size_t>(says.size(1));
+    const Array rows = says.contiguous();
+    std::vector<Bounds> sums(results, Bounds{0, 0});
+    for (const std::int64_t root : forest.roots) {
+      std::vector<Bounds> one(results, Bounds{infinity, -infinity});
+      for (const std::int64_t leaf : leaves_below(forest, root)) {
+        const float* const row = rows.elements<float>() + leaf * says.size(1);
+        for (std::size_t t = 0; t < results; ++t) one[t] = join(one[t], {row[t], row[t]});
+      }
+      for (std::size_t t = 0; t < results; ++t) sums[t] = sum(sums[t], one[t]);
+    }
+    Bounds all{infinity, -infinity};
+    for (const Bounds& one : sums) all = join(all, one);
+    return node.inputs.size() < 3 ? all : sum(all, of(node.inputs[2]));
   }
 
   // The condition comes first; what the branches capture are the other inputs.

@@ -51,6 +51,10 @@ void require_writable(const Node& node) {
          "{}: no standard operator quantises its state at each step; it cannot be written", node.describe());
 }
 
+// The one operator of a Graph that the standard has in another domain, since the version that holds it.
+bool is_tree(const Node& node) { return node.op == "TreeEnsemble"; }
+constexpr int classical_opset = 5;
+
 int ir_version(int opset) { return opset <= 18 ? 8 : opset <= 20 ? 9 : 10; }
 
 // Tensors that are stored outside the model file: their bytes are written one after another.
@@ -83,6 +87,11 @@ class Writer {
     model.set_producer_name("assay");
     model.add_opset_import()->set_version(opset);
     model.mutable_opset_import(0)->set_domain("");
+    if (std::ranges::any_of(graph_.nodes(), is_tree)) {
+      auto& classical = *model.add_opset_import();
+      classical.set_domain("ai.onnx.ml");
+      classical.set_version(classical_opset);
+    }
     write_graph(*model.mutable_graph());
     return model;
   }
@@ -160,6 +169,7 @@ class Writer {
     proto.set_name(node.name);
     const bool step = node.op == "StraightThrough";  // a way to differentiate, not to compute
     proto.set_op_type(step ? node.text("step", "") : node.op);
+    if (is_tree(node)) proto.set_domain("ai.onnx.ml");
     const auto name_of = [&](ValueId id) { return id == no_value ? std::string() : graph_.value(id).name; };
     for (const ValueId id : node.inputs) proto.add_input(name_of(id));
     for (const ValueId id : node.outputs) proto.add_output(name_of(id));

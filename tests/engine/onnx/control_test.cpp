@@ -511,10 +511,10 @@ TEST(ClassicalTails, ThatAreEverythingAreRefused) {
   file.node("LabelEncoder", {"x"}, {"label"}).set_domain("ai.onnx.ml");
   file.output("label");
   expect_error(Fault::unsupported, {"'label'", "ai.onnx.ml"}, [&] { file.read(); });
-  OnnxFile trees = file_of({-1, 2});
-  trees.node("TreeEnsembleClassifier", {"x"}, {"label"}, "trees").set_domain("ai.onnx.ml");
-  trees.output("label");
-  expect_error(Fault::unsupported, {"'trees'", "ai.onnx.ml"}, [&] { trees.read(); });
+  OnnxFile vectors = file_of({-1, 2});
+  vectors.node("SVMClassifier", {"x"}, {"label"}, "vectors").set_domain("ai.onnx.ml");
+  vectors.output("label");
+  expect_error(Fault::unsupported, {"'vectors'", "ai.onnx.ml"}, [&] { vectors.read(); });
 }
 
 // y of one operator of classical machine learning for x [1, columns].

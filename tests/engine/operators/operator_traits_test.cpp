@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <assay/session.h>
+#include "assay/model/trees.h"
 #include "fixture.h"
 #include "tests/random_arrays.h"
 
@@ -146,6 +147,15 @@ struct Example {
   std::size_t data = 0;  // position of the operand that the traits are about
 };
 
+// A tree of one node, and both its leaves as results.
+Forest stump() {
+  return {.nodes = {{.column = 2, .split = 0, .yes = ~std::int64_t{0}, .no = ~std::int64_t{1}}},
+          .roots = {0},
+          .targets = {0, 1},
+          .weights = {1, 1},
+          .width = 2};
+}
+
 const std::map<std::string, Example>& examples() {
   const Ints ones{1, 1}, twos{2, 2};
   const Array picture = random_tensor({2, 3, 4, 4}, 1), matrix = random_tensor({3, 4}, 2);
@@ -213,6 +223,7 @@ const std::map<std::string, Example>& examples() {
       {"Sum", {{matrix, other}}},
       {"Tile", {{matrix, ints({2, 1})}}},
       {"TopK", {{matrix, ints({2})}}},
+      {"TreeEnsemble", {{matrix}, attributes_of(stump())}},
       {"Trilu", {{matrix}}},
       {"Unsqueeze", {{matrix, ints({1})}}},
       {"Where", {{flags, matrix, other}, {}, 1}},

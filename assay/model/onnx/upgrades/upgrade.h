@@ -89,7 +89,7 @@ inline constexpr std::string_view fused_domain = "com.microsoft.";
 bool is_fused_extension(std::string_view op);
 
 // Operators of classical machine learning (ai.onnx.ml, which such nodes carry in front of their operator
-// until then) that prepare columns or are linear, as arithmetic.
+// until then) that prepare columns, are linear or trees, as arithmetic.
 void upgrade_classical(Upgrade& upgrade);
 inline constexpr std::string_view classical_domain = "ai.onnx.ml.";
 // Operators of that domain that upgrade_classical() knows.

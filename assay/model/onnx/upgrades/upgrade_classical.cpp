@@ -6,7 +6,7 @@
 
 #include <assay/error.h>
 #include "assay/model/onnx/proto.h"
-#include "assay/model/onnx/upgrades/upgrade.h"
+#include "assay/model/onnx/upgrades/columns.h"
 
 namespace assay::onnx_format {
 namespace {
@@ -20,26 +20,10 @@ ValueId column_input(const Upgrade& u, std::size_t i) {
   return u.node.inputs[i];
 }
 
-// Input `i` as real numbers; whole ones are taken as well.
-ValueId real_input(Upgrade& u, std::size_t i) {
-  const ValueId x = column_input(u, i);
-  const int type = u.graph.element_type(x).value_or(onnx::TensorProto::FLOAT);
-  if (held_as(type, u.node.describe()) == DType::float32) return x;
-  return u.before("real", "Cast", {x}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
-}
-
 Floats required_reals(const Upgrade& u, const char* attribute) {
   Floats values = u.node.reals(attribute, {});
   if (values.empty()) fail(Fault::model, "{}: attribute '{}' is missing", u.node.describe(), attribute);
   return values;
-}
-
-// Becomes the last of the nodes that it stands for.
-void become(Upgrade& u, std::string op, std::vector<ValueId> inputs,
-            std::map<std::string, Attribute> attributes = {}) {
-  u.node.op = std::move(op);
-  u.node.inputs = std::move(inputs);
-  u.node.attributes = std::move(attributes);
 }
 
 // (x - offset) * scale, a number each or one a column.
@@ -125,39 +109,13 @@ ValueId linear(Upgrade& u, const ValueId x, std::int64_t rows) {
                   {{"transB", std::int64_t{1}}});
 }
 
-// What makes probabilities of scores is the node itself.
 void transform(Upgrade& u, ValueId scores) {
-  const std::string how = u.node.text("post_transform", "NONE");
-  if (how == "NONE") return become(u, "Identity", {scores});
-  if (how == "LOGISTIC") return become(u, "Sigmoid", {scores});
-  if (how == "SOFTMAX") return become(u, "Softmax", {scores}, {{"axis", std::int64_t{-1}}});
-  fail(Fault::unsupported, "{}: post_transform {} is not supported; export with NONE, LOGISTIC or SOFTMAX",
-       u.node.describe(), how);
+  become_transform(u, scores, u.node.text("post_transform", "NONE"));
 }
 
 void linear_regressor(Upgrade& u) {
   const ValueId x = real_input(u, 0);
   transform(u, linear(u, x, u.node.integer("targets", 1)));
-}
-
-// The class of each record, [N]: that of the greatest score, or with one row of coefficients whether it is
-// positive.
-ValueId named_class(Upgrade& u, ValueId scores, std::int64_t rows) {
-  const std::vector<std::int64_t> labels = u.node.integers("classlabels_ints", {});
-  if (rows == 1) {
-    const bool both = labels.size() == 2;
-    const ValueId positive = u.before("positive", "Greater", {scores, u.real("zero", 0)});
-    const ValueId label = u.before("label", "Where",
-                                   {positive, u.integer("one_label", both ? labels[1] : 1),
-                                    u.integer("other_label", both ? labels[0] : 0)});
-    return u.before("label_of_record", "Reshape", {label, u.integers("one_axis", {-1})});
-  }
-  const ValueId position =
-      u.before("greatest", "ArgMax", {scores}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
-  if (labels.empty()) return position;
-  if (std::ssize(labels) != rows)
-    fail(Fault::model, "{}: {} class labels for {} scores", u.node.describe(), labels.size(), rows);
-  return u.before("label", "Gather", {u.integers("labels", labels), position});
 }
 
 // (class, scores), or scores alone where classes are texts. One row of coefficients is that of the second of
@@ -168,17 +126,76 @@ void linear_classifier(Upgrade& u) {
   const auto classes =
       std::max(std::ssize(u.node.integers("classlabels_ints", {})), u.node.integer("texts", 0));
   const ValueId scores = linear(u, x, rows);
-  if (u.node.outputs.size() == 2) {
-    if (u.node.outputs[0] != no_value) u.forward(0, named_class(u, scores, rows));
-    u.node.outputs.erase(u.node.outputs.begin());
-  }
+  forward_class(u, scores, rows, u.node.integers("classlabels_ints", {}), 0);
   if (rows != 1 || classes != 2) return transform(u, scores);
-  if (u.node.text("post_transform", "NONE") == "LOGISTIC") {
-    const ValueId first = u.before("first", "Neg", {scores});
-    return transform(u, u.before("both", "Concat", {first, scores}, {{"axis", std::int64_t{1}}}));
+  transform(u, both_columns(u, scores, u.node.text("post_transform", "NONE") != "LOGISTIC"));
+}
+
+// "keys" or "values" of a LabelEncoder; texts do not come here.
+Array numbers_of(const Upgrade& u, const std::string& role) {
+  if (u.node.has(role + "_int64s")) {
+    const auto values = u.node.integers(role + "_int64s", {});
+    return Array::of<std::int64_t>({std::ssize(values)}, values);
   }
-  const ValueId first = u.before("first", "Sub", {u.real("one", 1), scores});
-  transform(u, u.before("both", "Concat", {first, scores}, {{"axis", std::int64_t{1}}}));
+  if (u.node.has(role + "_floats")) return row(u.node.reals(role + "_floats", {}));
+  const auto found = u.node.attributes.find(role + "_tensor");
+  const Array* const array = found == u.node.attributes.end() ? nullptr : std::get_if<Array>(&found->second);
+  if (array == nullptr || array->rank() != 1)
+    fail(Fault::model, "{}: attribute '{}_tensor' is no list", u.node.describe(), role);
+  return *array;
+}
+
+// What stands for numbers that have no key.
+ValueId other_label(Upgrade& u, DType type) {
+  const auto found = u.node.attributes.find("default_tensor");
+  if (found != u.node.attributes.end()) {
+    const Array* const array = std::get_if<Array>(&found->second);
+    if (array == nullptr || array->count() != 1)
+      fail(Fault::model, "{}: attribute 'default_tensor' is no number", u.node.describe());
+    return u.constant("other", array->to(type).reshape({}));
+  }
+  return is_real(type) ? u.real("other", u.node.real("default_float", -0.0F))
+                       : u.integer("other", u.node.integer("default_int64", -1));
+}
+
+// A number for each number.
+void label_encoder(Upgrade& u) {
+  const Array keys = numbers_of(u, "keys"), values = numbers_of(u, "values");
+  if (keys.count() == 0 || keys.count() != values.count())
+    fail(Fault::model, "{}: {} keys and {} values", u.node.describe(), keys.count(), values.count());
+  if (is_real(keys.dtype()) && std::ranges::any_of(keys.as<float>(), [](float k) { return std::isnan(k); }))
+    fail(Fault::unsupported, "{}: NaN as a key is not supported; replace it by an Imputer",
+         u.node.describe());
+  const ValueId x = is_real(keys.dtype()) ? real_input(u, 0) : column_input(u, 0);
+  const ValueId upright = u.before("upright", "Unsqueeze", {x, u.integers("last", {-1})});
+  const ValueId equal = u.before("equal", "Equal", {upright, u.constant("keys", keys)});
+  const ValueId ones = u.before("ones", "Cast", {equal}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
+  const std::map<std::string, Attribute> last{{"axis", std::int64_t{-1}}, {"keepdims", std::int64_t{0}}};
+  const ValueId place = u.before("place", "ArgMax", {ones}, last);
+  const ValueId known =
+      u.before("any", "ReduceMax", {ones, u.integers("keys_axis", {-1})}, {{"keepdims", std::int64_t{0}}});
+  const ValueId is_known = u.before("known", "Greater", {known, u.real("none", 0)});
+  const ValueId found = u.before("found", "Gather", {u.constant("values", values), place});
+  become(u, "Where", {is_known, found, other_label(u, values.dtype())});
+}
+
+// [N], of scores [N, columns].
+ValueId named_class(Upgrade& u, ValueId scores, std::int64_t columns, const std::vector<std::int64_t>& labels,
+                    float threshold) {
+  if (columns == 1) {
+    const bool both = labels.size() == 2;
+    const ValueId above = u.before("positive", "Greater", {scores, u.real("threshold", threshold)});
+    const ValueId label = u.before("label", "Where",
+                                   {above, u.integer("one_label", both ? labels[1] : 1),
+                                    u.integer("other_label", both ? labels[0] : 0)});
+    return u.before("label_of_record", "Reshape", {label, u.integers("one_axis", {-1})});
+  }
+  const ValueId position =
+      u.before("greatest", "ArgMax", {scores}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  if (labels.empty()) return position;
+  if (std::ssize(labels) != columns)
+    fail(Fault::model, "{}: {} class labels for {} scores", u.node.describe(), labels.size(), columns);
+  return u.before("label", "Gather", {u.integers("labels", labels), position});
 }
 
 struct ClassicalRule {
@@ -191,11 +208,15 @@ constexpr ClassicalRule classical_rules[] = {
     {"Binarizer", binarizer},
     {"FeatureVectorizer", feature_vectorizer},
     {"Imputer", imputer},
+    {"LabelEncoder", label_encoder},
     {"LinearClassifier", linear_classifier},
     {"LinearRegressor", linear_regressor},
     {"Normalizer", normalizer},
     {"OneHotEncoder", one_hot_encoder},
     {"Scaler", scaler},
+    {"TreeEnsemble", tree_ensemble},
+    {"TreeEnsembleClassifier", tree_classifier},
+    {"TreeEnsembleRegressor", tree_regressor},
 };
 
 const ClassicalRule* classical_rule(std::string_view op) {
@@ -204,6 +225,41 @@ const ClassicalRule* classical_rule(std::string_view op) {
 }
 
 }  // namespace
+
+ValueId real_input(Upgrade& u, std::size_t i) {
+  const ValueId x = column_input(u, i);
+  const int type = u.graph.element_type(x).value_or(onnx::TensorProto::FLOAT);
+  if (held_as(type, u.node.describe()) == DType::float32) return x;
+  return u.before("real", "Cast", {x}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
+}
+
+void become(Upgrade& u, std::string op, std::vector<ValueId> inputs,
+            std::map<std::string, Attribute> attributes) {
+  u.node.op = std::move(op);
+  u.node.inputs = std::move(inputs);
+  u.node.attributes = std::move(attributes);
+}
+
+void become_transform(Upgrade& u, ValueId scores, const std::string& how) {
+  if (how == "NONE") return become(u, "Identity", {scores});
+  if (how == "LOGISTIC") return become(u, "Sigmoid", {scores});
+  if (how == "SOFTMAX") return become(u, "Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+  fail(Fault::unsupported, "{}: post_transform {} is not supported; export with NONE, LOGISTIC or SOFTMAX",
+       u.node.describe(), how);
+}
+
+ValueId both_columns(Upgrade& u, ValueId x, bool shares) {
+  const ValueId first =
+      shares ? u.before("first", "Sub", {u.real("one", 1), x}) : u.before("first", "Neg", {x});
+  return u.before("both", "Concat", {first, x}, {{"axis", std::int64_t{1}}});
+}
+
+void forward_class(Upgrade& u, ValueId scores, std::int64_t columns, const std::vector<std::int64_t>& labels,
+                   float threshold) {
+  if (u.node.outputs.size() != 2) return;
+  if (u.node.outputs[0] != no_value) u.forward(0, named_class(u, scores, columns, labels, threshold));
+  u.node.outputs.erase(u.node.outputs.begin());
+}
 
 void upgrade_classical(Upgrade& upgrade) {
   const std::string& op = upgrade.node.op;

@@ -1,0 +1,112 @@
+"""Sequences of different length: filled up, they are what each one is alone."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import assay
+
+WIDTH, UNITS, TAGS = 3, 5, 4
+
+
+@pytest.fixture
+def onnx():
+    package = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    importlib.import_module("onnx.numpy_helper")
+    return package
+
+
+def tagger(onnx, told, kind="INT64"):
+    """Tags of steps by an LSTM in both directions, which is told lengths; or by means over steps, told by a mask."""
+    make, types = onnx.helper, onnx.TensorProto
+    rng = np.random.default_rng(3)
+    constant = lambda name, values: onnx.numpy_helper.from_array(np.asarray(values), name)
+    weights = lambda name, *shape: constant(name, rng.normal(size=shape).astype(np.float32) / 2)
+    if told == "lengths":
+        tensors = [weights("w", 2, 4 * UNITS, WIDTH), weights("r", 2, 4 * UNITS, UNITS), weights("last", 2 * UNITS, TAGS)]
+        tensors += [constant("shape", np.array([0, 0, -1]))]
+        nodes = [
+            make.make_node("Transpose", ["x"], ["steps"], perm=[1, 0, 2]),
+            make.make_node("Cast", ["lengths"], ["whole"], to=types.INT32),
+            make.make_node("LSTM", ["steps", "w", "r", "", "whole"], ["h"], direction="bidirectional", hidden_size=UNITS),
+            make.make_node("Transpose", ["h"], ["turned"], perm=[2, 0, 1, 3]),
+            make.make_node("Reshape", ["turned", "shape"], ["units"]),
+            make.make_node("MatMul", ["units", "last"], ["y"]),
+        ]
+        second = make.make_tensor_value_info("lengths", getattr(types, kind), ["n"])
+    else:
+        tensors = [weights("w", WIDTH, UNITS), weights("last", UNITS, TAGS), constant("axes", np.array([1])), constant("up", np.array([2]))]
+        nodes = [
+            make.make_node("Cast", ["mask"], ["real"], to=types.FLOAT),
+            make.make_node("Unsqueeze", ["real", "up"], ["there"]),
+            make.make_node("MatMul", ["x", "w"], ["units"]),
+            make.make_node("Mul", ["units", "there"], ["kept"]),
+            make.make_node("ReduceSum", ["kept", "axes"], ["sum"]),
+            make.make_node("ReduceSum", ["there", "axes"], ["count"]),
+            make.make_node("Div", ["sum", "count"], ["mean"]),
+            make.make_node("Sub", ["units", "mean"], ["centred"]),
+            make.make_node("Tanh", ["centred"], ["t"]),
+            make.make_node("MatMul", ["t", "last"], ["y"]),
+        ]
+        second = make.make_tensor_value_info("mask", getattr(types, kind), ["n", "steps"])
+    graph = make.make_graph(
+        nodes, "tagger", [make.make_tensor_value_info("x", types.FLOAT, ["n", "steps", WIDTH]), second],
+        [make.make_tensor_value_info("y", types.FLOAT, ["n", "steps", TAGS])], tensors,
+    )  # fmt: skip
+    return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
+
+
+def sentences(count=14, longest=9):
+    rng = np.random.default_rng(5)
+    lengths = [longest, *rng.integers(1, longest + 1, count - 1)]
+    x = [rng.normal(size=(length, WIDTH)).astype(np.float32) for length in lengths]
+    return x, [rng.integers(0, TAGS, length) for length in lengths]
+
+
+@pytest.mark.parametrize(("told", "kind"), [("lengths", "INT64"), ("mask", "INT64"), ("mask", "FLOAT"), ("mask", "BOOL")])
+def test_figures_are_those_of_each_sequence_alone(onnx, told, kind):
+    net = tagger(onnx, told, kind)
+    x, y = sentences()
+    result = assay.evaluate(net, assay.sequences(x, y, **{told: told}), task="tokens")
+    found = {row["figure"]: row["value"] for row in result.table("figures")}
+    right = counted = 0
+    for row, tags in zip(x, y):
+        inputs = {"x": row[None], told: np.array([len(row)]) if told == "lengths" else np.ones((1, len(row)), np.int64)}
+        right += int((np.asarray(net(inputs))[0].argmax(-1) == tags).sum())
+        counted += len(tags)
+    assert found["token-accuracy"] == pytest.approx(right / counted)
+    assert result.facts["uncounted"] == 14 * 9 - counted
+
+
+def test_every_analysis_takes_sequences(onnx, tmp_path):
+    net = tagger(onnx, "lengths")
+    x, y = sentences()
+    data = assay.sequences(x, y, lengths="lengths", range=(-4, 4))
+    assert assay.importance(net, data, task="tokens").table("neurons")
+    assert assay.cover(net, train=data, test=data, criterion="kmnc", items="all", task="tokens", force=True).headline
+    assert assay.mutate(net, data, task="tokens", count=2, quality=1).facts["judged"] > 0
+    row = assay.attack(net, data, task="tokens", attack="pgd[eps=0.5]", margin=0, out=str(tmp_path)).table("attacks")[0]
+    assert row["successes"] > 0
+
+
+def test_one_label_a_record_and_a_given_length(onnx):
+    x, _ = sentences()
+    data = assay.sequences(x, np.arange(14) % 3, steps=12, fill=-1, input="sound", mask="there")
+    assert data.inputs == {"sound": (12, WIDTH), "there": (12,)} and list(data.labels) == list(np.arange(14) % 3)
+    read = data.read([1])
+    assert (read["sound"][0, len(x[1]) :] == -1).all() and read["there"].sum() == len(x[1])
+
+
+def test_sequences_that_do_not_fit_are_refused():
+    x, y = sentences()
+    for match, arguments, options in [
+        ("sequence 2 of x has the shape", ([*x[:2], np.zeros((3, 2))], y), {}),
+        ("sequence 1 of x has no steps", ([x[0], x[1][:0]], y[:2]), {}),
+        ("more than steps=5", (x, y), {"steps": 5}),
+        ("sequence 0 has 9 steps and 8 labels", (x, [y[0][:-1], *y[1:]]), {}),
+        ("14 sequences and labels of 13", (x, y[:-1]), {}),
+        ("whose records have one length", (np.zeros((4, 5, 3)), None), {}),
+    ]:
+        with pytest.raises(assay.errors.UsageError, match=match):
+            assay.sequences(*arguments, **options)
