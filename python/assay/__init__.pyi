@@ -471,6 +471,7 @@ def attack(
     standing: bool = ...,
     levels: bool = ...,
     pictures: int | None = ...,
+    texts: int | None = ...,
     margin: float | None = ...,
     task: SpecLike | None = ...,
     hide: str | PathLike[str] | None = ...,
