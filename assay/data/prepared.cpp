@@ -91,7 +91,8 @@ class Prepared final : public Dataset {
     std::string text = fmt::format("{} ({}, {} records {}", text_, source_->format(), chosen_.size(),
                                    to_string(record_shape()));
     for (const InputFacts& other : facts_.others)
-      text += fmt::format(" + {} {}", other.name, to_string(other.record_shape));
+      if (!source_->others_are_optional())
+        text += fmt::format(" + {} {}", other.name, to_string(other.record_shape));
     if (has_labels()) text += fmt::format(", {} classes", class_count());
     if (target_width() > 0)
       text += targets_.items_text.empty() ? fmt::format(", {} targets", target_width())

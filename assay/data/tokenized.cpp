@@ -99,6 +99,11 @@ class TokenizedSource final : public Source {
   std::vector<float> target(std::size_t index) const override {
     return next_ ? next_tokens(index) : rest_->target(index);
   }
+  std::optional<std::vector<std::string>> column(const std::string& name) const override {
+    return rest_->column(name);
+  }
+  std::vector<std::string> columns() const override { return rest_->columns(); }
+  bool others_are_optional() const override { return true; }
   void read(std::size_t index, void* out) const override { copy(rows_.ids, index, out); }
   std::string input_name() const override { return "input_ids"; }
   std::vector<InputFacts> others() const override {

@@ -286,6 +286,13 @@ class Pass {
       shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
       for (const Shape& shape : shapes) add_pair(g, shape, first);
     }
+    if (left_out_.empty()) return;
+    if (state_->pairs().empty()) fail(Fault::mismatch, "{}", left_out_.front());
+    state_->notices.push_back(fmt::format("{} left out: {}",
+                                          left_out_.size() == 1
+                                              ? "a group of units is"
+                                              : fmt::format("{} groups of units are", left_out_.size()),
+                                          fmt::join(left_out_, "; ")));
   }
 
   void add_pair(std::size_t g, const Shape& shape, const Chunk& first) {
@@ -303,12 +310,17 @@ class Pass {
     try {
       alignments_.push_back(align(g, shape));
     } catch (const std::invalid_argument& error) {
+      const std::string& hypothesis = annotations_.hypotheses()[pair.hypotheses[0]].name;
+      if (groups_[g].usual) {
+        left_out_.push_back(fmt::format("'{}' does not fit hypothesis '{}' ({})", pair.facts.group,
+                                        hypothesis, error.what()));
+        return;
+      }
       fail(
           Fault::mismatch,
           "hypothesis '{}' and the units of group '{}' cannot be aligned (record '{}'): {}; choose one row a "
           "record, or another layer",
-          annotations_.hypotheses()[pair.hypotheses[0]].name, pair.facts.group,
-          dataset_->id(first.batch.indices[0]), error.what());
+          hypothesis, pair.facts.group, dataset_->id(first.batch.indices[0]), error.what());
     }
     pair.facts.how = alignments_.back().describe();
     state_->add_pair(std::move(pair));
@@ -566,6 +578,7 @@ class Pass {
   std::size_t begin_ = 0, end_ = 0, chunk_ = 1;
   std::unique_ptr<InspectionState> state_;
   std::vector<Alignment> alignments_;  // one per pair
+  std::vector<std::string> left_out_;  // usual groups that fit no hypothesis of some shape, and why
   std::vector<CurvePoint> curve_;
   std::uint64_t again_ = 0;  // hits of the cache for records that this run had asked for before
 };

@@ -156,6 +156,7 @@ constexpr TypedOperator typed_operators[] = {
     {"QLinearConcat", of_input<1>},
     {"QLinearConv", of_input<7>},
     {"QLinearMatMul", of_input<7>},
+    {"QLinearWhere", of_input<1>},
     {"QuantizeLinear",
      [](const Node& node, std::size_t, const TypeOfInput& input) -> Type {
        return quantised(node, node.inputs.size() > 2 && node.inputs[2] != no_value, input(2));
@@ -183,6 +184,9 @@ constexpr TypedOperator typed_operators[] = {
     {"ai.onnx.ml.TreeEnsembleClassifier", always<float32>},
     {"ai.onnx.ml.TreeEnsembleRegressor", always<float32>},
     {"com.microsoft.EmbedLayerNormalization", of_input<2>},
+    {"com.microsoft.GatherBlockQuantized", of_input<2>},
+    {"com.microsoft.QAttention", always<float32>},
+    {"com.microsoft.QEmbedLayerNormalization", always<float32>},
 };
 
 }  // namespace

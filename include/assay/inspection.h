@@ -38,6 +38,7 @@ struct UnitGroup {
   std::string gate = {};
   std::vector<std::size_t> units = {};  // ascending; empty: all
   UnitBehaviour behaviour = UnitBehaviour::activation;
+  bool usual = false;  // named by nobody: left out with a notice where its positions do not fit
 };
 
 // What tokens mean, so that hypotheses can read records as text.
@@ -46,7 +47,8 @@ struct Vocabulary {
   std::optional<std::int64_t> padding;  // token that fills records up; its positions are left out
 };
 // From an .npz array of character codes or names (FILE.npz:ARRAY), a text file of one symbol a line, or JSON
-// (a list, or an object from symbol to token). `padding`: a token or symbol, empty for none. Throws
+// (a list, or an object from symbol to token), or from a tokenizer.json or its folder: a symbol is then what
+// the token adds to a text. `padding`: a token or symbol; empty: that of the tokenizer, or none. Throws
 // Error{data}.
 Vocabulary read_vocabulary(const std::string& spec, const std::string& padding);
 

@@ -65,6 +65,7 @@ CASES = {
     "robust": [
         {"model": "net.onnx", "data": RANGED, "along": ["noise[sigma=0:0.4:0.2]", "fgsm[eps=0/0.1,norm=l2]"], "fail_under": ["area=0.9"]},
     ],
+    "patch": [{"model": "net.onnx", "clean": "test.npz[:20]", "corrupted": "test.npz[20:40]", "layer": ["-1"], "out": "patched-{}"}],
     "faithful": [
         {"model": "net.onnx", "data": "test.npz[:9]", "method": ["ig", "smoothgrad[samples=3]"], "measure": ["deletion", "infidelity"], "fail_under": ["deletion=0.9"]},
     ],

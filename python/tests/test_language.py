@@ -181,6 +181,20 @@ MODELS = {
     "gpt2": lambda t: t.GPT2LMHeadModel(t.GPT2Config(n_embd=16, n_layer=2, n_head=4, n_positions=24, **SMALL)),
     "llama": lambda t: t.LlamaForCausalLM(t.LlamaConfig(num_key_value_heads=2, **SIZES, **SMALL)),
     "qwen2": lambda t: t.Qwen2ForCausalLM(t.Qwen2Config(num_key_value_heads=2, **SIZES, **SMALL)),
+    "gemma": lambda t: t.GemmaForCausalLM(t.GemmaConfig(num_key_value_heads=1, head_dim=4, initializer_range=0.5, **SIZES, **SMALL)),
+    "gemma2": lambda t: t.Gemma2ForCausalLM(t.Gemma2Config(num_key_value_heads=2, head_dim=4, sliding_window=4, **SIZES, **SMALL)),
+    "deberta": lambda t: t.DebertaV2ForSequenceClassification(
+        t.DebertaV2Config(
+            relative_attention=True, pos_att_type=["p2c", "c2p"], position_buckets=8, share_att_key=True, norm_rel_ebd="layer_norm",
+            position_biased_input=False, type_vocab_size=0, initializer_range=0.5, num_labels=3, **SIZES, **SMALL,
+        )
+    ),
+    "t5-encoder": lambda t: t.T5EncoderModel(
+        t.T5Config(
+            vocab_size=len(WORDS), d_model=16, d_kv=4, d_ff=32, num_layers=2, num_heads=4, relative_attention_num_buckets=8,
+            relative_attention_max_distance=16, pad_token_id=0,
+        )
+    ),
 }
 
 
@@ -191,13 +205,14 @@ def test_models_of_transformers_are_read_as_they_are(name, tmp_path):
     model = MODELS[name](transformers).eval()
     ids, mask = tokens_of()
     with torch.no_grad():
-        wanted = model(input_ids=torch.tensor(ids), attention_mask=torch.tensor(mask)).logits.numpy()
+        given = model(input_ids=torch.tensor(ids), attention_mask=torch.tensor(mask))
+        wanted = (given.last_hidden_state if name == "t5-encoder" else given.logits).numpy()
     network = assay.load(model)
     inputs = {"input_ids": ids, "attention_mask": mask}
     found = network(inputs)
     real = mask.astype(bool) if wanted.ndim == 3 else slice(None)
     np.testing.assert_allclose(found[real], wanted[real], rtol=2e-4, atol=2e-5)
-    if wanted.ndim < 3:
+    if wanted.ndim < 3 or name == "t5-encoder":
         return
     # Written as a folder, it is the same network; each record is decided alone, wherever it is filled up.
     network.save(tmp_path / "model.onnx")
@@ -205,3 +220,100 @@ def test_models_of_transformers_are_read_as_they_are(name, tmp_path):
     decided = assay.load(tmp_path, decision="position=last,answers=yes+no")
     at_last = wanted[np.arange(len(ids)), mask.sum(1) - 1][:, [WORDS.index("yes"), WORDS.index("no")]]
     np.testing.assert_allclose(decided(inputs), at_last, rtol=2e-4, atol=2e-5)
+
+
+def test_columns_beside_the_texts_are_characteristics(bigrams, tmp_path):
+    folder, table = bigrams
+    answers = [["yes", "no"][k] for k in answer_scores(table, ["yes", "no"], "last").argmax(1)]
+    days = ["friday", "monday"] * 3
+    with open(tmp_path / "t.csv", "w", newline="") as out:
+        csv.writer(out).writerows([["text", "label", "day"], *zip(TEXTS, answers[:5] + [{"yes": "no", "no": "yes"}[answers[5]]], days)])
+    spec = f"{tmp_path / 't.csv'},text=text,label=label,meta=day,tokenizer={folder}"
+    found = assay.evaluate(folder, spec, decision="position=last,answers=yes+no", fail_under="accuracy[day=friday]>=1")
+    assert found.passed
+    assert "attention_mask" not in found.headline and "token_type_ids" not in found.headline
+    with pytest.raises(assay.AssayError, match="no column is named 'dya'; there are text, label, day"):
+        assay.data(spec.replace("meta=day", "meta=dya"))
+
+
+def test_inspection_reads_tokens_as_the_tokenizer_does(bigrams, tmp_path):
+    """Without a vocabulary; rows are the tokens that records have."""
+    folder, table = bigrams
+    write_table(tmp_path / "t.csv", ["yes", "no"] * 3)
+    spec = f"{tmp_path / 't.csv'},text=text,label=label,tokenizer={folder}"
+    ask = dict(hypotheses="keywords[words=film+very]", no_early_stop=True, measure="pearson", units="layer=-1")
+    ids, mask = tokens_of()
+    real = mask.astype(bool)
+    wanted = np.corrcoef(table[ids][real][:, 5], ids[real] == WORDS.index("film"))[0, 1]
+    for more in ({}, {"vocabulary": folder / "tokenizer.json"}, {"vocabulary": folder, "padding": "[PAD]"}):
+        assay.inspect(folder, spec, scores=str(tmp_path / "scores.csv"), **ask, **more)
+        with open(tmp_path / "scores.csv", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["hypothesis"].endswith(":film") and row["unit"] == "5"]
+        assert float(rows[0]["score"]) == pytest.approx(wanted, abs=1e-4)
+
+
+def test_padding_is_a_symbol_of_a_vocabulary(inside):
+    with pytest.raises(assay.UsageError, match="padding is a symbol of a vocabulary; give vocabulary=FILE"):
+        assay.inspect("net.onnx", "test.npz", hypotheses="label", padding="[PAD]")
+
+
+@pytest.mark.parametrize("kind", ["bytes", "pieces", "metaspace"])
+def test_symbols_of_a_tokenizer_are_what_tokens_add_to_texts(tmp_path, kind):
+    """Rows of a keyword are the tokens of it, with the space in front of a word and without marks."""
+    tokenizers = need("tokenizers")
+    from tokenizers import decoders, models, pre_tokenizers
+
+    marks = {"bytes": ["a", "good", "\u0120good", "\u0120film", "s"], "pieces": ["a", "good", "film", "##s", "[PAD]"],
+             "metaspace": ["a", "\u2581a", "\u2581good", "\u2581film", "s"]}  # fmt: skip
+    made = tokenizers.Tokenizer(models.WordLevel({mark: i for i, mark in enumerate(marks[kind])}, unk_token="a"))
+    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    made.decoder = {"bytes": decoders.ByteLevel, "pieces": decoders.WordPiece, "metaspace": decoders.Metaspace}[kind]()
+    made.save(str(tmp_path / "tokenizer.json"))
+    words = {"bytes": [0, 2, 3, 4], "pieces": [0, 1, 2, 3], "metaspace": [1, 2, 3, 4]}[kind]  # "a good films"
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    table = numpy_helper.from_array(np.eye(5, dtype=np.float32), "table")
+    nodes = [helper.make_node("Gather", ["table", "input_ids"], ["x"], name="x"),
+             helper.make_node("MatMul", ["x", "table"], ["y"], name="y"), helper.make_node("ReduceMean", ["y"], ["logits"], axes=[1], keepdims=0)]  # fmt: skip
+    graph = helper.make_graph(nodes, "one", [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["n", 4])],
+                              [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 5])], [table])  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
+    np.savez(tmp_path / "data.npz", x=np.array([words] * 8))
+    assay.inspect(tmp_path / "model.onnx", tmp_path / "data.npz", vocabulary=tmp_path / "tokenizer.json", hypotheses="keywords[words=films+good]",
+                  measure="pearson", units="layer=y", no_early_stop=True, scores=str(tmp_path / "s.csv"))  # fmt: skip
+    with open(tmp_path / "s.csv", newline="") as file:
+        found = {(row["hypothesis"].split(":")[-1], row["unit"]): row["score"] for row in csv.DictReader(file) if row["unit"]}
+    assert float(found["good", str(words[1])]) == pytest.approx(1)
+    assert float(found["films", str(words[3])]) > 0 and float(found["films", str(words[1])]) < 0
+
+
+def test_usual_units_that_do_not_fit_are_left_out(tmp_path):
+    """Layers whose positions are others than tokens, where nobody names layers."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    write_tokenizer(tmp_path)
+    rng = np.random.default_rng(1)
+    weights = {"table": rng.normal(size=(len(WORDS), 4)), "up": rng.normal(size=(4, 5)), "kernel": rng.normal(size=(3, 1, 1, 1)), "head": rng.normal(size=(3, 2))}
+    constants = [numpy_helper.from_array(values.astype(np.float32), name) for name, values in weights.items()]
+    constants += [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("front", [1]), ("both", [2, 3]))]
+    node = helper.make_node
+    nodes = [
+        node("Gather", ["table", "input_ids"], ["x"], name="x"), node("MatMul", ["x", "up"], ["dense"], name="dense"),
+        node("Transpose", ["dense"], ["turned"], perm=[0, 2, 1]), node("MatMul", ["dense", "turned"], ["product"], name="product"),
+        node("Unsqueeze", ["product", "front"], ["map"]), node("Conv", ["map", "kernel"], ["picture"], name="picture"),
+        node("ReduceSum", ["picture", "both"], ["sum"], keepdims=0), node("MatMul", ["sum", "head"], ["logits"], name="head"),
+    ]  # fmt: skip
+    graph = helper.make_graph(nodes, "one", [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["n", "t"])],
+                              [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 2])], constants)  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
+    write_table(tmp_path / "t.csv", ["yes", "no"] * 3)
+    spec = f"{tmp_path / 't.csv'},text=text,label=label,tokenizer={tmp_path / 'tokenizer.json'}"
+    found = assay.inspect(tmp_path / "model.onnx", spec, hypotheses="keywords[words=film]", no_early_stop=True, scores=str(tmp_path / "s.csv"))
+    assert any("a group of units is left out: 'picture' does not fit hypothesis 'keywords'" in notice for notice in found.notices)
+    with open(tmp_path / "s.csv", newline="") as file:
+        groups = {row["group"] for row in csv.DictReader(file)}
+    assert "dense" in groups and not groups & {"picture", "product"}
+    with pytest.raises(assay.AssayError, match="cannot be aligned"):
+        assay.inspect(tmp_path / "model.onnx", spec, hypotheses="keywords[words=film]", units="layer=picture")

@@ -115,3 +115,14 @@ def test_what_attacks_on_tokens_cannot_do_is_said(network):
         assay.attack(folder, spec, attack="fgsm", out=str(folder / "out"))
     with pytest.raises(assay.UsageError, match="have no levels"):
         assay.attack(folder, spec, attack="hotflip", levels=True, out=str(folder / "out"))
+
+
+def test_all_texts_that_are_asked_for_are_shown(network):
+    folder, _, ids, _ = network
+    spec = f"{folder / 't.txt'},tokenizer={folder}"
+    rows = {count: assay.attack(folder, spec, attack="hotflip[changes=3]", out=str(folder / f"out{count}"), texts=count).table("attacked_texts").rows
+            for count in (1, 1000)}  # fmt: skip
+    with np.load(folder / "out1000" / "hotflip.npz") as stored:
+        assert len(rows[1000]) == stored["success"].sum() > len(rows[1]) == 1
+    with pytest.raises(assay.UsageError, match="pictures has no effect on texts"):
+        assay.attack(folder, spec, attack="hotflip", out=str(folder / "out"), pictures=1)

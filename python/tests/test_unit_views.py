@@ -382,6 +382,7 @@ WRONG = [
     ("layer=stream,tokens=last,name=out", "a layer is called 'out' already"),
     ("lens=up_product", "the decision does not come from layer 'up_product' alone"),
     ("layer=up_product,lens=out", "layer 'up_product' gives [7, 6] for a record and layer 'out', the lens, takes [7, 8]"),
+    ("layer=stream,lens=out,tokens=last", "the decision, which a lens shows, has no positions for tokens=last"),
     ("layer=up_product,directions=wide.npz", "have 8 numbers each, and layer 'up_product' has 6 neurons"),
     ("layer=stream,directions=wide.npz:other", "there is no such matrix"),
     ("layer=stream,directions=two.npz", "the file holds several arrays"),
@@ -454,3 +455,164 @@ def test_a_decision_that_is_called_as_views_are_is_no_view(folder):
     model.graph.output[0].name = "view:logits"
     onnx.save(model, folder / "called.onnx")
     assert assay.evaluate(folder / "called.onnx", folder / "test.npz", fail_under="accuracy>=1").passed
+
+
+def build(path, nodes, inputs, width, constants=()):
+    """A network of float32 and int64 inputs by name, its first output `logits` [records, width]."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    kinds = {"f": TensorProto.FLOAT, "i": TensorProto.INT64}
+    inputs = [helper.make_tensor_value_info(name, kinds[kind[0]], ["n", *kind[1:]]) for name, kind in inputs.items()]
+    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", width])]
+    weights = [numpy_helper.from_array(np.asarray(value), name) for name, value in dict(constants).items()]
+    nodes = [helper.make_node(op, given, made, name=made[0], **how) for op, given, made, how in nodes]
+    graph = helper.make_graph(nodes, "made", inputs, outputs, weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def whole(*numbers):
+    return np.array(numbers, np.int64)
+
+
+HEAD = [("ReduceSum", ["kept", "along"], ["sum"], {"keepdims": 0}), ("MatMul", ["sum", "head"], ["logits"], {})]
+
+
+def test_a_mask_that_begins_with_a_past_ends_with_the_tokens(program, tmp_path, records):
+    ids, mask = records
+    w = weights()
+    nodes = [("Gather", ["word", "input_ids"], ["x"], {}), ("MatMul", ["x", "up"], ["kept"], {}), *HEAD]
+    constants = {"word": w["word"], "up": w["up"], "along": whole(1), "head": w["head"][:HIDDEN]}
+    nodes.insert(0, ("Cast", ["attention_mask"], ["seen"], {"to": 1}))
+    build(tmp_path / "net.onnx", nodes, {"input_ids": ["i", "t"], "attention_mask": ["i", "all"]}, CLASSES, constants)
+    past = np.concatenate([np.arange(RECORDS)[:, None] % 2, np.ones((RECORDS, 1), int), mask], 1)
+    np.savez(tmp_path / "train.npz", input_ids=ids, attention_mask=past)
+    for tokens in ("last", "first", "mean", "max"):
+        network, names = view_of(program, tmp_path, f"layer=kept,tokens={tokens}")
+        found = network.activations({"input_ids": ids, "attention_mask": past}, names[0])
+        wanted = over_tokens(tokens, w["word"][ids].astype(np.float64) @ w["up"], mask)
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("tokens", ["last", "first", "mean", "max", "any", "share"])
+def test_what_fills_up_may_be_no_number(program, tmp_path, records, tokens):
+    ids, mask = records
+    w = weights()
+    nodes = [
+        ("Gather", ["word", "input_ids"], ["x"], {}), ("Cast", ["attention_mask"], ["real"], {"to": 1}),
+        ("Unsqueeze", ["real", "behind"], ["present"], {}), ("Log", ["present"], ["low"], {}), ("Mul", ["low", "zero"], ["broken"], {}),
+        ("Add", ["x", "broken"], ["stream"], {}), ("MatMul", ["stream", "up"], ["risen"], {}),
+        ("Greater", ["present", "zero"], ["is_here"], {}), ("Where", ["is_here", "risen", "zero"], ["kept"], {}), *HEAD,
+    ]  # fmt: skip
+    constants = {"word": w["word"], "up": w["up"], "along": whole(1), "behind": whole(2), "zero": np.float32(0), "head": w["head"][:HIDDEN]}
+    build(tmp_path / "net.onnx", nodes, {"input_ids": ["i", "t"], "attention_mask": ["i", "t"]}, CLASSES, constants)
+    np.savez(tmp_path / "train.npz", input_ids=ids, attention_mask=mask)
+    network, names = view_of(program, tmp_path, f"layer=risen,tokens={tokens}")
+    given = {"input_ids": ids, "attention_mask": mask}
+    assert np.isnan(network.activations(given, "risen")[mask == 0]).all()
+    wanted = over_tokens(tokens, w["word"][ids].astype(np.float64) @ w["up"], mask)
+    np.testing.assert_allclose(network.activations(given, names[0]), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_what_a_decoder_makes_has_its_own_mask(program, tmp_path, records):
+    ids, mask = records
+    later, later_mask = ids[::-1, :5].copy(), mask[::-1, :5].copy()
+    later_mask[:, 0] = 1
+    w = weights()
+    nodes = [
+        ("Gather", ["word", "input_ids"], ["x"], {}), ("MatMul", ["x", "up"], ["encoded"], {}),
+        ("Cast", ["attention_mask"], ["real"], {"to": 1}), ("Unsqueeze", ["real", "behind"], ["present"], {}),
+        ("Mul", ["encoded", "present"], ["there"], {}), ("ReduceSum", ["there", "along"], ["memory"], {"keepdims": 1}),
+        ("Gather", ["word", "decoder_input_ids"], ["y"], {}), ("MatMul", ["y", "up"], ["own"], {}), ("Add", ["own", "memory"], ["decoded"], {}),
+        ("Cast", ["decoder_attention_mask"], ["later"], {"to": 1}), ("Unsqueeze", ["later", "behind"], ["later_present"], {}),
+        ("Mul", ["decoded", "later_present"], ["kept"], {}), *HEAD,
+    ]  # fmt: skip
+    constants = {"word": w["word"], "up": w["up"], "along": whole(1), "behind": whole(2), "head": w["head"][:HIDDEN]}
+    inputs = {"input_ids": ["i", "t"], "attention_mask": ["i", "t"], "decoder_input_ids": ["i", "u"], "decoder_attention_mask": ["i", "u"]}
+    build(tmp_path / "net.onnx", nodes, inputs, CLASSES, constants)
+    given = dict(zip(inputs, (ids, mask, later, later_mask)))
+    np.savez(tmp_path / "train.npz", **given)
+    program(tmp_path, "model", "net.onnx", "train.npz,inputs=" + "+".join(inputs), "--view", "layer=decoded,tokens=last", "--view",
+            "layer=encoded,tokens=mean", "--write", "with.onnx")  # fmt: skip
+    network = assay.load(tmp_path / "with.onnx")
+    encoded, own = (w["word"][tokens].astype(np.float64) @ w["up"] for tokens in (ids, later))
+    decoded = own + (encoded * mask[..., None]).sum(1, keepdims=True)
+    np.testing.assert_allclose(network.activations(given, "decoded/last"), over_tokens("last", decoded, later_mask), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(network.activations(given, "encoded/mean"), over_tokens("mean", encoded, mask), rtol=1e-4, atol=1e-4)
+
+
+def write_merged(path, axis=-1, merged=True):
+    """Attention whose heads are merged into the records, or along another axis than the last."""
+    w = weights()
+    nodes = []
+    for role in "qkv":
+        order = [0, 2, 3, 1] if role == "k" else [0, 2, 1, 3]
+        nodes += [
+            ("MatMul", ["x", role], [role + "_flat"], {}), ("Reshape", [role + "_flat", "apart"], [role + "_apart"], {}),
+            ("Transpose", [role + "_apart"], [role + "_turned"], {"perm": order}),
+        ]  # fmt: skip
+        if merged:
+            nodes.append(("Reshape", [role + "_turned", "keys" if role == "k" else "rows"], [role + "_heads"], {}))
+        else:
+            nodes.append(("Identity", [role + "_turned"], [role + "_heads"], {}))
+    nodes += [
+        ("MatMul", ["q_heads", "k_heads"], ["scores"], {}), ("Softmax", ["scores"], ["weights"], {"axis": axis}),
+        ("MatMul", ["weights", "v_heads"], ["mixed"], {}), ("Reshape", ["mixed", "heads"], ["by_head"], {}),
+        ("Transpose", ["by_head"], ["by_position"], {"perm": [0, 2, 1, 3]}), ("Reshape", ["by_position", "joined"], ["kept"], {}), *HEAD,
+    ]  # fmt: skip
+    constants = {
+        **{role: w[role] for role in "qkv"}, "apart": whole(0, LENGTH, HEADS, SIZE), "rows": whole(-1, LENGTH, SIZE),
+        "keys": whole(-1, SIZE, LENGTH), "heads": whole(-1, HEADS, LENGTH, SIZE), "joined": whole(-1, LENGTH, WIDTH), "along": whole(1),
+        "head": w["head"],
+    }  # fmt: skip
+    build(path, nodes, {"x": ["f", LENGTH, WIDTH]}, CLASSES, constants)
+
+
+def test_attention_that_has_no_heads_of_its_own_is_told_from_none(tmp_path):
+    x = np.random.default_rng(3).random((6, LENGTH, WIDTH)).astype(np.float32)
+    np.savez(tmp_path / "data.npz", x=x)
+    write_merged(tmp_path / "merged.onnx")
+    write_merged(tmp_path / "queries.onnx", axis=2, merged=False)
+    ask = lambda net, view: assay.inspect(tmp_path / net, tmp_path / "data.npz", view=view, hypotheses="label")  # noqa: E731
+    with pytest.raises(assay.UsageError, match="with 2 heads of each record merged into the records"):
+        ask("merged.onnx", "layer=mixed,heads=norm")
+    with pytest.raises(assay.UsageError, match="no attention over tokens: its softmax is along axis 2 of 4"):
+        ask("queries.onnx", "layer=mixed,heads=norm")
+    with pytest.raises(assay.UsageError, match="has no attention"):
+        ask("queries.onnx", "heads=norm")
+
+
+def test_a_view_that_no_group_and_no_search_looks_at_is_refused(folder, work, program, monkeypatch):
+    monkeypatch.chdir(folder)
+    with pytest.raises(assay.UsageError, match="view has no effect where other layers are named"):
+        assay.inspect("net.onnx", "train.npz", view="heads=norm", units="layer=stream", hypotheses="label")
+    assert assay.inspect("net.onnx", "train.npz", view="heads=norm", units=["layer=stream", "layer=mixed/heads/norm"], hypotheses="label").facts
+    monkeypatch.chdir(work)
+    np.savez("directions.npz", d=np.random.default_rng(1).normal(size=(2, 10)).astype(np.float32))
+    with pytest.raises(assay.UsageError, match="view has no effect where other layers are named"):
+        assay.explore("net.onnx", mutant="int8@all", data="test.npz,range=0:1[:2]", constraint="none", iterations=1, pictures=0,
+                      view="layer=-1,directions=directions.npz,name=seen", units="layer=-2")  # fmt: skip
+
+
+def write_rows(path):
+    """Dense layers over positions of numbers, so that records have a valid range."""
+    w = weights()
+    nodes = [("MatMul", ["x", "up"], ["risen"], {}), ("Relu", ["risen"], ["active"], {}), ("Identity", ["active"], ["kept"], {}), *HEAD]
+    build(path, nodes, {"x": ["f", LENGTH, WIDTH]}, CLASSES, {"up": w["up"], "along": whole(1), "head": w["head"][:HIDDEN]})
+
+
+def test_a_search_lifts_the_relevant_units_of_a_view_and_audits_read_mutants(program, tmp_path):
+    write_rows(tmp_path / "net.onnx")
+    x = np.random.default_rng(3).random((40, LENGTH, WIDTH)).astype(np.float32)
+    labels = assay.load(tmp_path / "net.onnx")(x).argmax(1)
+    np.savez(tmp_path / "data.npz", x=x, y=labels)
+    view = ["--view", "layer=active,tokens=max", "--criterion", "nc[threshold=0.5]"]
+    names = [row["name"] for row in program(tmp_path, "model", "net.onnx", *view[:2])["tables"]["layers"]["rows"]]
+    view[1] = view[1].replace("active", names[0])
+    found = program(tmp_path, "explore", "net.onnx", "--mutant", "int8@all", "--data", "data.npz,range=0:1[:4]", "--constraint", "none",
+                    "--iterations", "3", "--pictures", "0", "--out", "explored", "--choice", "relevant", *view)  # fmt: skip
+    assert found["facts"]
+    program(tmp_path, "mutate", "net.onnx", "--test", "data.npz", "--operator", "gf[sigma=2]", "--count", "6", "--quality", "1", "--state", "m.state")
+    audited = program(tmp_path, "audit", "net.onnx", "data.npz", "--train", "data.npz", "--mutants", "m.state", "--quality", "1", "--subsets", "10",
+                      "--permutations", "19", "--resamples", "20", "--orders", "19", "--sizes", "20", "--sampler", "uniform", *view)  # fmt: skip
+    assert audited["tables"]

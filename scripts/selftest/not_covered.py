@@ -11,7 +11,7 @@ REASONS = {
     "command:polluted": OTHERS,
     "command:report": "only shows results", "command:open": "only shows results",
     "command:history": "keeps figures of results and compares them; nothing is measured",
-    "command:faithful": OTHERS,
+    "command:faithful": OTHERS, "command:patch": OTHERS,
     "command:evidence": "runs other commands and copies their results; `assay verify` checks what it wrote",
     "command:verify": "compares files and runs other commands again",
     "command:selftest": "this is it; the project's tests plant wrong values and see them fail",

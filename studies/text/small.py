@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import json
 import logging
 import warnings
 
@@ -123,11 +122,4 @@ def export(model, tokenizer, folder):
     logging.disable(logging.NOTSET)
     model.config.save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))
-    vocabulary = {as_text(piece): number for piece, number in tokenizer.get_vocab().items()}
-    (folder / "symbols.json").write_text(json.dumps(vocabulary))
     return folder
-
-
-def as_text(piece):
-    """GPT-2's piece with its space."""
-    return piece.replace("\u0120", " ")

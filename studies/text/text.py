@@ -71,7 +71,7 @@ class Study:
         table = self.layers(network, "test", "Gather")[0]
         rows = self.inspect(
             network, "test", "--behaviour", "gradient", "--units", f"layer={table}", "--hypotheses", f"keywords[words={'+'.join(words)}]",
-            "--vocabulary", f"{network}/symbols.json", "--padding", "[PAD]", "--top", 1,
+            "--top", 1,
         )  # fmt: skip
         return [(row["hypothesis"].split(":")[1], row["score"]) for row in rows if ":" in row["hypothesis"]]
 
@@ -139,7 +139,7 @@ class Study:
         network = f"classifier-{kind}"
         document, _ = self.ask(
             "attack", network, self.spec("test", network), "--attack", "hotflip[changes=1]", "--out", f"attacked-{kind}",
-            "--pictures", 1000, "--force",
+            "--texts", 1000, "--force",
         )  # fmt: skip
         pairs = [(row["before"].split(), row["after"].split()) for row in document["tables"]["attacked_texts"]["rows"] if row["success"]]
         return sum((sentences.SHORTCUT in before) != (sentences.SHORTCUT in after) for before, after in pairs), len(pairs)

@@ -6,6 +6,7 @@
 #include "apps/assay/inputs.h"
 #include "assay/answers/task.h"
 #include "assay/answers/tokenizer.h"
+#include "assay/results/networks/text_map.h"
 #include "assay/support/text/text.h"
 
 namespace assay::app {
@@ -33,10 +34,12 @@ class AttackCommand final : public Command {
     flags.add("--levels", question_.options.levels,
               "store 8-bit levels of the valid range, as pictures have them; success is judged after "
               "rounding, which may move an element half a level beyond its bound");
-    flags.add(
-        "--pictures", question_.pictures,
-        "draw so many records of each attack: before, after, difference (of texts: show them in a table)",
-        CLI::Range(0, 1000));
+    pictures_ =
+        flags.add("--pictures", question_.pictures,
+                  "draw so many records of each attack: before, after, difference", CLI::Range(0, 1000));
+    texts_ =
+        flags.add("--texts", question_.texts, "show so many texts of each attack on tokens, before and after",
+                  CLI::Range(0, 100'000));
     margin_ = flags.add("--margin", question_.options.margin,
                         "regression: an output that moves by more than this away from its target is a "
                         "success; of records with many items: this share of them, decided differently",
@@ -64,6 +67,10 @@ class AttackCommand final : public Command {
     if (!question_.hide.empty())
       refuse_without_effect({margin_}, of_flags("with --hide: every item of the class has to change"));
     if (!question_.appear.empty() && margin_->count() == 0) question_.options.margin = 0;
+    if (results::is_text(*data))
+      refuse_without_effect({pictures_}, of_flags("on texts: --texts says how many are shown"));
+    else
+      refuse_without_effect({texts_}, "where records are no texts");
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
     question_.tokenizer = answers::tokenizer_for(data_.spec(), model_.path());
@@ -74,6 +81,7 @@ class AttackCommand final : public Command {
   }
 
  private:
+  const CLI::Option *pictures_ = nullptr, *texts_ = nullptr;
   ModelInput model_;
   DataInput data_{
       "data",

@@ -37,6 +37,7 @@ CommandInfo model_command();
 CommandInfo monitor_command();
 CommandInfo mutate_command();
 CommandInfo open_command();
+CommandInfo patch_command();
 CommandInfo operators_command();
 CommandInfo polluted_command();
 CommandInfo prune_command();

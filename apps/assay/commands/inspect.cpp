@@ -56,8 +56,9 @@ class Inspect final : public Command {
                    "how they are compared: pearson,logistic_l1 (`assay measures` lists all)");
     flags.naming(Concept::input)
         .add("--vocabulary FILE", question_.vocabulary,
-             "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or "
-             ".json");
+             "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, .json, "
+             "or "
+             "a tokenizer.json (default: the tokenizer that made them, or that of the network's folder)");
     flags.add("--padding SYMBOL", question_.padding, "symbol or token that fills records up; it is left out");
     flags.add("--align", question_.align,
               "which positions are rows if units and hypothesis have different ones: those of the "
@@ -116,8 +117,6 @@ class Inspect final : public Command {
     question_.adaptation = adaptation_.options();
     if (!asks && question_.models.empty())
       refuse("which network? give --model FILE (or model = \"FILE\" in assay.toml)");
-    if (question_.vocabulary.empty() && !question_.padding.empty())
-      refuse("--padding is a symbol of a vocabulary; give --vocabulary FILE");
     question_.options.stop_early = !no_early_stop_;
     question_.options.cache = cache_;
     question_.shard = shard_.text();

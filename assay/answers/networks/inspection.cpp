@@ -4,11 +4,13 @@
 
 #include <assay/error.h>
 #include "assay/answers/networks/network.h"
+#include "assay/answers/tokenizer.h"
 #include "assay/inspection/requested_hypotheses.h"
 #include "assay/inspection/units/close_up.h"
 #include "assay/report/document_file.h"
 #include "assay/results/document.h"
 #include "assay/results/networks/chosen_units.h"
+#include "assay/results/networks/text_map.h"
 #include "assay/results/warnings.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
@@ -68,8 +70,26 @@ std::vector<inspection::UnitGroup> chosen_groups(const InspectionQuestion& quest
       groups.push_back(std::move(group));
   }
   if (question.units.empty()) groups = results::usual_groups(models);
+  for (std::size_t m = 0; m < models.size() && !question.units.empty(); ++m) {
+    std::vector<std::string> layers;
+    for (const inspection::UnitGroup& group : groups)
+      if (group.model == m) layers.push_back(group.layer);
+    require_views_count(*models[m].session, question.adaptation, layers);
+  }
   for (inspection::UnitGroup& group : groups) group.behaviour = behaviour_of(question);
   return groups;
+}
+
+// What tokens mean is known where texts became tokens here, or from the folder of the network.
+void take_vocabulary(InspectionQuestion& question) {
+  if (question.vocabulary.empty() && question.data && results::is_text(*question.data) &&
+      !question.models.empty())
+    question.vocabulary = tokenizer_for(question.data_spec, workbench::parse_model(question.models[0]).file);
+  if (!question.vocabulary.empty())
+    question.options.vocabulary = inspection::read_vocabulary(question.vocabulary, question.padding);
+  else if (!question.padding.empty())
+    fail(Fault::usage, "{} is a symbol of a vocabulary; give {}", About{"what fills records up", "{padding}"},
+         About{"a vocabulary", "{vocabulary=FILE}"});
 }
 
 // Completes the options.
@@ -78,8 +98,7 @@ void settle(InspectionQuestion& question, const Setting& setting) {
   options.measures.clear();
   for (const std::string& spec : split_specs(question.measures))
     options.measures.push_back(inspection::measure_choice(spec));
-  if (!question.vocabulary.empty())
-    options.vocabulary = inspection::read_vocabulary(question.vocabulary, question.padding);
+  take_vocabulary(question);
   options.align = alignment_of(question);
   options.seed = question.verification.seed = setting.seed;
   options.batch = setting.batch;

@@ -1,7 +1,10 @@
 #include "assay/answers/networks/network.h"
 
+#include <algorithm>
+
 #include <assay/error.h>
 #include <assay/model.h>
+#include "assay/engine/layers/unit_views.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::answers {
@@ -26,6 +29,18 @@ void take_record_shapes(SessionOptions& options, const std::string& text, const 
     options.record_shapes[part.substr(0, equals)] =
         parse_positive(std::string_view(part).substr(equals + 1), 'x', name, example);
   }
+}
+
+void require_views_count(const Session& session, const AdaptOptions& adaptation,
+                         std::span<const std::string> layers) {
+  if (adaptation.views.empty() || layers.empty()) return;
+  const std::vector<Layer> views = unit_view_layers(session);
+  const auto is_view = [&](const std::string& name) {
+    return std::ranges::find(views, session.layer(name).value, &Layer::value) != views.end();
+  };
+  if (std::ranges::none_of(layers, is_view))
+    fail(Fault::usage, "{} has no effect where other layers are named, and none of the views is",
+         About{"a view", "{view}"});
 }
 
 }  // namespace assay::answers

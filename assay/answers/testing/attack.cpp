@@ -135,7 +135,7 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
                 About{"", "; leave out {only-successful}"}));
   for (const attack::AttackSummary& summary : summaries) {
     if (!question.tokenizer.empty())
-      results::add_attacked_texts(document, summary, *data, question.tokenizer, question.pictures);
+      results::add_attacked_texts(document, summary, *data, question.tokenizer, question.texts);
     for (report::Picture& picture : results::draw_attacked(summary, session, *data, decision.task.get(),
                                                            question.pictures, question.folder))
       document.pictures.push_back(std::move(picture));

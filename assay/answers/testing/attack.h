@@ -19,7 +19,8 @@ struct AttackQuestion {
   std::string preset = {};                // attacks of it, and ...
   std::vector<std::string> attacks = {};  // ... further ones
   std::string folder = {};                // for the attacked records
-  std::size_t pictures = 4;               // drawn, or texts shown, of each attack
+  std::size_t pictures = 4;               // drawn of each attack
+  std::size_t texts = 20;                 // shown before and after, of each attack on tokens
   std::string tokenizer = {};             // file, for attacks on tokens that name none; empty: none
   std::string hide = {},
               appear = {};  // name or number of a class of items; empty: it is enough that some change

@@ -31,7 +31,7 @@ class OpenedNetworks {
  public:
   OpenedNetworks(const SeveralNetworks& asked, const Dataset& data, const Setting& setting,
                  Progress& progress, report::Document& document)
-      : options_(setting.session_for(&data)) {
+      : options_(setting.session_for(&data)), adaptation_(asked.adaptation) {
     for (const std::string& file : asked.files) {
       const Graph graph = read_network(file, progress);
       const std::string name = file.starts_with('@') ? graph.name() : fs::path(file).stem().string();
@@ -68,6 +68,9 @@ class OpenedNetworks {
                       const std::vector<std::string>& units, Progress& progress) {
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       options.units = results::chosen_units(units, sessions_[k]);
+      std::vector<std::string> layers;
+      for (const auto& [layer, numbers] : options.units) layers.push_back(layer);
+      require_views_count(*sessions_[k], adaptation_, layers);
       networks_[k].profile = coverage::learned_profile(*networks_[k].session, training, options, progress);
     }
   }
@@ -85,6 +88,7 @@ class OpenedNetworks {
   }
 
   SessionOptions options_;
+  AdaptOptions adaptation_;
   std::vector<std::shared_ptr<Session>> sessions_;
   std::vector<explore::ExploredNetwork> networks_;
 };

@@ -28,4 +28,21 @@ std::optional<Attention> attention_behind(const Graph& graph, ValueId value) {
   return Attention{product, weights};
 }
 
+bool weighs_last_axis(const Session& session, const Attention& attention) {
+  const auto rank = static_cast<std::int64_t>(session.shape(attention.softmax->outputs[0]).size());
+  const std::int64_t axis = attention.softmax->integer("axis", -1);
+  return axis == -1 || axis == rank - 1;
+}
+
+std::vector<Layer> layers_of_attention(const Session& session) {
+  std::vector<Layer> found;
+  for (const Layer& layer : session.layers()) {
+    const Node& node = session.graph().node(layer.node);
+    if (node.op != "MatMul") continue;
+    const auto attention = attention_behind(session.graph(), node.outputs[0]);
+    if (attention && weighs_last_axis(session, *attention)) found.push_back(layer);
+  }
+  return found;
+}
+
 }  // namespace assay

@@ -3,8 +3,10 @@
 // Attention in a graph: a product of weights, which come out of a softmax, and values.
 
 #include <optional>
+#include <vector>
 
 #include <assay/graph.h>
+#include <assay/session.h>
 
 namespace assay {
 
@@ -18,5 +20,10 @@ struct Attention {
 };
 // That which computes the value, but for movement.
 std::optional<Attention> attention_behind(const Graph& graph, ValueId value);
+
+// Whether the weights are those of the last axis, the tokens that are looked at.
+bool weighs_last_axis(const Session& session, const Attention& attention);
+// Layers that are products of such weights and values.
+std::vector<Layer> layers_of_attention(const Session& session);
 
 }  // namespace assay

@@ -1,7 +1,9 @@
 #include "assay/engine/preparation/directions.h"
 
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include <fmt/ranges.h>
@@ -28,31 +30,36 @@ NamedDirections parse_directions(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-std::map<std::string, Array> arrays_in(const NamedDirections& named) {
-  if (named.file.extension() != ".safetensors") return read_npz(named.file);
-  const Safetensors tensors{named.file};
-  std::map<std::string, Array> arrays;
-  for (const auto& [name, tensor] : tensors.tensors())
-    if (tensor.is_floating() && (named.array.empty() || name == named.array))
-      arrays.emplace(name, tensors.read(name));
-  return arrays;
+bool may_be_directions(const Shape& shape) {
+  return (shape.size() == 1 || shape.size() == 2) && element_count(shape) > 0;
 }
 
-bool holds_directions(const Array& array) {
-  return array.count() > 0 && (array.rank() == 1 || array.rank() == 2);
+// Vectors and matrices of a file, which are read when they are asked for: files of autoencoders are large.
+std::map<std::string, std::function<Array()>> arrays_in(const fs::path& file) {
+  std::map<std::string, std::function<Array()>> arrays;
+  if (file.extension() == ".safetensors") {
+    const auto tensors = std::make_shared<const Safetensors>(file);
+    for (const auto& [name, tensor] : tensors->tensors())
+      if (tensor.is_floating() && may_be_directions(tensor.shape))
+        arrays[name] = [tensors, name = name] { return tensors->read(name); };
+    return arrays;
+  }
+  const auto archive = std::make_shared<const NpzFile>(file);
+  for (const NpzEntry& entry : archive->entries())
+    if (!entry.header.is_text() && may_be_directions(entry.header.shape))
+      arrays[entry.name] = [archive, &entry] { return *npz_array(*archive, entry); };
+  return arrays;
 }
 
 }  // namespace
 
 Array read_directions(const std::string& text) {
   const NamedDirections named = parse_directions(text);
-  std::map<std::string, Array> arrays = arrays_in(named);
+  std::map<std::string, std::function<Array()>> arrays = arrays_in(named.file);
   std::vector<std::string> names;
-  for (const auto& [name, array] : arrays)
-    if (holds_directions(array)) names.push_back(name);
-  std::erase_if(arrays, [&](const auto& entry) {
-    return !holds_directions(entry.second) || (!named.array.empty() && entry.first != named.array);
-  });
+  for (const auto& [name, read] : arrays) names.push_back(name);
+  if (!named.array.empty())
+    std::erase_if(arrays, [&](const auto& entry) { return entry.first != named.array; });
   if (arrays.size() > 1)
     fail(Fault::data, "directions '{}': the file holds several arrays ({}); name one, as {}:{}", text,
          fmt::join(names, ", "), named.file.string(), names[0]);
@@ -60,7 +67,7 @@ Array read_directions(const std::string& text) {
     fail(Fault::data,
          "directions '{}': there is no such matrix, of a direction in each row (nor vector); the file has {}",
          text, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
-  const Array found = arrays.begin()->second.to(DType::float32).contiguous();
+  const Array found = arrays.begin()->second().to(DType::float32).contiguous();
   if (!has_finite_elements(found))
     fail(Fault::data, "directions '{}' hold numbers that are not finite", text);
   return found.rank() == 2 ? found : found.reshape({1, found.count()});

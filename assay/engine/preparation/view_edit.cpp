@@ -38,16 +38,6 @@ std::optional<Attention> attention_of(const Graph& graph, const Layer& layer) {
   return std::nullopt;
 }
 
-// Layers that are products of attention weights and values.
-std::vector<Layer> layers_of_attention(const Session& session) {
-  std::vector<Layer> found;
-  for (const Layer& layer : session.layers()) {
-    const Node& node = session.graph().node(layer.node);
-    if (node.op == "MatMul" && attention_behind(session.graph(), node.outputs[0])) found.push_back(layer);
-  }
-  return found;
-}
-
 // One view, as nodes.
 class ViewEdit {
  public:
@@ -120,9 +110,7 @@ class ViewEdit {
     const bool of_weights = !view_.attention.empty();
     const ValueId value = of_weights ? attention->product->inputs[0] : attention->product->outputs[0];
     const Shape& shape = session_.shape(value);
-    if (shape.size() != 4)
-      fail(Fault::usage, "view '{}': layer '{}': its attention is {}, not [records, heads, positions, ...]",
-           view_.text, layer_.name, to_string(shape));
+    require_heads(*attention, value);
     units_ = shape[1];
     positions_ = shape[2];
     const ValueId numbers = source(value, ViewSource::heads);
@@ -131,6 +119,23 @@ class ViewEdit {
     const ValueId turned =
         nodes_.add("Transpose", "by_position", {found}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
     return nodes_.add("Squeeze", "heads", {turned, nodes_.whole("heads/axis", {3})});
+  }
+
+  void require_heads(const Attention& attention, ValueId value) const {
+    if (!weighs_last_axis(session_, attention))
+      fail(Fault::usage,
+           "view '{}': layer '{}' is no attention over tokens: its softmax is along axis {} of {}, not the "
+           "last",
+           view_.text, layer_.name, attention.softmax->integer("axis", -1),
+           session_.shape(attention.softmax->outputs[0]).size());
+    const Shape& shape = session_.shape(value);
+    if (shape.size() == 4) return;
+    const std::int64_t rows = session_.record_axis(value).rows;
+    fail(Fault::usage,
+         "view '{}': layer '{}': its attention is {}{}; views of heads are of [records, heads, "
+         "positions, ...]",
+         view_.text, layer_.name, to_string(shape),
+         rows > 1 ? fmt::format(", with {} heads of each record merged into the records", rows) : "");
   }
 
   // Weights of what only fills up do not count.
@@ -208,6 +213,10 @@ class ViewEdit {
 
   // [records, units].
   ValueId over_tokens(ValueId units) {
+    if (positions_ == 0 && !view_.lens.empty())
+      fail(Fault::usage,
+           "view '{}': the decision, which a lens shows, has no positions for tokens={}; leave it out",
+           view_.text, view_.tokens);
     if (positions_ == 0)
       fail(Fault::usage, "view '{}': layer '{}' has no positions for tokens={}; it gives {} for a record",
            view_.text, layer_.name, view_.tokens, to_string(layer_.shape));
@@ -267,12 +276,26 @@ class ViewEdit {
                                                               no_value)[static_cast<std::size_t>(value)];
     const ValueId mask = input_called(decodes ? "decoder_attention_mask" : "attention_mask");
     const ValueId told = mask != no_value || decodes ? mask : tokens_input(graph_);
-    if (told == no_value || session_.shape(told).size() != 2 || session_.shape(told)[1] != positions)
-      return no_value;
+    if (told == no_value || session_.shape(told).size() != 2) return no_value;
+    const std::int64_t known = session_.shape(told)[1];
+    const bool begins_earlier = !decodes && known > positions && are_tokens(positions);
+    if (known != positions && !begins_earlier) return no_value;
     std::optional<ValueId>& real = decodes ? decoded_ : real_;
-    if (!real)
+    if (!real) {
       real = decodes ? nodes_.as_float(mask, "decoded") : assay::real_tokens(graph_, nodes_, padding_);
+      if (begins_earlier) real = of_last_tokens(*real);
+    }
     return *real;
+  }
+
+  // A mask that begins with tokens of a past ends with those of the record.
+  ValueId of_last_tokens(ValueId mask) {
+    const ValueId count = nodes_.add("Shape", "token_count", {tokens_input(graph_)},
+                                     {{"start", std::int64_t{1}}, {"end", std::int64_t{2}}});
+    return nodes_.add("Slice", "mask_of_tokens",
+                      {mask, nodes_.add("Neg", "tokens_begin", {count}),
+                       nodes_.whole("tokens_end", {std::numeric_limits<std::int64_t>::max()}),
+                       nodes_.whole("tokens_axis", {1})});
   }
 
   ValueId input_called(const char* name) const {

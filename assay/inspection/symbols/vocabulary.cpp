@@ -7,6 +7,7 @@
 
 #include <assay/error.h>
 #include <assay/inspection.h>
+#include <assay/tokenizer.h>
 #include "assay/data/files/numpy.h"
 #include "assay/inspection/symbols/text_records.h"
 #include "assay/support/conditions.h"
@@ -95,6 +96,42 @@ std::vector<std::string> from_lines(const fs::path& path) {
   return symbols;
 }
 
+// A folder, or a file whose model is an object: a symbol called "model" would have a number.
+bool is_tokenizer(const std::string& spec) {
+  std::error_code code;
+  if (fs::is_directory(spec, code)) return true;
+  if (!spec.ends_with(".json")) return false;
+  const auto json = nlohmann::json::parse(read_file(spec, 1 << 28), nullptr, false);
+  return json.is_object() && json.contains("model") && json["model"].is_object();
+}
+
+// A token that is a word by itself, which others can follow; nothing without one.
+std::optional<std::int64_t> word_of(const text::Tokenizer& tokenizer) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  for (std::int64_t id = 0; id < static_cast<std::int64_t>(tokenizer.numbers()); ++id) {
+    const auto token = tokenizer.token(id);
+    if (!token || token->empty() || tokenizer.is_special(id) || !std::ranges::all_of(*token, is_letter))
+      continue;
+    if (tokenizer.decode(std::span(&id, 1)) == *token) return id;
+  }
+  return std::nullopt;
+}
+
+// What each token adds to a text: with the space before its word, and without the marks of its vocabulary.
+std::vector<std::string> symbols_of(const text::Tokenizer& tokenizer) {
+  const auto word = word_of(tokenizer);
+  const std::string front = word ? tokenizer.decode(std::span(&*word, 1)) : std::string();
+  std::vector<std::string> symbols;
+  for (std::int64_t id = 0; id < static_cast<std::int64_t>(tokenizer.numbers()); ++id) {
+    symbols.push_back(tokenizer.token(id).value_or(""));
+    if (!word) continue;
+    const std::vector<std::int64_t> both{*word, id};
+    const std::string text = tokenizer.decode(both, true);
+    if (text.starts_with(front)) symbols.back() = text.substr(front.size());
+  }
+  return symbols;
+}
+
 std::int64_t token_of(const std::vector<std::string>& symbols, const std::string& text) {
   const auto found = std::ranges::find(symbols, text);
   if (found != symbols.end()) return found - symbols.begin();
@@ -106,7 +143,20 @@ std::int64_t token_of(const std::vector<std::string>& symbols, const std::string
 
 }  // namespace
 
+namespace {
+
+Vocabulary vocabulary_of(const text::Tokenizer& tokenizer, const std::string& padding) {
+  Vocabulary vocabulary{.symbols = symbols_of(tokenizer), .padding = tokenizer.padding()};
+  if (padding.empty()) return vocabulary;
+  vocabulary.padding = tokenizer.id(padding);
+  if (!vocabulary.padding) vocabulary.padding = token_of(vocabulary.symbols, padding);
+  return vocabulary;
+}
+
+}  // namespace
+
 Vocabulary read_vocabulary(const std::string& spec, const std::string& padding) {
+  if (is_tokenizer(spec)) return vocabulary_of(text::Tokenizer(fs::path(spec)), padding);
   Vocabulary vocabulary;
   const bool array = spec.find(".npz:") != std::string::npos;
   if (array)

@@ -166,9 +166,15 @@ std::vector<inspection::UnitGroup> usual_groups(const std::vector<inspection::In
   std::vector<inspection::UnitGroup> groups;
   for (std::size_t m = 0; m < models.size(); ++m) {
     std::vector<Layer> layers = unit_view_layers(*models[m].session);
-    if (layers.empty())
-      std::ranges::copy_if(models[m].session->layers(), std::back_inserter(layers), &Layer::carries_weights);
-    for (const Layer& layer : layers) groups.push_back({layer.name, m, layer.name});
+    const std::vector<Layer>& all = models[m].session->layers();
+    const auto take = [&](auto counts) {
+      if (layers.empty()) std::ranges::copy_if(all, std::back_inserter(layers), counts);
+    };
+    // Products of two activations have none.
+    take([](const Layer& layer) { return layer.carries_weights && layer.parameters > 0; });
+    take(&Layer::carries_weights);
+    for (const Layer& layer : layers)
+      groups.push_back({.name = layer.name, .model = m, .layer = layer.name, .usual = true});
   }
   return groups;
 }

@@ -125,13 +125,12 @@ std::size_t letters_of(const std::string& text) {
                       [](std::ptrdiff_t sum, char32_t code) { return sum + (code >= first_wide ? 2 : 1); }));
 }
 
-// Red for the decision, blue against it, white says nothing.
+}  // namespace
+
 std::string shade_colour(double share) {
   const auto faded = static_cast<int>(255 * (1 - std::sqrt(std::min(1.0, std::abs(share)))));
   return fmt::format("rgb({},{},{})", share >= 0 ? 255 : faded, faded, share >= 0 ? faded : 255);
 }
-
-}  // namespace
 
 std::string shaded_line(std::span<const ShadedWord> words) {
   constexpr std::array<std::string_view, 8> bars{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

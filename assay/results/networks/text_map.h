@@ -21,6 +21,9 @@ struct ShadedWord {
   double share = 0;
 };
 
+// Of SVG: red for 1, blue for -1, white for 0.
+std::string shade_colour(double share);
+
 // "a▁ good█ film▃ bad-▅": each word with a bar as high as its share, a minus before it where it speaks
 // against.
 std::string shaded_line(std::span<const ShadedWord> words);

@@ -66,6 +66,8 @@ class Source {
   // Records with several inputs: the name of the first, and the others, which are delivered as they are.
   virtual std::string input_name() const { return {}; }
   virtual std::vector<InputFacts> others() const { return {}; }
+  // Whether a network takes of the others only those that it has; descriptions are silent about them.
+  virtual bool others_are_optional() const { return false; }
   // As read(), of the input at this place in others().
   virtual void read_other(std::size_t, std::size_t, void*) const {}
   virtual std::string format() const = 0;  // "IDX"

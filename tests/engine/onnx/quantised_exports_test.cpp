@@ -147,7 +147,7 @@ TEST(QuantisedExports, ProductsThatQuantiseOnTheWay) {
 }
 
 TEST(QuantisedExports, OthersOfTheDomainAreRefused) {
-  OnnxFile file = around("QLinearWhere", {"q"}, {-1, 2});
+  OnnxFile file = around("QLinearReduceMean", {"q"}, {-1, 2});
   expect_error(Fault::unsupported, {"'middle'", "com.microsoft"}, [&] { file.read(); });
 }
 

@@ -120,6 +120,15 @@ void quantised_pair(Upgrade& u) {
   u.node.inputs = {dequantised(u, "a", a, 0), dequantised(u, "b", b, 0)};
 }
 
+// (condition, x, y, result)
+void quantised_choice(Upgrade& u) {
+  u.require_inputs({0});
+  const Quantised x = quantised_input(u, 1), y = quantised_input(u, 4);
+  quantise_behind(u, 7);
+  u.node.op = "Where";
+  u.node.inputs = {u.node.inputs[0], dequantised(u, "x", x, 0), dequantised(u, "y", y, 0)};
+}
+
 // (x, result)
 void quantised_single(Upgrade& u) {
   const Quantised x = quantised_input(u, 0);
@@ -286,6 +295,7 @@ constexpr QuantisedRule quantised_rules[] = {
     {"QLinearMul", true, quantised_pair},
     {"QLinearSigmoid", true, quantised_single},
     {"QLinearSoftmax", true, quantised_softmax},
+    {"QLinearWhere", true, quantised_choice},
     {"QuantizeLinear", true, quantise_to_declared_type},
 };
 

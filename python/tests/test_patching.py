@@ -1,0 +1,242 @@
+"""Activation patching and heads taken out, against a plain writing in NumPy."""
+
+import json
+
+import numpy as np
+import pytest
+from test_unit_views import HEADS, LENGTH, RECORDS, SIZE, VOCABULARY, WIDTH, weights, write
+
+import assay
+
+NORMAL = 1.959963984540054
+
+
+def forward(ids, mask, change=lambda name, value: value):
+    """Scores; `change` may put other values in the place of layers."""
+    w = {name: values.astype(np.float64) for name, values in weights().items()}
+    x = w["word"][ids]
+    q, k, v = ((x @ w[role]).reshape(*ids.shape, HEADS, SIZE).swapaxes(1, 2) for role in "qkv")
+    scores = q @ k.swapaxes(2, 3) * SIZE**-0.5 + (1 - mask)[:, None, None, :] * -1e9
+    attention = np.exp(scores - scores.max(-1, keepdims=True))
+    mixed = change("mixed", attention / attention.sum(-1, keepdims=True) @ v)
+    stream = change("stream", x + mixed.swapaxes(1, 2).reshape(*ids.shape, WIDTH) @ w["o"])
+    out = change("out", stream + np.maximum(stream @ w["up"] + w["bias"], 0) @ w["down"])
+    return (out * mask[..., None]).sum(1) @ w["head"]
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("patching")
+    write(folder / "net.onnx")
+    rng = np.random.default_rng(8)
+    clean = rng.integers(1, VOCABULARY, size=(RECORDS, LENGTH))
+    corrupted = clean.copy()
+    corrupted[:, 2:4] = rng.integers(1, VOCABULARY, size=(RECORDS, 2))
+    mask = np.ones_like(clean)
+    mask[::4, -1] = 0
+    clean, corrupted = clean * mask, corrupted * mask
+    for name, ids in (("clean", clean), ("corrupted", corrupted)):
+        np.savez(folder / f"{name}.npz", input_ids=ids, attention_mask=mask)
+    return folder, clean, corrupted, mask
+
+
+def layers_of(ids, mask):
+    seen = {}
+    forward(ids, mask, lambda name, value: seen.setdefault(name, value))
+    return seen
+
+
+def made_good(giving, receiving, mask, layer, index):
+    """Share with its interval, and decisions turned, of a site given as an index behind the records."""
+    there, here = forward(giving, mask), forward(receiving, mask)
+    a, b, rows = there.argmax(1), here.argmax(1), np.arange(len(giving))
+    source = layers_of(giving, mask)[layer]
+
+    def change(name, value):
+        if name != layer:
+            return value
+        value = value.copy()
+        value[(slice(None), *index)] = source[(slice(None), *index)]
+        return value
+
+    patched = forward(receiving, mask, change)
+    score = lambda scores: scores[rows, a] - scores[rows, b]  # noqa: E731
+    counts = a != b
+    above, below = (score(patched) - score(here))[counts], (score(there) - score(here))[counts]
+    share, n = above.sum() / below.sum(), counts.sum()
+    half = NORMAL * np.sqrt(((above - share * below) ** 2).sum() * n / (n - 1)) / abs(below.sum())
+    return counts.sum(), share, share - half, share + half, (patched.argmax(1) == a)[counts].sum()
+
+
+def expect_row(row, wanted):
+    _, share, low, high, turned = wanted
+    assert [row["share"], row["low"], row["high"]] == pytest.approx([share, low, high], abs=1e-4)
+    assert row["turned"] == turned
+
+
+@pytest.mark.parametrize("into_clean", [False, True])
+def test_sites_make_good_what_numpy_says(pairs, into_clean):
+    folder, clean, corrupted, mask = pairs
+    giving, receiving = (corrupted, clean) if into_clean else (clean, corrupted)
+    found = assay.patch(folder / "net.onnx", folder / "clean.npz", folder / "corrupted.npz", positions=True, into_clean=into_clean)
+    rows = found.table("patches").rows
+    assert {row["layer"] for row in rows} == {"stream", "out", "mixed"}
+    assert len(rows) == (2 + HEADS) * LENGTH
+    for row in rows:
+        index = (row["position"],) if row["head"] is None else (row["head"], row["position"])
+        wanted = made_good(giving, receiving, mask, row["layer"], index)
+        expect_row(row, wanted)
+        assert found.facts["counted"] == wanted[0]
+    best = found.table("strongest").rows
+    assert [row["share"] for row in best] == sorted((row["share"] for row in rows), reverse=True)[:20]
+
+
+def test_heads_and_layers_as_a_whole(pairs):
+    folder, clean, corrupted, mask = pairs
+    found = assay.patch(folder / "net.onnx", folder / "clean.npz", folder / "corrupted.npz", heads=True, layer=["stream"])
+    rows = {(row["layer"], row["head"]): row for row in found.table("patches").rows}
+    assert set(rows) == {("stream", None), *(("mixed", head) for head in range(HEADS))}
+    for head in range(HEADS):
+        expect_row(rows["mixed", head], made_good(clean, corrupted, mask, "mixed", (head,)))
+    expect_row(rows["stream", None], made_good(clean, corrupted, mask, "stream", (slice(None),)))
+    assert rows["stream", None]["share"] == pytest.approx(1, abs=1e-4)
+
+
+def test_maps_are_drawn(pairs, tmp_path):
+    folder, *_ = pairs
+    found = assay.patch(folder / "net.onnx", folder / "clean.npz", folder / "corrupted.npz", positions=True, out=str(tmp_path / "maps"))
+    layers, heads = ((tmp_path / "maps" / f"patched-{kind}.svg").read_text() for kind in ("layers", "heads"))
+    assert layers.count("<rect") == 1 + 2 * LENGTH and heads.count("<rect") == 1 + HEADS * LENGTH
+    assert "mixed head 1" in heads and ">stream<" in layers
+    assert len(json.loads(found.to_json())["pictures"]) == 2
+
+
+@pytest.mark.parametrize("instead", ["zero", "mean"])
+def test_heads_are_taken_out(pairs, instead):
+    folder, clean, _, mask = pairs
+    found = assay.patch(folder / "net.onnx", folder / "clean.npz", ablate=instead, controls=19)
+    intact = forward(clean, mask)
+    decided, rows = intact.argmax(1), np.arange(RECORDS)
+
+    def lead(scores):
+        others = scores.copy()
+        others[rows, decided] = -np.inf
+        return scores[rows, decided] - others.max(1)
+
+    def without(head):
+        def change(name, value):
+            if name == "mixed":
+                value = value.copy()
+                value[:, head] = 0 if instead == "zero" else value[:, head].mean(0)
+            return value
+
+        return forward(clean, mask, change)
+
+    for row in found.table("ablated_heads").rows:
+        scores = without(row["head"])
+        lost, whole = lead(intact) - lead(scores), lead(intact)
+        share = lost.sum() / whole.sum()
+        half = NORMAL * np.sqrt(((lost - share * whole) ** 2).sum() * RECORDS / (RECORDS - 1)) / whole.sum()
+        assert [row["share"], row["low"], row["high"]] == pytest.approx([share, share - half, share + half], abs=1e-4)
+        assert row["turned"] == (scores.argmax(1) != decided).sum()
+        assert 0.05 <= row["p"] <= 1 and np.isfinite(row["control"])
+
+
+def test_controls_take_out_as_much_as_a_head(pairs):
+    """With heads that each fill the attention there would be one choice only: the same draws, so the same figures."""
+    folder, *_ = pairs
+    found = [assay.patch(folder / "net.onnx", folder / "clean.npz", ablate="zero", controls=5, seed=seed).table("ablated_heads").rows for seed in (1, 1, 2)]
+    assert found[0] == found[1] and found[0][0]["control"] != found[2][0]["control"]
+
+
+def test_one_output_is_the_score(pairs, tmp_path):
+    onnx = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    folder, clean, corrupted, mask = pairs
+    model = onnx.load(folder / "net.onnx")
+    for tensor in model.graph.initializer:
+        if tensor.name == "head":
+            tensor.CopyFrom(onnx.numpy_helper.from_array(weights()["head"][:, :1] - weights()["head"][:, 1:2], "head"))
+    model.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 1
+    onnx.save(model, tmp_path / "one.onnx")
+    found = assay.patch(tmp_path / "one.onnx", folder / "clean.npz", folder / "corrupted.npz", layer="stream", positions=True)
+    there, here = (np.subtract(*forward(ids, mask)[:, :2].T) for ids in (clean, corrupted))
+    counts = (there > 0) != (here > 0)
+    assert found.facts["counted"] == counts.sum()
+    source = layers_of(clean, mask)["stream"]
+
+    def change(name, value):
+        if name == "stream":
+            value = value.copy()
+            value[:, 2] = source[:, 2]
+        return value
+
+    patched = np.subtract(*forward(corrupted, mask, change)[:, :2].T)
+    sign = np.sign(there - here)[counts]
+    wanted = ((patched - here)[counts] * sign).sum() / ((there - here)[counts] * sign).sum()
+    assert found.table("patches").rows[2]["share"] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_what_cannot_be_patched_is_said(pairs, inside, tmp_path):
+    folder, clean, corrupted, mask = pairs
+    net, ours, theirs = folder / "net.onnx", folder / "clean.npz", folder / "corrupted.npz"
+    with pytest.raises(assay.UsageError, match="which runs"):
+        assay.patch(net, ours)
+    with pytest.raises(assay.UsageError, match="positions has no effect without corrupted"):
+        assay.patch(net, ours, ablate="zero", positions=True)
+    with pytest.raises(assay.UsageError, match="controls has no effect without ablate"):
+        assay.patch(net, ours, theirs, controls=3)
+    with pytest.raises(assay.AssayError, match="not pairs: 40 records and 9"):
+        assay.patch(net, ours, f"{theirs}[:9]")
+    with pytest.raises(assay.DataError, match="none of 40 pairs decides differently"):
+        assay.patch(net, ours, ours)
+    with pytest.raises(assay.UsageError, match="has no attention"):
+        assay.patch("net.onnx", "test.npz", ablate="zero")
+    with pytest.raises(assay.UsageError, match="no layer that is patched has positions"):
+        assay.patch("net.onnx", "test.npz[:9]", "test.npz[9:18]", layer="-1", positions=True)
+    np.savez(tmp_path / "long.npz", input_ids=np.ones((RECORDS, 9), int), attention_mask=np.ones((RECORDS, 9), int))
+    with pytest.raises(assay.AssayError, match="say the same length= for both"):
+        assay.patch(net, ours, tmp_path / "long.npz")
+
+
+def test_a_model_of_language_needs_a_decision(program, tmp_path):
+    """And with one its tokens are patched as PyTorch patches them."""
+    transformers, torch = (pytest.importorskip(name, reason=f"SKIPPED: the package {name} is not there") for name in ("transformers", "torch"))
+    pytest.importorskip("onnxscript", reason="SKIPPED: the package onnxscript is not there")
+    torch.manual_seed(2)
+    config = transformers.GPT2Config(n_embd=16, n_layer=2, n_head=4, n_positions=24, vocab_size=VOCABULARY, bos_token_id=2, eos_token_id=3)
+    config.initializer_range = 0.5
+    model = transformers.GPT2LMHeadModel(config).eval()
+    torch.nn.init.normal_(model.transformer.wte.weight, std=0.5)
+    assay.load(model).save(tmp_path / "net.onnx")
+    rng = np.random.default_rng(1)
+    clean = rng.integers(1, VOCABULARY, (12, 6))
+    corrupted = clean.copy()
+    corrupted[:, 3] = rng.integers(1, VOCABULARY, 12)
+    for name, ids in (("clean", clean), ("corrupted", corrupted)):
+        np.savez(tmp_path / f"{name}.npz", input_ids=ids, attention_mask=np.ones_like(ids))
+    with pytest.raises(assay.UsageError, match="needs decision=position=last"):
+        assay.patch(tmp_path / "net.onnx", tmp_path / "clean.npz", tmp_path / "corrupted.npz")
+    found = assay.patch(tmp_path / "net.onnx", tmp_path / "clean.npz", tmp_path / "corrupted.npz", decision="position=last", positions=True)
+    block = model.transformer.h[0]
+    kept = {}
+    with torch.no_grad():
+        ids = [torch.tensor(rows) for rows in (clean, corrupted)]
+        keep = block.register_forward_hook(lambda module, given, out: kept.update(out=out[0] if isinstance(out, tuple) else out))
+        there = model(input_ids=ids[0]).logits[:, -1].numpy()
+        keep.remove()
+        here = model(input_ids=ids[1]).logits[:, -1].numpy()
+
+        def change(module, given, out):
+            value = (out[0] if isinstance(out, tuple) else out).clone()
+            value[:, 3] = kept["out"][:, 3]
+            return (value, *out[1:]) if isinstance(out, tuple) else value
+
+        hook = block.register_forward_hook(change)
+        patched = model(input_ids=ids[1]).logits[:, -1].numpy()
+        hook.remove()
+    a, b, rows = there.argmax(1), here.argmax(1), np.arange(12)
+    counts, score = a != b, lambda scores: scores[rows, a] - scores[rows, b]
+    assert counts.any()
+    wanted = (score(patched) - score(here))[counts].sum() / (score(there) - score(here))[counts].sum()
+    shares = [row["share"] for row in found.table("patches").rows if row["position"] == 3 and row["head"] is None]
+    assert any(share == pytest.approx(wanted, abs=1e-3) for share in shares)
