@@ -1,7 +1,8 @@
 #include "assay/results/networks/patching.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,36 +14,21 @@
 namespace assay::results {
 namespace {
 
+using inspection::AblatedHead;
 using inspection::PatchEffect;
 using inspection::PatchSite;
 
 const std::string patching_page = "docs/patching.md";
 
-report::Cell place_cell(const std::optional<std::int64_t>& place) {
-  return place ? report::Cell(*place) : report::Cell();
-}
-
-report::Table effects_table(std::string id, std::string title, const std::string& share) {
-  return {.id = std::move(id),
-          .title = std::move(title),
-          .columns = {{"layer", "layer"},
-                      {"head", "head", Kind::count},
-                      {"position", "position", Kind::count},
-                      {"share", share, Kind::percent},
-                      {"low", "from", Kind::percent},
-                      {"high", "to", Kind::percent},
-                      {"turned", "decisions turned", Kind::count}},
-          .rows = {}};
-}
-
-std::vector<report::Cell> effect_row(const PatchEffect& effect) {
-  return {effect.site.layer,
-          place_cell(effect.site.head),
-          place_cell(effect.site.position),
-          effect.share,
-          effect.low,
-          effect.high,
-          report::count_cell(effect.turned)};
+report::Table effects_table(std::string id, std::string title, std::span<const PatchEffect> effects) {
+  return table_of(std::move(id), std::move(title), effects,
+                  {{"layer", [](auto& effect) { return effect.site.layer; }},
+                   {"head", [](auto& effect) { return effect.site.head; }},
+                   {"position", [](auto& effect) { return effect.site.position; }},
+                   {"share", "made good", Kind::percent, &PatchEffect::share},
+                   {"low", "from", Kind::percent, &PatchEffect::low},
+                   {"high", "to", Kind::percent, &PatchEffect::high},
+                   {"turned", "decisions turned", &PatchEffect::turned}});
 }
 
 std::string site_in_words(const PatchSite& site) {
@@ -138,13 +124,9 @@ report::Document document_of(const inspection::Patching& found, const inspection
                     count_fact("counted", "of them with different decisions, which count", found.counted),
                     {"difference", "difference of the score, mean", found.difference, Kind::number, 4},
                     {"into", "activations go into", std::string(into) + " runs"}};
-  report::Table best = effects_table("strongest", "Strongest sites", "made good"),
-                all = effects_table("patches", "All sites", "made good");
-  for (std::size_t i = 0; i < std::min(top, strongest.size()); ++i)
-    best.rows.push_back(effect_row(strongest[i]));
-  for (const PatchEffect& effect : found.effects) all.rows.push_back(effect_row(effect));
-  all.detail = true;
-  document.tables = {std::move(best), std::move(all)};
+  document.tables = {effects_table("strongest", "Strongest sites",
+                                   std::span(strongest).first(std::min(top, strongest.size()))),
+                     detailed(effects_table("patches", "All sites", found.effects))};
   document.definitions = {
       {"made good",
        fmt::format(
@@ -167,37 +149,34 @@ report::Document document_of(const inspection::Patching& found, const inspection
 
 report::Document document_of(const inspection::Ablation& found, const inspection::AblationOptions& options,
                              const Graph& network) {
-  report::Table table{.id = "ablated_heads",
-                      .title = "Heads taken out, each by itself",
-                      .columns = {{"layer", "layer"},
-                                  {"head", "head", Kind::count},
-                                  {"share", "lead lost", Kind::percent},
-                                  {"low", "from", Kind::percent},
-                                  {"high", "to", Kind::percent},
-                                  {"turned", "decisions turned", Kind::count},
-                                  {"control", "lost by controls", Kind::percent},
-                                  {"p", "p", Kind::number, 4}},
-                      .rows = {}};
-  const inspection::AblatedHead* most = &found.heads.at(0);
-  for (const inspection::AblatedHead& head : found.heads) {
-    if (head.effect.share > most->effect.share) most = &head;
-    const bool controlled = options.controls > 0;
-    table.rows.push_back({head.effect.site.layer, place_cell(head.effect.site.head), head.effect.share,
-                          head.effect.low, head.effect.high, report::count_cell(head.effect.turned),
-                          controlled ? report::Cell(head.control) : report::Cell(),
-                          controlled ? report::Cell(head.p) : report::Cell()});
-  }
+  const auto of_effect = [](auto get) {
+    return [get](const AblatedHead& head) { return std::invoke(get, head.effect); };
+  };
+  const auto if_controlled = [controlled = options.controls > 0](double AblatedHead::*get) {
+    return [=](const AblatedHead& head) { return controlled ? std::optional(head.*get) : std::nullopt; };
+  };
+  const AblatedHead& most =
+      *std::ranges::max_element(found.heads, {}, [](const AblatedHead& head) { return head.effect.share; });
   report::Document document;
   document.headline = fmt::format("{}: without {} the lead of decisions is {} less, over {} of {} records",
-                                  network.name(), site_in_words(most->effect.site),
-                                  report::percent(most->effect.share), found.counted, found.records);
+                                  network.name(), site_in_words(most.effect.site),
+                                  report::percent(most.effect.share), found.counted, found.records);
   document.facts = {
       count_fact("records", "records", found.records),
       count_fact("with_scores", "of them with finite scores", found.counted),
       {"lead", "lead of the decided class, mean", found.lead, Kind::number, 4},
       {"instead", "heads give instead", std::string(options.mean ? "their mean over the records" : "0")},
       count_fact("controls", "controls of each attention", options.controls)};
-  document.tables = {std::move(table)};
+  document.tables = {
+      table_of("ablated_heads", "Heads taken out, each by itself", found.heads,
+               {{"layer", [](auto& head) { return head.effect.site.layer; }},
+                {"head", [](auto& head) { return head.effect.site.head; }},
+                {"share", "lead lost", Kind::percent, of_effect(&PatchEffect::share)},
+                {"low", "from", Kind::percent, of_effect(&PatchEffect::low)},
+                {"high", "to", Kind::percent, of_effect(&PatchEffect::high)},
+                {"turned", "decisions turned", of_effect(&PatchEffect::turned)},
+                {"control", "lost by controls", Kind::percent, if_controlled(&AblatedHead::control)},
+                {"p", 4, if_controlled(&AblatedHead::p)}})};
   document.definitions = {
       {"lead lost",
        "of the lead of the decided class over the next (with one output, of its distance from the "
