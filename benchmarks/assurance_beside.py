@@ -4,7 +4,7 @@ Each job is a ratio of processor seconds of whole commands, children included, s
 little:
 
 autoattack   the preset's attacks on records beside torchattacks' AutoAttack (standard) on the same LeNet-5: theirs / ours
-drop-curve   fifteen severities of PGD in one command, beside fifteen commands of one severity: ours / theirs
+drop-curve   fifteen severities of PGD and of corruptions in one command, beside fifteen commands of one: ours / theirs
 intervals    interval bounds of records beside their forward passes, both without what a command costs by itself
 selftest     seconds of `assay selftest`
 
@@ -76,10 +76,14 @@ def autoattack(folder, options):
 
 def drop_curve(folder, options):
     given = ("net.onnx", "test.npz,range=0:1")
-    curve = ("robust", *given, "--along", "pgd[eps=0.02:0.3:0.02]")
-    together, nested = assay(folder, *curve)[0], assay(folder, *curve, "--nested")[0]
-    alone = sum(assay(folder, "robust", *given, "--along", f"pgd[eps=0/{0.02 * i:.2f}]")[0] for i in range(1, 16))
-    print(f"drop-curve {together / alone:.2f} of fifteen commands, nested {nested / alone:.2f}: {together:.1f} s, {nested:.1f} s and {alone:.1f} s")
+    for attack, option, step in (("pgd", "eps", 0.02), ("noise", "sigma", 0.05), ("rotation", "amount", 5)):
+        severities = [f"{step * i:.2f}" for i in range(1, 16)]
+        curve = ("robust", *given, "--along", f"{attack}[{option}={'/'.join(severities)}]")
+        alone = sum(assay(folder, "robust", *given, "--along", f"{attack}[{option}=0/{one}]")[0] for one in severities)
+        ways = {"together": ()} | ({"independent": ("--independent",)} if attack == "pgd" else {})
+        for name, flags in ways.items():
+            ours = assay(folder, *curve, *flags)[0]
+            print(f"drop-curve {attack} {name}: {ours / alone:.2f} of fifteen commands, {ours:.1f} s and {alone:.1f} s")
 
 
 def intervals(folder, options):

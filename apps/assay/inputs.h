@@ -12,6 +12,7 @@
 #include "apps/assay/adaptation.h"
 #include "apps/assay/command.h"
 #include "assay/answers/accuracy.h"
+#include "assay/answers/networks/network.h"
 #include "assay/answers/setting.h"
 
 namespace assay::app {
@@ -32,7 +33,7 @@ class ModelInput {
   const FileForm& form() const { return form_; }
   const std::string& path() const { return path_; }
   // For further networks that are read as this one.
-  AdaptOptions adaptation() const { return adaptation_.options(); }
+  answers::ReadingOptions reading() const { return {adaptation_.options(), input_shape_}; }
 
  private:
   std::string path_, input_shape_;

@@ -2,6 +2,7 @@
 
 #include <assay/error.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <stdexcept>
 
 #include <assay/dataset.h>
@@ -81,16 +82,18 @@ AttackedBatch batch_from(std::string_view bytes, std::size_t record_bytes) {
   return from_json(from_bytes(bytes), record_bytes);
 }
 
-std::vector<AttackedBatch> batches_of(const Journal& journal, std::size_t size, std::size_t record_bytes) {
+std::vector<AttackedBatch> batches_of(const Journal& journal, std::span<const std::size_t> candidates,
+                                      std::size_t record_bytes) {
   std::vector<AttackedBatch> batches;
   std::size_t walked = 0;
   try {
     for (const Journal::Entry& entry : journal.found()) {
       batches.push_back(batch_from(entry.bytes, record_bytes));
       const std::size_t begin = walked, end = begin + batches.back().walked;
-      if (end < begin || end > size) throw std::runtime_error("it has more records than the data set");
+      if (end < begin || end > candidates.size())
+        throw std::runtime_error("it has more records than the data set");
       for (const Record& record : batches.back().records) {
-        if (record.original < begin || record.original >= end)
+        if (!std::ranges::binary_search(candidates.subspan(begin, end - begin), record.original))
           throw std::runtime_error("its records are not those of its batches");
       }
       walked = end;

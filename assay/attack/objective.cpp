@@ -5,9 +5,12 @@
 #include <assay/array_math.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
+#include "assay/engine/elements.h"
 #include "assay/engine/evaluation/cross_entropy.h"
 
 namespace assay::attack {
@@ -69,10 +72,19 @@ Array rivals_of(const AttackProblem& problem, std::size_t most) {
 }
 
 Array margin(const AttackProblem& problem, const Array& scores) {
-  const Array index = (problem.targeted() ? problem.targets : problem.labels).unsqueeze(1);
-  const Array own = scores.gather(1, index).squeeze(1);
-  const Array best = array::scatter(scores, 1, index, -std::numeric_limits<float>::infinity()).amax(1);
-  return problem.targeted() ? best - own : own - best;
+  const std::vector<float> all = floats_of(scores);
+  const auto classes = static_cast<std::size_t>(scores.size(1));
+  const std::vector<std::int64_t> wanted = classes_of(problem);
+  std::vector<float> found;
+  for (std::size_t row = 0; row < wanted.size(); ++row) {
+    const std::span<const float> of_row = std::span(all).subspan(row * classes, classes);
+    const auto own = static_cast<std::size_t>(wanted[row]);
+    float best = -std::numeric_limits<float>::infinity();
+    for (std::size_t c = 0; c < classes && !std::isnan(best); ++c)
+      if (c != own && !(of_row[c] <= best)) best = of_row[c];
+    found.push_back(problem.targeted() ? best - of_row[own] : of_row[own] - best);
+  }
+  return array::tensor(found);
 }
 
 }  // namespace assay::attack

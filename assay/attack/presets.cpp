@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include <assay/attack.h>
+#include "assay/attack/presets.h"
 
 namespace assay::attack {
 
@@ -30,6 +31,8 @@ Catalogue<Preset>& presets() {
       });
   return all;
 }
+
+bool judges_together(std::string_view preset) { return preset == "autoattack"; }
 
 std::vector<Spec> parse_attacks(const std::string& text) {
   std::vector<Spec> specs;

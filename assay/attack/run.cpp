@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <optional>
 #include <span>
 
@@ -42,6 +41,13 @@ AttackOptions with_levels(AttackOptions options, const Session& session, const D
   return options;
 }
 
+std::vector<std::size_t> those_not_left_out(std::size_t records, const std::set<std::size_t>& left_out) {
+  std::vector<std::size_t> rest;
+  for (std::size_t record = 0; record < records; ++record)
+    if (!left_out.contains(record)) rest.push_back(record);
+  return rest;
+}
+
 class Run {
  public:
   Run(const Session& session, DatasetPtr dataset, const AttackChoice& choice, const AttackOptions& options)
@@ -51,6 +57,7 @@ class Run {
         spec_(whole_spec(choice)),
         attack_(make_attack(choice)),
         tokens_(std::dynamic_pointer_cast<const TokenAttack>(attack_) != nullptr),
+        candidates_(those_not_left_out(dataset_->size(), options.left_out)),
         preparation_(session, *dataset_,
                      {options.seed, options.margin,
                       spec_.options.contains("target") ? spec_.options.at("target") : "none", options.task,
@@ -72,10 +79,9 @@ class Run {
     summary_.data = spec_of_file(file, *dataset_, type_);
     if (!options_.journal.empty() && ranks().first()) go_on(progress);
     broadcast(summary_.walked);
-    std::vector<std::size_t> rest(dataset_->size() - summary_.walked);
-    std::iota(rest.begin(), rest.end(), summary_.walked);
     try {
-      search_all(std::move(rest), progress);
+      search_all({candidates_.begin() + static_cast<std::ptrdiff_t>(summary_.walked), candidates_.end()},
+                 progress);
     } catch (const Error& error) {
       if (error.fault() != Fault::interrupted || !journal_) throw;
       fail(Fault::interrupted, "{}; the same command goes on from {}", error.message(),
@@ -95,8 +101,7 @@ class Run {
   // Takes what an earlier run has finished.
   void go_on(Progress& progress) {
     journal_.emplace(options_.journal, journal_key(session_, *dataset_, spec_, options_));
-    for (const AttackedBatch& batch : batches_of(*journal_, dataset_->size(), set_.record_bytes()))
-      take(batch);
+    for (const AttackedBatch& batch : batches_of(*journal_, candidates_, set_.record_bytes())) take(batch);
     if (summary_.walked > 0)
       progress.notice(fmt::format("{}: going on from {}, {} records are done", spec_.name,
                                   options_.journal.string(), summary_.walked));
@@ -133,10 +138,7 @@ class Run {
   // Attacks the records of a batch that are worth it.
   AttackedBatch search(const Batch& batch) const {
     const AttackProblem all = preparation_.problem(batch);
-    std::vector<std::int64_t> rows = preparation_.attackable(batch, all, !options_.all);
-    std::erase_if(rows, [&](std::int64_t row) {
-      return options_.left_out.contains(batch.indices[static_cast<std::size_t>(row)]);
-    });
+    const std::vector<std::int64_t> rows = preparation_.attackable(batch, all, !options_.all);
     AttackedBatch result{
         .walked = batch.indices.size(), .seconds = 0, .endings = {}, .records = {}, .inputs = {}};
     if (rows.empty()) return result;
@@ -218,6 +220,7 @@ class Run {
   Spec spec_;
   std::shared_ptr<const Attack> attack_;
   bool tokens_;
+  std::vector<std::size_t> candidates_;  // records that are not left out, so that batches are full
   Preparation preparation_;
   DType type_;
   AdversarialSet set_;

@@ -228,8 +228,8 @@ class Certification {
 
 }  // namespace
 
-std::vector<RecordBounds> certify(const Session& session, DatasetPtr dataset, const CertifyOptions& options,
-                                  Progress& progress) {
+std::vector<RecordBounds> certify(const Session& session, const DatasetPtr& dataset,
+                                  const CertifyOptions& options, Progress& progress) {
   if (options.attack != "none") {
     const Spec spec = parse_spec("attack", options.attack);
     const attack::AttackInfo& info = attack::attacks().find(spec.name);
@@ -240,7 +240,7 @@ std::vector<RecordBounds> certify(const Session& session, DatasetPtr dataset, co
   return Certification(session, dataset, options).run(progress);
 }
 
-Query query_of(const Session& session, DatasetPtr dataset, std::size_t record, double radius) {
+Query query_of(const Session& session, const DatasetPtr& dataset, std::size_t record, double radius) {
   const attack::Preparation preparation(session, *dataset, {});
   require_classes(preparation);
   const std::size_t index[] = {record};

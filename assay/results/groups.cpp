@@ -211,16 +211,25 @@ void add_groups(report::Document& document, const Dataset& data, std::span<const
   for (const FigureByGroup& by : figures) document.definitions.push_back(definition_of(by));
 }
 
+report::Measurement nothing_counted(report::Measurement figure) {
+  figure.value = std::numeric_limits<double>::quiet_NaN();
+  figure.covered = figure.coverable = "0";
+  return figure;
+}
+
 std::vector<report::Measurement> measurements_of(std::span<const Group> groups, const FigureByGroup& figure) {
   std::vector<report::Measurement> all;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const GroupFigure& of_group = figure.figures[g];
-    if (!of_group.value) continue;
     report::Measurement m;
     m.criterion = figure.name;
     m.context = groups[g].name();
-    m.value = *of_group.value;
     m.higher_is_better = figure.higher_is_better;
+    if (!of_group.value) {
+      all.push_back(nothing_counted(std::move(m)));
+      continue;
+    }
+    m.value = *of_group.value;
     if (figure.counted) {
       m.covered = std::to_string(static_cast<std::uint64_t>(of_group.sum));
       m.coverable = std::to_string(static_cast<std::uint64_t>(of_group.weight));

@@ -42,6 +42,9 @@ FigureByGroup united_by_group(FigureByGroup figure, std::span<const groups::Grou
 void add_groups(report::Document& document, const Dataset& data, std::span<const groups::Group> groups,
                 std::span<const FigureByGroup> figures);
 
+// A figure of what holds nothing to count: undefined, so that gates on it fail.
+report::Measurement nothing_counted(report::Measurement figure);
+
 // For gates: the figure with the group as its context.
 std::vector<report::Measurement> measurements_of(std::span<const groups::Group> groups,
                                                  const FigureByGroup& figure);

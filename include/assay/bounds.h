@@ -128,10 +128,10 @@ struct CertifyOptions {
 };
 // Of the records that are right: no change within the radius changes the decision, an attack changes it, or
 // neither is known. Throws as attack_dataset() and BoundedNetwork.
-std::vector<RecordBounds> certify(const Session& session, DatasetPtr dataset, const CertifyOptions& options,
-                                  Progress& progress);
+std::vector<RecordBounds> certify(const Session& session, const DatasetPtr& dataset,
+                                  const CertifyOptions& options, Progress& progress);
 // The same question for one record as a query on the network's first output: the label's score is at most
 // that of another class. Throws Error{usage} for a record that is wrong.
-Query query_of(const Session& session, DatasetPtr dataset, std::size_t record, double radius);
+Query query_of(const Session& session, const DatasetPtr& dataset, std::size_t record, double radius);
 
 }  // namespace assay::bounds

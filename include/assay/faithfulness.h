@@ -4,6 +4,7 @@
 // infidelity, faithfulness correlation (docs/algorithms/faithfulness.md).
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -64,7 +65,11 @@ struct FaithfulnessOptions {
   std::vector<std::string> measures = {};          // of qualities(), with options; empty: all
   AttributionOptions attribution = {};             // without `wanted` and `outputs`
   std::size_t batch = 0;
+  std::uint64_t seed = 1;  // of methods and measures that draw at random and name none
 };
+
+// Whether a method or a measure draws at random with the seed of the options.
+bool heeds_seed(const FaithfulnessOptions& options);
 
 // One measure of one method.
 struct QualityFigures {

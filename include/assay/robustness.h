@@ -48,8 +48,8 @@ struct CurveOptions {
   // Records are judged as 8-bit levels of the valid range; always so where the network takes levels.
   bool levels = false;
   // Along a severity that is nested, a record that fell is down at every greater severity, too, and is not
-  // attacked there.
-  bool nested = false;
+  // attacked there: what changed it is allowed there as well. With this, each severity is attacked anew.
+  bool independent = false;
   double margin = 0.2;                          // as of AttackOptions
   std::shared_ptr<const task::Task> task = {};  // decides if records have many items
   // Where finished records are kept, so that the same curves go on from them; empty: nowhere.
@@ -85,8 +85,9 @@ struct DropCurve {
 
 // One curve for each, from one pass over the records. A record counts as right at a severity exactly where
 // attack_dataset() with the attack at that severity and the same seed would attack it in vain, or would not
-// attack a right one as it has the class to reach already. With a class to reach, any other decision is
-// wrong. Throws as attack_dataset(). A journal also remains when all is done: the caller removes it.
+// attack a right one as it has the class to reach already; along a nested severity, also at all smaller ones.
+// With a class to reach, any other decision is wrong. Throws as attack_dataset(). A journal also remains when
+// all is done: the caller removes it.
 std::vector<DropCurve> drop_curves(const Session& session, DatasetPtr dataset, std::span<const Along> along,
                                    const CurveOptions& options, Progress& progress);
 

@@ -499,7 +499,7 @@ def robust(
     precision: str | PathLike[str] | None = ...,
     straight_through: bool = ...,
     along: SpecLike | list[SpecLike] | None = ...,
-    nested: bool = ...,
+    independent: bool = ...,
     levels: bool = ...,
     journal: str | PathLike[str] | None = ...,
     margin: float | None = ...,

@@ -112,6 +112,11 @@ def test_sources_have_columns(tmp_path, program):
         "weather": ["fog", "sun", "fog"],
         "age": ["1.5", "", "3"],
     }
+    letters = {"sex": ["f", "m", "f"], "code": ["é", "1", ""]}
+    np.savez(tmp_path / "letters.npz", x=np.zeros((3, 2), np.float32), y=[0, 1, 0], **letters)
+    assert assay.data(str(tmp_path / "letters.npz") + ",meta=sex+code").characteristics == letters
+    program(tmp_path, "data", "letters.npz,meta=sex", "--write", "copied.npz")
+    assert assay.data(str(tmp_path / "copied.npz") + ",meta=sex").characteristics["sex"] == letters["sex"]
     program(tmp_path, "data", "t.npz,meta=weather", "--write", "again.npz")
     assert assay.data(str(tmp_path / "again.npz") + ",meta=weather").characteristics["weather"] == ["fog", "sun", "fog"]
     coco = {"images": [{"id": 7 + i, "file_name": f"{i}.png", "weather": w} for i, w in enumerate(["sun", "fog", None])]}

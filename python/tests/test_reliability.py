@@ -72,3 +72,35 @@ def test_leaked_records_are_found_and_warned_of(inside, program, arrays):
     assert {(row["record"], row["training"]) for row in rows} == {("3", "5"), ("40", "9")}
     assert document["facts"]["leaked_exactly"] == 1
     assert [one["id"] for one in document["warnings"]].count("leakage") == 1
+
+
+def test_twins_are_read_as_the_network_is(inside, program):
+    """With its decision, and the shape of its records where network and data do not tell it."""
+    onnx = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    from onnx import TensorProto, helper
+
+    def write(name, sign):
+        weights = [helper.make_tensor("w", TensorProto.FLOAT, [4, 2], [sign, 0, 0, sign, 0, 0, 0, 0])]
+        nodes = [
+            helper.make_node("Flatten", ["x"], ["f"]),
+            helper.make_node("Gemm", ["f", "w"], ["right"]),
+            helper.make_node("Neg", ["right"], ["wrong"]),
+        ]
+        inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", "c", "h", "w"])]
+        outputs = [helper.make_tensor_value_info(one, TensorProto.FLOAT, ["n", 2]) for one in ("wrong", "right")]
+        graph = helper.make_graph(nodes, name, inputs, outputs, weights)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), f"{name}.onnx")
+
+    write("first", 1.0), write("second", 2.0)
+    x = np.random.default_rng(5).normal(size=(40, 4)).astype(np.float32)
+    np.savez("four.npz", x=x, y=x[:, :2].argmax(1))
+    reading = ["--decision", "right", "--input-shape", "1x2x2"]
+    found = program(inside, "reliability", "first.onnx", "four.npz", *reading, "--twin", "second.onnx")
+    assert found["facts"]["failures"] == 0
+    figures = {row["criterion"]: row for row in found["tables"]["criteria"]["rows"]}
+    assert figures["seed-disagreement"]["measure"] == 0 and figures["seed-deviation"]["measure"] == 0
+    audited = program(
+        inside, "audit", "first.onnx", "four.npz", "--train", "four.npz", *reading, "--twin", "second.onnx", "--criterion", "kmnc[sections=3]",
+        "--count", 2, "--quality", 1, "--subsets", 10, "--permutations", 19, "--resamples", 20, "--orders", 19, "--sizes", "5,10",
+    )  # fmt: skip
+    assert audited["facts"]

@@ -92,6 +92,19 @@ def test_classes_that_are_nowhere_and_records_without_items_are_said(onnx, metri
     assert " over " not in complete.headline and not complete.document["warnings"]
 
 
+def test_a_gate_on_a_group_without_counted_items_fails(onnx):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(12, 3, 4, 4)).astype(np.float32)
+    y = x.argmax(1)
+    y[:4] = 255
+    records = assay.data(x, y.astype(np.float32), meta={"weather": ["fog"] * 4 + ["sun"] * 8})
+    gates = ["mean-iou[weather=*]>=0", "pixel-accuracy[weather=fog]>=0", "pixel-accuracy[weather=sun]>=0.9"]
+    result = assay.evaluate(network(onnx, "Identity", (3, 4, 4)), records, task="pixels", fail_under=gates)
+    assert [gate["passed"] for gate in result.document["gates"]] == [False, False, True]
+    for gate in result.document["gates"][:2]:
+        assert "weather=fog" in gate["context"] and "nothing is coverable" in gate["reason"]
+
+
 def test_nothing_that_counts_is_an_error(onnx):
     x = np.random.default_rng(3).normal(size=(12, 3, 6, 5)).astype(np.float32)
     net = network(onnx, "Identity", (3, 6, 5))

@@ -158,7 +158,7 @@ class Curves : public testing::Test {
     return fell;
   }
   void expect_single_runs(const std::string& text, bool levels = false) const {
-    const DropCurve curve = measured(text, {.seed = 3, .levels = levels});
+    const DropCurve curve = measured(text, {.seed = 3, .levels = levels, .independent = true});
     EXPECT_EQ(curve.records, 20u);
     EXPECT_EQ(curve.clean, 15u);
     for (std::size_t i = 0; i < curve.along.size(); ++i) {
@@ -220,8 +220,10 @@ TEST_F(Curves, AreJudgedAsLevelsOnRequestWhateverThePreprocessing) {
 }
 
 TEST_F(Curves, AreTheSameWhereARangeIsSplit) {
-  const DropCurve whole = measured("pgd[eps=0:0.2:0.05,steps=4]"), low = measured("pgd[eps=0/0.05,steps=4]"),
-                  high = measured("pgd[eps=0.1:0.2:0.05,steps=4]");
+  const CurveOptions anew{.seed = 3, .independent = true};
+  const DropCurve whole = measured("pgd[eps=0:0.2:0.05,steps=4]", anew),
+                  low = measured("pgd[eps=0/0.05,steps=4]", anew),
+                  high = measured("pgd[eps=0.1:0.2:0.05,steps=4]", anew);
   std::vector<std::size_t> joined = low.right;
   joined.insert(joined.end(), high.right.begin(), high.right.end());
   EXPECT_EQ(whole.right, joined);
@@ -243,7 +245,7 @@ TEST_F(Curves, DoNotDependOnBatchThreadsOrOtherCurves) {
 
 TEST_F(Curves, CountARecordOnceBrokenAsBrokenWhereBallsAreNested) {
   for (const std::string text : {"fgsm[eps=0:0.9:0.1]", "fgsm[eps=0.9:0:-0.1]"}) {
-    const DropCurve plain = measured(text), nested = measured(text, {.seed = 3, .nested = true});
+    const DropCurve plain = measured(text, {.seed = 3, .independent = true}), nested = measured(text);
     std::set<std::size_t> down;
     bool differs = false;
     for (std::size_t k = 0; k < plain.along.size(); ++k) {
@@ -255,7 +257,7 @@ TEST_F(Curves, CountARecordOnceBrokenAsBrokenWhereBallsAreNested) {
     EXPECT_TRUE(differs) << "a step so long that it leads back is what this is about";
   }
   const std::string noise = "noise[sigma=0/0.3/0.6]";  // where nothing is nested
-  EXPECT_EQ(measured(noise, {.seed = 3, .nested = true}).right, measured(noise).right);
+  EXPECT_EQ(measured(noise, {.seed = 3, .independent = true}).right, measured(noise).right);
 }
 
 TEST_F(Curves, OfRecordsWithoutLabelsCountThoseThatKeepTheirClass) {
@@ -310,7 +312,8 @@ TEST(CurvesOfItems, CountRecordsOfWhichMoreThanTheMarginChanges) {
   const fs::path file = fs::path(testing::TempDir()) / "assay_curves_items.npz";
   const std::vector<Along> along{parse_along("pgd[eps=0/0.05/0.2/0.4,steps=5,step=0.1]")};
   for (const double margin : {0.0, 0.3}) {
-    const DropCurve curve = drop_curves(session, data, along, {.margin = margin, .task = task}, silence())[0];
+    const DropCurve curve = drop_curves(session, data, along,
+                                        {.independent = true, .margin = margin, .task = task}, silence())[0];
     for (std::size_t i = 1; i < 4; ++i) {
       const AttackSummary alone =
           attack_dataset(session, data, along[0].at(i), file, {.margin = margin, .task = task}, silence());

@@ -55,6 +55,10 @@ TEST_F(AttackProgram, LaterAttacksSeeWhatStillStands) {
   const Outcome one = assay("attack net.onnx images-idx3-ubyte --attack fgsm --standing");
   EXPECT_EQ(one.code, 1);
   EXPECT_NE(one.err.find("--standing has no effect"), std::string::npos) << one.err;
+  const Outcome always = assay("attack net.onnx images-idx3-ubyte --preset autoattack --standing");
+  EXPECT_NE(always.err.find("--standing has no effect: the attacks of preset autoattack always"),
+            std::string::npos)
+      << always.err;
   // Nothing is left after an attack that turns everything.
   ASSERT_EQ(
       assay(

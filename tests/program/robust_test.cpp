@@ -54,7 +54,8 @@ TEST_F(RobustProgram, SaysWhatIsWrongWithACurve) {
   EXPECT_THAT(refusal("--along 'pgd[eps=0:0.3:0]'"), HasSubstr("the step of eps=0:0.3:0 is 0"));
   EXPECT_THAT(refusal("--along 'pgd[eps=0/0.3,steps=0]'"), HasSubstr("steps=0 must be at least 1"));
   EXPECT_THAT(refusal("--along 'bim[eps=0:0.1:0.02]'"), HasSubstr("step=0.05 is longer than eps=0.02"));
-  EXPECT_THAT(refusal("--along 'noise[sigma=0:1:0.5]' --nested"), HasSubstr("--nested has no effect"));
+  EXPECT_THAT(refusal("--along 'noise[sigma=0:1:0.5]' --independent"),
+              HasSubstr("--independent has no effect"));
   EXPECT_THAT(refusal("--along 'noise[sigma=0:1:0.5]' --margin 0.3"), HasSubstr("--margin has no effect"));
   EXPECT_THAT(refusal("--along 'noise[sigma=0:1:0.5]' --fail-under 'area[along=pgd]=0.6'"),
               HasSubstr("area[along=noise]"));
@@ -74,6 +75,23 @@ TEST_F(RobustProgram, HasGatesOnItsFigures) {
   result(along + "--fail-under 'half-drop[along=fgsm-2]>=0.02'", 2);
   write_file(folder / "before.json", read_file(folder / "out.json"));
   result(along + "--no-worse-than before.json");
+}
+
+TEST_F(RobustProgram, DoesNotRiseAlongARadiusUnlessEachIsAttackedAnew) {
+  const std::string along = "--along 'fgsm[eps=0:0.9:0.1]' ";
+  const auto right = [](const json& document) {
+    std::vector<int> all;
+    for (const json& row : document["tables"]["severities"]["rows"]) all.push_back(row["right"]);
+    return all;
+  };
+  const json together = result(along), anew = result(along + "--independent");
+  EXPECT_TRUE(std::ranges::is_sorted(right(together), std::greater<>()));
+  EXPECT_EQ(together["facts"]["broken"], "broken at every greater radius");
+  EXPECT_EQ(anew["facts"]["broken"], "attacked again at every greater radius");
+  const bool rises = !std::ranges::is_sorted(right(anew), std::greater<>()),
+             is_told = anew["notices"].dump().find("without --independent a record") != std::string::npos;
+  EXPECT_EQ(rises, is_told);
+  EXPECT_FALSE(result("--along 'noise[sigma=0:0.6:0.3]'")["facts"].contains("broken"));
 }
 
 TEST_F(RobustProgram, SaysInTheHeadlineWhereACurveSaysNothing) {

@@ -218,6 +218,9 @@ TEST_F(SourceMutationProgram, FlagsWithoutEffectAreErrors) {
   EXPECT_EQ(nowhere.code, 1);
   EXPECT_NE(nowhere.err.find("--layer hidden"), std::string::npos) << nowhere.err;
   EXPECT_EQ(mutate(operators + " --test images-idx3-ubyte").code, 1);  // no store
+  const Outcome idle = assay("mutate store --quiet --store kept --task pixels");
+  EXPECT_EQ(idle.code, 1);
+  EXPECT_NE(idle.err.find("--task has no effect with the action store"), std::string::npos) << idle.err;
   EXPECT_EQ(assay("mutate store --quiet").code, 1);
   EXPECT_EQ(assay("mutate --quiet --model net.onnx --test images-idx3-ubyte --operator le --store s").code,
             1);

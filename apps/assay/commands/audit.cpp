@@ -76,7 +76,7 @@ class Audit final : public Command {
     question_.test = test_.open();
     question_.training = train_.open();
     question_.predicted = predict_.open_if_given();
-    question_.adaptation = model_.adaptation();
+    question_.reading = model_.reading();
     const Session session = model_.open(context, question_.test.get());
     if (!sizes_.empty()) question_.options.sizes = parse_counts(sizes_, of_flags("--sizes"), "6,8,10");
     return answers::audit_criteria(session, question_, setting_of(context), context.progress);

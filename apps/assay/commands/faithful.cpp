@@ -31,11 +31,15 @@ class Faithful final : public Command {
     check_.declare(flags);
     gates_.declare(flags);
     flags.describe(measure_help());
+    seed_ = [flags] { return flags.named({"--seed"}); };
   }
 
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
+    if (!relevance::heeds_seed(question_.options))
+      refuse_without_effect(
+          seed_(), of_flags("on methods and measures that draw nothing at random, or name their seed"));
     question_.accuracy = check_.declared();
     question_.conditions = gates_.conditions();
     return answers::faithfulness(session, data, question_, setting_of(context), context.progress);
@@ -46,6 +50,7 @@ class Faithful final : public Command {
   DataInput data_{"data", "records whose decisions are explained", Concept::test_data};
   AccuracyCheck check_;
   GateOptions gates_;
+  std::function<std::vector<const CLI::Option*>()> seed_;  // declared after the command's own flags
   answers::FaithfulnessQuestion question_;
 };
 

@@ -90,6 +90,11 @@ class Mutate final : public Command {
     of_records_ = flags.named(
         {"--quality", "--state", "--matrix", "--killing-subset", "--keep", "--naive", "--expect-accuracy"});
     drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
+    of_mutants_ = flags.all();
+    std::erase_if(of_mutants_, [](const CLI::Option* option) {
+      const std::string name = frame::name_of(*option);
+      return name == "action" || name == "store" || name == "prune";
+    });
   }
 
   bool shared() const override { return true; }
@@ -98,7 +103,11 @@ class Mutate final : public Command {
                        : action_ == "list" || list_ ? Action::list
                                                     : Action::judge;
     if (action_ == "store" || !judges()) ranks().leave_to_first();
-    if (action_ == "store") return source_.store();
+    if (action_ == "store") {
+      refuse_without_effect(of_mutants_,
+                            "with the action store, which only lists and checks what is in --store");
+      return source_.store();
+    }
     refuse_contradictions();
     question_.accuracy = check_.declared();
     question_.run.memory = memory_ * 1024 * 1024 * 1024;
@@ -180,6 +189,7 @@ class Mutate final : public Command {
   std::vector<const CLI::Option*> edits_;              // that matter to edits of a trained network only
   std::vector<const CLI::Option*> single_;             // that matter to mutants that are trained once only
   std::vector<const CLI::Option*> judging_, drawing_;  // that matter where mutants are judged, and drawn
+  std::vector<const CLI::Option*> of_mutants_;         // that do not matter to what is stored
   std::vector<const CLI::Option*> of_records_;         // that matter where records kill
   std::vector<const CLI::Option*> of_decisions_;       // that matter where decisions alone kill
   const CLI::Option* task_ = nullptr;

@@ -41,6 +41,7 @@ class Reliability final : public Command {
     question_.training = train_.open_if_given();
     const Session session = model_.open(context, test.get());
     question_.form = model_.form();
+    question_.reading = model_.reading();
     question_.conditions = gates_.conditions();
     return answers::reliability(session, test, question_, setting_of(context), context.progress);
   }

@@ -19,9 +19,9 @@ class Robust final : public Command {
         "attack or corruption with one option as a range FROM:TO:STEP, such as "
         "pgd[eps=0:0.3:0.02], or as a list, noise[sigma=0/0.1/0.3]; may be repeated (`assay attacks` "
         "lists all)");
-    flags.add("--nested", question_.options.nested,
-              "along the radius of an attack (eps), a record that fell is down at every greater radius, too, "
-              "and is not attacked there");
+    flags.add("--independent", question_.options.independent,
+              "along the radius of an attack (eps), attack each radius anew; otherwise a record that fell is "
+              "down at every greater radius, too, and is not attacked there");
     flags.add("--levels", question_.options.levels,
               "judge records as 8-bit levels of the valid range, as pictures have them");
     flags.add_output(
@@ -83,7 +83,7 @@ CommandInfo robust_command() {
       "'noise[sigma=0:0.5:0.1]'\n"
       "  assay robust lenet5.onnx t10k-images-idx3-ubyte.gz --along 'rotation[amount=0:60:5]' --fail-under "
       "'area[along=rotation]=0.7' --fail-under 'accuracy[along=rotation,severity=10]=0.95'\n"
-      "  assay robust net.onnx test.npz,range=0:1 --along 'apgd[eps=0/0.01/0.03/0.1]' --nested",
+      "  assay robust net.onnx test.npz,range=0:1 --along 'apgd[eps=0/0.01/0.03/0.1]' --independent",
       make_command<Robust>,
       break_group,
       true};

@@ -31,6 +31,7 @@ report::Document faithfulness(const Session& session, const DatasetPtr& data,
          "targets= to take them as records without labels");
   relevance::FaithfulnessOptions options = question.options;
   options.batch = setting.batch;
+  options.seed = setting.seed;
   report::Document document;
   add_accuracy(document, question.accuracy, session, data, setting, progress);
   const relevance::Faithfulness found = relevance::measure_faithfulness(session, data, options, progress);

@@ -43,4 +43,14 @@ void require_views_count(const Session& session, const AdaptOptions& adaptation,
          About{"a view", "{view}"});
 }
 
+Session open_network(const std::string& file, const ReadingOptions& reading, const Setting& setting,
+                     const Dataset* data, Progress& progress) {
+  SessionOptions options = setting.session_for(data);
+  if (!reading.input_shape.empty())
+    take_record_shapes(options, reading.input_shape, message("{}", About{"input shape", "{input-shape}"}));
+  AdaptedNetwork network =
+      adapted(read_network(file, progress), adapt_options_of(reading.adaptation, file), data, progress);
+  return session_of(network, options, data, progress);
+}
+
 }  // namespace assay::answers

@@ -9,6 +9,7 @@
 #include <assay/message.h>
 #include <assay/progress.h>
 #include <assay/session.h>
+#include "assay/answers/setting.h"
 #include "assay/engine/preparation/adaptation.h"
 
 namespace assay::answers {
@@ -23,5 +24,15 @@ void take_record_shapes(SessionOptions& options, const std::string& text, const 
 // Throws Error{usage} where views are requested, and layers, of which none is a view.
 void require_views_count(const Session& session, const AdaptOptions& adaptation,
                          std::span<const std::string> layers);
+
+// How a network is read, for others that are to be read in the same way.
+struct ReadingOptions {
+  AdaptOptions adaptation = {};
+  std::string input_shape = {};  // as take_record_shapes() takes it; empty: what network and data tell
+};
+
+// `data` (may be null) tells the record shape of dynamic inputs.
+Session open_network(const std::string& file, const ReadingOptions& reading, const Setting& setting,
+                     const Dataset* data, Progress& progress);
 
 }  // namespace assay::answers

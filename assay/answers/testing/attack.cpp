@@ -7,6 +7,7 @@
 #include <assay/groups.h>
 #include <assay/message.h>
 #include "assay/answers/task.h"
+#include "assay/attack/presets.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/attack.h"
@@ -73,11 +74,22 @@ attack::ItemGoal goal_of(const AttackQuestion& question, const Decided& decision
           task::class_of(*decision.task, hides ? question.hide : question.appear)};
 }
 
-// For all ranks.
-void leave_out_turned(std::set<std::size_t>& turned, const attack::AttackSummary& summary) {
-  for (const attack::AttackedRecord& record : summary.records)
-    if (record.success) turned.insert(record.original);
-  broadcast(turned);
+// What an attack turned, and where it attacks every record that is worth it, those that are not; for all
+// ranks.
+void leave_out_what_fell(std::set<std::size_t>& fallen, const attack::AttackSummary& summary,
+                         const attack::AttackOptions& options, std::size_t records) {
+  std::set<std::size_t> standing;
+  for (const attack::AttackedRecord& record : summary.records) {
+    if (record.success)
+      fallen.insert(record.original);
+    else
+      standing.insert(record.original);
+  }
+  const auto target = summary.spec.options.find("target");
+  const bool any = target == summary.spec.options.end() || target->second == "none";
+  for (std::size_t record = 0; any && !options.only_successful && record < records; ++record)
+    if (!standing.contains(record)) fallen.insert(record);
+  broadcast(fallen);
 }
 
 }  // namespace
@@ -100,6 +112,11 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
          "{} has no effect on numbers and items: a record is attacked if there is something to change",
          About{"attacking records that are wrong", "{all}"});
   const std::vector<Spec> attacks = asked_attacks(question);
+  const bool together = attack::judges_together(question.preset);
+  if (question.standing && together)
+    fail(Fault::usage,
+         "{} has no effect: the attacks of preset {} always see only what still stands; leave it out",
+         About{"attacking what still stands", "{standing}"}, question.preset);
   if (question.standing && attacks.size() < 2)
     fail(Fault::usage, "{} has no effect: there is one attack, and none before it; leave it out",
          About{"attacking what still stands", "{standing}"});
@@ -116,12 +133,13 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   for (std::size_t i = 0; i < attacks.size(); ++i) {
     options.journal = attack::journal_of(files[i]);
     summaries.push_back(attack::attack_dataset(session, data, attacks[i], files[i], options, progress));
-    if (question.standing) leave_out_turned(options.left_out, summaries.back());
+    if (question.standing || together)
+      leave_out_what_fell(options.left_out, summaries.back(), options, data->size());
   }
   ranks().leave_to_first();
   for (const attack::AttackSummary& summary : summaries) fs::remove(attack::journal_of(summary.file));
   results::append(document, results::document_of(summaries, options, session.graph(), *data));
-  if (question.standing)
+  if (question.standing || together)
     document.definitions.push_back(
         {"records that still stand",
          "each attack sees those that no attack before it turned, so its rate is of these",

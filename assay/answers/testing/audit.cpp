@@ -119,9 +119,7 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   if (question.by_layer) criteria = audit::with_layers(criteria, *known.profile);
   audit::Pool pool = audit::make_pool(session, known.profile, criteria, test, pooling, progress);
   for (const std::string& file : question.twins) {
-    AdaptedNetwork read = adapted(read_network(file, progress), adapt_options_of(question.adaptation, file),
-                                  test.get(), progress);
-    const Session twin = session_of(read, setting.session_for(test.get()), test.get(), progress);
+    const Session twin = open_network(file, question.reading, setting, test.get(), progress);
     const AuditKnowledge of_twin = learned(twin, question, criteria, setting, progress);
     pooling.items = of_twin.items;
     const std::string name = pool.again.contains(twin.graph().name()) ? file : twin.graph().name();

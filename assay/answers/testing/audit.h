@@ -10,8 +10,8 @@
 #include <assay/audit.h>
 #include <assay/coverage.h>
 #include <assay/report.h>
+#include "assay/answers/networks/network.h"
 #include "assay/answers/setting.h"
-#include "assay/engine/preparation/adaptation.h"
 
 namespace assay::answers {
 
@@ -28,7 +28,7 @@ struct AuditQuestion {
   double quality = 0.2;                    // mutants that get a greater share wrong are left out
   std::string findings = {};  // spec of records made of test records, as further faults; empty: none
   std::vector<std::string> twins = {};  // files of networks that are measured as well
-  AdaptOptions adaptation = {};         // of the twins, as of the network
+  ReadingOptions reading = {};          // of the twins, as of the network
   std::optional<double> noise = {};     // with it records are measured as well
   DatasetPtr predicted = {};            // of which the share of found faults is predicted; null: none
   audit::AuditOptions options = {};

@@ -102,7 +102,7 @@ void add_stability(ReliabilityFindings& found, const Session& session, const Dat
   std::vector<std::vector<std::int64_t>> classes{evaluation.predictions};
   found.networks.push_back(session.graph().name());
   for (const std::string& file : question.twins) {
-    const Session twin(read_model(file), setting.session_for(test.get()));
+    const Session twin = open_network(file, question.reading, setting, test.get(), progress);
     classes.push_back(
         evaluate(twin, test, {.batch = setting.batch, .stage = "evaluating " + file}, progress).predictions);
     found.networks.push_back(file);

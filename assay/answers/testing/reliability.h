@@ -9,6 +9,7 @@
 #include <assay/dataset.h>
 #include <assay/progress.h>
 #include <assay/report.h>
+#include "assay/answers/networks/network.h"
 #include "assay/answers/setting.h"
 #include "assay/report/conditions.h"
 
@@ -22,6 +23,7 @@ struct ReliabilityQuestion {
   std::string out = {};                 // file for the network with it; empty: none
   FileForm form = {};                   // of the network in its file
   std::vector<std::string> twins = {};  // files of networks of other training seeds
+  ReadingOptions reading = {};          // of these, as of the network
   DatasetPtr training = {};             // null: no leakage, no bound from it
   double near = 0.05;
   report::Conditions conditions = {};

@@ -19,12 +19,12 @@ std::vector<attack::Along> requested(const RobustnessQuestion& question) {
     for (std::size_t i = 0; i < along.size(); ++i)
       if (!along.changes_nothing(i)) attack::make_attack(along.at(i));  // wrong options show before any work
   }
-  if (question.options.nested && std::ranges::none_of(all, &attack::Along::nested))
+  if (question.options.independent && std::ranges::none_of(all, &attack::Along::nested))
     fail(Fault::usage,
-         "{} has no effect: no curve goes along the radius of an attack (eps), within which a smaller one "
-         "lies; "
-         "leave it out",
-         About{"counting records as broken from the first success on", "{nested}"});
+         "{} has no effect: no curve goes along the radius of an attack (eps), and all others are attacked "
+         "anew "
+         "at each severity; leave it out",
+         About{"attacking broken records again", "{independent}"});
   return all;
 }
 

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <numeric>
+#include <optional>
 #include <vector>
 
 #include <assay/attack.h>
@@ -72,6 +73,13 @@ class Climbed {
       for (const auto& [one, gradient] : logit_ratio(scores, label(row), aim(row)).gradients)
         gradients[one] += static_cast<float>(gradient);
     };
+  }
+  // The same for some of the records, whose problem this is.
+  Climbed of(const AttackProblem& problem, const std::vector<std::int64_t>& rows) const {
+    std::vector<std::int64_t> aims;
+    if (!aims_.empty())
+      for (const std::int64_t row : rows) aims.push_back(aims_[static_cast<std::size_t>(row)]);
+    return {problem, ratio_, std::move(aims)};
   }
   // [n] in float64.
   std::vector<double> values(const Array& scores) const {
@@ -147,79 +155,120 @@ class Apgd final : public Attack {
     Array point, gradient;
     std::vector<double> value;
   };
-  Known at_point(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
-                 const Array& point, std::vector<bool>& won) const {
-    const std::array objectives{climbed.objective()};
-    auto found = network.gradients(problem, point, objectives);
-    won = truths_of(AttackedNetwork::won(problem, found.scores));
-    return {point, std::move(found.gradients[0]), climbed.values(found.scores)};
-  }
+  // The records that still stand, and what their searches know.
+  struct Search {
+    AttackProblem problem;
+    Climbed climbed;
+    std::vector<std::int64_t> rows;  // among all records of the run
+    Known now, best;
+    Array before;
+    std::vector<double> step, best_then;
+    std::vector<std::size_t> rises;
+    std::vector<bool> halved;
+    std::vector<bool> won;  // at the last point
+  };
 
   Array search(const AttackedNetwork& network, const AttackProblem& problem, const Climbed& climbed,
                std::size_t run) const {
-    const Region region(ball_, problem.inputs);
     const auto records = static_cast<std::size_t>(problem.size());
-    std::vector<bool> won, done(records);
-    Known now = at_point(network, problem, climbed, random_point(problem, ball_, run), won), best = now;
-    Array result = now.point.clone(), before = now.point;
-    note(won, now.point, result, done);
-    std::vector<double> step(records, 2 * ball_.eps), best_then = best.value;
-    std::vector<std::size_t> rises(records);
-    std::vector<bool> halved(records, true);  // so that the first look asks for rises alone
+    Search at{.problem = problem,
+              .climbed = climbed,
+              .rows = std::vector<std::int64_t>(records),
+              .now = {},
+              .best = {},
+              .before = {},
+              .step = std::vector<double>(records, 2 * ball_.eps),
+              .best_then = {},
+              .rises = std::vector<std::size_t>(records),
+              // So that the first look asks for rises alone.
+              .halved = std::vector<bool>(records, true),
+              .won = {}};
+    std::iota(at.rows.begin(), at.rows.end(), 0);
+    at.now = at_point(network, at, random_point(problem, ball_, run));
+    at.best = at.now;
+    at.before = at.now.point;
+    at.best_then = at.best.value;
+    Array result = at.now.point.clone();
+    let_turned_go(at, result);
     const std::vector<std::size_t> looks = looks_back(steps_);
     std::size_t look = 0, since = 0;
-    for (std::size_t i = 1; i <= steps_ && !std::ranges::all_of(done, std::identity()); ++i) {
-      const Array next = moved(region, now, before, step, i > 1);
-      before = now.point;
-      const std::vector<double> last = now.value;
-      now = at_point(network, problem, climbed, next, won);
-      note(won, now.point, result, done);
-      std::vector<std::int64_t> better;
-      for (std::size_t r = 0; r < records; ++r) {
-        rises[r] += now.value[r] > last[r] ? 1 : 0;
-        if (now.value[r] > best.value[r]) better.push_back(static_cast<std::int64_t>(r));
-      }
-      take(now, better, best);
+    for (std::size_t i = 1; i <= steps_ && !at.rows.empty(); ++i) {
+      step_on(network, at, i > 1);
+      let_turned_go(at, result);
       if (look == looks.size() || i != looks[look]) continue;
-      std::vector<std::int64_t> back;
-      for (std::size_t r = 0; r < records; ++r) {
-        const bool few = static_cast<double>(rises[r]) < rising_ * static_cast<double>(i - since);
-        const bool stuck = !halved[r] && best_then[r] == best.value[r];
-        halved[r] = few || stuck;
-        if (halved[r]) step[r] /= 2;
-        if (halved[r]) back.push_back(static_cast<std::int64_t>(r));
-      }
-      take(best, back, now);
-      best_then = best.value;
-      std::ranges::fill(rises, 0);
+      look_back(at, i - since);
       since = i;
       ++look;
     }
-    return with_best(best.point, result, done);
+    if (!at.rows.empty()) put(result, at.rows, at.best.point);
+    return result;
   }
 
-  // A step, three quarters of it, and a quarter of the last one.
-  Array moved(const Region& region, const Known& now, const Array& before, const std::vector<double>& step,
-              bool momentum) const {
-    std::vector<float> lengths(step.begin(), step.end());
-    const Array length = per_record(array::tensor(lengths), now.point);
-    Array next = now.point + length * steepest(now.gradient, ball_.norm);
-    region.keep(next);
-    if (!momentum) return next;
-    next = now.point + 0.75 * (next - now.point) + 0.25 * (now.point - before);
-    region.keep(next);
-    return next;
+  static Known at_point(const AttackedNetwork& network, Search& at, const Array& point) {
+    const std::array objectives{at.climbed.objective()};
+    auto found = network.gradients(at.problem, point, objectives);
+    at.won = truths_of(AttackedNetwork::won(at.problem, found.scores));
+    return {point, std::move(found.gradients[0]), at.climbed.values(found.scores)};
+  }
+
+  void step_on(const AttackedNetwork& network, Search& at, bool momentum) const {
+    const std::vector<float> lengths(at.step.begin(), at.step.end());
+    const Array next = Region(ball_, at.problem.inputs)
+                           .advanced(at.now.point, at.now.gradient, lengths, momentum ? &at.before : nullptr);
+    at.before = at.now.point;
+    const std::vector<double> last = at.now.value;
+    at.now = at_point(network, at, next);
+    std::vector<std::int64_t> better;
+    for (std::size_t r = 0; r < last.size(); ++r) {
+      at.rises[r] += at.now.value[r] > last[r] ? 1 : 0;
+      if (at.now.value[r] > at.best.value[r]) better.push_back(static_cast<std::int64_t>(r));
+    }
+    take(at.now, better, at.best);
+  }
+
+  // Where steps do not pay they are halved, and the search goes on from its best point.
+  void look_back(Search& at, std::size_t steps) const {
+    std::vector<std::int64_t> back;
+    for (std::size_t r = 0; r < at.rows.size(); ++r) {
+      const bool few = static_cast<double>(at.rises[r]) < rising_ * static_cast<double>(steps);
+      const bool stuck = !at.halved[r] && at.best_then[r] == at.best.value[r];
+      at.halved[r] = few || stuck;
+      if (!at.halved[r]) continue;
+      at.step[r] /= 2;
+      back.push_back(static_cast<std::int64_t>(r));
+    }
+    take(at.best, back, at.now);
+    at.best_then = at.best.value;
+    std::ranges::fill(at.rises, 0);
   }
 
   // The first point that turns a record is its result.
-  static void note(const std::vector<bool>& won, const Array& point, const Array& result,
-                   std::vector<bool>& done) {
-    std::vector<std::int64_t> rows;
-    for (std::size_t r = 0; r < won.size(); ++r) {
-      if (won[r] && !done[r]) rows.push_back(static_cast<std::int64_t>(r));
-      done[r] = done[r] || won[r];
+  static void let_turned_go(Search& at, const Array& result) {
+    std::vector<std::int64_t> turned, rows, kept;
+    for (std::size_t r = 0; r < at.won.size(); ++r) {
+      (at.won[r] ? turned : kept).push_back(static_cast<std::int64_t>(r));
+      if (at.won[r]) rows.push_back(at.rows[r]);
     }
-    if (!rows.empty()) put(result, rows, picked(point, rows));
+    if (rows.empty()) return;
+    put(result, rows, picked(at.now.point, turned));
+    keep(at, kept);
+  }
+
+  static void keep(Search& at, const std::vector<std::int64_t>& kept) {
+    const auto chosen = [&]<typename T>(std::vector<T>& all) {
+      std::vector<T> some;
+      for (const std::int64_t row : kept) some.push_back(all[static_cast<std::size_t>(row)]);
+      all = std::move(some);
+    };
+    at.problem = at.problem.at(array::tensor(kept));
+    at.climbed = at.climbed.of(at.problem, kept);
+    for (Known* known : {&at.now, &at.best}) {
+      known->point = picked(known->point, kept);
+      known->gradient = picked(known->gradient, kept);
+      chosen(known->value);
+    }
+    at.before = picked(at.before, kept);
+    chosen(at.rows), chosen(at.step), chosen(at.best_then), chosen(at.rises), chosen(at.halved);
   }
 
   static void take(const Known& from, const std::vector<std::int64_t>& rows, Known& into) {
@@ -232,15 +281,6 @@ class Apgd final : public Attack {
       const auto r = static_cast<std::size_t>(row);
       into.value[r] = from.value[r];
     }
-  }
-
-  static Array with_best(const Array& best, const Array& result, const std::vector<bool>& done) {
-    std::vector<std::int64_t> rows;
-    for (std::size_t r = 0; r < done.size(); ++r) {
-      if (!done[r]) rows.push_back(static_cast<std::int64_t>(r));
-    }
-    if (!rows.empty()) put(result, rows, picked(best, rows));
-    return result;
   }
 
   Ball ball_;

@@ -14,6 +14,7 @@
 #include "assay/attack/norms.h"
 #include "assay/attack/objective.h"
 #include "assay/engine/elements.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay::attack {
 namespace {
@@ -24,13 +25,35 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // rounding, which would turn the record back in another program.
 constexpr double clearance = 1e-4;
 
-double length_of(std::span<const float> from, std::span<const float> to, Norm norm) {
-  double length = 0;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const double change = std::abs(static_cast<double>(to[i]) - from[i]);
-    length = norm == Norm::linf ? std::max(length, change) : length + change * change;
-  }
-  return norm == Norm::linf ? length : std::sqrt(length);
+// The sum of term(0), term(1), ...; four at a time, so that none waits for the one before it.
+template <typename Term>
+double sum_of(std::size_t count, const Term& term) {
+  constexpr std::size_t lanes = 4;
+  std::array<double, lanes> sums{};
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += term(i + lane);
+  for (; i < count; ++i) sums[0] += term(i);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// Of a change, whose elements change(i) gives.
+template <typename Change>
+double length_of(std::size_t count, Norm norm, const Change& change) {
+  if (norm == Norm::l2) return std::sqrt(sum_of(count, [&](std::size_t i) { return change(i) * change(i); }));
+  constexpr std::size_t lanes = 4;
+  std::array<double, lanes> most{};
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      most[lane] = std::max(most[lane], std::abs(change(i + lane)));
+  for (; i < count; ++i) most[0] = std::max(most[0], std::abs(change(i)));
+  return *std::ranges::max_element(most);
+}
+
+double distance_of(std::span<const float> from, std::span<const float> to, Norm norm) {
+  return length_of(from.size(), norm,
+                   [&](std::size_t i) { return static_cast<double>(to[i]) - static_cast<double>(from[i]); });
 }
 
 // The shortest change of a point within [0, 1] that brings `gap` + gradient . change to 0, or as near as the
@@ -40,50 +63,50 @@ double length_of(std::span<const float> from, std::span<const float> to, Norm no
 class Projection {
  public:
   Projection(std::span<const float> point, std::span<const float> gradient, double gap, Norm norm)
-      : point_(point), gradient_(gradient), norm_(norm), sign_(gap < 0 ? 1.0 : -1.0) {
-    const double wanted = std::abs(gap);
-    for (int i = 0; i < most_steps; ++i) {
-      const auto [closed, derivative] = at(t_);
-      if (!(derivative > 0) || !(wanted - closed > 1e-12 * wanted)) break;
-      t_ += (wanted - closed) / derivative;
+      : gradient_(gradient),
+        norm_(norm),
+        sign_(gap < 0 ? 1.0 : -1.0),
+        size_(point.size()),
+        left_(point.size()) {
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      const double derivative = sign_ * gradient[i];
+      size_[i] = std::abs(derivative);
+      left_[i] = derivative > 0 ? 1.0 - point[i] : derivative < 0 ? static_cast<double>(point[i]) : 0;
     }
+    if (norm == Norm::linf)
+      close(std::abs(gap), [](std::size_t) { return 1.0; });
+    else
+      close(std::abs(gap), [this](std::size_t i) { return size_[i]; });
   }
   double change(std::size_t i) const {
-    const double derivative = sign_ * gradient_[i];
-    const double moved = std::min(t_ * rate(i), left(i));
-    return derivative > 0 ? moved : derivative < 0 ? -moved : 0;
+    const double moved = std::min(t_ * (norm_ == Norm::linf ? 1 : size_[i]), left_[i]);
+    return sign_ * gradient_[i] > 0 ? moved : -moved;
   }
   double length() const {
-    double length = 0;
-    for (std::size_t i = 0; i < point_.size(); ++i) {
-      const double one = std::abs(change(i));
-      length = norm_ == Norm::linf ? std::max(length, one) : length + one * one;
-    }
-    return norm_ == Norm::linf ? length : std::sqrt(length);
+    return length_of(size_.size(), norm_, [this](std::size_t i) { return change(i); });
   }
 
  private:
   static constexpr int most_steps = 100;
 
-  double rate(std::size_t i) const { return norm_ == Norm::linf ? 1 : std::abs(gradient_[i]); }
-  double left(std::size_t i) const {
-    const double derivative = sign_ * gradient_[i];
-    return derivative > 0 ? 1.0 - point_[i] : derivative < 0 ? static_cast<double>(point_[i]) : 0;
-  }
-  // How much of the gap is closed, and how fast more is.
-  std::pair<double, double> at(double t) const {
-    double closed = 0, derivative = 0;
-    for (std::size_t i = 0; i < point_.size(); ++i) {
-      const double size = std::abs(gradient_[i]), moved = t * rate(i), most = left(i);
-      closed += size * std::min(moved, most);
-      if (moved < most) derivative += size * rate(i);
+  template <typename Rate>
+  void close(double wanted, const Rate& rate) {
+    for (int step = 0; step < most_steps; ++step) {
+      const double t = t_;
+      const double closed = sum_of(size_.size(),
+                                   [&](std::size_t i) { return size_[i] * std::min(t * rate(i), left_[i]); }),
+                   derivative = sum_of(size_.size(), [&](std::size_t i) {
+                     return t * rate(i) < left_[i] ? size_[i] * rate(i) : 0.0;
+                   });
+      if (!(derivative > 0) || !(wanted - closed > 1e-12 * wanted)) break;
+      t_ += (wanted - closed) / derivative;
     }
-    return {closed, derivative};
   }
 
-  std::span<const float> point_, gradient_;
+  std::span<const float> gradient_;
   Norm norm_;
   double sign_, t_ = 0;
+  std::vector<double> size_, left_;  // of the gradient; how far each element can move
 };
 
 class Fab final : public Attack {
@@ -138,8 +161,16 @@ class Fab final : public Attack {
 
   // [n] how far the class aimed at leads.
   static std::vector<double> leads(const Array& scores, const Array& aims, const Array& labels) {
-    return doubles_of(
-        (scores.gather(1, aims.unsqueeze(1)) - scores.gather(1, labels.unsqueeze(1))).squeeze(1));
+    const std::vector<float> all = floats_of(scores);
+    const std::vector<std::int64_t> aim = numbers(aims), label = numbers(labels);
+    const std::int64_t classes = scores.size(1);
+    std::vector<double> found;
+    for (std::int64_t r = 0; r < scores.size(0); ++r) {
+      const auto of = [&](std::int64_t one) { return all[static_cast<std::size_t>(r * classes + one)]; };
+      const auto place = static_cast<std::size_t>(r);
+      found.push_back(static_cast<double>(of(aim[place]) - of(label[place])));
+    }
+    return found;
   }
 
   Best towards(const AttackedNetwork& network, const AttackProblem& problem, const Array& aims) const {
@@ -150,10 +181,12 @@ class Fab final : public Attack {
     Array point = clean.clone();
     for (std::size_t step = 0; step < steps_; ++step) {
       const auto found = network.gradients(problem, point, objectives);
-      const Array gradient = found.gradients[0].to(DType::float32).clone();
+      const Array gradient = in_memory(found.gradients[0], DType::float32);
       const std::vector<double> gaps = leads(found.scores, aims, problem.labels);
-      for (std::size_t r = 0; r < gaps.size(); ++r)
-        move(row(clean, r, size), row(gradient, r, size), gaps[r], row(point, r, size));
+      split_loop(gaps.size(), 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r)
+          move(row(clean, r, size), row(gradient, r, size), gaps[r], row(point, r, size));
+      });
       keep_turned(network, problem, clean, size, point, best);
     }
     search_between(network, problem, aims, clean, size, best);
@@ -167,9 +200,9 @@ class Fab final : public Attack {
   // Over the boundary from the point and from the record, the record's share bounded.
   void move(std::span<const float> clean, std::span<const float> gradient, double gap,
             std::span<float> point) const {
-    double gap_of_record = gap;
-    for (std::size_t i = 0; i < point.size(); ++i)
-      gap_of_record += gradient[i] * (static_cast<double>(clean[i]) - point[i]);
+    const double gap_of_record = gap + sum_of(point.size(), [&](std::size_t i) {
+                                   return gradient[i] * (static_cast<double>(clean[i]) - point[i]);
+                                 });
     const std::vector<float> here(point.begin(), point.end());
     const Projection from_point(here, gradient, gap, norm_),
         from_record(clean, gradient, gap_of_record, norm_);
@@ -190,7 +223,7 @@ class Fab final : public Attack {
       if (!won[r]) continue;
       const auto at = row(point, r, size);
       const std::span<const float> from = row(clean, r, size);
-      if (const double length = length_of(from, at, norm_); length < best.length[r]) {
+      if (const double length = distance_of(from, at, norm_); length < best.length[r]) {
         best.length[r] = length;
         std::ranges::copy(at, row(best.point, r, size).begin());
       }
@@ -227,7 +260,7 @@ class Fab final : public Attack {
       const std::vector<double> found = leads(scores, aims, problem.labels);
       for (std::size_t r = 0; r < won.size(); ++r) {
         const auto at = row(tried, r, size);
-        const double length = length_of(row(clean, r, size), at, norm_);
+        const double length = distance_of(row(clean, r, size), at, norm_);
         if (won[r] && length < best.length[r]) {
           best.length[r] = length;
           lead_best[r] = found[r];

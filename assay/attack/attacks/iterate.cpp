@@ -57,6 +57,44 @@ void Region::climb(Array& point, const Array& gradient, double step) const {
   keep(point);
 }
 
+Array Region::advanced(const Array& point, const Array& gradient, const std::vector<float>& lengths,
+                       const Array* before) const {
+  if (ball_.norm == Norm::linf && floats_in_order(point) && floats_in_order(gradient) &&
+      floats_in_order(centre_) && (before == nullptr || floats_in_order(*before)))
+    return advanced_in_box(point, gradient, lengths, before);
+  Array next = point + per_record(array::tensor(lengths), point) * steepest(gradient, ball_.norm);
+  keep(next);
+  if (before == nullptr) return next;
+  next = point + 0.75 * (next - point) + 0.25 * (point - *before);
+  keep(next);
+  return next;
+}
+
+// The same in one loop.
+Array Region::advanced_in_box(const Array& point, const Array& gradient, const std::vector<float>& lengths,
+                              const Array* before) const {
+  const Array next = array::empty(point.shape());
+  const auto eps = static_cast<float>(ball_.eps);
+  const std::size_t size = static_cast<std::size_t>(point.count()) / std::max<std::size_t>(1, lengths.size());
+  for (std::size_t row = 0; row < lengths.size(); ++row) {
+    const std::size_t begin = row * size;
+    const float *const from = point.elements<float>() + begin,
+                       *const way = gradient.elements<float>() + begin,
+                       *const centre = centre_.elements<float>() + begin,
+                       *const last = (before ? *before : point).elements<float>() + begin;
+    const float length = lengths[row], share = before ? 0.75F : 1, rest = before ? 0.25F : 0;
+    float* const to = next.elements<float>() + begin;
+    for (std::size_t i = 0; i < size; ++i) {
+      const float low = std::max(centre[i] - eps, 0.0F), high = std::min(centre[i] + eps, 1.0F),
+                  sign = (way[i] > 0 ? 1.0F : 0.0F) - (way[i] < 0 ? 1.0F : 0.0F);
+      const float there = std::min(std::max(from[i] + length * sign, low), high);
+      const float mixed = from[i] + share * (there - from[i]) + rest * (from[i] - last[i]);
+      to[i] = before ? std::min(std::max(mixed, low), high) : there;
+    }
+  }
+  return next;
+}
+
 Array random_point(const AttackProblem& problem, const Ball& ball, std::size_t draw) {
   constexpr std::uint64_t radius_stream = std::uint64_t{1} << 32;
   Array point;

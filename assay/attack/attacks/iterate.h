@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
@@ -29,8 +30,14 @@ class Region {
   void keep(Array& point) const;
   // A step of length `step` along the steepest direction of a gradient, clipped, then kept in the ball.
   void climb(Array& point, const Array& gradient, double step) const;
+  // From a point a step of each record's own length along the steepest direction, kept in the ball. With the
+  // point before, three quarters of the way there and a quarter of the last step, kept again.
+  Array advanced(const Array& point, const Array& gradient, const std::vector<float>& lengths,
+                 const Array* before) const;
 
  private:
+  Array advanced_in_box(const Array& point, const Array& gradient, const std::vector<float>& lengths,
+                        const Array* before) const;
   // body(i, element, low, high) for every element of a ball that is a box, of floats in order. False for
   // others.
   template <typename Body>

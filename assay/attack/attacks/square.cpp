@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include <assay/attack.h>
@@ -51,43 +52,52 @@ class Square final : public Attack {
   // Records that are turned leave.
   Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     const Array result = problem.inputs.clone();
-    std::vector<std::int64_t> open;
-    for (std::int64_t r = 0; r < problem.size(); ++r) open.push_back(r);
-    AttackProblem rest = problem;
-    Array best = striped(rest);
-    std::vector<double> distance = distances(network, rest, best);
-    for (std::size_t query = 1; rest.size() > 0; ++query) {
-      put(result, open, best);
-      if (query == queries_) break;
-      std::vector<std::int64_t> kept, still_open;
-      for (std::size_t i = 0; i < distance.size(); ++i) {
-        if (distance[i] < 0) continue;
-        kept.push_back(static_cast<std::int64_t>(i));
-        still_open.push_back(open[i]);
-      }
-      if (kept.empty()) break;
-      if (kept.size() < distance.size()) {
-        rest = rest.at(array::tensor(kept));
-        best = picked(best, kept);
-        std::vector<double> left;
-        for (const std::int64_t i : kept) left.push_back(distance[static_cast<std::size_t>(i)]);
-        distance = std::move(left);
-        open = std::move(still_open);
-      }
-      const Array tried = with_squares(rest, best, query);
-      const std::vector<double> found = distances(network, rest, tried);
+    Search at{.problem = problem,
+              .rows = std::vector<std::int64_t>(problem.keys.size()),
+              .best = striped(problem),
+              .distance = {}};
+    std::iota(at.rows.begin(), at.rows.end(), 0);
+    at.distance = distances(network, problem, at.best);
+    for (std::size_t query = 1; query < queries_; ++query) {
+      let_turned_go(at, result);
+      if (at.rows.empty()) return result;
+      const Array tried = with_squares(at.problem, at.best, query);
+      const std::vector<double> found = distances(network, at.problem, tried);
       std::vector<std::int64_t> better;
       for (std::size_t i = 0; i < found.size(); ++i) {
-        if (!(found[i] < distance[i])) continue;
+        if (!(found[i] < at.distance[i])) continue;
         better.push_back(static_cast<std::int64_t>(i));
-        distance[i] = found[i];
+        at.distance[i] = found[i];
       }
-      if (!better.empty()) put(best, better, picked(tried, better));
+      if (!better.empty()) put(at.best, better, picked(tried, better));
     }
+    put(result, at.rows, at.best);
     return result;
   }
 
  private:
+  // The records that still stand.
+  struct Search {
+    AttackProblem problem;
+    std::vector<std::int64_t> rows;  // among all
+    Array best;
+    std::vector<double> distance;
+  };
+
+  static void let_turned_go(Search& at, const Array& result) {
+    std::vector<std::int64_t> turned, rows, kept, still_open;
+    std::vector<double> left;
+    for (std::size_t i = 0; i < at.rows.size(); ++i) {
+      const bool gone = at.distance[i] < 0;
+      (gone ? turned : kept).push_back(static_cast<std::int64_t>(i));
+      (gone ? rows : still_open).push_back(at.rows[i]);
+      if (!gone) left.push_back(at.distance[i]);
+    }
+    if (turned.empty()) return;
+    put(result, rows, picked(at.best, turned));
+    at = {at.problem.at(array::tensor(kept)), std::move(still_open), picked(at.best, kept), std::move(left)};
+  }
+
   // How far each record is from being turned.
   static std::vector<double> distances(const AttackedNetwork& network, const AttackProblem& problem,
                                        const Array& point) {
@@ -98,7 +108,7 @@ class Square final : public Attack {
   template <typename Visit>
   static Array changed(const AttackProblem& problem, const Array& from, std::size_t query, Visit visit) {
     const Planes planes(problem.inputs);
-    const Array point = from.to(DType::float32).clone(), clean = problem.inputs.to(DType::float32).clone();
+    const Array point = from.to(DType::float32).clone(), clean = in_memory(problem.inputs, DType::float32);
     const auto size = static_cast<std::size_t>(planes.size());
     for (std::size_t row = 0; row < problem.keys.size(); ++row) {
       Rng rng = problem.rng(row, query);

@@ -34,9 +34,9 @@ struct Planned {
   std::vector<std::size_t> order;  // of the severities, weakest first where records drop out
 };
 
-Planned planned(const Along& along, bool nested) {
+Planned planned(const Along& along, bool independent) {
   Planned plan{
-      .along = along, .target = "none", .attacks = {}, .drops = nested && along.nested(), .order = {}};
+      .along = along, .target = "none", .attacks = {}, .drops = !independent && along.nested(), .order = {}};
   for (std::size_t i = 0; i < along.size(); ++i) {
     const Spec spec = along.at(i);
     const Spec whole = whole_spec(spec);
@@ -89,7 +89,7 @@ class Measurement {
         levels_(options.levels || takes_levels(session, session.first_input(dataset_->facts()))),
         severities_(severities_of(along)),
         all_(severities_) {
-    for (const Along& one : along) plans_.push_back(planned(one, options.nested));
+    for (const Along& one : along) plans_.push_back(planned(one, options.independent));
   }
 
   std::vector<DropCurve> run(Progress& progress) {
@@ -115,7 +115,7 @@ class Measurement {
         .add("data set", dataset_->hash())
         .add("seed", options_.seed)
         .add("storage", levels_ ? "levels" : "float32")
-        .add("fate of broken records", options_.nested ? "nested" : "attacked again")
+        .add("fate of broken records", options_.independent ? "attacked again" : "nested")
         .add("margin", options_.margin)
         .add("task", options_.task ? options_.task->describe() : "");
     for (std::size_t i = 0; i < plans_.size(); ++i) {

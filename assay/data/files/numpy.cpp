@@ -152,7 +152,7 @@ std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry, bo
 }
 
 Array name_rows(const std::vector<std::string>& names) {
-  std::size_t width = 1;
+  std::size_t width = 2;  // at least, so that letters are not taken for a number of each record
   for (const std::string& name : names) width = std::max(width, name.size());
   std::vector<std::uint8_t> bytes(names.size() * width, 0);
   for (std::size_t i = 0; i < names.size(); ++i)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
@@ -117,6 +118,24 @@ ValueId input_of(const Session& session) {
   return inputs[0];
 }
 
+bool has_open_seed(const Spec& spec, const std::vector<SpecOption>& options) {
+  return !spec.options.contains("seed") &&
+         std::ranges::find(options, "seed", &SpecOption::name) != options.end();
+}
+
+// With the seed of the run where it has one and names none.
+Spec with_seed(Spec spec, const std::vector<SpecOption>& options, std::uint64_t seed) {
+  if (has_open_seed(spec, options)) spec.options["seed"] = std::to_string(seed);
+  return spec;
+}
+
+Spec measure_spec(const std::string& name) { return parse_spec("measure of explanations", name); }
+Spec method_spec(const std::string& name) { return parse_spec("attribution", name); }
+
+std::vector<std::string> measures_of(const FaithfulnessOptions& options) {
+  return options.measures.empty() ? qualities().names() : options.measures;
+}
+
 struct NamedQuality {
   std::string name;
   const QualityInfo* info;
@@ -125,10 +144,11 @@ struct NamedQuality {
 
 std::vector<NamedQuality> make_qualities(const FaithfulnessOptions& options) {
   std::vector<NamedQuality> all;
-  for (const std::string& name : options.measures.empty() ? qualities().names() : options.measures) {
-    const Spec spec = parse_spec("measure of explanations", name);
+  for (const std::string& name : measures_of(options)) {
+    const Spec spec = measure_spec(name);
     const QualityInfo& info = qualities().find(spec.name);
-    all.push_back({spec.text(), &info, info.make(SpecOptions("measure", spec, info.options))});
+    const Spec seeded = with_seed(spec, info.options, options.seed);
+    all.push_back({spec.text(), &info, info.make(SpecOptions("measure", seeded, info.options))});
   }
   return all;
 }
@@ -172,6 +192,17 @@ double QualityFigures::deviation() const {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
+bool heeds_seed(const FaithfulnessOptions& options) {
+  return std::ranges::any_of(measures_of(options),
+                             [](const std::string& name) {
+                               const Spec spec = measure_spec(name);
+                               return has_open_seed(spec, qualities().find(spec.name).options);
+                             }) ||
+         std::ranges::any_of(options.methods, [](const std::string& name) {
+           return has_open_seed(method_spec(name), attribution_named(name).options);
+         });
+}
+
 Faithfulness expected_faithfulness(const FaithfulnessOptions& options) {
   Faithfulness found;
   for (const std::string& method : options.methods) {
@@ -198,7 +229,9 @@ Faithfulness measure_faithfulness(const Session& session, const DatasetPtr& data
   if (!attribution.range) attribution.range = data->valid_range();
   std::vector<std::unique_ptr<Attribution>> methods;
   for (const std::string& method : options.methods)
-    methods.push_back(make_attribution(method, session, attribution));
+    methods.push_back(make_attribution(
+        with_seed(method_spec(method), attribution_named(method).options, options.seed).text(), session,
+        attribution));
   walk(session, data, {.batch = options.batch, .stage = "explanations", .keeps_values = true}, progress,
        [&](const Batch& batch, const Tensors& inputs) {
          const ValueId read = start.value();

@@ -139,8 +139,14 @@ std::vector<report::Measurement> measurements_of(const task::PartsItemEvaluation
                                                  std::span<const groups::Group> groups) {
   std::vector<report::Measurement> all;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    if (found.parts[g].sums.items == 0) continue;
-    std::ranges::move(in_group(measurements_of(found.parts[g]), groups[g]), std::back_inserter(all));
+    const bool empty = found.parts[g].sums.items == 0;
+    for (report::Measurement& m :
+         in_group(measurements_of(empty ? found.whole : found.parts[g]), groups[g])) {
+      if (!empty)
+        all.push_back(std::move(m));
+      else if (m.class_name.empty())
+        all.push_back(nothing_counted(std::move(m)));
+    }
   }
   return all;
 }

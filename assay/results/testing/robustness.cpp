@@ -114,7 +114,7 @@ void add_rises(report::Document& document, const DropCurve& curve) {
         "{}: the accuracy rises by up to {} records where {} grows, though all that a weaker attack may "
         "do a stronger one may do as well: the search misses what there is{}",
         curve.name, most, curve.along.option,
-        About{"", "; {nested} counts a record as broken from its first success on"}));
+        About{"", "; without {independent} a record counts as broken from its first success on"}));
 }
 
 void add_flat(report::Document& document, const DropCurve& curve) {
@@ -147,7 +147,8 @@ void add_definitions(report::Document& document, std::span<const DropCurve> curv
       {"accuracy",
        "right records of all records; a record is right where " + right_in_words(data, options) +
            ", judged as it would be stored; what is wrong without a change is wrong at every "
-           "severity; intervals are Wilson's, over records",
+           "severity; along the radius of an attack, what is broken within one counts as broken within "
+           "every greater one, unless each is attacked anew; intervals are Wilson's, over records",
        page},
       {"drop", "clean accuracy less accuracy: the performance drop of ISO/IEC DIS 24029-3", page},
       {"area",
@@ -181,8 +182,10 @@ report::Document document_of(std::span<const attack::DropCurve> curves, const at
                     {"clean_accuracy", "clean accuracy", any.clean_accuracy(), Kind::percent},
                     {"clean_low", "clean accuracy, 95 % from", low, Kind::percent},
                     {"clean_high", "clean accuracy, 95 % to", high, Kind::percent}};
-  if (options.nested)
-    document.facts.push_back({"nested", "broken records", "count as broken at every greater severity"});
+  if (std::ranges::any_of(curves, [](const DropCurve& curve) { return curve.along.nested(); }))
+    document.facts.push_back(
+        {"broken", "records broken within a radius",
+         options.independent ? "attacked again at every greater radius" : "broken at every greater radius"});
   std::vector<report::Measurement> defined = measurements_of(curves);
   std::erase_if(defined, [](const report::Measurement& m) { return !std::isfinite(m.value); });
   document.tables = {curves_table(curves), severities_table(curves), figures_for_gates(defined)};
