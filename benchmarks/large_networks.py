@@ -207,7 +207,7 @@ def main():
             print(f"{name:16} {ours:9.2f} {theirs:15.2f} {ours / theirs:6.2f}", flush=True)
 
 
-if sys.argv[1:2] == ["--onnxruntime"]:
+if __name__ == "__main__" and sys.argv[1:2] == ["--onnxruntime"]:
     time_onnxruntime(sys.argv[2], int(sys.argv[3]))
-else:
+elif __name__ == "__main__":
     main()

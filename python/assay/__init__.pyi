@@ -60,7 +60,7 @@ def demo(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -82,7 +82,7 @@ def describe_model(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -105,7 +105,7 @@ def describe_data(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -149,7 +149,7 @@ def train(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -179,7 +179,7 @@ def evaluate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -239,7 +239,7 @@ def cover(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -317,7 +317,7 @@ def mutate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -358,7 +358,7 @@ def audit(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -389,7 +389,7 @@ def select(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -409,7 +409,7 @@ def combine(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -422,7 +422,7 @@ def diff(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -437,7 +437,7 @@ def history(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -450,7 +450,7 @@ def open_page(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -483,7 +483,7 @@ def attack(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -515,7 +515,7 @@ def robust(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -565,7 +565,7 @@ def explore(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -621,7 +621,7 @@ def retrain(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -647,7 +647,7 @@ def polluted(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -682,7 +682,7 @@ def importance(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -727,7 +727,7 @@ def inspect(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -750,7 +750,7 @@ def prune(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -785,7 +785,7 @@ def bounds(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -816,7 +816,7 @@ def reliability(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -849,7 +849,7 @@ def monitor(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -877,7 +877,7 @@ def faithful(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -890,7 +890,7 @@ def selftest(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -903,7 +903,7 @@ def report(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -924,7 +924,7 @@ def evidence(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -941,7 +941,7 @@ def verify(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -954,7 +954,7 @@ def criteria(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -966,7 +966,7 @@ def operators(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -978,7 +978,7 @@ def attacks(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -990,7 +990,7 @@ def constraints(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -1002,7 +1002,7 @@ def hypotheses(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -1014,7 +1014,7 @@ def measures(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -1026,7 +1026,7 @@ def tasks(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
