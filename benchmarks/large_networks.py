@@ -454,7 +454,7 @@ def main():
                   f"{their_peak:15.0f}  ONNX Runtime {version}", flush=True)
 
 
-if sys.argv[1:2] == ["--onnxruntime"]:
+if __name__ == "__main__" and sys.argv[1:2] == ["--onnxruntime"]:
     time_onnxruntime(sys.argv[2], sys.argv[3], int(sys.argv[4]))
-else:
+elif __name__ == "__main__":
     main()

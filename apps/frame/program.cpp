@@ -107,10 +107,11 @@ void declare_common(CLI::App& app, Settings& settings) {
   flags.add("--threads", settings.threads, "threads; 0: all cores", CLI::Range(0, 4096));
   flags.add("--batch", settings.batch, "records per batch; 0: chosen for the network",
             CLI::Range(0, 1 << 20));
-  flags.add("--device", settings.device, "where networks run: cpu");
+  flags.add("--device", settings.device,
+            "where networks run: cpu; cuda or cuda:N with the module of libtorch");
   flags.add("--engine", settings.engine,
             "what runs networks on the processor; auto: the fastest for each part",
-            CLI::IsMember({"auto", "channels", "lanes", "reference"}));
+            CLI::IsMember({"auto", "channels", "lanes", "torch", "reference"}));
   flags
       .add("--memory", settings.memory_gib,
            "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory",

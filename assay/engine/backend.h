@@ -1,7 +1,7 @@
 #pragma once
 
-// Back ends of the processor: each compiles segments of a static graph (static_graph.h) into separate
-// programs. Adding one: a class like its siblings and a line in backend.cpp.
+// Back ends: each compiles segments of a static graph (static_graph.h) into separate programs. Adding one of
+// the processor: a class like its siblings and a line in backend.cpp.
 
 #include <functional>
 #include <limits>
@@ -87,7 +87,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  // True when it can run the node on this processor: float32, batch on axis 0, constant weights, attributes
+  // True when it can run the node on its device: float32, batch on axis 0, constant weights, attributes
   // it knows.
   virtual bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const = 0;
   // Expected nanoseconds of one thread per record, from shapes and instruction set alone. REQUIRES
@@ -118,7 +118,7 @@ class Backend {
   virtual std::unique_ptr<Segment> compile(SegmentRequest request) const = 0;
 };
 
-// All back ends of this build.
+// All back ends of the processor in this build; libtorch (torch/backend.h) is none of them.
 std::span<const Backend* const> backends();
 
 // The values that a segment reads from outside, ascending; shape arithmetic of views is not among them.

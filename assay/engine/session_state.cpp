@@ -21,15 +21,6 @@
 namespace assay {
 namespace {
 
-// Networks run on the processor.
-void require_device(const std::string& name) {
-  if (name == "cpu") return;
-  if (name.starts_with("cuda"))
-    fail(Fault::usage, "device '{}' is not available: this build runs networks on the processor; use 'cpu'",
-         name);
-  fail(Fault::usage, "unknown device '{}'; it is 'cpu'", name);
-}
-
 void require_kernels(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     if (find_kernel(node.op)) continue;
@@ -39,18 +30,6 @@ void require_kernels(const Graph& graph) {
          "to add one",
          node.describe(), node.op);
   }
-}
-
-// An engine that is named has to be there, and to have something to do.
-void require_engine(const SessionOptions& options) {
-  if (options.engine == "auto") return;
-  std::string known = "auto";
-  for (const Backend* backend : backends()) {
-    if (backend->name() == options.engine) return;
-    known += fmt::format(", {}", backend->name());
-  }
-  if (options.engine != "reference")
-    fail(Fault::usage, "no engine '{}' in this build; there are {}, reference", options.engine, known);
 }
 
 std::vector<ValueId> keys(const Tensors& tensors) {
@@ -98,11 +77,10 @@ Session::State::State(Graph graph_, SessionOptions options_)
     : graph(std::move(graph_)),
       options(std::move(options_)),
       shapes{options.record_shape, options.record_shapes} {
-  require_device(options.device);
+  engines = engine_choice(options.engine, options.device);
   if (graph.outputs().empty())
     fail(Fault::model, "network '{}' has no outputs; read_model() and GraphBuilder make networks",
          graph.name());
-  require_engine(options);
   set_engine_threads(options.threads);
   set_memory_limit(options.memory_limit);
   require_kernels(graph);
@@ -356,13 +334,13 @@ const Decision& Session::State::decision() const {
   return *decision_;
 }
 
-bool Session::State::may_use_back_ends() const { return options.engine != "reference" && group == 0; }
+bool Session::State::may_use_back_ends() const { return !engines.backends.empty() && group == 0; }
 
 void Session::State::settle_back_ends() const {
   if (std::exchange(fast_settled_, true) || !probable() || !constants.all_finite()) return;
   const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
   try {
-    fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads, options.engine);
+    fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads, engines);
     in_front_ = fast_->as_batch_major();
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;  // otherwise its shapes stay unknown

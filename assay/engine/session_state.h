@@ -30,6 +30,7 @@ struct Session::State {
 
   Graph graph;
   SessionOptions options;
+  EngineChoice engines;
   RecordShapes shapes;  // as the options tell
   Constants constants;
   // Records per run for networks that insist on their file's batch size; 0: any number.

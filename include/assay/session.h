@@ -21,10 +21,10 @@ namespace assay {
 
 struct SessionOptions {
   int threads = 0;                 // 0: all cores this process may use
-  std::string device = "cpu";      // there is no other
+  std::string device = "cpu";      // or "cuda", "cuda:N", with the module of libtorch (docs/gpu.md)
   std::uint64_t memory_limit = 0;  // bytes one tensor may take; 0: half of the machine's memory
-  // Engine on the processor: "auto" (the fastest, part by part), "channels", "lanes", or "reference" (one
-  // operator after the other, in plain loops). What the chosen one cannot run, the reference runs.
+  // Engine on the processor: "auto" (the fastest, part by part), "channels", "lanes", "torch" (that module),
+  // or "reference" (one operator after the other). What the chosen one cannot run, the reference runs.
   std::string engine = "auto";
   // If the model does not say it: the shape of a record of the first input, and of inputs by name.
   Shape record_shape = {};
@@ -44,7 +44,7 @@ std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 
 // Nodes that run together. For a record: nanoseconds expected on one thread (0: unknown), and measured.
 struct PlannedSegment {
-  std::string engine;  // "channels", "lanes" or "reference"
+  std::string engine;  // "channels", "lanes", "torch" or "reference"
   std::vector<int> nodes;
   double nanoseconds = 0, measured = 0, multiply_adds = 0;  // by the operators' definitions
 };

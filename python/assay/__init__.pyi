@@ -61,7 +61,7 @@ def demo(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -83,7 +83,7 @@ def describe_model(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -106,7 +106,7 @@ def describe_data(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -150,7 +150,7 @@ def train(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -180,7 +180,7 @@ def evaluate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -240,7 +240,7 @@ def cover(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -318,7 +318,7 @@ def mutate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -359,7 +359,7 @@ def audit(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -390,7 +390,7 @@ def select(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -410,7 +410,7 @@ def combine(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -423,7 +423,7 @@ def diff(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -438,7 +438,7 @@ def history(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -451,7 +451,7 @@ def open_page(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -485,7 +485,7 @@ def attack(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -517,7 +517,7 @@ def robust(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -567,7 +567,7 @@ def explore(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -623,7 +623,7 @@ def retrain(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -649,7 +649,7 @@ def polluted(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -684,7 +684,7 @@ def importance(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -729,7 +729,7 @@ def inspect(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -782,7 +782,7 @@ def prune(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -817,7 +817,7 @@ def bounds(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -848,7 +848,7 @@ def reliability(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -881,7 +881,7 @@ def monitor(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -909,7 +909,7 @@ def faithful(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -922,7 +922,7 @@ def selftest(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -935,7 +935,7 @@ def report(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -956,7 +956,7 @@ def evidence(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -973,7 +973,7 @@ def verify(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -986,7 +986,7 @@ def criteria(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -998,7 +998,7 @@ def operators(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -1010,7 +1010,7 @@ def attacks(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -1022,7 +1022,7 @@ def constraints(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -1034,7 +1034,7 @@ def hypotheses(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -1046,7 +1046,7 @@ def measures(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -1058,7 +1058,7 @@ def tasks(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...

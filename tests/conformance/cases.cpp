@@ -140,16 +140,15 @@ std::vector<Case> find_cases(const fs::path& data) {
   return cases;
 }
 
-Result run_case(const Case& test) {
+Result run_case(const Case& test, const std::vector<std::string>& engines) {
   try {
     const onnx::ModelProto proto = onnx_format::parse(bytes_of(test.folder / "model.onnx"));
     const Graph graph = read_model(test.folder / "model.onnx");
-    for (const bool reference : {false, true}) {
-      const Session session(graph, {.threads = 1, .engine = reference ? "reference" : "auto"});
+    for (const std::string& engine : engines) {
+      const Session session(graph, {.threads = 1, .engine = engine});
       for (const fs::path& set : sets_of(test)) {
         const std::string differs = run_set(set, proto.graph(), session);
-        if (!differs.empty())
-          return {Outcome::wrong, fmt::format("{}{}", reference ? "reference kernels: " : "", differs)};
+        if (!differs.empty()) return {Outcome::wrong, fmt::format("engine {}: {}", engine, differs)};
       }
     }
     return {Outcome::passed, {}};

@@ -24,8 +24,8 @@ struct Result {
   std::string text;  // what differs, or the message
 };
 
-// Reads the network, gives it each set of inputs with the fast back end and without, and compares. An Error
-// is a refusal; any other exception passes through.
-Result run_case(const Case& test);
+// Reads the network, gives it each set of inputs with each of these engines, and compares. An Error is a
+// refusal; any other exception passes through.
+Result run_case(const Case& test, const std::vector<std::string>& engines);
 
 }  // namespace assay::conformance

@@ -1,18 +1,22 @@
-// test_conformance DATA LISTS [--all]: runs every case below the folder DATA. Fails when a case gives a wrong
-// answer or ends in anything but an Error; when one is refused that the file LISTS/refused.txt does not list;
-// and when one passes that it lists, since the list only shrinks. LISTS/disputed.txt holds cases whose
-// expected output contradicts the text of the standard; they must run. --all prints what becomes of each
-// case.
+// test_conformance DATA LISTS [--all] [ENGINE...]: runs every case below the folder DATA. Fails when a case
+// gives a wrong answer or ends in anything but an Error; when one is refused that the file LISTS/refused.txt
+// does not list; and when one passes that it lists, since the list only shrinks. LISTS/disputed.txt holds
+// cases whose expected output contradicts the text of the standard; they must run. --all prints what becomes
+// of each case. Engines are the fast ones together and the reference, unless others are named; exit code 77
+// says that the module of `torch` is not there.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "assay/engine/torch/backend.h"
 #include "cases.h"
 #include "processes.h"
 
@@ -38,7 +42,8 @@ struct Totals {
   int all = 0, passed = 0, refused = 0, disputed = 0;
 };
 
-int run(const char* data, const std::filesystem::path& lists, bool verbose) {
+int run(const char* data, const std::filesystem::path& lists, const std::vector<std::string>& engines,
+        bool verbose) {
   const auto refused = read_list(lists / "refused.txt"), disputed = read_list(lists / "disputed.txt");
   int failures = 0;
   const auto complain = [&](const std::string& text) {
@@ -52,7 +57,7 @@ int run(const char* data, const std::filesystem::path& lists, bool verbose) {
   }
   std::map<std::string, Totals> suites;
   for (const Case& test : find_cases(data)) {
-    const Result result = in_own_process([&] { return run_case(test); });
+    const Result result = in_own_process([&] { return run_case(test, engines); });
     const bool listed = refused.contains(test.name);
     if (verbose) fmt::print("{} {}: {}\n", names[static_cast<int>(result.outcome)], test.name, result.text);
     Totals& totals = suites[test.name.substr(0, test.name.find('/'))];
@@ -86,8 +91,18 @@ int run(const char* data, const std::filesystem::path& lists, bool verbose) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fputs("usage: test_conformance DATA LISTS [--all]\n", stderr);
+    std::fputs("usage: test_conformance DATA LISTS [--all] [ENGINE...]\n", stderr);
     return 2;
   }
-  return assay::conformance::run(argv[1], argv[2], argc > 3 && std::string_view(argv[3]) == "--all");
+  std::vector<std::string> engines(argv + 3, argv + argc);
+  const bool verbose = std::erase(engines, "--all") > 0;
+  if (std::ranges::count(engines, "torch") > 0) {
+    if (!assay::has_torch_module()) {
+      std::puts("skipped: libassay_torch.so is neither here nor named by ASSAY_TORCH_MODULE");
+      return 77;
+    }
+    assay::torch_backend("cpu");  // loaded once, not by the process of every case
+  }
+  if (engines.empty()) engines = {"auto", "reference"};
+  return assay::conformance::run(argv[1], argv[2], engines, verbose);
 }

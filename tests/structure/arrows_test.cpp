@@ -92,5 +92,25 @@ TEST(PublicHeaders, IncludeOnlyPublicHeaders) {
   EXPECT_THAT(internal_includes(headers), IsEmpty());
 }
 
+bool is_of_libtorch(const std::string& include) {
+  return include.starts_with("ATen/") || include.starts_with("torch/") || include.starts_with("c10/");
+}
+
+// The program is built and starts without it; what both know is assay/engine/torch/module.h.
+TEST(Libtorch, IsKnownToItsModuleAlone) {
+  const std::string module = "assay/engine/torch/module/";
+  std::size_t includes = 0;
+  for (const Source& source : sources_below({"assay", "apps", "include", "python", "tests", "benchmarks"})) {
+    for (const std::string& include : includes_of(source.text)) {
+      const bool inside = source.path.starts_with(module);
+      includes += inside && is_of_libtorch(include) ? 1 : 0;
+      EXPECT_TRUE(inside || !is_of_libtorch(include)) << source.path << " includes " << include;
+      const bool own = include.starts_with("assay/") && !include.starts_with("assay/engine/torch/");
+      EXPECT_FALSE(inside && own) << source.path << " includes " << include;
+    }
+  }
+  EXPECT_GT(includes, 0U);
+}
+
 }  // namespace
 }  // namespace assay::structure

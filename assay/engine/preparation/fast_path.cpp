@@ -52,8 +52,8 @@ std::vector<Shape> shapes_of_batches(const std::vector<ValueInfo>& infos) {
 }  // namespace
 
 FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads,
-                   std::string engine)
-    : FastPath(make_static(graph, constants, infos), infos, threads, std::move(engine)) {
+                   EngineChoice engines)
+    : FastPath(make_static(graph, constants, infos), infos, threads, std::move(engines)) {
   for (const Node& node : graph.nodes()) {
     const bool gone = std::ranges::none_of(node.outputs, [&](ValueId id) {
       return id != no_value && (constants.has(id) || graph_.producer(id) >= 0);
@@ -62,22 +62,22 @@ FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<V
   }
 }
 
-FastPath::FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::string engine)
+FastPath::FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, EngineChoice engines)
     : graph_(std::move(graph)),
       constants_(graph_, std::uint64_t{1} << 62),
       infos_(for_all_values(std::move(infos), graph_)),
       shapes_(shapes_of_batches(infos_)),
       shape_of_([this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; }),
       threads_(threads),
-      engine_(std::move(engine)),
+      engines_(std::move(engines)),
       most_plans_(plans_to_keep(constants_)),
-      planner_(graph_, infos_, shape_of_, threads_, engine_) {}
+      planner_(graph_, infos_, shape_of_, threads_, engines_) {}
 
 std::unique_ptr<const FastPath> FastPath::as_batch_major() const {
   std::optional<BatchMajor> other = make_batch_major(graph_, infos_);
   if (!other) return nullptr;
   std::unique_ptr<FastPath> made(
-      new FastPath(std::move(other->graph), std::move(other->infos), threads_, engine_));
+      new FastPath(std::move(other->graph), std::move(other->infos), threads_, engines_));
   made->moved_ = std::move(other->moved);
   made->extra_ = std::move(other->extra);
   return made;

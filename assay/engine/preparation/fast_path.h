@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs with the back ends of the processor: a plan whose segments of nodes are compiled by the back end with
+// Runs with back ends: a plan whose segments of nodes are compiled by the back end with
 // the least expected cost; everything else runs in the reference.
 
 #include <functional>
@@ -21,9 +21,8 @@ class FastPath {
  public:
   using Request = RunRequest;
 
-  // `engine`: the name of the only back end to use, or "auto".
   FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads,
-           std::string engine);
+           EngineChoice engines);
 
   FastPath(const FastPath&) = delete;
   FastPath& operator=(const FastPath&) = delete;
@@ -59,7 +58,7 @@ class FastPath {
  private:
   using Key = std::vector<std::vector<ValueId>>;
 
-  FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::string engine);
+  FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, EngineChoice engines);
   // A request for values in the form that they have here, which `request` outlives.
   struct Translated {
     std::vector<ValueId> wanted, visited;
@@ -90,7 +89,7 @@ class FastPath {
   std::map<ValueId, BatchMajor::Moved> moved_;  // values that have another form here
   std::map<std::string, std::string> extra_;
   int threads_;
-  std::string engine_;
+  EngineChoice engines_;
   std::size_t most_plans_;
   Planner planner_;
   // Each is for about as many records as have run together so far.

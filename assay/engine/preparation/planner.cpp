@@ -52,8 +52,8 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
 }  // namespace
 
 Planner::Planner(const Graph& graph, const std::vector<ValueInfo>& infos, const ShapeOf& shape_of,
-                 int threads, std::string engine)
-    : graph_(graph), infos_(infos), shape_of_(shape_of), threads_(threads), engine_(std::move(engine)) {
+                 int threads, EngineChoice engines)
+    : graph_(graph), infos_(infos), shape_of_(shape_of), threads_(threads), engines_(std::move(engines)) {
   constexpr double large = 5e6;  // nanoseconds of a record with the kernels
   double all = 0;
   for (const Node& node : graph.nodes()) all += kernel_cost(graph, node, shape_of);
@@ -118,8 +118,7 @@ bool Planner::takes(const Backend& backend, const Node& node, const RunRequest& 
 // Without one: the kernels, which come first.
 std::vector<const Backend*> Planner::candidates(const Plan& plan, const RunRequest& request) const {
   std::vector<const Backend*> all{nullptr};
-  for (const Backend* backend : backends()) {
-    if (engine_ != "auto" && engine_ != backend->name()) continue;
+  for (const Backend* backend : engines_.backends) {
     if (!request.differentiable || (backend->differentiates() && fits(plan, *backend, request)))
       all.push_back(backend);
   }
@@ -148,7 +147,7 @@ std::vector<const Backend*> Planner::choose(const Plan& plan, const RunRequest& 
         own = taken ? cost(all[c], at, records) : never;
       }
       // With a back end named, kernels are for what it cannot do.
-      if (all[c] == nullptr && engine_ != "auto" && choices > 1 && at.op != "Expand" &&
+      if (all[c] == nullptr && engines_.named && choices > 1 && at.op != "Expand" &&
           takes(*all[1], at, request))
         own = never;
       for (std::size_t from = 0; from < choices; ++from) {
@@ -206,9 +205,8 @@ std::set<int> Planner::repeated_constants(const RunRequest& request) const {
     const ValueId times = at.inputs[1];
     const bool alone = graph_.consumers(times).size() == 1 && !contains(graph_.outputs(), times) &&
                        !contains(request.wanted, times) && !contains(request.visited, times);
-    if (alone && std::ranges::any_of(backends(), [&](const Backend* backend) {
-          return (engine_ == "auto" || engine_ == backend->name()) && takes(*backend, at, request);
-        }))
+    if (alone && std::ranges::any_of(engines_.backends,
+                                     [&](const Backend* backend) { return takes(*backend, at, request); }))
       found.insert(static_cast<int>(n));
   }
   return found;

@@ -9,10 +9,9 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "assay/engine/backend.h"
+#include "assay/engine/engine_choice.h"
 #include "assay/engine/execute.h"
 #include "assay/engine/preparation/plan.h"
 #include "assay/engine/shape_inference.h"
@@ -52,10 +51,9 @@ struct CompiledPlan {
 
 class Planner {
  public:
-  // All must outlive it. `shape_of` knows float32 values with the batch in front; `engine`: the name of the
-  // only back end to use, or "auto".
+  // All but the engines must outlive it. `shape_of` knows float32 values with the batch in front.
   Planner(const Graph& graph, const std::vector<ValueInfo>& infos, const ShapeOf& shape_of, int threads,
-          std::string engine);
+          EngineChoice engines);
 
   // `available`: marks of the values that are there, as of make_plan(). `records`: about how many run
   // together.
@@ -92,7 +90,7 @@ class Planner {
   const std::vector<ValueInfo>& infos_;
   const ShapeOf& shape_of_;
   int threads_;
-  std::string engine_;
+  EngineChoice engines_;
   bool is_large_ = false;
 };
 

@@ -10,13 +10,12 @@
 #include <thread>
 
 #include <assay/error.h>
+#include "assay/support/files/module_file.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/threads.h"
 
 namespace assay {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* module_name = "libassay_mpi.so";
 
@@ -30,23 +29,12 @@ std::size_t declared_ranks() {
   return variable_number("SLURM_STEP_NUM_TASKS").value_or(1);  // srun --mpi=pmix
 }
 
-// Next to the program, as in a build folder, or where it is installed.
-fs::path module_file() {
-  std::error_code code;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
-  if (!folder.is_absolute()) return {};
-  for (const fs::path& file : {folder / module_name, folder / ASSAY_MODULE_FOLDER / module_name}) {
-    if (fs::exists(file, code)) return file;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::unique_ptr<Ranks> launched_ranks() {
   const std::size_t declared = declared_ranks();
   if (declared <= 1) return nullptr;
-  const fs::path file = module_file();
+  const std::filesystem::path file = module_file(module_name);
   if (file.empty())
     fail(Fault::unsupported,
          "an MPI launcher started {} processes, but {} is not in this program's folder; build it where "

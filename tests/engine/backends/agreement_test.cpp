@@ -15,7 +15,7 @@ struct ConvolutionCase {
 };
 
 class EveryBackend : public testing::TestWithParam<const Backend*> {};
-INSTANTIATE_TEST_SUITE_P(Backends, EveryBackend, testing::ValuesIn(backends().begin(), backends().end()),
+INSTANTIATE_TEST_SUITE_P(Backends, EveryBackend, testing::ValuesIn(test::tested_backends()),
                          [](const auto& at) { return std::string(at.param->name()); });
 
 TEST_P(EveryBackend, ConvolutionsAgree) {

@@ -16,6 +16,7 @@
 #include <assay/model.h>
 #include <assay/session.h>
 #include "assay/engine/backend.h"
+#include "tests/engine/backends/network.h"
 
 namespace assay {
 namespace {
@@ -541,7 +542,7 @@ TEST_P(RandomAttributes, OutputsAndGradientsAreThoseOfTheKernels) {
       continue;  // no such form exists
     }
     ++valid;
-    for (const Backend* backend : backends()) {
+    for (const Backend* backend : test::tested_backends()) {
       const std::string engine(backend->name());
       const std::string what = fmt::format("{}, case {}: {}", engine, seed, form_of(graph));
       const Computed actual = computed(graph, drawn.records, engine);

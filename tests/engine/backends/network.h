@@ -14,10 +14,18 @@
 #include <assay/model.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/operators/kernel.h"
+#include "assay/engine/torch/backend.h"
 
 namespace assay::test {
 
 using Ints = std::vector<std::int64_t>;
+
+// Those of the processor, and libtorch where its module is, on a device that everything is copied to.
+inline std::vector<const Backend*> tested_backends() {
+  std::vector<const Backend*> all(backends().begin(), backends().end());
+  if (has_torch_module()) all.push_back(&torch_backend("torch:cpu"));
+  return all;
+}
 
 // A graph under construction whose values are computed at once by the reference kernels, the second opinion.
 class Network {
