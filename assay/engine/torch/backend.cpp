@@ -187,8 +187,8 @@ class TorchBackend : public Backend {
     const auto step = torch_module::step_of(graph, node, shape_of);
     return step && guarded([&] { return device_->takes(*step); });
   }
-  // The only one where it is chosen.
-  double cost(const Graph&, const Node&, const ShapeOf&) const override { return 1; }
+  // Not known, and of no matter: it is the only one where it is chosen.
+  double cost(const Graph&, const Node&, const ShapeOf&) const override { return 0; }
   // Batches are chosen so that they fit, and no thread has one of its own.
   double kept_bytes(const Node&, const ShapeOf&) const override { return 0; }
   bool learns(const Graph& graph, const Node& node, std::size_t input) const override {
