@@ -4,6 +4,7 @@
 
 #include <assay/report.h>
 #include "assay/report/mutant_labels.h"
+#include "assay/report/percent.h"
 
 namespace assay::report {
 namespace {

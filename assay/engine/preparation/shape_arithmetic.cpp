@@ -118,12 +118,12 @@ Found about_an_axis(const Operands& o) {
   return fits ? Found(Whole{loses, o[0].numbers}) : std::nullopt;
 }
 
-struct Rule {
+struct ArithmeticRule {
   std::string_view op;
   Found (*result)(const Operands&);
 };
 
-constexpr std::array rules = std::to_array<Rule>({
+constexpr std::array arithmetic_rules = std::to_array<ArithmeticRule>({
     {"Add", add},
     {"Cast", cast},
     {"Concat", concat},
@@ -151,8 +151,8 @@ Array dimensions(const Node& node, const Shape& shape) {
 }
 
 std::optional<Array> integer_result(const Node& node, std::span<const Array> operands) {
-  const auto* const rule = std::ranges::find(rules, node.op, &Rule::op);
-  if (rule == rules.end() || node.outputs.size() != 1 || operands.empty()) return std::nullopt;
+  const auto* const rule = std::ranges::find(arithmetic_rules, node.op, &ArithmeticRule::op);
+  if (rule == arithmetic_rules.end() || node.outputs.size() != 1 || operands.empty()) return std::nullopt;
   Operands given{node, {}};
   for (const Array& operand : operands) {
     Found one = whole(operand);
