@@ -11,7 +11,7 @@ from test_captum import differences
 pytest.importorskip("zennit", reason="SKIPPED: zennit is not installed (PyPI)")
 torch = pytest.importorskip("torch")
 
-from zennit import composites, rules  # noqa: E402
+from zennit import canonizers, composites, rules  # noqa: E402
 from zennit.attribution import Gradient  # noqa: E402
 from zennit.types import Activation, AvgPool, Linear  # noqa: E402
 
@@ -85,5 +85,8 @@ def test_a_normalisation_lets_relevance_pass_there(pairs, digits, difference):
     theirs = relevance(lambda: composites.EpsilonPlus(**TINY), net, x, 3)
     apart = np.median(differences(model.relevance(digits[0][:50], method="epsilon-plus", target=3), theirs))
     assert apart > 1e-3
+    merged = [canonizers.SequentialMergeBatchNorm()]
+    theirs = relevance(lambda: composites.EpsilonPlus(canonizers=merged, **TINY), net, x, 3)
+    assert np.median(differences(model.relevance(digits[0][:50], method="epsilon-plus", target=3), theirs)) < 1e-4
     figures = f"median {apart:.2f} of the greatest relevance; none with `SequentialMergeBatchNorm`, which does as here"
     difference("zennit", "BatchNorm after a convolution", "passes relevance on, unless a canonizer is named", "part of the convolution", figures)
