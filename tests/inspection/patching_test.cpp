@@ -19,11 +19,11 @@ using ::testing::HasSubstr;
 
 DatasetPtr records(std::uint64_t seed, std::int64_t count = 24) {
   Rng rng(seed);
-  return from_arrays(test::random_array(rng, {count, 4, 6}));
+  return from_arrays(::assay::test::random_array(rng, {count, 4, 6}));
 }
 
 const Session& transformer() {
-  static const Session session(test::transformer_like());
+  static const Session session(::assay::test::transformer_like());
   return session;
 }
 
