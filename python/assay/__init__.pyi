@@ -759,7 +759,7 @@ def patch(
     threads: int | None = ...,
     batch: int | None = ...,
     device: str | PathLike[str] | None = ...,
-    engine: Literal['auto', 'channels', 'lanes', 'reference'] | None = ...,
+    engine: Literal['auto', 'channels', 'lanes', 'torch', 'reference'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
