@@ -1,5 +1,7 @@
 """Operators that ONNX Runtime's optimisers, quantisers and builders write (com.microsoft), against ONNX Runtime."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,12 @@ def real(seed, *shape, scale=1.0):
     return np.random.default_rng(seed).normal(size=shape, scale=scale).astype(np.float32)
 
 
+def element_type(onnx, array):
+    """Of older packages, too."""
+    now = getattr(onnx.helper, "np_dtype_to_tensor_dtype", None)
+    return now(array.dtype) if now else importlib.import_module("onnx.mapping").NP_TYPE_TO_TENSOR_TYPE[array.dtype]
+
+
 class Net:
     """One operator of com.microsoft between inputs, which are constants or vary by record, and outputs. Outputs called `_` are not shown;
     inputs in `turned` have their records along the second axis of the operator's input."""
@@ -26,7 +34,7 @@ class Net:
         from onnx import TensorProto, helper, numpy_helper
 
         value = lambda name, array: helper.make_tensor_value_info(  # noqa: E731
-            name, helper.np_dtype_to_tensor_dtype(array.dtype), ["n", *array.shape[1:]] if array.ndim else []
+            name, element_type(onnx, array), ["n", *array.shape[1:]] if array.ndim else []
         )
         nodes = [helper.make_node("Transpose", [name], [name + "_turned"], perm=[1, 0, 2, 3, 4]) for name in turned]
         names = [name + "_turned" if name in turned else name for name in names]
