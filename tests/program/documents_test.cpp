@@ -73,7 +73,7 @@ class Documents : public Program {
        "'images-idx3-ubyte[:9]' --fail-under 'false-alarms<=1'"},
       {"mutate", "--model net.onnx --test images-idx3-ubyte --operator gf --count 3"},
       {"open", "a.json --print"},
-      {"patch", "net.onnx 'images-idx3-ubyte[:20]' 'images-idx3-ubyte[20:40]' --out patched"},
+      {"patch", "net.onnx 'images-idx3-ubyte[:45]' 'images-idx3-ubyte[45:90]' --out patched"},
       {"operators", ""},
       {"reliability",
        "net.onnx images-idx3-ubyte --train 'images-idx3-ubyte[:50]' --calibration images-idx3-ubyte --twin "
