@@ -81,6 +81,15 @@ TEST(Images, ClassesAndCharacteristicsOfShardsLieBesideThePictures) {
   EXPECT_THAT(named->class_names(), ElementsAre("cat", "dog"));
 }
 
+TEST(Images, CharacteristicsThatAreNestedTooDeepAreRefused) {
+  auto entries = a_shard({"2", "0", "2"});
+  const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
+  for (auto& entry : entries)
+    if (entry.name.ends_with(".json")) entry.bytes = "{\"weather\": " + deep + "}";
+  expect_data_error(Fault::data, {"nested deeper than 200 levels"},
+                    put_archive("deep.tar", entries) + ",meta=weather");
+}
+
 TEST(Images, AShardWhoseFilesLackOneSaysWhich) {
   auto entries = a_shard({"1", "0"});
   const std::string whole = put_archive("whole.tar", entries);
