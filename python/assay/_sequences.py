@@ -33,7 +33,10 @@ def _rows(x: Any, what: str) -> list[_Array]:
 
 def _filled(rows: list[_Array], steps: int, fill: float) -> _Array:
     kind = np.result_type(*rows)
-    filled = np.full((len(rows), steps, *rows[0].shape[1:]), fill, kind if kind.kind != "f" else np.float32)
+    kind = np.dtype(np.float32) if kind.kind == "f" else kind
+    if kind.kind in "iu" and not (float(fill).is_integer() and np.iinfo(kind).min <= fill <= np.iinfo(kind).max):
+        raise UsageError(f"fill={fill} is no number of the type of the sequences, {kind}; convert them, or fill with another one")
+    filled = np.full((len(rows), steps, *rows[0].shape[1:]), fill, kind)
     for row, to in zip(rows, filled):
         to[: len(row)] = row
     return filled
@@ -46,7 +49,8 @@ def _labels_of_steps(y: Any, lengths: list[int], steps: int) -> _Array:
             raise UsageError(f"sequence {number} has {length} steps and {len(row)} labels")
     if len(labels) != len(lengths):
         raise UsageError(f"there are {len(lengths)} sequences and labels of {len(labels)}")
-    return _filled(labels, steps, UNCOUNTED)
+    whole = all(row.dtype.kind in "biu" for row in labels)
+    return _filled([row.astype(np.int64) for row in labels] if whole else labels, steps, UNCOUNTED)
 
 
 def sequences(
@@ -84,20 +88,23 @@ def sequences(
     Raises
     ------
     UsageError
-        For sequences of different shapes apart from their length, ones that are longer than `steps`, and labels that
-        do not fit.
+        For sequences of different shapes apart from their length, ones that are longer than `steps`, labels that do not
+        fit, a `fill` that is no number of the type of the sequences, and inputs of one name.
     """
     rows = _rows(x, "x")
     counts = [len(row) for row in rows]
     longest = max(counts) if steps is None else steps
     if max(counts) > longest:
         raise UsageError(f"sequence {int(np.argmax(counts))} has {max(counts)} steps, more than steps={longest}")
+    names = [name for name in (input, mask, lengths) if name is not None]
+    if len(set(names)) < len(names):
+        raise UsageError(f"input, mask and lengths are {', '.join(map(repr, names))}; each is an input of its own")
     inputs = {input: _filled(rows, longest, fill)}
     if mask is not None:
         inputs[mask] = (np.arange(longest) < np.array(counts)[:, None]).astype(np.int64)
     if lengths is not None:
         inputs[lengths] = np.array(counts, np.int64)
     given: Any = inputs[input] if len(inputs) == 1 else inputs
-    of_steps = y is not None and not (isinstance(y, np.ndarray) and y.dtype != object) and np.ndim(y[0]) > 0
+    of_steps = y is not None and not (isinstance(y, np.ndarray) and y.dtype != object) and (len(y) == 0 or np.ndim(y[0]) > 0)
     labels = _labels_of_steps(y, counts, longest) if of_steps else None if y is None else np.asarray(y)
     return data(given, labels, **options)
