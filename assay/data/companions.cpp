@@ -6,6 +6,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/support/text/nesting.h"
 #include "assay/support/text/parse.h"
 
 namespace assay {
@@ -80,7 +81,11 @@ std::optional<std::vector<std::string>> Companions::column(const std::string& na
     texts.emplace_back();
     const auto found = object_files_.find(record_key(picture));
     if (found == object_files_.end()) continue;
-    const auto object = nlohmann::json::parse(read(found->second), nullptr, /*allow_exceptions=*/false);
+    const std::string text = read(found->second);
+    if (nesting_of_json(text) > most_nested)
+      fail(Fault::data, "{}: '{}.json' is nested deeper than {} levels", data_, record_key(picture),
+           most_nested);
+    const auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!object.is_object())
       fail(Fault::data, "{}: '{}.json' is not a JSON object", data_, record_key(picture));
     const auto value = object.find(name);

@@ -10,6 +10,7 @@
 #include "assay/data/name_index.h"
 #include "assay/data/table_rows.h"
 #include "assay/support/files/file.h"
+#include "assay/support/text/nesting.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
@@ -27,9 +28,11 @@ bool is_wanted_of_coco(int depth, nlohmann::json::parse_event_t event, nlohmann:
   return depth < most_deep;
 }
 
-std::vector<nlohmann::json> json_lines(const std::string& text) {
+std::vector<nlohmann::json> json_lines(const std::string& text, const std::filesystem::path& file) {
   std::vector<nlohmann::json> objects;
   for (const std::string& line : parts_of(text, "\n")) {
+    if (nesting_of_json(line) > most_nested)
+      fail(Fault::data, "{}: JSON nested deeper than {} levels", file.string(), most_nested);
     if (line.find_first_not_of(" \t\r") != std::string::npos) objects.push_back(nlohmann::json::parse(line));
   }
   return objects;
@@ -40,7 +43,7 @@ std::vector<nlohmann::json> objects_in(const std::filesystem::path& file) {
   try {
     const std::string text = read_file(file, most_metadata_bytes);
     if (file.extension() == ".jsonl") {
-      objects = json_lines(text);
+      objects = json_lines(text, file);
     } else {
       nlohmann::json root = nlohmann::json::parse(text, is_wanted_of_coco);
       if (root.is_object() && root.contains("images")) root = nlohmann::json(root["images"]);

@@ -135,6 +135,7 @@ class Joined final : public View {
     if (has_labels()) {
       if (!part.has_labels())
         fail(Fault::mismatch, "{} has no labels, but {} has", part.describe(), below().describe());
+      check_names(part);
       for (std::size_t i = 0; i < part.size(); ++i) {
         if (static_cast<std::size_t>(part.label(i)) < class_count()) continue;
         fail(Fault::mismatch, "{}: record '{}' has label {}, but {} has {} classes", part.describe(),
@@ -143,6 +144,20 @@ class Joined final : public View {
     }
     if ((target_width() > 0 || !has_labels()) && part.target_width() != target_width())
       differ("targets per record", target_width(), part.target_width());
+  }
+
+  // Folders and .cls files are numbered by what names there are, in each part by itself. Numbers as names say
+  // nothing against others.
+  void check_names(const Dataset& part) const {
+    const std::vector<std::string> here = below().class_names(), there = part.class_names();
+    for (std::size_t c = 0; c < std::min(here.size(), there.size()); ++c) {
+      const std::string number = std::to_string(c);
+      if (here[c] == there[c] || here[c] == number || there[c] == number) continue;
+      fail(Fault::mismatch,
+           "{} and {} cannot be joined: class {} is '{}' and '{}'; give each part records of all classes, or "
+           "numbers of classes as labels",
+           below().describe(), part.describe(), c, here[c], there[c]);
+    }
   }
 
   // Several inputs: the same names, shapes and types in the same order.

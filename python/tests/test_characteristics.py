@@ -145,6 +145,17 @@ def test_what_is_no_characteristic_is_refused(tmp_path, monkeypatch, spec, fault
         assay.data(spec)
 
 
+def test_characteristics_that_are_nested_too_deep_are_refused(tmp_path, work):
+    deep = "[" * 500_000 + "]" * 500_000
+    lines = tmp_path / "records.jsonl"
+    lines.write_text("".join(f'{{"x": {i}, "y": 0, "note": {deep}}}\n' for i in range(3)))
+    beside = tmp_path / "beside.jsonl"
+    beside.write_text(f'{{"id": "0", "note": {deep}}}\n')
+    for spec in [f"{lines},meta=note", f"{work / 'test.npz'},metadata={beside},meta=note"]:
+        with pytest.raises(assay.errors.DataError, match="nested deeper than 200 levels"):
+            assay.describe_data(spec)
+
+
 def test_folders_above_classes(tmp_path, program, inside):
     program(inside, "data", "digits:8", "--sheet", "sheet.png")
     sheet = (inside / "sheet.png").read_bytes()

@@ -107,6 +107,19 @@ def test_sequences_that_do_not_fit_are_refused():
         ("sequence 0 has 9 steps and 8 labels", (x, [y[0][:-1], *y[1:]]), {}),
         ("14 sequences and labels of 13", (x, y[:-1]), {}),
         ("whose records have one length", (np.zeros((4, 5, 3)), None), {}),
+        ("there are no labels", (x, []), {}),
+        ("fill=0.5 is no number", ([np.arange(3), np.arange(2)], None), {"fill": 0.5}),
+        ("fill=-1 is no number", ([np.arange(3, dtype=np.uint8), np.arange(2, dtype=np.uint8)], None), {"fill": -1}),
+        ("each is an input of its own", (x, None), {"mask": "x"}),
+        ("each is an input of its own", (x, None), {"mask": "there", "lengths": "there"}),
     ]:
         with pytest.raises(assay.errors.UsageError, match=match):
             assay.sequences(*arguments, **options)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint32, np.int8, bool])
+def test_labels_of_steps_may_have_any_type_of_whole_numbers(kind):
+    x, y = sentences()
+    labels = assay.sequences(x, [(row % 2).astype(kind) for row in y]).read(range(len(y)))["targets"]
+    assert [list(row[: len(one)]) for row, one in zip(labels, y)] == [list(one % 2) for one in y]
+    assert all((row[len(one) :] == -100).all() for row, one in zip(labels, y))

@@ -160,6 +160,16 @@ def test_tables_with_too_few_columns_are_refused():
         assay.load(model_of(node, 1, [("y", types.FLOAT, [1])]))(np.zeros((3, 1), np.float32))
 
 
+@pytest.mark.parametrize("inputs", [[], [""], ["cast"]])
+def test_casts_of_nothing_and_of_themselves_are_refused(inputs):
+    attributes, leaves = random_trees(np.random.default_rng(1))
+    node = make.make_node("TreeEnsembleRegressor", ["cast"], ["y"], domain=DOMAIN, **attributes, **says(np.random.default_rng(1), "target", leaves, 1))
+    model = onnx.load_from_string(model_of(node, 4, [("y", types.FLOAT, [1])]))
+    model.graph.node.insert(0, make.make_node("Cast", inputs, ["cast"], to=types.FLOAT))
+    with pytest.raises(assay.errors.AssayError):
+        assay.load(model.SerializeToString())(np.zeros((3, 4), np.float32))
+
+
 def test_splits_in_double_precision_send_records_where_they_did():
     """0.1 lies below the float32 number next to it, which a rounded split would let pass."""
     for mode, split in itertools.product(MODES[:4], [0.1, 0.2, 0.3, 0.7]):

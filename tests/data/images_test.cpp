@@ -81,6 +81,25 @@ TEST(Images, ClassesAndCharacteristicsOfShardsLieBesideThePictures) {
   EXPECT_THAT(named->class_names(), ElementsAre("cat", "dog"));
 }
 
+TEST(Images, ShardsThatNumberTheirClassesInAnotherWayAreNotJoined) {
+  const std::string first = put_archive("first.tar", a_shard({"cat", "dog", "cat"}));
+  expect_data_error(Fault::mismatch, {"class 0 is 'cat' and 'dog'"},
+                    first + " + " + put_archive("second.tar", a_shard({"dog", "fox", "dog"})));
+  const auto both = open_dataset(first + " + " + put_archive("third.tar", a_shard({"dog", "cat", "dog"})));
+  EXPECT_THAT(labels(*both), ElementsAre(0, 1, 0, 1, 0, 1));
+  const auto numbers = open_dataset(first + " + " + put_archive("numbers.tar", a_shard({"1", "0", "1"})));
+  EXPECT_THAT(labels(*numbers), ElementsAre(0, 1, 0, 1, 0, 1));
+}
+
+TEST(Images, CharacteristicsThatAreNestedTooDeepAreRefused) {
+  auto entries = a_shard({"2", "0", "2"});
+  const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
+  for (auto& entry : entries)
+    if (entry.name.ends_with(".json")) entry.bytes = "{\"weather\": " + deep + "}";
+  expect_data_error(Fault::data, {"nested deeper than 200 levels"},
+                    put_archive("deep.tar", entries) + ",meta=weather");
+}
+
 TEST(Images, AShardWhoseFilesLackOneSaysWhich) {
   auto entries = a_shard({"1", "0"});
   const std::string whole = put_archive("whole.tar", entries);

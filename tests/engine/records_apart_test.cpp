@@ -81,6 +81,14 @@ std::map<std::string, Ending> beyond_records() {
     const ValueId products = node(net, "MatMul", {z, node(net, "Transpose", {z}, {{"perm", Ints{1, 0}}})});
     return node(net, "MatMul", {softmax(net, products), z});
   };
+  all["Resize by a scale that leaves few records as many"] = [](Net& net, ValueId z) {
+    const ValueId wide = node(net, "Unsqueeze", {z, axes_of(net, {1})});
+    const ValueId scales = net.builder.constant(net.builder.unused_name("scales"),
+                                                Array::of<float>({3}, std::vector<float>{1.1F, 1, 1}));
+    return node(net, "Squeeze",
+                {node(net, "Resize", {wide, no_value, scales}, {{"mode", std::string("linear")}}),
+                 axes_of(net, {1})});
+  };
   all["records are halved"] = [](Net& net, ValueId z) {
     return shaped(net, "Reshape", node(net, "Softmax", {shaped(net, "Reshape", z, {-1, 2})}), {-1, 4});
   };

@@ -8,6 +8,7 @@
 #include "assay/data/bytes.h"
 #include "assay/data/files/table.h"
 #include "assay/support/memory.h"
+#include "assay/support/text/nesting.h"
 #include "assay/support/text/parse.h"
 
 namespace assay {
@@ -18,6 +19,8 @@ std::string cell_of(const nlohmann::json& value) {
 }
 
 nlohmann::json object_of(const std::string& line, const std::string& where) {
+  if (nesting_of_json(line) > most_nested)
+    fail(Fault::data, "{}: JSON nested deeper than {} levels", where, most_nested);
   try {
     nlohmann::json object = nlohmann::json::parse(line);
     if (object.is_object()) return object;

@@ -116,11 +116,25 @@ class Proof {
     return at.axis == 0 && at.rows == 1;
   }
 
+  // Few records remain as many by a scale that is almost 1, though they are mixed.
+  bool scales_records(const Node& node) const {
+    if (node.inputs.size() < 3 || node.inputs[2] == no_value) return false;
+    if (!graph_.is_constant(node.inputs[2])) return true;
+    const std::vector<double> scales = doubles_of(graph_.constant(node.inputs[2]));
+    const int axes = rank(node.inputs[0]);
+    Shape scaled(scales.size());
+    std::iota(scaled.begin(), scaled.end(), 0);
+    scaled = node.integers("axes", scaled);
+    for (std::size_t i = 0; i < std::min(scaled.size(), scales.size()); ++i)
+      if ((scaled[i] < 0 ? scaled[i] + axes : scaled[i]) == 0 && scales[i] != 1) return true;
+    return false;
+  }
+
   // As many records as before: along their axis nothing is interpolated. Sizes may be computed from shapes.
   bool resizes_within_records(const Node& node) const {
     const bool crops = node.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
-    return !crops && of_records(node.inputs[0]) && holds_records_in_front(node.inputs[0]) &&
-           holds_records_in_front(node.outputs[0]) &&
+    return !crops && !scales_records(node) && of_records(node.inputs[0]) &&
+           holds_records_in_front(node.inputs[0]) && holds_records_in_front(node.outputs[0]) &&
            std::none_of(node.inputs.begin() + 1, node.inputs.end(),
                         [&](ValueId id) { return of_records(id); });
   }

@@ -11,13 +11,13 @@
 #include <utility>
 
 #include <assay/error.h>
+#include "assay/support/text/nesting.h"
 
 namespace assay {
 namespace {
 
 using nlohmann::json;
 
-constexpr int nesting_limit = 200;     // of JSON brackets
 constexpr int model_depth_limit = 16;  // of models within models
 
 const json& member(const json& object, const char* key, const std::string& where) {
@@ -31,24 +31,9 @@ std::string string_member(const json& object, const char* key, const std::string
   return value.get<std::string>();
 }
 
-// Before anything is built from the text; a callback of json::parse() would take quadratic time.
-void check_nesting(std::string_view text, const std::string& source) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\\' && quoted) ++i;
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    if (depth > nesting_limit)
-      fail(Fault::model, "{}: JSON nested deeper than {} levels", source, nesting_limit);
-  }
-}
-
 json parse_json(std::string_view text, const std::string& source) {
-  check_nesting(text, source);
+  if (nesting_of_json(text) > most_nested)
+    fail(Fault::model, "{}: JSON nested deeper than {} levels", source, most_nested);
   try {
     return json::parse(text);
   } catch (const json::exception& error) {

@@ -42,10 +42,13 @@ bool is_tail(const onnx::NodeProto& proto) {
 // Numbers of the file in double precision are rounded to the nearest float32, and so is what they are
 // compared with.
 bool holds_single_precision(OnnxGraph& graph, const std::string& name) {
+  constexpr int most_casts = 100;  // a file that is wrong may cast a value to itself
   ValueId id = graph.value(name);
-  for (const Node* node = graph.producer(id); node != nullptr && node->op == "Cast";
-       node = graph.producer(id))
+  for (int casts = 0; casts < most_casts; ++casts) {
+    const Node* const node = graph.producer(id);
+    if (node == nullptr || node->op != "Cast" || node->inputs.empty() || node->inputs[0] == no_value) break;
     id = node->inputs[0];
+  }
   return id == no_value || graph.element_type(id) != onnx::TensorProto::DOUBLE;
 }
 
