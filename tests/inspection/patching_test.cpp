@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include <assay/error.h>
 #include <assay/patching.h>
@@ -109,6 +110,20 @@ TEST(Ablation, TakesHeadsOutAndComparesWithChance) {
     EXPECT_NE(zero.heads[i].effect.share, mean.heads[i].effect.share);
     EXPECT_EQ(mean.heads[i].p, 1);
   }
+}
+
+TEST(Ablation, MeansAreThoseOfRecordsThatCount) {
+  Rng rng(4);
+  const Array all = test::random_array(rng, {25, 4, 6});
+  all.narrow(0, 24, 1).fill_(std::numeric_limits<float>::quiet_NaN());
+  const AblationOptions options{.mean = true, .controls = 0};
+  const Ablation found = ablate(transformer(), from_arrays(all), options, silence()),
+                 without = ablate(transformer(), from_arrays(all.narrow(0, 0, 24).contiguous()), options,
+                                  silence());
+  EXPECT_EQ(found.counted, 24U);
+  ASSERT_EQ(found.heads.size(), without.heads.size());
+  for (std::size_t i = 0; i < found.heads.size(); ++i)
+    EXPECT_NEAR(found.heads[i].effect.share, without.heads[i].effect.share, 1e-5);
 }
 
 }  // namespace
