@@ -297,3 +297,12 @@ def test_heads_among_records_are_neither_positions_nor_asked_for(tmp_path):
     with pytest.raises(assay.UsageError, match="no layer that is patched has positions"):
         assay.patch(net, clean, corrupted, layer="mixed", positions=True)
     assert len(assay.patch(net, clean, corrupted, layer=["mixed", "stream"], positions=True).table("patches").rows) == 1 + 5
+
+
+def test_one_pair_has_no_interval(pairs):
+    folder, clean, corrupted, mask = pairs
+    first = int(np.flatnonzero(forward(clean, mask).argmax(1) != forward(corrupted, mask).argmax(1))[0])
+    specs = [f"{folder / name}.npz[{first}:{first + 1}]" for name in ("clean", "corrupted")]
+    found = assay.patch(folder / "net.onnx", *specs, ablate="zero")
+    for row in [*found.table("patches").rows, *found.table("ablated_heads").rows]:
+        assert np.isfinite(row["share"]) and row["low"] is None and row["high"] is None
