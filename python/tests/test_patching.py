@@ -240,3 +240,69 @@ def test_a_model_of_language_needs_a_decision(program, tmp_path):
     wanted = (score(patched) - score(here))[counts].sum() / (score(there) - score(here))[counts].sum()
     shares = [row["share"] for row in found.table("patches").rows if row["position"] == 3 and row["head"] is None]
     assert any(share == pytest.approx(wanted, abs=1e-3) for share in shares)
+
+
+def network(path, nodes, weights, record):
+    onnx = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    from onnx import TensorProto, helper, numpy_helper
+
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", *shape]) for name, shape in (("x", record), ("y", [4]))]
+    tensors = [numpy_helper.from_array(array, name) for name, array in weights.items()]
+    graph = helper.make_graph([helper.make_node(op, ins, [out], name=out, **options) for op, ins, out, options in nodes], "net", ends[:1], ends[1:], tensors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def random(seed, *shape):
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def test_channels_are_no_positions(tmp_path):
+    nodes = [("Conv", ["x", "k"], "conv", {"pads": [1, 1]}), ("Flatten", ["conv"], "flat", {}), ("Gemm", ["flat", "w"], "y", {})]
+    net = network(tmp_path / "net.onnx", nodes, {"k": random(1, 3, 2, 3), "w": random(2, 24, 4)}, [2, 8])
+    clean, corrupted = random(3, 20, 2, 8), random(4, 20, 2, 8)
+    with pytest.raises(assay.UsageError, match="no layer that is patched has positions"):
+        assay.patch(net, clean, corrupted, layer="conv", positions=True)
+    assert assay.patch(net, clean, corrupted, layer="conv").table("patches").rows[0]["share"] == pytest.approx(1, abs=1e-4)
+
+
+def test_heads_among_records_are_neither_positions_nor_asked_for(tmp_path):
+    """As exporters of nn.MultiheadAttention have them: [records * heads, positions, size]."""
+    nodes, parts = [], {"apart": [0, 5, 2, 3], "merged": [-1, 5, 3], "again": [-1, 2, 5, 3], "one": [0, 5, 6]}
+    for part in "qkv":
+        nodes += [
+            ("MatMul", ["x", f"w{part}"], part, {}),
+            ("Reshape", [part, "apart"], f"{part}1", {}),
+            ("Transpose", [f"{part}1"], f"{part}2", {"perm": [0, 2, 1, 3]}),
+            ("Reshape", [f"{part}2", "merged"], f"{part}3", {}),
+        ]
+    nodes += [
+        ("Transpose", ["k3"], "keys", {"perm": [0, 2, 1]}),
+        ("MatMul", ["q3", "keys"], "scores", {}),
+        ("Softmax", ["scores"], "attention", {"axis": -1}),
+        ("MatMul", ["attention", "v3"], "mixed", {}),
+        ("Reshape", ["mixed", "again"], "m1", {}),
+        ("Transpose", ["m1"], "m2", {"perm": [0, 2, 1, 3]}),
+        ("Reshape", ["m2", "one"], "m3", {}),
+        ("Add", ["m3", "x"], "stream", {}),
+        ("Flatten", ["stream"], "flat", {}),
+        ("Gemm", ["flat", "w"], "y", {}),
+    ]
+    weights = {f"w{part}": random(seed, 6, 6) for seed, part in enumerate("qkv")} | {"w": random(5, 30, 4)}
+    net = network(tmp_path / "net.onnx", nodes, weights | {name: np.array(shape) for name, shape in parts.items()}, [5, 6])
+    clean, corrupted = random(6, 20, 5, 6), random(7, 20, 5, 6)
+    assert {row["layer"] for row in assay.patch(net, clean, corrupted).table("patches").rows} == {"stream"}
+    with pytest.raises(assay.UsageError, match="has no attention"):
+        assay.patch(net, clean, corrupted, heads=True)
+    with pytest.raises(assay.UsageError, match="no layer that is patched has positions"):
+        assay.patch(net, clean, corrupted, layer="mixed", positions=True)
+    assert len(assay.patch(net, clean, corrupted, layer=["mixed", "stream"], positions=True).table("patches").rows) == 1 + 5
+
+
+def test_one_pair_has_no_interval(pairs):
+    folder, clean, corrupted, mask = pairs
+    first = int(np.flatnonzero(forward(clean, mask).argmax(1) != forward(corrupted, mask).argmax(1))[0])
+    specs = [f"{folder / name}.npz[{first}:{first + 1}]" for name in ("clean", "corrupted")]
+    found = assay.patch(folder / "net.onnx", *specs, ablate="zero")
+    for row in [*found.table("patches").rows, *found.table("ablated_heads").rows]:
+        assert np.isfinite(row["share"]) and row["low"] is None and row["high"] is None

@@ -111,5 +111,19 @@ TEST(Ablation, TakesHeadsOutAndComparesWithChance) {
   }
 }
 
+TEST(Ablation, MeansAreThoseOfRecordsThatCount) {
+  Rng rng(4);
+  const Array all = test::random_array(rng, {25, 4, 6});
+  all.narrow(0, 24, 1).fill_(3e38F);  // its scores are no numbers
+  const AblationOptions options{.mean = true, .controls = 0};
+  const Ablation found = ablate(transformer(), from_arrays(all), options, silence()),
+                 without = ablate(transformer(), from_arrays(all.narrow(0, 0, 24).contiguous()), options,
+                                  silence());
+  EXPECT_EQ(found.counted, 24U);
+  ASSERT_EQ(found.heads.size(), without.heads.size());
+  for (std::size_t i = 0; i < found.heads.size(); ++i)
+    EXPECT_NEAR(found.heads[i].effect.share, without.heads[i].effect.share, 1e-5);
+}
+
 }  // namespace
 }  // namespace assay::inspection

@@ -132,9 +132,13 @@ Outputs cumulative_sum(const Call& call) {
   const Array& x = call.input(0);
   const std::int64_t axis = axis_in(call.integer(1, 0), x.rank());
   const bool reverse = call.node.integer("reverse", 0) != 0;
-  const Array forward = reverse ? array::flip(x, {axis}) : x;
-  Array sums = array::cumsum(forward, axis).to(x.dtype());
-  if (call.node.integer("exclusive", 0) != 0) sums = sums - forward;
+  Array added = reverse ? array::flip(x, {axis}) : x;
+  // Moved, not taken away again: small sums would be lost behind a large element, and infinities become NaN.
+  if (call.node.integer("exclusive", 0) != 0 && x.size(axis) > 0) {
+    const Array first = array::zeros_like(added.narrow(axis, 0, 1));
+    added = array::cat({first, added.narrow(axis, 0, x.size(axis) - 1)}, axis);
+  }
+  const Array sums = array::cumsum(added, axis).to(x.dtype());
   return {reverse ? array::flip(sums, {axis}) : sums};
 }
 

@@ -182,6 +182,7 @@ class TorchBackend : public Backend {
     }
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       const ValueId id = node.outputs[o];
+      if (o > 0 && is_read(graph, id) && node.op != "Split") return false;  // computes the first alone
       if ((o == 0 || is_read(graph, id)) && (id == no_value || !is_batch(shape_of(id)))) return false;
     }
     const auto step = torch_module::step_of(graph, node, shape_of);

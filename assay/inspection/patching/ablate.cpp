@@ -54,7 +54,7 @@ class Ablator {
  public:
   Ablator(const Session& session, const AblationOptions& options) : session_(session) {
     std::uint64_t number = 0;
-    for (PatchedValue& value : heads_of_attention(session)) {
+    for (PatchedValue& value : required_heads(session)) {
       const std::int64_t size = session.shape(value.value)[3];
       AttentionRemovals removals{.value = value, .instead = {}, .heads = {}, .controls = {}};
       for (std::int64_t head = 0; head < value.heads; ++head)
@@ -72,21 +72,31 @@ class Ablator {
     return count;
   }
 
-  // What heads give on average, at each position.
+  // What heads give on average, at each position, in records that count: one with NaN would make all means
+  // so.
   void learn_means(const DatasetPtr& data, std::size_t step) {
-    std::vector<ValueId> wanted;
+    std::vector<ValueId> wanted{session_.logits()};
     for (const AttentionRemovals& one : all_) wanted.push_back(one.value.value);
     std::vector<Array> sums(all_.size());
+    std::size_t counted = 0;
     BatchReader reader(data, step);
     while (const auto batch = reader.next()) {
       const Tensors values = session_.run(session_.bind(*batch), wanted);
+      const ScoreRows scores(session_, values);
+      std::vector<std::int64_t> finite;
+      for (std::size_t r = 0; r < batch->indices.size(); ++r)
+        if (scores.finite(r)) finite.push_back(static_cast<std::int64_t>(r));
+      if (finite.empty()) continue;
+      counted += finite.size();
+      const Array rows = Array::of<std::int64_t>({std::ssize(finite)}, finite);
       for (std::size_t i = 0; i < all_.size(); ++i) {
-        const Array sum = values.at(wanted[i]).to(DType::float64).sum({0});
+        const Array sum = values.at(all_[i].value.value).index_select(0, rows).to(DType::float64).sum({0});
         sums[i] = sums[i].defined() ? sums[i] + sum : sum;
       }
     }
+    if (counted == 0) return;  // result() says so
     for (std::size_t i = 0; i < all_.size(); ++i)
-      all_[i].instead = (sums[i] / Scalar(static_cast<double>(data->size()))).to(DType::float32).contiguous();
+      all_[i].instead = (sums[i] / Scalar(static_cast<double>(counted))).to(DType::float32).contiguous();
   }
 
   void take(const Tensors& given, std::size_t records, Stage& stage) {

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include <assay/error.h>
-#include "assay/engine/layers/attention.h"
 #include "assay/inspection/patching/patched_values.h"
 #include "assay/support/text/text.h"
 
@@ -27,8 +26,9 @@ std::vector<PatchedValue> asked_values(const Session& session, const PatchOption
   if (usual) layers = usual_layers_of(session);
   std::vector<PatchedValue> values;
   for (const Layer& layer : layers) values.push_back(patched_value(session, layer));
-  if (options.heads || (usual && !layers_of_attention(session).empty())) {
-    for (PatchedValue& value : heads_of_attention(session)) values.push_back(std::move(value));
+  if (options.heads || usual) {
+    for (PatchedValue& value : options.heads ? required_heads(session) : heads_of_attention(session))
+      values.push_back(std::move(value));
   }
   if (values.empty())
     fail(Fault::usage, "network '{}' has no layer to patch; name some", session.graph().name());

@@ -23,9 +23,11 @@ PatchedValue patched_value(const Session& session, const Layer& layer) {
     fail(Fault::usage, "layer '{}' gives {}, whose records are not along its first axis; name another layer",
          layer.name, to_string(session.shape(layer.value)));
   PatchedValue value{.layer = layer.name, .value = layer.value, .rows = records.rows};
+  // Rows of feature maps are channels, and rows of a record with axes of their own may be heads.
   const Shape& shape = session.shape(layer.value);
-  if (records.rows > 1) value.positions = records.rows;
-  if (records.rows == 1 && shape.size() == 3) value.positions = shape[1];
+  const bool of_neurons = std::ranges::find(layer.neuron_axes, 1) != layer.neuron_axes.end();
+  if (records.rows > 1 && shape.size() == 2) value.positions = records.rows;
+  if (records.rows == 1 && shape.size() == 3 && !of_neurons) value.positions = shape[1];
   return value;
 }
 
@@ -39,6 +41,11 @@ std::vector<PatchedValue> heads_of_attention(const Session& session) {
     if (shape.size() != 4 || records.axis != 0 || records.rows != 1) continue;
     values.push_back({.layer = layer.name, .value = value, .heads = shape[1], .positions = shape[2]});
   }
+  return values;
+}
+
+std::vector<PatchedValue> required_heads(const Session& session) {
+  std::vector<PatchedValue> values = heads_of_attention(session);
   if (values.empty())
     fail(Fault::usage,
          "network '{}' has no attention (a softmax and its product with values) of [records, heads, "

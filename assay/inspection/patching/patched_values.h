@@ -23,8 +23,10 @@ struct PatchedValue {
 
 // Throws Error{usage} for values whose records are not along the first axis.
 PatchedValue patched_value(const Session& session, const Layer& layer);
-// What the heads of every attention give. Throws Error{usage} where there is none.
+// What the heads of every attention give, where they have an axis.
 std::vector<PatchedValue> heads_of_attention(const Session& session);
+// Throws Error{usage} where there is none.
+std::vector<PatchedValue> required_heads(const Session& session);
 
 // `into` with one part of `from`.
 Array replaced(const Array& into, const Array& from, const PatchedValue& value, const PatchSite& site);

@@ -20,14 +20,20 @@ using inspection::PatchSite;
 
 const std::string patching_page = "docs/patching.md";
 
-report::Table effects_table(std::string id, std::string title, std::span<const PatchEffect> effects) {
+// One pair or record says nothing about others: its bound is left out.
+std::optional<double> bound(double value, std::size_t counted) {
+  return counted > 1 ? std::optional(value) : std::nullopt;
+}
+
+report::Table effects_table(std::string id, std::string title, std::span<const PatchEffect> effects,
+                            std::size_t counted) {
   return table_of(std::move(id), std::move(title), effects,
                   {{"layer", [](auto& effect) { return effect.site.layer; }},
                    {"head", [](auto& effect) { return effect.site.head; }},
                    {"position", [](auto& effect) { return effect.site.position; }},
                    {"share", "made good", Kind::percent, &PatchEffect::share},
-                   {"low", "from", Kind::percent, &PatchEffect::low},
-                   {"high", "to", Kind::percent, &PatchEffect::high},
+                   {"low", "from", Kind::percent, [=](auto& effect) { return bound(effect.low, counted); }},
+                   {"high", "to", Kind::percent, [=](auto& effect) { return bound(effect.high, counted); }},
                    {"turned", "decisions turned", &PatchEffect::turned}});
 }
 
@@ -124,9 +130,10 @@ report::Document document_of(const inspection::Patching& found, const inspection
                     count_fact("counted", "of them with different decisions, which count", found.counted),
                     {"difference", "difference of the score, mean", found.difference, Kind::number, 4},
                     {"into", "activations go into", std::string(into) + " runs"}};
-  document.tables = {effects_table("strongest", "Strongest sites",
-                                   std::span(strongest).first(std::min(top, strongest.size()))),
-                     detailed(effects_table("patches", "All sites", found.effects))};
+  document.tables = {
+      effects_table("strongest", "Strongest sites",
+                    std::span(strongest).first(std::min(top, strongest.size())), found.counted),
+      detailed(effects_table("patches", "All sites", found.effects, found.counted))};
   document.definitions = {
       {"made good",
        fmt::format(
@@ -167,16 +174,16 @@ report::Document document_of(const inspection::Ablation& found, const inspection
       {"lead", "lead of the decided class, mean", found.lead, Kind::number, 4},
       {"instead", "heads give instead", std::string(options.mean ? "their mean over the records" : "0")},
       count_fact("controls", "controls of each attention", options.controls)};
-  document.tables = {
-      table_of("ablated_heads", "Heads taken out, each by itself", found.heads,
-               {{"layer", [](auto& head) { return head.effect.site.layer; }},
-                {"head", [](auto& head) { return head.effect.site.head; }},
-                {"share", "lead lost", Kind::percent, of_effect(&PatchEffect::share)},
-                {"low", "from", Kind::percent, of_effect(&PatchEffect::low)},
-                {"high", "to", Kind::percent, of_effect(&PatchEffect::high)},
-                {"turned", "decisions turned", of_effect(&PatchEffect::turned)},
-                {"control", "lost by controls", Kind::percent, if_controlled(&AblatedHead::control)},
-                {"p", 4, if_controlled(&AblatedHead::p)}})};
+  document.tables = {table_of(
+      "ablated_heads", "Heads taken out, each by itself", found.heads,
+      {{"layer", [](auto& head) { return head.effect.site.layer; }},
+       {"head", [](auto& head) { return head.effect.site.head; }},
+       {"share", "lead lost", Kind::percent, of_effect(&PatchEffect::share)},
+       {"low", "from", Kind::percent, [n = found.counted](auto& head) { return bound(head.effect.low, n); }},
+       {"high", "to", Kind::percent, [n = found.counted](auto& head) { return bound(head.effect.high, n); }},
+       {"turned", "decisions turned", of_effect(&PatchEffect::turned)},
+       {"control", "lost by controls", Kind::percent, if_controlled(&AblatedHead::control)},
+       {"p", 4, if_controlled(&AblatedHead::p)}})};
   document.definitions = {
       {"lead lost",
        "of the lead of the decided class over the next (with one output, of its distance from the "

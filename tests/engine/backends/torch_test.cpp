@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <limits>
+
 #include <assay/error.h>
 #include <assay/session.h>
 #include "tests/engine/backends/network.h"
@@ -188,6 +191,29 @@ TEST_F(Torch, ReductionsAgree) {
     net.expect_agreement({net.add(op, {net.input, net.integers({-1, 1})}),
                           net.add(op, {net.input, net.integers({2})}, {{"keepdims", std::int64_t{0}}})});
   }
+}
+
+TEST_F(Torch, LeavesToTheReferenceResultsThatItDoesNotCompute) {
+  Network net(backend(), {4, 5});
+  const std::vector<ValueId> results =
+      net.add_several("LayerNormalization", {net.input, net.constant({5}), net.constant({5})}, 3);
+  EXPECT_TRUE(net.supported(results[0]));
+  EXPECT_FALSE(net.supported(results[1]));
+  EXPECT_FALSE(net.supported(results[2]));
+}
+
+TEST_F(Torch, SignsOfWhatIsNotANumberAreNoNumbers) {
+  GraphBuilder build("net");
+  const ValueId x = build.input("x", DType::float32, {-1, 3});
+  build.set_outputs({build.add("Sign", "sign", {x})});
+  const Session session(build.build(), {.threads = 1, .device = "torch:cpu"});
+  const std::vector<float> numbers{std::numeric_limits<float>::quiet_NaN(), -3, 0};
+  const Tensors found = session.run({{session.graph().inputs()[0], Array::of<float>({1, 3}, numbers)}},
+                                    session.graph().outputs());
+  const auto signs = found.at(session.graph().outputs()[0]).as<float>();
+  EXPECT_TRUE(std::isnan(signs[0]));
+  EXPECT_EQ(signs[1], -1);
+  EXPECT_EQ(signs[2], 0);
 }
 
 TEST_F(Torch, LeavesToTheReferenceWhatMixesRecords) {

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include <assay/session.h>
 #include "tests/engine/onnx/values.h"
@@ -50,6 +51,27 @@ TEST(CumulativeProducts, GoBothWaysAndMayLeaveTheElementOut) {
     set(node, "reverse", std::int64_t{reverse});
     file.output("y");
     EXPECT_EQ(results_of(file, {{{1, 3}, {1, 2, 3}}})[0], expected) << exclusive << reverse;
+  }
+}
+
+// What comes before a large element is not lost in it.
+TEST(CumulativeSums, GoBothWaysAndMayLeaveTheElementOut) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const auto& [exclusive, reverse, x, expected] :
+       {std::tuple(0, 0, Floats{1, 2, 3}, Floats{1, 3, 6}),
+        std::tuple(1, 0, Floats{1, 2, 3}, Floats{0, 1, 3}),
+        std::tuple(0, 1, Floats{1, 2, 3}, Floats{6, 5, 3}),
+        std::tuple(1, 1, Floats{1, 2, 3}, Floats{5, 3, 0}),
+        std::tuple(1, 0, Floats{1, 1e8F, 3}, Floats{0, 1, 1e8F}),
+        std::tuple(1, 0, Floats{1, infinity, 3}, Floats{0, 1, infinity})}) {
+    OnnxFile file(26);
+    file.input("x", {-1, 3});
+    file.weight(integers("axis", {1}));
+    auto& node = file.node("CumSum", {"x", "axis"}, {"y"});
+    set(node, "exclusive", std::int64_t{exclusive});
+    set(node, "reverse", std::int64_t{reverse});
+    file.output("y");
+    EXPECT_EQ(results_of(file, {{{1, 3}, x}})[0], expected) << exclusive << reverse;
   }
 }
 

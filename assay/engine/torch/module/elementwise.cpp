@@ -11,6 +11,8 @@ namespace {
 using Function = Tensor (*)(const Tensor&);
 using Join = Tensor (*)(const Tensor&, const Tensor&);
 
+// libtorch makes 0 of NaN.
+Tensor sign(const Tensor& x) { return at::where(at::isnan(x), x, at::sign(x)); }
 Tensor softsign(const Tensor& x) { return x / (1 + at::abs(x)); }
 Tensor softplus(const Tensor& x) { return at::logaddexp(x, at::zeros({}, x.options())); }
 
@@ -26,7 +28,7 @@ const std::map<std::string, Function, std::less<>>& functions() {
       {"Log", at::log},         {"Mish", at::mish},
       {"Neg", at::neg},         {"Reciprocal", at::reciprocal},
       {"Relu", at::relu},       {"Round", at::round},
-      {"Sigmoid", at::sigmoid}, {"Sign", at::sign},
+      {"Sigmoid", at::sigmoid}, {"Sign", sign},
       {"Sin", at::sin},         {"Sinh", at::sinh},
       {"Softplus", softplus},   {"Softsign", softsign},
       {"Sqrt", at::sqrt},       {"Tan", at::tan},

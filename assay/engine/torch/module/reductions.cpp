@@ -39,9 +39,13 @@ bool takes_cumulative(const Form& form) { return form.axes(1, {0}).at(0) != 0; }
 Outputs cumulative_sum(const Call& call) {
   const std::int64_t axis = call.axes(1, {}).at(0);
   const bool reverse = call.integer("reverse", 0) != 0;
-  const Tensor forward = reverse ? at::flip(call.x(), {axis}) : call.x();
-  Tensor sums = at::cumsum(forward, axis);
-  if (call.integer("exclusive", 0) != 0) sums = sums - forward;
+  Tensor added = reverse ? at::flip(call.x(), {axis}) : call.x();
+  // Moved, not taken away again: small sums would be lost behind a large element, and infinities become NaN.
+  if (call.integer("exclusive", 0) != 0) {
+    const Tensor first = at::zeros_like(at::narrow(added, axis, 0, 1));
+    added = at::cat({first, at::narrow(added, axis, 0, added.size(axis) - 1)}, axis);
+  }
+  const Tensor sums = at::cumsum(added, axis);
   return {reverse ? at::flip(sums, {axis}) : sums};
 }
 
