@@ -113,7 +113,7 @@ TEST(Ablation, TakesHeadsOutAndComparesWithChance) {
 
 TEST(Ablation, MeansAreThoseOfRecordsThatCount) {
   Rng rng(4);
-  const Array all = test::random_array(rng, {25, 4, 6});
+  const Array all = ::assay::test::random_array(rng, {25, 4, 6});
   all.narrow(0, 24, 1).fill_(3e38F);  // its scores are no numbers
   const AblationOptions options{.mean = true, .controls = 0};
   const Ablation found = ablate(transformer(), from_arrays(all), options, silence()),
