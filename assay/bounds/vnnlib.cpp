@@ -222,7 +222,7 @@ class Parser {
       reader_.refuse(1, fmt::format("its cases have more than {} intervals together", most_variables));
     for (const std::vector<Linear>& conditions : all) query_.cases.push_back(case_of(conditions));
     // An interval that nothing is in has no counterexample.
-    std::erase_if(query_.cases, [](const Case& one) {
+    query_.empty_cases = std::erase_if(query_.cases, [](const Case& one) {
       for (std::size_t i = 0; i < one.box.low.size(); ++i)
         if (one.box.low[i] > one.box.high[i]) return true;
       return false;

@@ -43,6 +43,7 @@ struct Case {
 struct Query {
   std::size_t inputs = 0, outputs = 0;
   std::vector<Case> cases;
+  std::size_t empty_cases = 0;  // left out of `cases`: their bounds on an input contradict each other
 };
 
 // VNN-LIB as the competitions until 2024 use it: X_i and Y_i declared as Real, asserts of <= and >= between

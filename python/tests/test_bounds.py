@@ -237,6 +237,15 @@ def test_a_query_of_a_record_holds_where_it_is_certified(inside, program, dense)
         assert answer == {"certified": "unsat", "attacked": "sat", "open": "unknown"}[outcome] or outcome == "open"
 
 
+def test_a_query_that_holds_no_input_is_told(inside, program, dense):
+    declared = [f"(declare-const X_{i} Real)" for i in range(12)] + [f"(declare-const Y_{i} Real)" for i in range(4)]
+    bounds = [f"(assert (>= X_{i} 0.2))(assert (<= X_{i} 0.1))" for i in range(12)]
+    (inside / "empty.vnnlib").write_text("\n".join([*declared, *bounds, "(assert (>= Y_0 Y_1))"]))
+    result = program(inside, "bounds", "dense.onnx", "--vnnlib", "empty.vnnlib")
+    assert result["facts"]["answer"] == "unsat"
+    assert [warning["id"] for warning in result["warnings"]] == ["empty-cases"]
+
+
 def test_a_counterexample_is_one_for_onnxruntime(inside, program, dense):
     runtime = pytest.importorskip("onnxruntime")
     _, x = dense

@@ -42,6 +42,14 @@ TEST(Vnnlib, AlternativesAreCases) {
   EXPECT_EQ(query.cases[2].constraints[0].terms.size(), 2U);
 }
 
+// Bounds that contradict each other hold no input: no case, but one that is told.
+TEST(Vnnlib, CasesWithoutInputsAreCounted) {
+  const Query query =
+      parse_vnnlib(declared + "(assert (or (and (<= X_0 0) (>= Y_0 1)) (and (>= X_0 2) (>= Y_0 1))))", "q");
+  EXPECT_EQ(query.cases.size(), 1U);
+  EXPECT_EQ(query.empty_cases, 1U);
+}
+
 TEST(Vnnlib, TermsAreLinear) {
   const Query query =
       parse_vnnlib(declared + "(assert (<= (+ (* 2 Y_0) (- Y_1) (* -1.0 (- 3 1))) (- 5 (* Y_1 0.5))))", "q");

@@ -234,6 +234,13 @@ report::Document document_of(const bounds::Answer& answer, const bounds::Query& 
                     count_fact("boxes", "boxes bounded", answer.boxes),
                     count_fact("open", "boxes left open", answer.open),
                     {"method", "bounds by", method_words(options.method)}};
+  if (query.empty_cases > 0)
+    document.warnings.push_back(
+        {"empty-cases",
+         fmt::format("{} of {} cases of the query hold no input", query.empty_cases,
+                     query.cases.size() + query.empty_cases),
+         "bounds on an input contradict each other; that such a case has no counterexample "
+         "says nothing of the network"});
   if (answer.witness) document.tables.push_back(counterexample_table(*answer.witness));
   document.tables.push_back(figures_for_gates(measurements_of(answer)));
   document.definitions = {
