@@ -44,6 +44,13 @@ std::unique_ptr<Device> open(const std::string& device) {
          "build "
          "it where libtorch is (cmake -DASSAY_TORCH=ON, docs/gpu.md), or use device 'cpu' with another "
          "engine");
+#ifdef ASSAY_STATIC
+  fail(Fault::unsupported,
+       "the module {} cannot be loaded: this program is one file that loads no others; use the program that "
+       "is "
+       "built from source",
+       found.string());
+#endif
   static const Entry& entry = entry_of(found);
   try {
     return entry.open(device);
