@@ -143,11 +143,11 @@ class Transformer(nn.Module):
         return self.end(x[:, 0])
 
 
-class GatedMobile(nn.Module):
+class GatedMobile(Inverted):
     """A block of MobileNetV3: widened, depthwise, perhaps gated, narrowed."""
 
     def __init__(self, channels, units, stride, width, kernel, activation, gated):
-        super().__init__()
+        nn.Module.__init__(self)
         widen = [block(channels, width, 1, activation=activation)] if width != channels else []
         self.wide = nn.Sequential(*widen, block(width, width, kernel, stride, width, activation))
         inner = max(8, (width // 4 + 4) // 8 * 8)
@@ -155,11 +155,6 @@ class GatedMobile(nn.Module):
                                   nn.Hardsigmoid()) if gated else None
         self.narrow = block(width, units, 1, activation=None)
         self.same = stride == 1 and channels == units
-
-    def forward(self, x):
-        wide = self.wide(x)
-        made = self.narrow(wide if self.gate is None else wide * self.gate(wide))
-        return x + made if self.same else made
 
 
 def mobilenet_v3(stages):

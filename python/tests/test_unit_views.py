@@ -576,7 +576,7 @@ def test_attention_that_has_no_heads_of_its_own_is_told_from_none(tmp_path):
     ask = lambda net, view: assay.inspect(tmp_path / net, tmp_path / "data.npz", view=view, hypotheses="label")  # noqa: E731
     with pytest.raises(assay.UsageError, match="with 2 heads of each record merged into the records"):
         ask("merged.onnx", "layer=mixed,heads=norm")
-    with pytest.raises(assay.UsageError, match="no attention over tokens: its softmax is along axis 2 of 4"):
+    with pytest.raises(assay.UsageError, match="not an attention over tokens: its softmax is along axis 2 of 4"):
         ask("queries.onnx", "layer=mixed,heads=norm")
     with pytest.raises(assay.UsageError, match="has no attention"):
         ask("queries.onnx", "heads=norm")

@@ -70,7 +70,7 @@ class AttackCommand final : public Command {
     if (results::is_text(*data))
       refuse_without_effect({pictures_}, of_flags("on texts: --texts says how many are shown"));
     else
-      refuse_without_effect({texts_}, "where records are no texts");
+      refuse_without_effect({texts_}, "where records are not texts");
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
     question_.tokenizer = answers::tokenizer_for(data_.spec(), model_.path());

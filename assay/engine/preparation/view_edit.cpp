@@ -124,7 +124,8 @@ class ViewEdit {
   void require_heads(const Attention& attention, ValueId value) const {
     if (!weighs_last_axis(session_, attention))
       fail(Fault::usage,
-           "view '{}': layer '{}' is no attention over tokens: its softmax is along axis {} of {}, not the "
+           "view '{}': layer '{}' is not an attention over tokens: its softmax is along axis {} of {}, not "
+           "the "
            "last",
            view_.text, layer_.name, attention.softmax->integer("axis", -1),
            session_.shape(attention.softmax->outputs[0]).size());
