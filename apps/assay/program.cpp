@@ -9,7 +9,7 @@
 #include "assay/evidence/step_commands.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::frame {
 
 std::vector<std::pair<std::string, std::string>> component_versions() {
   return {{"assay", ASSAY_VERSION},
@@ -18,7 +18,9 @@ std::vector<std::pair<std::string, std::string>> component_versions() {
           {"compiler", ASSAY_COMPILER}};
 }
 
-namespace app {
+}  // namespace assay::frame
+
+namespace assay::app {
 namespace {
 
 // --out: what a command is run for; --out-dir and --made-dir: folders for what comes with it; --train,
@@ -64,7 +66,7 @@ void prepare_machine(const Settings& settings) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> pack_versions() {
-  std::vector<std::pair<std::string, std::string>> versions = component_versions();
+  std::vector<std::pair<std::string, std::string>> versions = frame::component_versions();
   versions.insert(versions.begin() + 1, {"commit", commit()});
   return versions;
 }
@@ -84,10 +86,9 @@ const frame::Program& program() {
       .tables = further_tables,
       .load_plugin = [](const std::string& file) { plugin::load(file); },
       .prepare = prepare_machine,
-      .versions = component_versions(),
+      .versions = frame::component_versions(),
       .commit = commit()};
   return all;
 }
 
-}  // namespace app
-}  // namespace assay
+}  // namespace assay::app

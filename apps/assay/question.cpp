@@ -7,9 +7,9 @@
 #include "apps/assay/program.h"
 #include "assay/support/process.h"
 
-namespace assay {
+namespace assay::frame {
 
-std::vector<QuestionCommand> question_commands() { return frame::question_commands(app::program()); }
+std::vector<QuestionCommand> question_commands() { return question_commands(app::program()); }
 
 report::Document ask(const Question& question, Progress& progress) {
   std::vector<std::unique_ptr<NamedNetwork>> networks;
@@ -18,9 +18,9 @@ report::Document ask(const Question& question, Progress& progress) {
   std::vector<std::unique_ptr<NamedDataset>> datasets;
   for (const auto& [name, dataset] : question.datasets)
     datasets.push_back(std::make_unique<NamedDataset>(name, dataset));
-  return frame::ask(app::program(), question.command, question.flags, progress, question.folder);
+  return ask(app::program(), question.command, question.flags, progress, question.folder);
 }
 
 void set_program(const std::filesystem::path& file) { set_this_program(file); }
 
-}  // namespace assay
+}  // namespace assay::frame

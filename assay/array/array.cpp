@@ -9,7 +9,7 @@
 #include "assay/array/tape.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::array {
 std::size_t size_of(DType dtype) {
   return array::with_type(dtype, [](auto zero) { return sizeof zero; });
 }
@@ -124,7 +124,6 @@ Array recorded_view(Array view, const Array& from, const View& look) {
 
 }  // namespace
 
-namespace array {
 
 std::int64_t axis_of(std::int64_t axis, std::int64_t rank) {
   if (axis < -rank || axis >= rank) fail(Fault::model, "axis {} is outside of [{}, {})", axis, -rank, rank);
@@ -161,7 +160,6 @@ Shape strides_in(const Array& array, const Shape& shape) {
   return strides;
 }
 
-}  // namespace array
 
 Array::Array(DType dtype, Shape shape, std::vector<std::byte> bytes)
     : dtype_(dtype), shape_(std::move(shape)) {
@@ -455,4 +453,4 @@ void require_contiguous(const Array& array) {
          to_string(array.shape()));
 }
 
-}  // namespace assay
+}  // namespace assay::array

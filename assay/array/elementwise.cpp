@@ -6,8 +6,7 @@
 #include "assay/array/loops.h"
 #include "assay/array/tape.h"
 
-namespace assay {
-namespace array {
+namespace assay::array {
 namespace {
 
 int kind(DType type) { return is_real(type) ? 2 : type == DType::boolean ? 0 : 1; }
@@ -392,7 +391,6 @@ Array where(const Array& condition, Scalar a, Scalar b) {
   return where(condition, single(a, type), single(b, type));
 }
 
-}  // namespace array
 
 using array::promoted;
 using array::scalar;
@@ -438,4 +436,4 @@ Array operator&(const Array& a, const Array& b) { return array::bitwise_and(a, b
 Array operator|(const Array& a, const Array& b) { return array::bitwise_or(a, b); }
 Array operator~(const Array& a) { return array::bitwise_not(a); }
 
-}  // namespace assay
+}  // namespace assay::array

@@ -13,8 +13,7 @@
 #include "assay/array/tape.h"
 #include "assay/support/thread_pool.h"
 
-namespace assay {
-namespace array {
+namespace assay::array {
 namespace {
 
 // An axis of a copy: its size, and the distance of its elements in both arrays.
@@ -261,7 +260,6 @@ void require_real_quotient(const Array& to) {
 }
 
 }  // namespace
-}  // namespace array
 
 Array& Array::copy_(const Array& from) {
   array::require_changeable(*this, from);
@@ -373,4 +371,4 @@ Array& Array::masked_fill_(const Array& mask, Scalar value) {
   return *this;
 }
 
-}  // namespace assay
+}  // namespace assay::array

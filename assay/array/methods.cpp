@@ -2,7 +2,7 @@
 
 #include <assay/array_math.h>
 
-namespace assay {
+namespace assay::array {
 
 Array Array::abs() const { return array::abs(*this); }
 Array Array::neg() const { return array::neg(*this); }
@@ -71,4 +71,4 @@ Array Array::gather(std::int64_t axis, const Array& positions) const {
   return array::gather(*this, axis, positions);
 }
 
-}  // namespace assay
+}  // namespace assay::array

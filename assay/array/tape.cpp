@@ -6,7 +6,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::array {
 namespace {
 
 thread_local bool recording = true;
@@ -156,7 +156,6 @@ Arrays GradientStep::gradients(std::span<const Array> outputs, std::span<const A
 Array Array::detach() const { return step_ ? GradientStep::without(*this) : *this; }
 Array Array::requires_grad_() const { return GradientStep::leaf(*this); }
 
-namespace array {
 
 Recording::Recording(bool records) : before_(std::exchange(recording, records)) {}
 Recording::~Recording() { recording = before_; }
@@ -175,5 +174,4 @@ Array recorded(Array result, std::span<const Array> inputs, Back back) {
   return GradientStep::record({std::move(result)}, inputs, std::move(back))[0];
 }
 
-}  // namespace array
-}  // namespace assay
+}  // namespace assay::array

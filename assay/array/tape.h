@@ -11,7 +11,7 @@
 
 #include <assay/array_math.h>
 
-namespace assay {
+namespace assay::array {
 
 class GradientStep {
  public:
@@ -37,7 +37,6 @@ class GradientStep {
   array::Back back_;
 };
 
-namespace array {
 
 // Whether one of them is to be recorded.
 template <typename... Inputs>
@@ -63,5 +62,4 @@ Array recorded_map(Array result, const Array& input, One back) {
                   });
 }
 
-}  // namespace array
-}  // namespace assay
+}  // namespace assay::array

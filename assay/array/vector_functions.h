@@ -16,7 +16,7 @@
 #include <limits>
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::vectors::HWY_NAMESPACE {
+namespace assay::array::vectors::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -96,7 +96,7 @@ HWY_INLINE V soft_plus(V x) {
   return hn::Add(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x), keeping_nan(x, over));
 }
 
-}  // namespace assay::vectors::HWY_NAMESPACE
+}  // namespace assay::array::vectors::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -13,7 +13,7 @@ struct StaticNetwork {
   std::vector<Shape> shapes;  // of every value, for one record
   ValueId input = no_value, output = no_value;
 
-  const Shape& shape(ValueId id) const { return shapes[static_cast<std::size_t>(id)]; }
+  const Shape& shape(ValueId id) const { return shapes[index_of(id)]; }
   std::size_t size(ValueId id) const { return static_cast<std::size_t>(element_count(shape(id))); }
 };
 

@@ -10,7 +10,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 // Records without elements could be any number, giant ones exhaust memory.
@@ -173,4 +173,4 @@ void Arrangement::apply_to_other(std::size_t which, std::span<std::byte> element
     put_channels_first(elements, static_cast<std::size_t>(input.record_shape[0]), size_of(input.dtype));
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

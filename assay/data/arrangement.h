@@ -12,7 +12,7 @@
 #include <assay/dataset.h>
 #include <assay/extend/data_format.h>
 
-namespace assay {
+namespace assay::inline data {
 
 class Arrangement {
  public:
@@ -51,4 +51,4 @@ class Arrangement {
   std::size_t channels_last_ = 0;           // channels of the source's records, where they are the last axis
 };
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -9,7 +9,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,4 +106,4 @@ std::vector<float> box_rows(const PictureBoxes& picture, const RecordSize& recor
   return numbers;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

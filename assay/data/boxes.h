@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay {
+namespace assay::inline data {
 
 // In pixels of the picture, from its left and upper edge.
 struct LabelledBox {
@@ -75,4 +75,4 @@ class BoxCategories {
   std::vector<std::string> names_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -15,7 +15,7 @@
 #include "assay/support/files/input_file.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -103,4 +103,4 @@ std::string read_head(const fs::path& path, std::size_t count) {
   return head;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

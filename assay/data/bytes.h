@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline data {
 
 // All of it, for formats that are held in memory. Throws Error{io} for what cannot be read, Error{data} for
 // damaged compressed data, Error{resources} above `limit` bytes.
@@ -31,4 +31,4 @@ bool is_gzipped(const std::filesystem::path& path);
 // The first bytes of a file, decompressed where it is gzipped; empty for folders. At most `count`.
 std::string read_head(const std::filesystem::path& path, std::size_t count);
 
-}  // namespace assay
+}  // namespace assay::inline data

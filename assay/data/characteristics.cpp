@@ -9,7 +9,7 @@
 #include <assay/error.h>
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 std::string_view ranges_text(const std::string& characteristic) {
@@ -126,4 +126,4 @@ void check_characteristics(const std::vector<Characteristic>& columns, std::size
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

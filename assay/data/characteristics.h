@@ -8,7 +8,7 @@
 
 #include <assay/records.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // A column beyond that is not a characteristic but an id or a number.
 inline constexpr std::size_t most_characteristic_values = 64;
@@ -30,4 +30,4 @@ Characteristic in_ranges(Characteristic column, const std::string& data);
 void check_characteristics(const std::vector<Characteristic>& columns, std::size_t records,
                            const std::string& data);
 
-}  // namespace assay
+}  // namespace assay::inline data

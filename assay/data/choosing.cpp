@@ -14,7 +14,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 class Choosing {
@@ -131,4 +131,4 @@ std::vector<std::size_t> chosen_records(const DataSpec& spec, const std::string&
   return Choosing(spec, text, records).run();
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

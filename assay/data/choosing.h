@@ -12,7 +12,7 @@
 
 #include <assay/extend/data_format.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // What records are chosen by.
 struct ChoosableRecords {
@@ -28,4 +28,4 @@ struct ChoosableRecords {
 std::vector<std::size_t> chosen_records(const DataSpec& spec, const std::string& text,
                                         const ChoosableRecords& records);
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -9,7 +9,7 @@
 #include "assay/support/text/nesting.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,4 +96,4 @@ std::optional<std::vector<std::string>> Companions::column(const std::string& na
   return known ? std::optional(texts) : std::nullopt;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

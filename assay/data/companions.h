@@ -13,7 +13,7 @@
 
 #include "assay/data/labels.h"
 
-namespace assay {
+namespace assay::inline data {
 
 class Companions {
  public:
@@ -39,4 +39,4 @@ class Companions {
   std::map<std::string, std::size_t> class_files_, object_files_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -1,6 +1,6 @@
 #include "assay/data/content.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 Hash128 content_of_row(const Array& inputs, std::size_t row) {
@@ -17,4 +17,4 @@ Hash128 content_of(const Batch& batch, std::size_t row) {
   return hash_128(parts.data(), parts.size() * sizeof(Hash128));
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

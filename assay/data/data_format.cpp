@@ -1,6 +1,6 @@
 #include <assay/extend/data_format.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // One line for each: NAME_format() is defined in the file of that name.
 #define ASSAY_FORMATS(X) \
@@ -27,4 +27,4 @@ Catalogue<FormatInfo>& data_formats() {
 }
 #undef LIST
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -8,7 +8,7 @@
 #include "assay/data/given.h"
 #include "assay/support/files/hash.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 void append(std::string& bytes, const Array& values) {
@@ -60,4 +60,4 @@ std::string Dataset::hash() const {
   return hash_ = hasher.hex();
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -11,7 +11,7 @@
 #include <assay/extend/random.h>
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr int side = 28;
@@ -210,4 +210,4 @@ FormatInfo digits_format() {
           }};
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -2,7 +2,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 bool has_rows(const Array& values, std::size_t records) {
@@ -37,4 +37,4 @@ Batch read_as_promised(const Dataset& dataset, std::span<const std::size_t> indi
   return batch;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

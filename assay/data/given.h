@@ -6,7 +6,7 @@
 
 #include <assay/dataset.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // The data set itself. Throws Error{usage} where it is null.
 const DatasetPtr& given_data(const DatasetPtr& dataset);
@@ -15,4 +15,4 @@ const DatasetPtr& given_data(const DatasetPtr& dataset);
 // promise: missing records or labels.
 Batch read_as_promised(const Dataset& dataset, std::span<const std::size_t> indices);
 
-}  // namespace assay
+}  // namespace assay::inline data

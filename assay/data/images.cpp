@@ -19,7 +19,7 @@
 #include "assay/support/files/input_file.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -248,4 +248,4 @@ FormatInfo images_format() {
       [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<ImageSource>(spec); }};
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

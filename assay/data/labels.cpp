@@ -15,7 +15,7 @@
 #include "assay/data/table_rows.h"
 #include "assay/data/texts.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 // The column of a table that has labels: the one that is named, or the last.
@@ -209,4 +209,4 @@ Targets targets_of(const DataSpec& spec, const std::string& text, const Source& 
                 text, source);
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -11,7 +11,7 @@
 #include <assay/dataset.h>
 #include <assay/extend/data_format.h>
 
-namespace assay {
+namespace assay::inline data {
 
 struct ClassLabels {
   std::vector<std::int64_t> labels;  // by position in the source; empty without classes
@@ -34,4 +34,4 @@ struct Targets {
 Targets targets_of(const DataSpec& spec, const std::string& text, const Source& source,
                    const Shape& record_shape);
 
-}  // namespace assay
+}  // namespace assay::inline data

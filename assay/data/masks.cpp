@@ -7,7 +7,7 @@
 #include "assay/support/files/file.h"
 #include "assay/support/files/input_file.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -55,4 +55,4 @@ std::vector<float> mask_of(const MaskFolder& masks, const std::string& id, const
   return numbers;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

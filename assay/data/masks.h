@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::inline data {
 
 // All .png files of a folder. Throws Error{data} where there are none.
 class MaskFolder {
@@ -36,4 +36,4 @@ struct MaskSize {
 // that may not be resized, and one that is not a picture of indices.
 std::vector<float> mask_of(const MaskFolder& masks, const std::string& id, const MaskSize& size);
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -14,7 +14,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr std::uint64_t most_metadata_bytes = std::uint64_t{2} << 30;
@@ -123,7 +123,7 @@ std::vector<Characteristic> columns_of_source(const DataSpec& spec, const Source
       fail(Fault::usage,
            "data '{}': there is no column '{}'{}; {}, and metadata=FILE names a table of others", spec.path,
            name, did_you_mean(name, known),
-           known.empty() ? source.format() + " has none itself" : "there are " + joined(known));
+           known.empty() ? source.format() + " has none itself" : "there are " + support::joined(known));
     columns.push_back({name, *std::move(values)});
   }
   return columns;
@@ -158,7 +158,7 @@ std::vector<Characteristic> read_json_columns(const std::filesystem::path& file,
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) == known.end())
       fail(Fault::usage, "{}: no object has the field '{}'{}; there are {}", file.string(), name,
-           did_you_mean(name, known), joined(known));
+           did_you_mean(name, known), support::joined(known));
     columns.push_back({name, {}});
     for (const std::size_t object : of_record)
       columns.back().values.push_back(text_of_field(objects[object], name));
@@ -166,4 +166,4 @@ std::vector<Characteristic> read_json_columns(const std::filesystem::path& file,
   return columns;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

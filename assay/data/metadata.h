@@ -10,7 +10,7 @@
 #include <assay/extend/data_format.h>
 #include <assay/records.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // What meta= names of the records of a source with these ids, from the table or file of metadata= or from the
 // source itself. Throws as characterised(); Error{usage} for a column that there is not, Error{data} as
@@ -27,4 +27,4 @@ std::vector<Characteristic> read_json_columns(const std::filesystem::path& file,
                                               std::span<const std::string> ids, const std::string& id_field,
                                               const std::vector<std::string>& names);
 
-}  // namespace assay
+}  // namespace assay::inline data

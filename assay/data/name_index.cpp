@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-namespace assay {
+namespace assay::inline data {
 
 bool NameIndex::add(const std::string& name, std::size_t entry) {
   const auto [stem, first] = stems_.emplace(std::filesystem::path(name).stem().string(), entry);
@@ -19,4 +19,4 @@ std::optional<std::size_t> NameIndex::find(const std::string& id) const {
   return std::nullopt;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

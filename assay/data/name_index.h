@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace assay {
+namespace assay::inline data {
 
 // Entries are named by path, file name or stem, and so are records. A stem stands for an entry only where no
 // other has it; whole names come first.
@@ -23,4 +23,4 @@ class NameIndex {
   std::map<std::string, std::optional<std::size_t>> stems_;  // nothing: several have it
 };
 
-}  // namespace assay
+}  // namespace assay::inline data

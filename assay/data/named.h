@@ -5,9 +5,9 @@
 #include <assay/dataset.h>
 #include <assay/extend/data_format.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // The data set named "@test" or "@test[:100]". Throws Error{usage} for unknown names, and for options.
 DatasetPtr open_named(const DataSpec& spec);
 
-}  // namespace assay
+}  // namespace assay::inline data

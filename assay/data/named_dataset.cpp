@@ -6,7 +6,7 @@
 #include "assay/data/views.h"
 #include "assay/support/text/named.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 NamedObjects<DatasetPtr>& named_datasets() {
@@ -35,4 +35,4 @@ DatasetPtr open_named(const DataSpec& spec) {
   return dataset;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -9,7 +9,7 @@
 #include "assay/data/files/csv.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 // Options that any format may have; formats add theirs (FormatInfo::options).
@@ -65,4 +65,4 @@ void check_options(const DataSpec& spec, const std::string& text, const FormatIn
   check_values(spec, text, format);
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -4,7 +4,7 @@
 
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline data {
 
 std::uint64_t record_bytes(const Dataset& data) {
   const auto bytes_of = [](const Shape& shape, DType type) {
@@ -21,4 +21,4 @@ std::size_t records_at_once(const Dataset& data, std::size_t wanted) {
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(fit, 1, std::max<std::size_t>(wanted, 1)));
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

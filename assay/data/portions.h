@@ -7,7 +7,7 @@
 
 #include <assay/dataset.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // Bytes of one record, with all inputs and targets.
 std::uint64_t record_bytes(const Dataset& data);
@@ -15,4 +15,4 @@ std::uint64_t record_bytes(const Dataset& data);
 // `wanted` records, or as many as fit into an eighth of the limit on memory or a gibibyte, but at least one.
 std::size_t records_at_once(const Dataset& data, std::size_t wanted);
 
-}  // namespace assay
+}  // namespace assay::inline data

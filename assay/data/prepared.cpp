@@ -24,7 +24,7 @@
 #include "assay/support/text/text.h"
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 class Prepared final : public Dataset {
@@ -175,7 +175,7 @@ const FormatInfo& format_of(const DataSpec& spec) {
     if (format.recognises(spec.path, head)) return format;
   }
   fail(Fault::data, "{}: not a data format Assay knows ({}); say format=NAME if it is one of them", spec.path,
-       joined(data_formats().names()));
+       support::joined(data_formats().names()));
 }
 
 DatasetPtr open_one(const std::string& text) {
@@ -205,4 +205,4 @@ DatasetPtr open_dataset(const std::string& text) {
   return joined(std::move(parts));
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -12,7 +12,7 @@
 #include "assay/data/portions.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline data {
 
 struct BatchReader::State {
   DatasetPtr dataset;
@@ -114,4 +114,4 @@ std::optional<Batch> BatchReader::next() {
   return std::nullopt;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

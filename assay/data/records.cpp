@@ -10,7 +10,7 @@
 #include <assay/error.h>
 #include "assay/data/rows.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr std::int64_t largest_label = 1'000'000;
@@ -332,4 +332,4 @@ DatasetPtr from_function(DatasetFacts facts, std::function<void(std::size_t, Rec
   return std::make_shared<WrittenRecords>(std::move(facts), std::move(write), std::move(id));
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -9,7 +9,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 struct Rule {
@@ -66,4 +66,4 @@ void relabel(std::vector<std::int64_t>& labels, const std::vector<std::string>& 
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

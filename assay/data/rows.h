@@ -8,7 +8,7 @@
 #include <assay/dataset.h>
 #include <assay/records.h>
 
-namespace assay {
+namespace assay::inline data {
 
 struct Rows {
   InputFacts input = {};
@@ -28,4 +28,4 @@ DType record_dtype(DType given);
 std::vector<std::byte> gathered(const std::byte* from, std::size_t row_bytes,
                                 std::span<const std::size_t> rows);
 
-}  // namespace assay
+}  // namespace assay::inline data

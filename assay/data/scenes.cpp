@@ -12,7 +12,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr int scene_side = 32;
@@ -144,7 +144,7 @@ SceneView scene_view_of(const DataSpec& spec) {
   const std::string text = spec.text("show", scene_views[0]);
   const auto found = std::ranges::find(scene_views, text);
   if (found == scene_views.end())
-    fail(Fault::usage, "data '{}': show={} is not one of {}{}", spec.path, text, joined(scene_views),
+    fail(Fault::usage, "data '{}': show={} is not one of {}{}", spec.path, text, support::joined(scene_views),
          did_you_mean(text, scene_views));
   return static_cast<SceneView>(found - scene_views.begin());
 }
@@ -171,4 +171,4 @@ FormatInfo scenes_format() {
           }};
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

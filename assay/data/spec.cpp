@@ -6,7 +6,7 @@
 #include <assay/error.h>
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -170,4 +170,4 @@ std::vector<std::size_t> slice_positions(const Slice& slice, std::size_t size) {
   return positions;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

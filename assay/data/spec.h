@@ -7,7 +7,7 @@
 
 #include <assay/extend/data_format.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // Throws Error{usage} naming what is wrong in the text.
 DataSpec parse_spec(const std::string& text);
@@ -18,4 +18,4 @@ std::string range_option(const ValidRange& range);
 // Positions that the slice takes out of `size` records, ascending.
 std::vector<std::size_t> slice_positions(const Slice& slice, std::size_t size);
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -14,7 +14,7 @@
 #include "assay/support/files/input_file.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace fs = std::filesystem;
 
 FileBytes::FileBytes(const fs::path& path) : descriptor_(open_to_read(path)), name_(path.string()) {
@@ -151,4 +151,4 @@ void StoredBytes::read(std::uint64_t offset, void* out, std::size_t count) const
   std::memcpy(out, memory_->data() + offset, count);
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline data {
 
 // An open file. read() is thread-safe.
 class FileBytes {
@@ -70,4 +70,4 @@ class StoredBytes {
   std::uint64_t begin_ = 0;  // in the file
 };
 
-}  // namespace assay
+}  // namespace assay::inline data

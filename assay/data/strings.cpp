@@ -13,7 +13,7 @@
 #include <assay/extend/random.h>
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 // NAME: WEIGHT TEXT | WEIGHT TEXT ..., where <name> stands for a rule. The same language as the grammar in
@@ -210,4 +210,4 @@ FormatInfo parentheses_format() {
                     "characters of nested parentheses with their depth, with the next one as label");
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -15,7 +15,7 @@
 #include "assay/data/portions.h"
 #include "assay/support/numbers/simd_sums.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 // Mean and squares about it of the elements so far, batch by batch (Chan, Golub and LeVeque 1983), so that
@@ -187,4 +187,4 @@ Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t row
   return sheet;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

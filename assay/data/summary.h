@@ -9,7 +9,7 @@
 #include <assay/progress.h>
 #include "assay/data/files/image.h"
 
-namespace assay {
+namespace assay::inline data {
 
 struct DataSummary {
   double low = 0, high = 0, mean = 0, deviation = 0;          // of all elements
@@ -38,4 +38,4 @@ Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t row
 // One record's picture from its elements [channels, height, width], mapped from [low, high].
 Image picture_of(std::span<const float> elements, const Shape& shape, float low, float high);
 
-}  // namespace assay
+}  // namespace assay::inline data

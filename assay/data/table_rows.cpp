@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline data {
 
 TableRows::TableRows(const CsvTable& table, const std::string& id, std::string data)
     : table_(table), data_(std::move(data)) {
@@ -24,4 +24,4 @@ std::size_t TableRows::of(const std::string& record) const {
   return *row;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -7,7 +7,7 @@
 #include "assay/data/files/csv.h"
 #include "assay/data/name_index.h"
 
-namespace assay {
+namespace assay::inline data {
 
 class TableRows {
  public:
@@ -23,4 +23,4 @@ class TableRows {
   NameIndex rows_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline data

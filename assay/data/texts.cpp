@@ -11,7 +11,7 @@
 #include "assay/support/text/characters.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr std::uint64_t most_text_bytes = std::uint64_t{1} << 30;
@@ -110,4 +110,4 @@ std::vector<float> text_row(std::span<const char32_t> text, std::size_t width) {
   return row;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

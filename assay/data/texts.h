@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::inline data {
 
 // The characters of each record's text, by number, in the order of the ids. From JSON (an object of texts by
 // name), or a text file with a line a record, in order, or with a name, a tab and a text in every line.
@@ -22,4 +22,4 @@ std::vector<char32_t> text_characters(const std::string& text, const std::string
 // A row of numbers for each text, filled up with -1.
 std::vector<float> text_row(std::span<const char32_t> text, std::size_t width);
 
-}  // namespace assay
+}  // namespace assay::inline data

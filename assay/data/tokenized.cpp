@@ -9,7 +9,7 @@
 #include "assay/support/memory.h"
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr std::int64_t most_tokens_a_record = 1 << 20;
@@ -173,4 +173,4 @@ std::unique_ptr<Source> tokenized(std::unique_ptr<Source> rest, const std::vecto
   return std::make_unique<TokenizedSource>(std::move(rest), std::move(rows), next);
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -8,7 +8,7 @@
 
 #include <assay/extend/data_format.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // A text, and a second one where two are compared.
 struct RecordText {
@@ -25,4 +25,4 @@ inline const std::vector<std::string> options_of_tokens{"tokenizer", "length", "
 std::unique_ptr<Source> tokenized(std::unique_ptr<Source> rest, const std::vector<RecordText>& texts,
                                   bool pairs, const DataSpec& spec);
 
-}  // namespace assay
+}  // namespace assay::inline data

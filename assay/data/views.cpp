@@ -10,7 +10,7 @@
 #include "assay/data/given.h"
 #include "assay/support/files/hash.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 // Has the facts, ids and labels of the data set below until told otherwise.
@@ -431,4 +431,4 @@ DatasetPtr labelled_as(const DatasetPtr& whole, const std::string& names) {
   return selected(whole, positions);
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

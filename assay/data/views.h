@@ -11,7 +11,7 @@
 #include <assay/dataset.h>
 #include <assay/records.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // The same records, read once and then taken from memory, where they take at most `most` bytes; else the data
 // set itself. Its hash is that of the data set.
@@ -31,4 +31,4 @@ std::vector<std::int64_t> classes_named(const std::string& names, const Dataset&
 // Error{data} when there is no such record.
 DatasetPtr labelled_as(const DatasetPtr& whole, const std::string& names);
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -6,7 +6,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/lanes/kernels.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 double multiply_adds(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const OperatorTraits* const traits = traits_of(node.op);
@@ -47,4 +47,4 @@ double peak_multiply_adds() {
   return best;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

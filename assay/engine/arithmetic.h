@@ -4,7 +4,7 @@
 
 #include "assay/engine/backend.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // Multiply-adds of a record by the definition of a convolution, matrix product or recurrent cell, in any
 // form; 0 for other nodes and where shapes are unknown.
@@ -14,4 +14,4 @@ double multiply_adds(const Graph& graph, const Node& node, const ShapeOf& shape_
 // every loop. Measured with each call, in about ten milliseconds.
 double peak_multiply_adds();
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -7,7 +7,7 @@
 #include "assay/engine/channels/segment.h"
 #include "assay/engine/lanes/segment.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 std::vector<Array> Segment::gradients(const Tensors&, std::span<const Array>,
                                       std::span<const ValueId>) const {
@@ -39,4 +39,4 @@ std::vector<ValueId> outside_inputs(const SegmentRequest& request) {
   return {read.begin(), read.end()};
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

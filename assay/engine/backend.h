@@ -14,7 +14,7 @@
 #include <assay/layer.h>
 #include <assay/tensor.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // Shape of a value for a batch of one record; empty when unknown.
 using ShapeOf = std::function<const Shape&(ValueId)>;
@@ -124,4 +124,4 @@ std::span<const Backend* const> backends();
 // The values that a segment reads from outside, ascending; shape arithmetic of views is not among them.
 std::vector<ValueId> outside_inputs(const SegmentRequest& request);
 
-}  // namespace assay
+}  // namespace assay::inline engine

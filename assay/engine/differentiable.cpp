@@ -2,7 +2,7 @@
 
 #include <assay/array_gradients.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 Tensors run_differentiably(const std::shared_ptr<const Segment>& segment, const Tensors& inputs) {
   Tensors given, results;
@@ -31,4 +31,4 @@ Tensors run_differentiably(const std::shared_ptr<const Segment>& segment, const 
   return results;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

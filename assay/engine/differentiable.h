@@ -6,9 +6,9 @@
 
 #include "assay/engine/backend.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // As Segment::run() without taps; gradients go back through the outputs. Only the inputs are kept for that.
 Tensors run_differentiably(const std::shared_ptr<const Segment>& segment, const Tensors& inputs);
 
-}  // namespace assay
+}  // namespace assay::inline engine

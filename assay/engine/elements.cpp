@@ -6,7 +6,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // Contiguous, and nothing that is differentiated.
@@ -119,4 +119,4 @@ std::vector<float> floats_of(const Array& array) {
   return {host.as<float>().begin(), host.as<float>().end()};
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

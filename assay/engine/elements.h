@@ -7,7 +7,7 @@
 
 #include <assay/array_math.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // The array itself if it is contiguous and of this type, otherwise a copy; without gradients.
 Array in_memory(const Array& array, DType type);
@@ -41,4 +41,4 @@ auto on_numbers(const Array& array, const Body& body) {
 std::vector<double> doubles_of(const Array& array);
 std::vector<float> floats_of(const Array& array);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 #include <assay/error.h>
 #include "assay/engine/torch/backend.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 bool is_device(const std::string& name) {
@@ -39,4 +39,4 @@ EngineChoice engine_choice(const std::string& engine, const std::string& device)
   return {{ours.begin(), ours.end()}, false};
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -7,7 +7,7 @@
 
 #include "assay/engine/backend.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // What a session chooses from.
 struct EngineChoice {
@@ -19,4 +19,4 @@ struct EngineChoice {
 // other, and what torch_backend() throws.
 EngineChoice engine_choice(const std::string& engine, const std::string& device);
 
-}  // namespace assay
+}  // namespace assay::inline engine

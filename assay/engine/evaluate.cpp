@@ -17,7 +17,7 @@
 #include "assay/engine/evaluation/parts.h"
 #include "assay/engine/shared_walk.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 using Json = nlohmann::json;
@@ -419,4 +419,4 @@ void from_json(const Json& json, Evaluation& evaluation) {
     evaluation.targets.push_back({target.at(0), target.at(1), target.at(2)});
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -4,10 +4,10 @@
 
 #include <assay/progress.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 void release(std::span<const ValueId> ids, std::vector<Array>& values) {
-  for (const ValueId id : ids) values[static_cast<std::size_t>(id)] = Array();
+  for (const ValueId id : ids) values[index_of(id)] = Array();
 }
 
 void Executor::run(int index, std::vector<Array>& values) const {
@@ -15,14 +15,14 @@ void Executor::run(int index, std::vector<Array>& values) const {
   const Node& node = graph.node(index);
   std::vector<Array> inputs;
   for (const ValueId id : node.inputs) {
-    const auto at = static_cast<std::size_t>(id);
+    const auto at = index_of(id);
     inputs.push_back(id == no_value ? Array() : values[at].defined() ? values[at] : constants[at]);
   }
   std::vector<Array> outputs = run_node(node, inputs, context);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == no_value) continue;
     if (on_value && outputs[i].defined()) on_value(node.outputs[i], outputs[i]);
-    values[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
+    values[index_of(node.outputs[i])] = std::move(outputs[i]);
   }
 }
 
@@ -33,4 +33,4 @@ void Executor::run(const Plan& plan, std::vector<Array>& values) const {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -10,7 +10,7 @@
 #include "assay/engine/operators/kernel.h"
 #include "assay/engine/preparation/plan.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // Called with every value that a node has just computed; may replace the array.
 using OnValue = std::function<void(ValueId, Array&)>;
@@ -30,4 +30,4 @@ struct Executor {
 // Forgets values.
 void release(std::span<const ValueId> ids, std::vector<Array>& values);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include "assay/engine/session_state.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // The tensors that stand for each value whose gradient is requested: one, or one per group of records.
@@ -108,7 +108,7 @@ Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
   for (const ValueId id : with_respect_to) {
     leaves[id];
     if (!sources.contains(id) && state.constants.has(id)) {
-      sources.emplace(id, state.constants.values()[static_cast<std::size_t>(id)]);
+      sources.emplace(id, state.constants.values()[index_of(id)]);
     }
     if (!sources.contains(id)) continue;
     Array& source = sources.at(id);
@@ -155,7 +155,7 @@ Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
       parts.push_back(gradient.defined() ? gradient.detach() : array::zeros_like(piece));
     }
     const bool grouped = state.group > 0 && !sources.contains(id);
-    const int axis = grouped ? state.infos()[static_cast<std::size_t>(id)].batch_axis : -1;
+    const int axis = grouped ? state.infos()[index_of(id)].batch_axis : -1;
     results.emplace(id, joined(parts, axis, axis < 0 ? 0 : values.at(id).size(axis)));
   }
   return results;
@@ -201,4 +201,4 @@ RecordGradients Session::learn(const Tensors& given, const RecordObjective& obje
   return by_recording(*this, trace(given, objective.read, true, random, &constants), leaves, objective);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -7,7 +7,7 @@
 
 #include "assay/engine/parameters.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // Numbers of an attribute; so many of `fallback` where it is absent or a list without entries.
 std::vector<std::int64_t> entries(const Node& node, std::string_view attribute, std::size_t count,
@@ -19,4 +19,4 @@ std::vector<std::int64_t> entries(const Node& node, std::string_view attribute, 
 SlidingWindow transposed_window(const Node& node, const Shape& input, const Shape& output,
                                 std::vector<std::int64_t> kernel);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -6,7 +6,7 @@
 
 #include "assay/engine/padding.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -180,4 +180,4 @@ ValueId Absorber::added_bias(ValueId id, std::vector<float>& bias) const {
   return reader->outputs[0];
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -8,7 +8,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // Steps, dilations (1 is dense) and padding of windows over the axes after batch and channels, with automatic
 // padding resolved from the sizes there are.
@@ -55,4 +55,4 @@ struct Absorber {
   ValueId added_bias(ValueId id, std::vector<float>& bias) const;
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

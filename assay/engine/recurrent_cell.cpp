@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr std::size_t lengths_input = 4, peephole_input = 7;
@@ -87,4 +87,4 @@ bool is_usual_recurrence(const Graph& graph, const Node& node) {
          (!has_input(node, N::bias) || finite_weights(graph, node, N::bias, {directions, 2 * rows}));
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

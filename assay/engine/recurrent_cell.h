@@ -8,7 +8,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 enum class CellKind { lstm, gru, gru_reset_after, rnn };
 
@@ -30,4 +30,4 @@ struct RecurrentNode {
 bool is_usual_recurrence(const Graph& graph, const Node& node);
 bool has_input(const Node& node, std::size_t input);
 
-}  // namespace assay
+}  // namespace assay::inline engine

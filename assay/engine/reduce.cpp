@@ -11,7 +11,7 @@
 #include "assay/engine/elements.h"
 #include "assay/support/numbers/vectorised.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // How a value's axes serve: the records' axis, those of neurons, and the others, its positions.
@@ -121,4 +121,4 @@ Array reduce(const Array& value, const Tap& tap) {
                         tap.reduction);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -4,7 +4,7 @@
 #include <assay/session.h>
 #include <assay/tensor.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // The value with axes in the order batch, neurons, positions; as [records, rows per record, neurons,
 // positions].
@@ -13,4 +13,4 @@ Array arranged(const Array& value, const Layer& layer);
 // Applies the tap to its layer's whole array: [n, columns].
 Array reduce(const Array& value, const Tap& tap);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -21,7 +21,7 @@
 #include "assay/engine/reduce.h"
 #include "assay/engine/session_state.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 Activations to_activations(const Array& matrix) {
@@ -217,11 +217,11 @@ std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction) {
 const std::vector<Layer>& Session::layers() const { return state_->layers(); }
 
 const Shape& Session::shape(ValueId id) const {
-  return state_->infos().at(static_cast<std::size_t>(id)).shape;
+  return state_->infos().at(index_of(id)).shape;
 }
 
 Session::RecordAxis Session::record_axis(ValueId id) const {
-  const ValueInfo& info = state_->infos().at(static_cast<std::size_t>(id));
+  const ValueInfo& info = state_->infos().at(index_of(id));
   const bool unknown = info.batch_axis < 0 && info.of_records;
   return {info.batch_axis, unknown ? 0 : info.batch_multiple};
 }
@@ -287,4 +287,4 @@ std::size_t Session::preferred_batch(bool keeps_values) const {
   return static_cast<std::size_t>(records < tile ? records : std::floor(records / tile) * tile);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -18,7 +18,7 @@
 #include "assay/engine/preparation/settled_branches.h"
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 void require_kernels(const Graph& graph) {
@@ -474,4 +474,4 @@ Tensors Session::State::compute(const Tensors& given, const Wanted& wanted, Kern
   return forward_grouped(given, wanted, context, on_value);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -14,7 +14,7 @@
 #include "assay/engine/preparation/fast_path.h"
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // Ids given, wanted and visited.
 using PlanKey = std::array<std::vector<ValueId>, 3>;
@@ -93,4 +93,4 @@ struct Session::State {
   bool probable() const;
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -18,7 +18,7 @@
 #include "assay/engine/preparation/shape_arithmetic.h"
 #include "assay/engine/preparation/shape_rules.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // True when a dimension of two batches, of two and of three records, is proportional to the number of
@@ -73,16 +73,16 @@ int recurrent_batch_axis(const Node& node, std::size_t output) {
 // adjacent. Such values, and what is computed from them row by row, are marked as not understood.
 void discard_interleaved(const Graph& graph, std::vector<ValueInfo>& infos) {
   std::vector<bool> interleaved(infos.size(), false);
-  const auto info = [&](ValueId id) -> ValueInfo& { return infos[static_cast<std::size_t>(id)]; };
+  const auto info = [&](ValueId id) -> ValueInfo& { return infos[index_of(id)]; };
   for (const Node& node : graph.nodes()) {
     const bool merges = node.op == "Reshape" || node.op == "Flatten";
     const bool affected = std::ranges::any_of(node.inputs, [&](ValueId id) {
       return id != no_value &&
-             (interleaved[static_cast<std::size_t>(id)] || (merges && info(id).batch_axis > 0));
+             (interleaved[index_of(id)] || (merges && info(id).batch_axis > 0));
     });
     for (const ValueId id : node.outputs) {
       if (!affected || id == no_value || info(id).batch_multiple == 1) continue;
-      interleaved[static_cast<std::size_t>(id)] = true;
+      interleaved[index_of(id)] = true;
       info(id).batch_axis = -1;
     }
   }
@@ -90,7 +90,7 @@ void discard_interleaved(const Graph& graph, std::vector<ValueInfo>& infos) {
 
 // Values that depend on the inputs, not only on their sizes.
 void mark_of_records(const Graph& graph, std::vector<ValueInfo>& infos) {
-  const auto info = [&](ValueId id) -> ValueInfo& { return infos[static_cast<std::size_t>(id)]; };
+  const auto info = [&](ValueId id) -> ValueInfo& { return infos[index_of(id)]; };
   for (const ValueId id : graph.inputs()) info(id).of_records = input_form(graph, id, {}).batch_axis >= 0;
   for (const Node& node : graph.nodes()) {
     if (node.op == "Shape" || node.op == "Size") continue;
@@ -119,11 +119,11 @@ void mark_shaped_by_content(const Graph& graph, std::vector<ValueInfo>& infos) {
     bool depends = choosers.contains(node.op);
     for (std::size_t i = 0; i < node.inputs.size() && !depends; ++i) {
       if (node.inputs[i] == no_value) continue;
-      const ValueInfo& input = infos[static_cast<std::size_t>(node.inputs[i])];
+      const ValueInfo& input = infos[index_of(node.inputs[i])];
       depends = input.shaped_by_content || (input.of_records && !input.floating && tells_size(node, i));
     }
     for (const ValueId id : node.outputs) {
-      if (id != no_value) infos[static_cast<std::size_t>(id)].shaped_by_content = depends;
+      if (id != no_value) infos[index_of(id)].shaped_by_content = depends;
     }
   }
 }
@@ -131,7 +131,7 @@ void mark_shaped_by_content(const Graph& graph, std::vector<ValueInfo>& infos) {
 // Whether what records hold says where records, or parts of them, are put.
 bool may_reorder(const Graph& graph, const std::vector<ValueInfo>& infos) {
   const auto of_records = [&](ValueId id) {
-    return id != no_value && infos[static_cast<std::size_t>(id)].of_records;
+    return id != no_value && infos[index_of(id)].of_records;
   };
   return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
     const bool moves =
@@ -145,7 +145,7 @@ bool may_reorder(const Graph& graph, const std::vector<ValueInfo>& infos) {
 using OnRuns = std::function<void(ValueId, std::span<const Array>)>;
 
 void see(SampleShapes& seen, ValueId id, const Array& tensor) {
-  const auto index = static_cast<std::size_t>(id);
+  const auto index = index_of(id);
   seen.shapes[index] = tensor.shape();
   seen.computed[index] = true;
   seen.floating[index] = is_real(tensor.dtype());
@@ -186,7 +186,7 @@ class ByRules {
  private:
   // The elements of the value, if it is constant or known from shapes.
   const Array* known(ValueId id) const {
-    if (constants_.has(id)) return &constants_.values()[static_cast<std::size_t>(id)];
+    if (constants_.has(id)) return &constants_.values()[index_of(id)];
     const auto found = numbers_.find(id);
     return found == numbers_.end() ? nullptr : &found->second;
   }
@@ -194,7 +194,7 @@ class ByRules {
   bool numbers(const Node& node) {
     std::optional<Array> result;
     if (node.op == "Shape") {
-      result = dimensions(node, seen_.shapes[static_cast<std::size_t>(node.inputs[0])]);
+      result = dimensions(node, seen_.shapes[index_of(node.inputs[0])]);
     } else {
       std::vector<Array> operands;
       for (const ValueId id : node.inputs) {
@@ -217,12 +217,12 @@ class ByRules {
         operands.emplace_back();
         continue;
       }
-      const auto index = static_cast<std::size_t>(id);
+      const auto index = index_of(id);
       operands.push_back({&seen_.shapes[index], seen_.single[index], known(id)});
     }
     std::optional<Shape> result = result_shape(node, operands);
     if (!result) return false;
-    const auto index = static_cast<std::size_t>(node.outputs[0]);
+    const auto index = index_of(node.outputs[0]);
     seen_.shapes[index] = std::move(*result);
     seen_.computed[index] = seen_.floating[index] = seen_.single[index] = true;
     return true;
@@ -242,7 +242,7 @@ SampleShapes look(const Graph& graph, const Constants& constants, std::span<cons
   SampleShapes seen = given_values(constants, batches[0]);
   std::vector<std::vector<Array>> runs(batches.size(), std::vector<Array>(count));
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    for (const auto& [id, tensor] : batches[r]) runs[r][static_cast<std::size_t>(id)] = tensor;
+    for (const auto& [id, tensor] : batches[r]) runs[r][index_of(id)] = tensor;
   }
   KernelContext context;
   const OnValue nobody;
@@ -251,7 +251,7 @@ SampleShapes look(const Graph& graph, const Constants& constants, std::span<cons
   for (std::size_t step = 0; step < plan.nodes.size(); ++step) {
     for (auto& values : runs) executor.run(plan.nodes[step], values);
     for (const ValueId id : graph.node(plan.nodes[step]).outputs) {
-      const auto index = static_cast<std::size_t>(id);
+      const auto index = index_of(id);
       if (id == no_value || !runs[0][index].defined()) continue;
       see(seen, id, runs[0][index]);
       std::vector<Array> results;
@@ -319,7 +319,7 @@ Experiment experiment_with(const Graph& graph, const Constants& constants, const
     result.axes.assign(graph.values().size(), {});
     result.seen = look(graph, constants, batches_to_compare(graph, known, records, integers),
                        [&](ValueId id, std::span<const Array> results) {
-                         result.axes[static_cast<std::size_t>(id)] = possible_axes(results, records);
+                         result.axes[index_of(id)] = possible_axes(results, records);
                        });
   };
   const bool differ =
@@ -341,7 +341,7 @@ Experiment experiment_with(const Graph& graph, const Constants& constants, const
 // with as many elements as there are records.
 int choose_axis(const Node& node, std::size_t output, const Experiment& experiment,
                 const std::vector<ValueInfo>& infos, std::int64_t batch) {
-  const auto at = [](ValueId id) { return static_cast<std::size_t>(id); };
+  const auto at = [](ValueId id) { return index_of(id); };
   const std::vector<int>& axes = experiment.axes[at(node.outputs[output])];
   if (axes.size() < 2) return axes.empty() ? -1 : axes[0];
   const auto possible = [&](int axis) { return std::ranges::find(axes, axis) != axes.end(); };
@@ -392,7 +392,7 @@ SampleShapes sample_shapes(const Graph& graph, const Constants& constants, const
 
 BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
   const auto bytes = [&](ValueId id) {
-    const ValueInfo& info = infos[static_cast<std::size_t>(id)];
+    const ValueInfo& info = infos[index_of(id)];
     return info.batch_axis < 0
                ? 0.0
                : static_cast<double>(sizeof(float)) * static_cast<double>(element_count(info.shape));
@@ -400,7 +400,7 @@ BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
   std::vector<std::size_t> last_reader(graph.values().size(), 0);
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     for (const ValueId id : graph.nodes()[n].inputs)
-      if (id != no_value) last_reader[static_cast<std::size_t>(id)] = n;
+      if (id != no_value) last_reader[index_of(id)] = n;
   }
   BatchBytes found;
   double now = 0;
@@ -416,7 +416,7 @@ BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
     for (const ValueId id : graph.nodes()[n].outputs)
       if (id != no_value) comes(id);
     for (const ValueId id : read)
-      if (last_reader[static_cast<std::size_t>(id)] == n) now -= bytes(id);
+      if (last_reader[index_of(id)] == n) now -= bytes(id);
   }
   return found;
 }
@@ -444,8 +444,8 @@ void discard_reordered(const Graph& graph, const Constants& constants, const Rec
   for (const Node& node : graph.nodes()) {
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
-      ValueInfo& info = infos[static_cast<std::size_t>(id)];
-      const auto& axes = experiment.axes[static_cast<std::size_t>(id)];
+      ValueInfo& info = infos[index_of(id)];
+      const auto& axes = experiment.axes[index_of(id)];
       if (info.of_records && std::ranges::find(axes, info.batch_axis) == axes.end()) info.batch_axis = -1;
     }
   }
@@ -465,7 +465,7 @@ std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constan
   mark_of_records(graph, infos);
   mark_shaped_by_content(graph, infos);
   const auto place = [&](ValueId id, int axis) {
-    ValueInfo& info = infos[static_cast<std::size_t>(id)];
+    ValueInfo& info = infos[index_of(id)];
     if (axis < 0 || !info.computed) return;
     std::int64_t& dimension = info.shape[static_cast<std::size_t>(axis)];
     dimension /= batch;
@@ -476,11 +476,11 @@ std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constan
   for (const Node& node : graph.nodes()) {
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       const ValueId id = node.outputs[o];
-      if (id == no_value || !infos[static_cast<std::size_t>(id)].of_records) continue;
+      if (id == no_value || !infos[index_of(id)].of_records) continue;
       place(id, choose_axis(node, o, experiment, infos, batch));
     }
   }
   return infos;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 #include "assay/engine/preparation/constants.h"
 #include "assay/engine/preparation/input_form.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // One value of the graph, for a batch of one record.
 struct ValueInfo {
@@ -63,4 +63,4 @@ void discard_reordered(const Graph& graph, const Constants& constants, const Rec
 std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constants, const RecordShapes& known,
                                     std::int64_t batch);
 
-}  // namespace assay
+}  // namespace assay::inline engine

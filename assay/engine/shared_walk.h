@@ -10,7 +10,7 @@
 #include "assay/support/files/binary.h"
 #include "assay/support/ranks/ranks.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // Calls look(batch, bound inputs) for every batch of walk(), on whichever rank is free, and take(what look
 // returned) on the first rank, in the order of the batches.
@@ -46,4 +46,4 @@ void broadcast(Found& found) {
   if (!ranks().first()) found = from_bytes(bytes).get<Found>();
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -6,7 +6,7 @@
 #include <assay/error.h>
 #include "assay/data/rows.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 DType record_type(const Array& tensor) {
@@ -64,4 +64,4 @@ DatasetPtr from_tensors(std::vector<NamedTensor> inputs, const Array& labels, Re
   return from_rows(std::move(rows), labels_of(labels), std::move(options));
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

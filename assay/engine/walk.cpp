@@ -10,7 +10,7 @@
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/frames.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // Some for each rank, so that none waits long for the last; not too few batches, which are read ahead.
@@ -77,4 +77,4 @@ void walk_pieces(const Session& session, const DatasetPtr& dataset, const WalkOp
   loop.finish();
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -13,7 +13,7 @@
 #include "assay/model/element_type.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 constexpr std::array<std::string_view, 4> steps = {"Ceil", "Floor", "Round", "Sign"};
@@ -232,7 +232,7 @@ Graph straight_through(const Graph& graph) {
 const Node* first_step(const Graph& graph, ValueId from, ValueId to) {
   const Node* first = nullptr;
   std::vector<bool> reached(graph.values().size(), false);
-  reached[static_cast<std::size_t>(from)] = true;
+  reached[index_of(from)] = true;
   for (const Node& node : graph.nodes()) {
     const bool reads = std::ranges::any_of(
         node.inputs, [&](ValueId id) { return id != no_value && reached[static_cast<std::size_t>(id)]; });
@@ -248,4 +248,4 @@ const Node* first_step(const Graph& graph, ValueId from, ValueId to) {
   return reached[static_cast<std::size_t>(to)] ? nullptr : first;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

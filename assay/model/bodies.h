@@ -10,7 +10,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // The attributes of the node that are bodies: "then_branch" and "else_branch", "body"; none for most nodes.
 std::vector<std::string> bodies_of(const Node& node);
@@ -22,4 +22,4 @@ Graph read_body(const Node& node, const std::string& attribute);
 // graph.
 Graph with_conditions(const Graph& graph, const std::map<std::string, bool>& conditions);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -6,7 +6,7 @@
 
 #include <assay/extend/operator_traits.h>
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 // ONNX's numbers of element types.
@@ -225,4 +225,4 @@ std::vector<DType> element_types(const Graph& graph) {
   return types;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

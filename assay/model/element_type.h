@@ -8,7 +8,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // The ONNX element type (TensorProto.DataType) of a node's input, where it is known.
 using TypeOfInput = std::function<std::optional<int>(std::size_t)>;
@@ -19,4 +19,4 @@ std::optional<int> result_type(const Node& node, std::size_t output, const TypeO
 // attributes. O(nodes).
 std::vector<DType> element_types(const Graph& graph);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace assay {
+namespace assay::inline model {
 
 // IEEE 754 binary16. Exact.
 inline float from_float16(std::uint16_t bits) {
@@ -43,4 +43,4 @@ inline std::uint16_t to_bfloat16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

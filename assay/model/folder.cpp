@@ -13,7 +13,7 @@
 #include "assay/support/text/named.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,4 +132,4 @@ std::optional<TextConfig> read_text_config(const fs::path& folder) {
   return text;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

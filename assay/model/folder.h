@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::inline model {
 
 // The network in the folder: model.onnx, or the only .onnx file there is. Nothing without one. Throws
 // Error{usage} naming the files where there are several.
@@ -29,4 +29,4 @@ struct TextConfig {
 // Nothing without such a file. Throws Error{data} naming what is wrong in it.
 std::optional<TextConfig> read_text_config(const std::filesystem::path& folder);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -11,7 +11,7 @@
 #include <assay/error.h>
 #include "assay/support/files/input_file.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 namespace fs = std::filesystem;
@@ -270,4 +270,4 @@ void refuse_foreign_name(const fs::path& path) {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

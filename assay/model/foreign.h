@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-namespace assay {
+namespace assay::inline model {
 
 // Throws Error{unsupported} where the content is of a kind that is known and not read. `start` is its first 8
 // bytes.
@@ -15,4 +15,4 @@ void refuse_foreign_name(const std::filesystem::path& path);
 
 [[noreturn]] void refuse_saved_model(const std::filesystem::path& folder);
 
-}  // namespace assay
+}  // namespace assay::inline model

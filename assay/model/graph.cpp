@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 template <typename T>
@@ -50,7 +50,8 @@ std::vector<std::string> Node::texts(std::string_view attribute, std::vector<std
 std::string Node::describe() const { return fmt::format("node '{}' ({})", name, op); }
 
 std::optional<ValueId> Graph::find_value(std::string_view name) const {
-  return find_by_name(values_, values_by_name_, name);
+  const std::optional<int> at = find_by_name(values_, values_by_name_, name);
+  return at ? std::optional(ValueId{*at}) : std::nullopt;
 }
 
 std::optional<int> Graph::find_node(std::string_view name) const {
@@ -110,10 +111,10 @@ std::string GraphBuilder::fresh(std::map<std::string, int, std::less<>>& names, 
 
 ValueId GraphBuilder::value(std::string name) {
   name = fresh(value_names_, std::move(name), "value");
-  const auto id = static_cast<ValueId>(values_.size());
-  value_names_.emplace(name, id);
+  const auto at = static_cast<int>(values_.size());
+  value_names_.emplace(name, at);
   values_.push_back({.name = std::move(name), .constant = std::nullopt, .shape = {}});
-  return id;
+  return ValueId{at};
 }
 
 ValueId GraphBuilder::input(std::string name, DType dtype, Shape shape) {
@@ -156,13 +157,13 @@ ValueId GraphBuilder::add(std::string op, std::string name, std::vector<ValueId>
 void GraphBuilder::output(ValueId id) { outputs_.push_back(id); }
 
 void GraphBuilder::set_type(ValueId id, DType dtype, Shape shape) {
-  Value& value = values_.at(static_cast<std::size_t>(id));
+  Value& value = values_.at(index_of(id));
   value.dtype = dtype;
   value.shape = std::move(shape);
 }
 
 void GraphBuilder::replace_constant(ValueId id, Array array) {
-  Value& value = values_.at(static_cast<std::size_t>(id));
+  Value& value = values_.at(index_of(id));
   if (!value.constant)
     fail(Fault::model, "value '{}' is not a constant and cannot be replaced by one", value.name);
   value.constant = array.detach().contiguous();
@@ -212,7 +213,7 @@ std::string GraphBuilder::unused_name(const std::string& base) const {
 }
 
 ValueId GraphBuilder::detach(ValueId id) {
-  const std::string name = values_.at(static_cast<std::size_t>(id)).name;
+  const std::string name = values_.at(index_of(id)).name;
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const auto output = std::ranges::find(nodes_[n].outputs, id);
     if (removed_[n] || output == nodes_[n].outputs.end()) continue;
@@ -241,4 +242,4 @@ void GraphBuilder::remove_node(int index, ValueId replacement) {
   redirect(out, replacement);
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -10,10 +10,11 @@
 #include "assay/model/stable_order.h"
 #include "assay/support/files/hash.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
+std::size_t at(ValueId id) { return index_of(id); }
 
 // Which node makes each value, and which values need no node.
 class Producers {
@@ -58,9 +59,8 @@ class Producers {
     }
   }
   void require_in_range(ValueId id, const std::string& who) const {
-    if (id < 0 || at(id) >= values_.size()) {
-      fail(Fault::model, "{} refers to value {} of {}", who, id, values_.size());
-    }
+    if (at(id) >= values_.size())
+      fail(Fault::model, "{} refers to value {} of {}", who, static_cast<int>(id), values_.size());
   }
 
   const std::string& graph_;
@@ -128,7 +128,7 @@ struct HashAttribute {
   void operator()(float v) const { hasher.real(v); }
   void operator()(const std::string& v) const { hasher.text(v); }
   void operator()(const Array& v) const {
-    hasher.number(static_cast<int>(v.dtype())).text(to_string(v.shape())).bytes(v.data(), v.byte_size());
+    hasher.number(static_cast<int>(v.dtype())).text(array::to_string(v.shape())).bytes(v.data(), v.byte_size());
   }
   template <typename T>
   void operator()(const std::vector<T>& v) const {
@@ -146,7 +146,7 @@ class GraphHash {
     hasher_.number(std::ssize(ids));
     for (const ValueId id : ids) {
       const Value& input = values_[at(id)];
-      hasher_.text(input.name).number(static_cast<int>(input.dtype)).text(to_string(input.shape));
+      hasher_.text(input.name).number(static_cast<int>(input.dtype)).text(array::to_string(input.shape));
     }
   }
   void node(const Node& node) {
@@ -227,4 +227,4 @@ Graph GraphBuilder::build() const {
   return graph;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

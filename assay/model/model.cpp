@@ -13,7 +13,7 @@
 #include "assay/support/files/pointer_file.h"
 #include "assay/support/text/named.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,4 +94,4 @@ Graph read_model(const fs::path& path) {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

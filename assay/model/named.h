@@ -6,9 +6,9 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // The network named "@net". Throws Error{usage} for an unknown name.
 Graph find_named_network(const std::string& text);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -3,7 +3,7 @@
 #include "assay/model/named.h"
 #include "assay/support/text/named.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 NamedObjects<Graph>& named_networks() {
@@ -21,4 +21,4 @@ NamedNetwork::~NamedNetwork() { named_networks().remove(name_); }
 
 Graph find_named_network(const std::string& text) { return named_networks().find(text); }
 
-}  // namespace assay
+}  // namespace assay::inline model

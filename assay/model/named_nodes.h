@@ -10,7 +10,7 @@
 
 #include <assay/model.h>
 
-namespace assay {
+namespace assay::inline model {
 
 class NamedNodes {
  public:
@@ -51,4 +51,4 @@ class NamedNodes {
   std::string prefix_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline model

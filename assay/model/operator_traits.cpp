@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-namespace assay {
-namespace operator_table {
+namespace assay::inline model::operator_table {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -234,7 +233,9 @@ constexpr OperatorTraits table[] = {
 };
 
 }  // namespace
-}  // namespace operator_table
+}  // namespace assay::inline model::operator_table
+
+namespace assay::inline model {
 
 std::span<const OperatorTraits> operator_traits() { return operator_table::table; }
 
@@ -275,4 +276,4 @@ ValueRange range_of(const Graph& graph, const Node& node) {
   return traits->range_of ? traits->range_of(graph, node) : traits->range;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

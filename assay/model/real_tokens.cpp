@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 bool is_whole(DType type) { return type == DType::int64 || type == DType::int32; }
@@ -42,4 +42,4 @@ ValueId counted_tokens(NamedNodes& nodes, ValueId real) {
   return nodes.add("Mul", "places", {nodes.add("CumSum", "counted", {real, axis}), real});
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

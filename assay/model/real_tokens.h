@@ -6,7 +6,7 @@
 
 #include "assay/model/named_nodes.h"
 
-namespace assay {
+namespace assay::inline model {
 
 // The input that takes the numbers of tokens: input_ids, or the only input of whole numbers. no_value without
 // one.
@@ -20,4 +20,4 @@ ValueId real_tokens(const Graph& graph, NamedNodes& nodes, std::int64_t padding)
 // Of those: 1, 2, ... of tokens, 0 of what fills up.
 ValueId counted_tokens(NamedNodes& nodes, ValueId real);
 
-}  // namespace assay
+}  // namespace assay::inline model

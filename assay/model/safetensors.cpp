@@ -19,7 +19,7 @@
 #include "assay/support/text/text.h"
 #include "assay/support/text/visible.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 using Json = nlohmann::json;
@@ -180,9 +180,9 @@ void require_names(const Graph& graph, const Safetensors& stored) {
     const auto id = graph.find_value(name);
     if (!(id && graph.is_constant(*id)) && !is_counter(tensor)) unknown.push_back(name);
   }
-  for (ValueId id = 0; id < static_cast<ValueId>(graph.values().size()); ++id) {
-    const std::string& name = graph.value(id).name;
-    if (is_weight(graph, id) && !stored.tensors().contains(name)) missing.push_back(name);
+  for (std::size_t i = 0; i < graph.values().size(); ++i) {
+    const std::string& name = graph.values()[i].name;
+    if (is_weight(graph, static_cast<ValueId>(i)) && !stored.tensors().contains(name)) missing.push_back(name);
   }
   std::ranges::sort(missing);
   std::string message;
@@ -208,7 +208,7 @@ Graph replaced(const Graph& graph, const Safetensors& stored) {
            visible(name), to_string(before.dtype()), graph.name());
     if (tensor.shape != before.shape())
       fail(Fault::mismatch, "tensor '{}' has the shape {}, network '{}' has {}", visible(name),
-           to_string(tensor.shape), graph.name(), to_string(before.shape()));
+           array::to_string(tensor.shape), graph.name(), array::to_string(before.shape()));
     edit.replace_constant(*id, stored.read(name));
     if (tensor.type != "F32") ++converted[tensor.type];
   }
@@ -252,11 +252,11 @@ void Safetensors::take(const std::string& name, Tensor tensor, std::uint64_t dat
   std::uint64_t count = 1;
   for (const std::int64_t dim : tensor.shape) {
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(dim), &count))
-      fail(Fault::model, "tensor '{}': shape {} has too many elements", shown, to_string(tensor.shape));
+      fail(Fault::model, "tensor '{}': shape {} has too many elements", shown, array::to_string(tensor.shape));
   }
   if (count > data / *size || count * *size != tensor.end - tensor.begin)
     fail(Fault::model, "tensor '{}': shape {} of {} needs {} elements of {} bytes, its data have {} bytes",
-         shown, to_string(tensor.shape), tensor.type, count, *size, tensor.end - tensor.begin);
+         shown, array::to_string(tensor.shape), tensor.type, count, *size, tensor.end - tensor.begin);
   tensors_.emplace(name, std::move(tensor));
 }
 
@@ -299,4 +299,4 @@ Graph with_weights(const Graph& graph, const fs::path& file) {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -12,7 +12,7 @@
 
 #include <assay/array.h>
 
-namespace assay {
+namespace assay::inline model {
 
 class Safetensors {
  public:
@@ -39,4 +39,4 @@ class Safetensors {
   std::map<std::string, Tensor, std::less<>> tensors_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 // The value beyond the greatest number.
@@ -144,4 +144,4 @@ float rounded_to_power(float value, bool saturates, std::string_view mode) {
   return std::ldexp(1.0F, exponent);
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline model {
 
 // By their ONNX element types. e8m0 has neither sign nor fraction: powers of two, for scales.
 enum class ShortFloat { e4m3fn = 17, e4m3fnuz, e5m2, e5m2fnuz, e2m1 = 23, e8m0, e2m3 = 27, e3m2 };
@@ -32,4 +32,4 @@ float rounded_to(ShortFloat type, float value, bool saturates);
 // away from zero). Below its range: its least when `saturates`, otherwise NaN; NaN for less than 0.
 float rounded_to_power(float value, bool saturates, std::string_view mode);
 
-}  // namespace assay
+}  // namespace assay::inline model

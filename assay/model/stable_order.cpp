@@ -3,7 +3,7 @@
 #include <functional>
 #include <queue>
 
-namespace assay {
+namespace assay::inline model {
 
 std::vector<int> stable_order(const std::vector<std::vector<int>>& before) {
   const auto index = [](int place) { return static_cast<std::size_t>(place); };
@@ -26,4 +26,4 @@ std::vector<int> stable_order(const std::vector<std::vector<int>>& before) {
   return order;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

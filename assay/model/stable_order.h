@@ -4,10 +4,10 @@
 
 #include <vector>
 
-namespace assay {
+namespace assay::inline model {
 
 // An order in which each index comes after those in `before` of it, otherwise unchanged (Kahn's algorithm
 // with the lowest index first). Indices of a cycle are left out. O(n log n).
 std::vector<int> stable_order(const std::vector<std::vector<int>>& before);
 
-}  // namespace assay
+}  // namespace assay::inline model

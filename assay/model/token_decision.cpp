@@ -8,7 +8,7 @@
 #include <assay/model.h>
 #include "assay/model/real_tokens.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 class TokenDecisionEdit {
@@ -34,7 +34,7 @@ class TokenDecisionEdit {
     if (!scores.shape.empty() && scores.shape.size() != 3)
       fail(Fault::usage,
            "output '{}' is {}; positions decide of scores of tokens, [records, positions, tokens]",
-           scores.name, to_string(scores.shape));
+           scores.name, array::to_string(scores.shape));
     const std::int64_t tokens = scores.shape.empty() ? -1 : scores.shape.back();
     for (const std::int64_t answer : decision_.answers) {
       if (tokens >= 0 && answer >= tokens)
@@ -146,4 +146,4 @@ std::int64_t known_tokens(const Graph& graph) {
   return rows;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

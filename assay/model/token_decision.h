@@ -8,7 +8,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline model {
 
 struct TokenDecision {
   enum class Position {
@@ -36,4 +36,4 @@ Graph with_token_decision(const Graph& graph, const TokenDecision& decision);
 // none is found.
 std::int64_t known_tokens(const Graph& graph);
 
-}  // namespace assay
+}  // namespace assay::inline model

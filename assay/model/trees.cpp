@@ -6,7 +6,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -200,4 +200,4 @@ std::vector<std::int64_t> leaves_below(const Forest& forest, std::int64_t root) 
   return leaves;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -11,7 +11,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // The numbers of the format.
 enum class Branch : std::uint8_t { at_most, below, at_least, above, equal, unequal, member };
@@ -45,4 +45,4 @@ std::int64_t leaf_of(const Forest& forest, std::int64_t root, const float* recor
 // Those below an inner node, ascending.
 std::vector<std::int64_t> leaves_below(const Forest& forest, std::int64_t root);
 
-}  // namespace assay
+}  // namespace assay::inline model

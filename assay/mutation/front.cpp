@@ -9,12 +9,12 @@
 namespace assay::mutation {
 namespace {
 
-std::size_t index_of(int n) { return static_cast<std::size_t>(n); }
+std::size_t nth(int n) { return static_cast<std::size_t>(n); }
 
 std::vector<bool> nodes_of_layers(const Subject& subject) {
   std::vector<bool> marks(subject.graph().nodes().size(), false);
   for (const SubjectLayer& layer : subject.layers())
-    for (const int n : layer.nodes) marks[index_of(n)] = true;
+    for (const int n : layer.nodes) marks[nth(n)] = true;
   return marks;
 }
 
@@ -26,8 +26,8 @@ std::vector<int> take_front(const Graph& graph, const SubjectLayer& layer, std::
     const ValueId value = pending.back();
     pending.pop_back();
     const int n = value == no_value ? -1 : graph.producer(value);
-    if (n < 0 || taken[index_of(n)]) continue;
-    taken[index_of(n)] = true;
+    if (n < 0 || taken[nth(n)]) continue;
+    taken[nth(n)] = true;
     found.push_back(n);
     const auto& inputs = graph.node(n).inputs;
     pending.insert(pending.end(), inputs.begin(), inputs.end());

@@ -184,8 +184,8 @@ class Finder {
     while (!open.empty()) {
       const ValueId next = open.back();
       open.pop_back();
-      if (next == no_value || seen[static_cast<std::size_t>(next)]) continue;
-      seen[static_cast<std::size_t>(next)] = true;
+      if (next == no_value || seen[index_of(next)]) continue;
+      seen[index_of(next)] = true;
       if (std::ranges::find(graph_.inputs(), next) != graph_.inputs().end()) return true;
       const int producer = graph_.producer(next);
       if (producer < 0) continue;

@@ -19,11 +19,11 @@ std::vector<int> nodes_of(const Graph& graph, const Layer& layer) {
   std::vector<bool> after(graph.values().size()), before(graph.values().size());
   const auto mark = [](std::vector<bool>& marks, std::span<const ValueId> ids) {
     for (const ValueId id : ids) {
-      if (id != no_value) marks[at(id)] = true;
+      if (id != no_value) marks[index_of(id)] = true;
     }
   };
   const auto meets = [](const std::vector<bool>& marks, std::span<const ValueId> ids) {
-    return std::ranges::any_of(ids, [&](ValueId id) { return id != no_value && marks[at(id)]; });
+    return std::ranges::any_of(ids, [&](ValueId id) { return id != no_value && marks[index_of(id)]; });
   };
   mark(after, graph.node(layer.node).outputs);
   std::vector<int> reached{layer.node}, nodes;
@@ -32,7 +32,7 @@ std::vector<int> nodes_of(const Graph& graph, const Layer& layer) {
     mark(after, graph.node(n).outputs);
     reached.push_back(n);
   }
-  before[at(layer.value)] = true;
+  before[index_of(layer.value)] = true;
   for (auto n = reached.rbegin(); n != reached.rend(); ++n) {
     if (!meets(before, graph.node(*n).outputs)) continue;
     mark(before, graph.node(*n).inputs);
@@ -160,11 +160,11 @@ std::vector<bool> feeds(const Graph& graph, const std::vector<bool>& nodes) {
   for (std::size_t n = graph.nodes().size(); n-- > 0;) {
     const Node& node = graph.nodes()[n];
     const bool on = nodes[n] || std::ranges::any_of(node.outputs, [&](ValueId id) {
-                      return id != no_value && feeds[at(id)];
+                      return id != no_value && feeds[index_of(id)];
                     });
     if (!on) continue;
     for (const ValueId id : node.inputs) {
-      if (id != no_value) feeds[at(id)] = true;
+      if (id != no_value) feeds[index_of(id)] = true;
     }
   }
   return feeds;
@@ -188,7 +188,7 @@ Subject::Subject(const Session& session) : graph_(session.graph()) {
   const std::vector<bool> feeds_layers = feeds(graph_, weighted), feeds_decision = feeds(graph_, deciding);
   const auto decides = [&](const Layer& layer) {
     return deciding[at(layer.node)] || std::ranges::any_of(graph_.node(layer.node).outputs, [&](ValueId id) {
-             return id != no_value && feeds_decision[at(id)];
+             return id != no_value && feeds_decision[index_of(id)];
            });
   };
   for (const Layer& layer : session.layers()) {
@@ -213,7 +213,7 @@ Subject::Subject(const Session& session) : graph_(session.graph()) {
     one.output_shape = shape(layer.value);
     find_negatable(graph_, one, add_separate_biases(graph_, one, one.output_shape.size()));
     one.deviation = deviation_of(graph_, one);
-    one.last = !feeds_layers[at(layer.value)];
+    one.last = !feeds_layers[index_of(layer.value)];
     one.output_function = is_output_function(session, one);
     layers_.push_back(std::move(one));
   }

@@ -16,9 +16,9 @@ class Dependence {
   // The value is a function of the network's inputs through operators that relevance can follow: not through
   // a shape, a comparison or an arg-max. Everything else is a constant to relevance, even where it varies by
   // batch.
-  bool carries(ValueId id) const { return id != no_value && carries_[static_cast<std::size_t>(id)]; }
+  bool carries(ValueId id) const { return id != no_value && carries_[index_of(id)]; }
   // The value depends on no network input at all, not even on the input's shape.
-  bool is_static(ValueId id) const { return id != no_value && static_[static_cast<std::size_t>(id)]; }
+  bool is_static(ValueId id) const { return id != no_value && static_[index_of(id)]; }
   // Positions of the node's inputs that carry.
   std::vector<std::size_t> carrying_inputs(const Node& node) const;
   // How much the value looks like a gate that scales others: 2 when it comes out of a softmax, a sigmoid, an

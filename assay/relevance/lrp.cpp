@@ -59,7 +59,7 @@ std::vector<bool> Lrp::reachable(const Composite& composite, const Session& sess
     bool cut = any_of(blocked);
     if (any_of(reached) && !lrp.dependence_.carrying_inputs(node).empty()) {
       try {
-        for (const std::size_t i : lrp.prepare(n)) reached[static_cast<std::size_t>(node.inputs[i])] = true;
+        for (const std::size_t i : lrp.prepare(n)) reached[index_of(node.inputs[i])] = true;
       } catch (const Error& error) {
         if (error.fault() != Fault::unsupported) throw;
         cut = true;  // it has no rule

@@ -10,12 +10,12 @@ namespace {
 // Marks the wanted values and all that are computed from them.
 std::vector<bool> downstream(const Graph& graph, std::span<const ValueId> wanted) {
   std::vector<bool> marked(graph.values().size(), wanted.empty());
-  for (const ValueId id : wanted) marked[static_cast<std::size_t>(id)] = true;
+  for (const ValueId id : wanted) marked[index_of(id)] = true;
   for (const Node& node : graph.nodes()) {
     const bool reads = std::ranges::any_of(
-        node.inputs, [&](ValueId id) { return id != no_value && marked[static_cast<std::size_t>(id)]; });
+        node.inputs, [&](ValueId id) { return id != no_value && marked[index_of(id)]; });
     for (const ValueId id : node.outputs) {
-      if (reads && id != no_value) marked[static_cast<std::size_t>(id)] = true;
+      if (reads && id != no_value) marked[index_of(id)] = true;
     }
   }
   return marked;
@@ -29,39 +29,39 @@ Route::Route(const Dependence& dependence, ValueId decision, std::span<const Val
       reached_(graph_->values().size(), false),
       receivers_(graph_->nodes().size()) {
   const std::vector<bool> leads = downstream(*graph_, wanted);
-  reached_[static_cast<std::size_t>(decision)] = true;
+  reached_[index_of(decision)] = true;
   for (int n = static_cast<int>(graph_->nodes().size()) - 1; n >= 0; --n) {
     const Node& node = graph_->node(n);
     const bool arrives =
         std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && reaches(id); });
     const bool needed = std::ranges::any_of(
-        node.inputs, [&](ValueId id) { return id != no_value && leads[static_cast<std::size_t>(id)]; });
+        node.inputs, [&](ValueId id) { return id != no_value && leads[index_of(id)]; });
     if (!arrives || !needed || dependence.carrying_inputs(node).empty()) continue;
     auto& positions = receivers_[static_cast<std::size_t>(n)];
     positions = find(n);
-    for (const std::size_t i : positions) reached_[static_cast<std::size_t>(node.inputs[i])] = true;
+    for (const std::size_t i : positions) reached_[index_of(node.inputs[i])] = true;
   }
 }
 
 std::vector<int> Route::nodes_to(std::span<const ValueId> wanted) const {
   std::vector<bool> leads(graph_->values().size(), false);
-  for (const ValueId id : wanted) leads[static_cast<std::size_t>(id)] = true;
+  for (const ValueId id : wanted) leads[index_of(id)] = true;
   std::vector<int> nodes;
   for (int n = 0; n < static_cast<int>(graph_->nodes().size()); ++n) {
     const Node& node = graph_->node(n);
     const bool passes = std::ranges::any_of(
-        receivers(n), [&](std::size_t i) { return leads[static_cast<std::size_t>(node.inputs[i])]; });
+        receivers(n), [&](std::size_t i) { return leads[index_of(node.inputs[i])]; });
     if (!passes) continue;
     nodes.push_back(n);
     for (const ValueId id : node.outputs) {
-      if (id != no_value) leads[static_cast<std::size_t>(id)] = true;
+      if (id != no_value) leads[index_of(id)] = true;
     }
   }
   return nodes;
 }
 
 void Flow::add(ValueId id, const Array& relevance) {
-  Array& sum = values_[static_cast<std::size_t>(id)];
+  Array& sum = values_[index_of(id)];
   sum = sum.defined() ? sum + relevance : relevance;
 }
 

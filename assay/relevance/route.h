@@ -24,7 +24,7 @@ class Route {
   Route(const Dependence& dependence, ValueId decision, std::span<const ValueId> wanted,
         const FindReceivers& find);
 
-  bool reaches(ValueId id) const { return reached_[static_cast<std::size_t>(id)]; }
+  bool reaches(ValueId id) const { return reached_[index_of(id)]; }
   const std::vector<std::size_t>& receivers(int node) const {
     return receivers_[static_cast<std::size_t>(node)];
   }
@@ -41,9 +41,9 @@ class Route {
 class Flow {
  public:
   explicit Flow(const Graph& graph) : values_(graph.values().size()) {}
-  const Array& at(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
+  const Array& at(ValueId id) const { return values_[index_of(id)]; }
   void add(ValueId id, const Array& relevance);
-  void drop(ValueId id) { values_[static_cast<std::size_t>(id)] = Array(); }
+  void drop(ValueId id) { values_[index_of(id)] = Array(); }
   // Relevance of the node's outputs, undefined where none arrived.
   std::vector<Array> of_outputs(const Node& node) const;
 

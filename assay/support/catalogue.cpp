@@ -2,7 +2,7 @@
 
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline support {
 
 void fail_unknown(const CatalogueWords& words, std::string_view name, const std::vector<std::string>& names) {
   fail(Fault::usage, "no {} is named '{}'{}; there {} {}{}", words.one, name, did_you_mean(name, names),
@@ -10,4 +10,4 @@ void fail_unknown(const CatalogueWords& words, std::string_view name, const std:
        words.explained.empty() ? "" : " (" + words.explained + ")");
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

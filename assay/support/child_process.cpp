@@ -19,7 +19,7 @@
 #include <assay/error.h>
 #include "assay/support/process.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 constexpr std::size_t longest_complaint = 2000;
@@ -217,4 +217,4 @@ ChildResult run_child(const std::string& command, std::string_view input, const 
   return result;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

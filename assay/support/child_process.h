@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 struct ChildLimits {
   double silence = 0;  // seconds in which nothing could be written or read; 0: any
@@ -32,4 +32,4 @@ struct ChildResult {
 // where it cannot be started.
 ChildResult run_child(const std::string& command, std::string_view input, const ChildLimits& limits);
 
-}  // namespace assay
+}  // namespace assay::inline support

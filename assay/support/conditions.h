@@ -3,7 +3,7 @@
 // Errors that do not come from the bytes that a reader or an analysis looks at: a request to end the program,
 // or no more memory, threads or capacity.
 
-namespace assay {
+namespace assay::inline support {
 
 // Whether request_interrupt() was called and not taken yet (check_interrupt() takes it).
 bool interrupt_is_requested() noexcept;
@@ -16,4 +16,4 @@ void keep_interrupt_requests() noexcept;
 // such a condition.
 void pass_on_condition();
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace assay {
+namespace assay::inline support {
 
 #ifdef LANDLOCK_ACCESS_FS_MAKE_SYM
 namespace {
@@ -53,4 +53,4 @@ void confine_writes(const char* folder) {
 void confine_writes(const char*) {}
 #endif
 
-}  // namespace assay
+}  // namespace assay::inline support

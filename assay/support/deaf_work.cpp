@@ -6,7 +6,7 @@
 #include <cmath>
 #include <csignal>
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 constexpr unsigned heard_within = 2;  // seconds in which a signal is heard, where it can be
@@ -34,4 +34,4 @@ void DeafWork::hear() noexcept {
   if (depth > 0 && alarms_are_taken) ::alarm(heard_within);
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -4,7 +4,7 @@
 // (apps/frame), a signal that is not heard within a moment ends the process; so only work that a kill cannot
 // harm may be done in it.
 
-namespace assay {
+namespace assay::inline support {
 
 class DeafWork {
  public:
@@ -20,4 +20,4 @@ class DeafWork {
   static void hear() noexcept;
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

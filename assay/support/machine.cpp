@@ -7,7 +7,7 @@
 #include <ctime>
 #include <fstream>
 
-namespace assay {
+namespace assay::inline support {
 
 std::string utc_now() {
   const std::time_t time = std::chrono::system_clock::to_time_t(
@@ -40,4 +40,4 @@ std::string operating_system() {
   return system;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

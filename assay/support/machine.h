@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace assay {
+namespace assay::inline support {
 
 // "2026-01-02T03:04:05Z".
 std::string utc_now();
@@ -15,4 +15,4 @@ std::string processor_name();
 // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0-13-amd64, x86_64".
 std::string operating_system();
 
-}  // namespace assay
+}  // namespace assay::inline support

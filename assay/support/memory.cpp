@@ -9,7 +9,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 std::uint64_t half_of_memory() {
@@ -66,4 +66,4 @@ FloatBlock allocate_floats(std::size_t count) {
   return FloatBlock(static_cast<float*>(allocate_block(count * sizeof(float))));
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 // Bytes that may be allocated from now on, in all threads. 0: half of the machine's memory, which is also the
 // initial limit.
@@ -41,4 +41,4 @@ struct FreeBlock {
 using FloatBlock = std::unique_ptr<float[], FreeBlock>;
 FloatBlock allocate_floats(std::size_t count);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 constexpr char edge = '\0';  // before the words, the options and the end of a part of coded text
@@ -62,4 +62,4 @@ Message decoded(std::string coded) {
   return message;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -17,7 +17,7 @@
 #include "assay/support/confinement.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 namespace fs = std::filesystem;
@@ -159,4 +159,4 @@ fs::path this_program() {
 
 void set_this_program(const fs::path& program) { named_program() = program; }
 
-}  // namespace assay
+}  // namespace assay::inline support

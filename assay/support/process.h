@@ -8,7 +8,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline support {
 
 // The variables of this process. Python loads its module so that it finds its own libraries first, with an
 // `environ` that nothing is written to; this is that of the main program.
@@ -48,4 +48,4 @@ std::filesystem::path program_file(const std::string& name);
 std::filesystem::path this_program();
 void set_this_program(const std::filesystem::path& program);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -7,7 +7,7 @@
 #include <assay/error.h>
 #include "assay/support/conditions.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 std::atomic<bool> interrupt_requested{false}, requests_are_kept{false};
@@ -58,4 +58,4 @@ void pass_on_condition() {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

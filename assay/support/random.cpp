@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 std::uint64_t splitmix(std::uint64_t& state) {
@@ -72,4 +72,4 @@ std::vector<std::size_t> Rng::sample(std::size_t size, std::size_t count) {
   return indices;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -7,7 +7,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 std::string trimmed(std::string_view text) {
@@ -165,4 +165,4 @@ std::vector<std::string> SpecOptions::words(const std::string& name) const {
   return words;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -14,7 +14,7 @@
 
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 thread_local bool inside = false;             // of a job
@@ -183,4 +183,4 @@ void split_loop(std::size_t count, std::size_t grain,
   });
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace assay {
+namespace assay::inline support {
 
 // Calls job(worker) for every worker below `workers`, each on a separate thread where the system has as many
 // and no other thread of the process uses the pool just now; otherwise some take turns. Worker 0 is the
@@ -23,4 +23,4 @@ std::size_t loop_threads();
 void split_loop(std::size_t count, std::size_t grain,
                 const std::function<void(std::size_t, std::size_t)>& body);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -12,7 +12,7 @@
 #include "assay/support/spare_threads.h"
 #include "assay/support/thread_pool.h"
 
-namespace assay {
+namespace assay::inline support {
 
 namespace {
 
@@ -66,4 +66,4 @@ void parallel_for(std::size_t count, std::size_t threads, const std::function<vo
   });
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

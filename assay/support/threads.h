@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace assay {
+namespace assay::inline support {
 
 // Cores this process may use, at least 1.
 std::size_t available_threads();
@@ -14,4 +14,4 @@ std::size_t available_threads();
 // exception is rethrown after all threads have stopped. Results must not depend on the order of calls.
 void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -18,7 +18,7 @@ using Arrays = std::map<std::string, Array>;
 
 void add_tensors(Arrays& arrays, const std::string& prefix, const Tensors& tensors) {
   for (const auto& [id, tensor] : tensors)
-    arrays.emplace(fmt::format("{}.{}", prefix, id), tensor.detach().contiguous());
+    arrays.emplace(fmt::format("{}.{}", prefix, index_of(id)), tensor.detach().contiguous());
 }
 
 // Those named "prefix.NUMBER".
@@ -27,8 +27,8 @@ Tensors tensors_of(const Arrays& arrays, const std::string& prefix) {
   for (const auto& [name, array] : arrays) {
     if (!name.starts_with(prefix + ".")) continue;
     const char *const begin = name.data() + prefix.size() + 1, *const end = name.data() + name.size();
-    ValueId id = no_value;
-    if (std::from_chars(begin, end, id).ptr == end) tensors[id] = array.clone();
+    std::int32_t number = -1;
+    if (std::from_chars(begin, end, number).ptr == end) tensors[ValueId{number}] = array.clone();
   }
   return tensors;
 }

@@ -75,7 +75,7 @@ class Finder {
     if (input >= node.inputs.size() || node.inputs[input] == no_value) return std::nullopt;
     const ValueId id = node.inputs[input];
     std::optional<Source> source = folded_.has(id) ? moved(id) : std::nullopt;
-    if (source) source->shape = folded_.values()[static_cast<std::size_t>(id)].shape();
+    if (source) source->shape = folded_.values()[index_of(id)].shape();
     return source;
   }
 

@@ -10,7 +10,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // The weights that a .safetensors file holds under the names of the graph's constants: float64, float32,
 // float16 or bfloat16. Throws Error{mismatch} naming tensors that the network lacks, weights that the file
@@ -72,4 +72,4 @@ Graph straight_through(const Graph& graph);
 // around all of them.
 const Node* first_step(const Graph& graph, ValueId from, ValueId to);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -14,7 +14,7 @@
 
 #include <assay/element_type.h>
 
-namespace assay {
+namespace assay::array {
 
 class GradientStep;  // array/tape.h
 // Cheap to copy: copies and views share the bytes, and a change of elements shows in all of them. Methods
@@ -145,6 +145,10 @@ class Array {
   std::size_t output_ = 0;  // of the step
 };
 
+}  // namespace assay::array
+
+namespace assay {
+using array::Array;
 }  // namespace assay
 
 #include <assay/array_elements.h>

@@ -4,7 +4,7 @@
 
 #include <assay/array.h>
 
-namespace assay {
+namespace assay::array {
 
 void require_dtype(DType actual, DType wanted);
 void require_contiguous(const Array& array);
@@ -32,7 +32,6 @@ std::span<const T> Array::as() const {
   return {reinterpret_cast<const T*>(data()), static_cast<std::size_t>(count_)};
 }
 
-namespace array {
 
 // An array made of numbers along one axis: float32, float64 or, of integers, int64.
 template <typename T>
@@ -54,5 +53,9 @@ Array tensor(std::initializer_list<T> values, DType type) {
   return tensor(values).to(type);
 }
 
-}  // namespace array
+}  // namespace assay::array
+
+namespace assay {
+using array::require_dtype;
+using array::require_contiguous;
 }  // namespace assay

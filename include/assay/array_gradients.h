@@ -8,11 +8,10 @@
 
 #include <assay/array.h>
 
-namespace assay {
+namespace assay::array {
 
 using Arrays = std::vector<Array>;
 
-namespace array {
 
 // Turns the recording of gradients by this thread on or off while the guard lives. Without a guard it is on.
 class Recording {
@@ -38,5 +37,8 @@ using Back = std::function<Arrays(const Arrays& of_results, const std::vector<bo
 Arrays recorded(Arrays results, std::span<const Array> inputs, Back back);
 Array recorded(Array result, std::span<const Array> inputs, Back back);
 
-}  // namespace array
+}  // namespace assay::array
+
+namespace assay {
+using array::Arrays;
 }  // namespace assay

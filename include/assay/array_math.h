@@ -12,7 +12,7 @@
 #include <assay/array.h>
 #include <assay/array_gradients.h>
 
-namespace assay {
+namespace assay::array {
 
 // Element by element, both broadcast; the type is the wider one of both, and a Scalar does not widen within
 // its kind. Quotients of integers are float32. Throws Error{model} where the shapes do not meet.
@@ -34,7 +34,6 @@ Array operator<(const Array& a, const Array& b), operator<=(const Array& a, cons
                                                  operator>=(const Array& a, const Array& b);
 Array operator&(const Array& a, const Array& b), operator|(const Array& a, const Array& b),
                                                  operator~(const Array& a);
-namespace array {
 // New arrays.
 Array zeros(Shape shape, DType type = DType::float32), ones(Shape shape, DType type = DType::float32),
     empty(Shape shape, DType type = DType::float32),
@@ -130,7 +129,6 @@ Sorted sort(const Array& a, std::int64_t axis, bool descending = false);  // sta
 Sorted topk(const Array& a, std::int64_t count, std::int64_t axis, bool largest = true);
 Sorted max(const Array&a, std::int64_t axis, bool keep = false),
     min(const Array&a, std::int64_t axis, bool keep = false);
-}  // namespace array
-}  // namespace assay
+}  // namespace assay::array
 
 #include <assay/array_layers.h>

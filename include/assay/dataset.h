@@ -13,7 +13,7 @@
 
 #include <assay/array.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // One input of a record of several.
 struct NamedArray {
@@ -141,4 +141,4 @@ class NamedDataset {
   std::string name_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline data

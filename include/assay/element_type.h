@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace assay {
+namespace assay::array {
 
 using Shape = std::vector<std::int64_t>;
 
@@ -54,4 +54,15 @@ class Scalar {
   bool is_whole_;
 };
 
+}  // namespace assay::array
+
+namespace assay {
+using array::Shape;
+using array::DType;
+using array::Scalar;
+using array::size_of;
+using array::is_real;
+using array::to_string;
+using array::element_count;
+using array::dtype_of;
 }  // namespace assay

@@ -9,7 +9,7 @@
 
 #include <assay/message.h>
 
-namespace assay {
+namespace assay::inline support {
 
 // The kind of error; it decides the program's exit code (see docs/exit-codes.md).
 enum class Fault {
@@ -45,4 +45,4 @@ template <typename... Args>
   throw Error(fault, message_of_parts(format, message_part(args)...));
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

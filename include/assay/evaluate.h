@@ -14,7 +14,7 @@
 #include <assay/progress.h>
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct WalkOptions {
   std::size_t batch = 0;  // 0: chosen by the engine for this network
@@ -127,4 +127,4 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
 // record.
 void write_predictions(const std::filesystem::path& path, const Predictions& predictions);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -15,11 +15,13 @@
 
 #include <assay/array.h>
 
-namespace assay {
+namespace assay::inline model {
 
-// Index of a value in Graph::values(). `no_value` stands for an optional input that is absent.
-using ValueId = std::int32_t;
-inline constexpr ValueId no_value = -1;
+// A value of a Graph. `no_value` stands for an optional input that is absent.
+enum class ValueId : std::int32_t {};
+inline constexpr ValueId no_value{-1};
+// In Graph::values().
+constexpr std::size_t index_of(ValueId id) { return static_cast<std::size_t>(id); }
 
 using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
                                std::vector<float>, std::vector<std::string>, Array>;
@@ -66,11 +68,11 @@ class Graph {
 
   // Of an index, as producer(), consumers() and find_node() give it.
   const Node& node(int index) const { return nodes_.at(static_cast<std::size_t>(index)); }
-  const Value& value(ValueId id) const { return values_.at(static_cast<std::size_t>(id)); }
+  const Value& value(ValueId id) const { return values_.at(index_of(id)); }
   // Index of the node that computes the value; -1 for inputs and constants.
-  int producer(ValueId id) const { return producers_.at(static_cast<std::size_t>(id)); }
+  int producer(ValueId id) const { return producers_.at(index_of(id)); }
   // Indices of nodes that read the value, ascending, each once.
-  std::span<const int> consumers(ValueId id) const { return consumers_.at(static_cast<std::size_t>(id)); }
+  std::span<const int> consumers(ValueId id) const { return consumers_.at(index_of(id)); }
   bool is_constant(ValueId id) const { return id != no_value && value(id).constant.has_value(); }
   const Array& constant(ValueId id) const { return *value(id).constant; }
 
@@ -99,4 +101,4 @@ class Graph {
   std::vector<std::string> notices_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline model

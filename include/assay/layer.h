@@ -9,7 +9,7 @@
 #include <assay/extend/operator_traits.h>
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // How a neuron's positions become one activation.
 enum class Reduction { mean, max, min, every_position };
@@ -43,4 +43,4 @@ struct Activations {
   std::span<const float> row(std::size_t i) const { return {values.data() + i * columns, columns}; }
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace assay {
+namespace assay::inline support {
 
 // A part of a message. `words`: as the library says it; `options`: as whoever has options says it, each in
 // braces, with the value that belongs there: "with {train=SPEC}". They are named as the program's flags are.
@@ -76,4 +76,4 @@ Message message(MessageFormat<Args...> format, const Args&... args) {
   return message_of_parts(format, message_part(args)...);
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

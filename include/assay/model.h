@@ -13,7 +13,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // Reads .onnx (with external data next to it), Keras .h5/.hdf5 (whole model, or weights with a .json of the
 // same stem next to it) or .keras. The format is decided by the content, not the name. Throws Error{model}
@@ -118,4 +118,4 @@ class NamedNetwork {
   std::string name_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline model

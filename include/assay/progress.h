@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 class Progress {
  public:
@@ -45,4 +45,4 @@ class Stage {
 void request_interrupt() noexcept;
 void check_interrupt();
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -10,7 +10,7 @@
 
 #include <assay/dataset.h>
 
-namespace assay {
+namespace assay::inline data {
 
 struct RecordOptions {
   std::string name = "records";               // what messages and reports call the set
@@ -81,4 +81,4 @@ DatasetPtr characterised(DatasetPtr whole, std::vector<Characteristic> character
 // The same records with the number of their class as the one target, and no labels. Class names stay.
 DatasetPtr numbered(DatasetPtr whole);
 
-}  // namespace assay
+}  // namespace assay::inline data

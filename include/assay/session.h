@@ -17,7 +17,7 @@
 #include <assay/layer.h>
 #include <assay/tensor.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct SessionOptions {
   int threads = 0;                 // 0: all cores this process may use
@@ -147,4 +147,4 @@ void set_engine_threads(int threads);
 // took a third of the time of relevance propagation. For programs that run networks, at their start.
 void keep_freed_memory();
 
-}  // namespace assay
+}  // namespace assay::inline engine

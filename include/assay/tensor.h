@@ -10,7 +10,7 @@
 #include <assay/array_gradients.h>
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // Arrays by the graph value they belong to, in the value's logical shape: channels first.
 using Tensors = std::map<ValueId, Array>;
@@ -30,4 +30,4 @@ struct RecordGradients {
   std::vector<Tensors> gradients;  // of each number, by what they are with respect to, in its shape
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

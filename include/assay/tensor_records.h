@@ -9,7 +9,7 @@
 #include <assay/records.h>
 #include <assay/tensor.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct NamedTensor {
   std::string name;
@@ -23,4 +23,4 @@ DatasetPtr from_tensors(Array inputs, const Array& labels = {}, RecordOptions op
 DatasetPtr from_tensors(std::vector<NamedTensor> inputs, const Array& labels = {},
                         RecordOptions options = {});
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 #include <assay/graph.h>
 #include <assay/progress.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // Whether the text of a decision is of this kind, not the name of an output.
 bool is_token_decision(const std::string& text);
@@ -25,4 +25,4 @@ Graph with_token_decision(const Graph& graph, const std::string& text, const std
 // config.json, and where they hold tokens that it does not know, naming a record. Reads the data once.
 void require_fitting_tokens(const Graph& graph, const std::string& folder, const Dataset& data);
 
-}  // namespace assay
+}  // namespace assay::inline engine

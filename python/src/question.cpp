@@ -17,7 +17,7 @@
 namespace assay::python {
 namespace {
 
-nb::dict described(const QuestionFlag& flag) {
+nb::dict described(const frame::QuestionFlag& flag) {
   nb::dict entry;
   entry["name"] = flag.name;
   entry["summary"] = flag.summary;
@@ -36,14 +36,14 @@ nb::dict described(const QuestionFlag& flag) {
 
 std::vector<nb::dict> commands() {
   std::vector<nb::dict> all;
-  for (const QuestionCommand& command : question_commands()) {
+  for (const frame::QuestionCommand& command : frame::question_commands()) {
     nb::dict entry;
     entry["name"] = command.name;
     entry["summary"] = command.summary;
     entry["examples"] = command.examples;
     entry["runs_program"] = command.runs_program;
     nb::list flags;
-    for (const QuestionFlag& flag : command.flags) flags.append(described(flag));
+    for (const frame::QuestionFlag& flag : command.flags) flags.append(described(flag));
     entry["flags"] = flags;
     all.push_back(std::move(entry));
   }
@@ -69,13 +69,13 @@ Answer asked(const std::string& command,
              const std::map<std::string, nb::object>& networks,
              const std::map<std::string, const Records*>& datasets, const std::string& folder,
              const nb::object& listener) {
-  Question question{.command = command, .flags = flags, .folder = folder};
+  frame::Question question{.command = command, .flags = flags, .folder = folder};
   for (const auto& [name, network] : networks) question.networks.emplace(name, graph_of(network));
   for (const auto& [name, records] : datasets) question.datasets.emplace(name, records->set);
   const std::unique_ptr<Progress> progress = make_progress(listener);
   try {
     return {unlocked([&] {
-      report::Document document = ask(question, *progress);
+      report::Document document = frame::ask(question, *progress);
       finish(*progress);
       return document;
     })};
@@ -202,10 +202,10 @@ void bind_question(nb::module_& module) {
   module.def("visible", [](const std::string& text) { return visible(text); });
   module.def("commands", &commands);
   module.def(
-      "set_program", [](const std::string& file) { set_program(file); }, nb::arg("file"));
+      "set_program", [](const std::string& file) { frame::set_program(file); }, nb::arg("file"));
   module.def("ask", &asked, nb::arg("command"), nb::arg("flags"), nb::arg("networks"), nb::arg("datasets"),
              nb::arg("folder"), nb::arg("progress").none());
-  module.def("component_versions", &component_versions);
+  module.def("component_versions", &frame::component_versions);
   module.def("read_answer", [](const std::string& json, const std::string& name) {
     return Answer{report::read_document(json, name)};
   });

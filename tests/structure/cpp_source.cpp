@@ -117,7 +117,8 @@ class Reader {
     }
     if (const auto space = std::ranges::find(head, "namespace"); space != head.end()) {
       std::string name;
-      for (auto word = space + 1; word != head.end(); ++word) name += *word;
+      for (auto word = space + 1; word != head.end(); ++word)
+        if (*word != "inline") name += *word;
       if (name.empty()) return skip("{", "}");
       ++at_;
       return read_scope(scope + name + "::");

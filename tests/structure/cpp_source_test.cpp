@@ -14,8 +14,10 @@ TEST(TypesDefinedIn, NamesThemWithTheirNamespaces) {
   EXPECT_THAT(types_defined_in("struct A {};\n"
                                "namespace assay::model { class B final : public A { struct Inner {}; };\n"
                                "enum class C : int { one }; union D { int i; }; }\n"
-                               "namespace other { inline namespace v1 { struct E { int x = f({1}); }; } }"),
-              ElementsAre("A", "assay::model::B", "assay::model::C", "assay::model::D", "other::v1::E"));
+                               "namespace other { inline namespace v1 { struct E { int x = f({1}); }; } }"
+                               "namespace other::inline v2 { struct F {}; }"),
+              ElementsAre("A", "assay::model::B", "assay::model::C", "assay::model::D", "other::v1::E",
+                          "other::v2::F"));
 }
 
 TEST(TypesDefinedIn, NamesTemplatesAndSpecialisations) {

@@ -11,7 +11,7 @@
 #include "assay/data/bytes.h"
 #include "assay/support/conditions.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -160,4 +160,4 @@ bool archive_begins_with(const fs::path& path, const std::function<bool(const st
   return false;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

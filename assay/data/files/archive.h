@@ -13,7 +13,7 @@
 
 #include "assay/data/storage.h"
 
-namespace assay {
+namespace assay::inline data {
 
 class Archive {
  public:
@@ -44,4 +44,4 @@ bool is_archive_name(const std::filesystem::path& path);
 bool archive_begins_with(const std::filesystem::path& path,
                          const std::function<bool(const std::string&)>& wanted);
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -9,7 +9,7 @@
 #include "assay/data/files/archive.h"
 #include "assay/support/files/input_file.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ FormatInfo cifar_format() {
       [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CifarSource>(spec); }};
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -11,7 +11,7 @@
 #include "assay/data/name_index.h"
 #include "assay/support/files/file.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 using nlohmann::json;
@@ -137,4 +137,4 @@ BoxLabels read_coco_boxes(const std::filesystem::path& file, std::span<const std
   return CocoReader(file, categories).read(ids);
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

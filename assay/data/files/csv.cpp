@@ -17,7 +17,7 @@
 #include "assay/support/memory.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 // Beyond these a table is an attack or a mistake.
@@ -248,7 +248,7 @@ class CsvSource final : public Source {
              "{}: label '{}' is not a class of the network ({}, by {}); name labels like classes, number "
              "them, or "
              "name the tokenizer's file in place of the folder",
-             table_.path, name, joined(labels), (folder / "config.json").string());
+             table_.path, name, support::joined(labels), (folder / "config.json").string());
       numbers_[name] = found - labels.begin();
     }
     classes_ = labels;
@@ -284,7 +284,7 @@ std::size_t CsvTable::column(const std::string& name) const {
       number == std::floor(number))
     return static_cast<std::size_t>(number);
   fail(Fault::usage, "{}: no column is named '{}'{}; there are {}", path, name, did_you_mean(name, header),
-       header.empty() ? fmt::format("columns 0 to {}", width - 1) : joined(header));
+       header.empty() ? fmt::format("columns 0 to {}", width - 1) : support::joined(header));
 }
 
 char decimal_of(const DataSpec& spec) {
@@ -377,4 +377,4 @@ FormatInfo csv_format() {
       [](const DataSpec& spec) { return table_source(read_csv(spec.path, decimal_of(spec)), spec); }};
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::inline data {
 
 struct DataSpec;
 
@@ -36,4 +36,4 @@ bool is_table_name(std::string_view name);
 // The number in a cell. Throws Error{data} naming file and row.
 double csv_number(const CsvTable& table, std::size_t row, std::size_t column);
 
-}  // namespace assay
+}  // namespace assay::inline data

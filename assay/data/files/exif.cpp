@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr int as_stored = 1;
@@ -70,4 +70,4 @@ int exif_orientation(std::string_view bytes) {
   return orientation_in(bytes.starts_with("\x89PNG") ? exif_of_png(bytes) : exif_of_jpeg(bytes));
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -4,10 +4,10 @@
 
 #include <string_view>
 
-namespace assay {
+namespace assay::inline data {
 
 // The orientation 1 to 8 of a JPEG or PNG; 1, as stored, if there is no valid one. 6 means a quarter turn
 // clockwise.
 int exif_orientation(std::string_view bytes);
 
-}  // namespace assay
+}  // namespace assay::inline data

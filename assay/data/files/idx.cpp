@@ -10,7 +10,7 @@
 #include "assay/data/files/csv.h"
 #include "assay/data/storage.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -180,4 +180,4 @@ FormatInfo idx_format() {
           [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<IdxSource>(spec); }};
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -9,7 +9,7 @@
 #include <assay/error.h>
 #include "assay/support/files/file.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 // Weights of source positions for each target position along one axis.
@@ -117,4 +117,4 @@ std::string encode_png(const Image& image) {
 
 void write_png(const std::filesystem::path& path, const Image& image) { write_file(path, encode_png(image)); }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::inline data {
 
 // Pixels in rows from the top, channels side by side (1 grey or 3 RGB).
 template <typename Shade>
@@ -50,4 +50,4 @@ std::string encode_png(const Image& image);
 // Throws Error{io}.
 void write_png(const std::filesystem::path& path, const Image& image);
 
-}  // namespace assay
+}  // namespace assay::inline data

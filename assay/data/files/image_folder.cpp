@@ -12,7 +12,7 @@
 #include "assay/data/summary.h"
 #include "assay/support/files/file.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,4 +74,4 @@ PixelScale write_image_folder(const Dataset& data, const fs::path& folder) {
   return scale;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

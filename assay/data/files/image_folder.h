@@ -6,7 +6,7 @@
 
 #include <assay/dataset.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // What pixels stand for: a value is low + pixel / 255 * (high - low).
 struct PixelScale {
@@ -20,4 +20,4 @@ struct PixelScale {
 // whose valid range is unknown or differs between channels; Error{io}.
 PixelScale write_image_folder(const Dataset& data, const std::filesystem::path& folder);
 
-}  // namespace assay
+}  // namespace assay::inline data

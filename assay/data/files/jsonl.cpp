@@ -11,7 +11,7 @@
 #include "assay/support/text/nesting.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 std::string cell_of(const nlohmann::json& value) {
@@ -67,4 +67,4 @@ FormatInfo jsonl_format() {
           [](const DataSpec& spec) { return table_source(read_json_lines(spec.path), spec); }};
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

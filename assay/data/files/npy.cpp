@@ -11,7 +11,7 @@
 #include "assay/model/float16.h"
 #include "assay/support/text/characters.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 // The text after 'key': in the header's dictionary; of a key that stands twice the last counts, as in Python.
@@ -203,4 +203,4 @@ Array parse_npy_texts(std::string_view bytes, const std::string& name) {
   return name_rows(texts);
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -8,7 +8,7 @@
 
 #include <assay/array.h>
 
-namespace assay {
+namespace assay::inline data {
 
 struct NpyHeader {
   char order = '|';
@@ -53,4 +53,4 @@ Array parse_npy(std::string_view bytes, const std::string& name);
 // The texts of a file of them ("<U5", "|S5"), as rows of bytes (name_rows()). Throws Error{data}.
 Array parse_npy_texts(std::string_view bytes, const std::string& name);
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -7,7 +7,7 @@
 #include "assay/data/bytes.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline data {
 
 namespace fs = std::filesystem;
 
@@ -102,4 +102,4 @@ void NpyRows::read(std::size_t row, DType as, void* out) const {
   std::memcpy(out, elements.data(), elements.byte_size());
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -10,7 +10,7 @@
 #include "assay/data/files/npz.h"
 #include "assay/data/storage.h"
 
-namespace assay {
+namespace assay::inline data {
 
 class NpyRows {
  public:
@@ -40,4 +40,4 @@ class NpyRows {
   std::optional<StoredBytes> bytes_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline data

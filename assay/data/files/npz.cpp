@@ -14,7 +14,7 @@
 #include "assay/data/bytes.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -179,4 +179,4 @@ StoredBytes NpzFile::stored(const NpzEntry& entry, std::uint64_t in_memory) cons
       path_, entry.size, [&](const auto& take) { unpack(entry, take); }, in_memory);
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -15,7 +15,7 @@
 
 struct zip;  // of libzip
 
-namespace assay {
+namespace assay::inline data {
 
 struct NpzEntry {
   std::string name;         // without ".npy"
@@ -54,4 +54,4 @@ class NpzFile {
   std::vector<NpzEntry> entries_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline data

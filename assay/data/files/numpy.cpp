@@ -10,7 +10,7 @@
 #include "assay/support/files/file.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -203,4 +203,4 @@ void write_npz(const fs::path& path, const std::map<std::string, Array>& arrays)
   });
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -13,7 +13,7 @@
 #include "assay/data/files/npy.h"
 #include "assay/data/files/npz.h"
 
-namespace assay {
+namespace assay::inline data {
 
 // All arrays of an archive by name, without ".npy". Throws Error{data}; refuses archives that unpack to more
 // than `limit` bytes.
@@ -39,4 +39,4 @@ std::map<std::string, Array> arrays_of(const Batch& batch);
 // Writes an archive (stored, not compressed). Throws Error{io}.
 void write_npz(const std::filesystem::path& path, const std::map<std::string, Array>& arrays);
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -18,7 +18,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -243,7 +243,7 @@ const NpzEntry& array_named(const NpzFile& archive, const DataSpec& spec, const 
     fail(Fault::data, "{}: array '{}' holds text, and numbers are needed{}", spec.path, name,
          name == spec.text("y") ? numbered_classes : "");
   fail(Fault::data, "{}: no array is named '{}'; there are {}", spec.path, name,
-       joined(array_names(archive)));
+       support::joined(array_names(archive)));
 }
 
 // The array for a role: the one named by the option, else one of the usual names.
@@ -385,7 +385,7 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
          "{}: which array holds the inputs? there are {}; say x=NAME, or inputs=NAME+NAME of a network that "
          "takes "
          "several",
-         spec.path, joined(array_names(archive)));
+         spec.path, support::joined(array_names(archive)));
   const auto whole = [&](const NpzEntry* entry) {
     return entry == nullptr ? std::nullopt : npz_array(archive, *entry);
   };
@@ -454,4 +454,4 @@ FormatInfo numpy_format() {
       open_numpy};
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

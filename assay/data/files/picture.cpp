@@ -15,7 +15,7 @@
 #include "assay/data/files/exif.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr std::uint64_t most_pixels_decoded = std::uint64_t{1} << 26;  // pixels
@@ -329,4 +329,4 @@ Image decode_indices(std::string_view bytes, const std::string& name) {
   return image;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

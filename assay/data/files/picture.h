@@ -11,7 +11,7 @@
 
 #include "assay/data/files/image.h"
 
-namespace assay {
+namespace assay::inline data {
 
 struct PictureOptions {
   // The background of transparent parts; nothing: they have the colours that are stored there.
@@ -31,4 +31,4 @@ struct Picture {
 // Throws Error{data} for anything else, damaged files and pictures of more than 2^26 pixels.
 Picture decode_picture(std::string_view bytes, const std::string& name, const PictureOptions& options = {});
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -10,7 +10,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/visible.h"
 
-namespace assay {
+namespace assay::inline data {
 
 void write_records(const std::filesystem::path& path, const Dataset& data,
                    std::span<const std::size_t> positions) {
@@ -42,4 +42,4 @@ std::vector<std::string> id_lines(const std::filesystem::path& path) {
   return ids;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

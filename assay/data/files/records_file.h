@@ -9,7 +9,7 @@
 
 #include <assay/dataset.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // The records at `positions` as arrays x, or several inputs under their names, and, where there are labels or
 // targets, y, in NumPy's .npz format, with the valid range and the names of classes where they are known.
@@ -27,4 +27,4 @@ void write_ids(const std::filesystem::path& path, const Dataset& data,
 // The lines of a file of ids; empty lines are none. Throws Error{io}.
 std::vector<std::string> id_lines(const std::filesystem::path& path);
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -9,7 +9,7 @@
 #include <assay/extend/data_format.h>
 #include "assay/data/files/csv.h"
 
-namespace assay {
+namespace assay::inline data {
 
 // label=, target=, ignore=, and text= with tokenizer= name columns. Throws Error{usage} and Error{data}.
 std::unique_ptr<Source> table_source(CsvTable table, const DataSpec& spec);
@@ -17,4 +17,4 @@ std::unique_ptr<Source> table_source(CsvTable table, const DataSpec& spec);
 // The options of the spec that are about tables.
 std::vector<std::string> options_of_tables();
 
-}  // namespace assay
+}  // namespace assay::inline data

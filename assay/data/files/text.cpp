@@ -9,7 +9,7 @@
 #include "assay/data/files/table.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr std::size_t longest_line = 1 << 20;  // bytes; all records are as long as the longest
@@ -159,4 +159,4 @@ FormatInfo text_format() {
           }};
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

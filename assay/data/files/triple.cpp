@@ -6,7 +6,7 @@
 #include <assay/dataset.h>
 #include "assay/data/summary.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr int least_side = 112, gap = 4;
@@ -53,4 +53,4 @@ Triple triple_of(std::span<const float> before, std::span<const float> after, co
   return triple;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

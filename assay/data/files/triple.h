@@ -7,7 +7,7 @@
 #include <assay/dataset.h>
 #include "assay/data/files/image.h"
 
-namespace assay {
+namespace assay::inline data {
 
 struct Triple {
   Image image;               // before, after, difference: side by side
@@ -23,4 +23,4 @@ struct Triple {
 Triple triple_of(std::span<const float> before, std::span<const float> after, const Shape& shape,
                  const ValidRange& range);
 
-}  // namespace assay
+}  // namespace assay::inline data

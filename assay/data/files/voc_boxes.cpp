@@ -10,7 +10,7 @@
 #include "assay/support/files/file.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -103,4 +103,4 @@ BoxLabels read_voc_boxes(const fs::path& folder, std::span<const std::string> id
   return labels;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

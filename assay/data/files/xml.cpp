@@ -9,7 +9,7 @@
 #include "assay/support/text/characters.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 constexpr std::string_view xml_blanks = " \t\r\n";
@@ -167,4 +167,4 @@ XmlElement parse_xml(std::string_view text, const std::string& file) {
   return XmlParser(text, file).document();
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

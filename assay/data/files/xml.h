@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::inline data {
 
 struct XmlElement {
   std::string name;
@@ -22,4 +22,4 @@ struct XmlElement {
 // part, elements nested more than 32 deep, and more than 100,000 of them.
 XmlElement parse_xml(std::string_view text, const std::string& file);
 
-}  // namespace assay
+}  // namespace assay::inline data

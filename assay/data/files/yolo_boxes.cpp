@@ -7,7 +7,7 @@
 #include "assay/support/files/file.h"
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,4 +77,4 @@ BoxLabels read_yolo_boxes(const fs::path& folder, std::span<const std::string> i
   return labels;
 }
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -10,7 +10,7 @@
 #include "assay/engine/parameters.h"
 #include "assay/engine/threads/workers.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // Of all weights, changed ones that are computed by themselves: each takes longer than where all pass by.
@@ -268,4 +268,4 @@ Array ChangedWeights::run(const Array& operand, const Array& before, int threads
   return all_finite({now.elements<float>(), static_cast<std::size_t>(now.count())}) ? now : Array();
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

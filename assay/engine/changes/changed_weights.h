@@ -13,7 +13,7 @@
 #include "assay/engine/changes/tap_sums.h"
 #include "assay/engine/lanes/kernels.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 class ChangedWeights {
  public:
@@ -73,4 +73,4 @@ class ChangedWeights {
   std::vector<float> weights_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

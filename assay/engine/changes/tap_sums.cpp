@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::HWY_NAMESPACE {
+namespace assay::inline engine::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -45,11 +45,11 @@ void sums_entry(std::span<const ChangedTap> taps, float start, std::int64_t posi
   for (; p < positions; p += step) block<1>(taps, start, from + p, sums + p);
 }
 
-}  // namespace assay::HWY_NAMESPACE
+}  // namespace assay::inline engine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace assay {
+namespace assay::inline engine {
 
 HWY_EXPORT(sums_entry);
 
@@ -58,5 +58,5 @@ void sum_taps(std::span<const ChangedTap> taps, float start, std::int64_t positi
   HWY_DYNAMIC_DISPATCH(sums_entry)(taps, start, positions, from, sums);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine
 #endif

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct ChangedTap {
   std::int32_t offset = 0;  // of the element that the first position reads
@@ -21,4 +21,4 @@ inline constexpr std::int64_t tap_slack = 15;
 void sum_taps(std::span<const ChangedTap> taps, float start, std::int64_t positions, const float* from,
               float* sums);
 
-}  // namespace assay
+}  // namespace assay::inline engine

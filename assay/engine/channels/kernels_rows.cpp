@@ -21,7 +21,7 @@ namespace assay::channels::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-namespace vf = vectors::HWY_NAMESPACE;
+namespace vf = array::vectors::HWY_NAMESPACE;
 
 using Size = std::int64_t;
 

@@ -15,7 +15,7 @@
 #include <assay/error.h>
 #include "assay/data/given.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 struct Suspect {
@@ -283,4 +283,4 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
        session.graph().name(), *evaluation.accuracy * 100, dataset->describe(), declared, cause);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 
 #include <assay/evaluate.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct LikelyCause {
   std::string remedy = {};
@@ -33,4 +33,4 @@ std::optional<LikelyCause> divided_by_255(const Session& session, const Dataset&
 // counts[label][predicted]. O(classes^3).
 std::vector<std::size_t> best_renumbering(const std::vector<std::vector<double>>& counts);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -6,7 +6,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 namespace {
 
@@ -47,4 +47,4 @@ void direction_of_cross_entropy(std::span<const float> scores, std::size_t label
   add_gradients(scores, label, others, factor * scaled, gradients);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-namespace assay {
+namespace assay::inline engine {
 
 // log(1 + exp(b - a)), where a is the class's own score and b that of all others together (log-sum-exp). Adds
 // `factor` times its gradient with respect to each score. A softmax would lose the leading part of the
@@ -20,4 +20,4 @@ double cross_entropy(std::span<const float> scores, std::size_t label, double fa
 void direction_of_cross_entropy(std::span<const float> scores, std::size_t label, double factor,
                                 std::span<float> gradients);
 
-}  // namespace assay
+}  // namespace assay::inline engine

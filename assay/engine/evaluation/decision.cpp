@@ -5,7 +5,7 @@
 
 #include <assay/extend/operator_traits.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // The operand of a softmax over rows, and whether its logarithm is taken.
@@ -135,8 +135,8 @@ bool computed_from(const Graph& graph, ValueId output, ValueId value) {
     const ValueId id = pending.back();
     pending.pop_back();
     if (id == value) return true;
-    if (id == no_value || seen[static_cast<std::size_t>(id)]) continue;
-    seen[static_cast<std::size_t>(id)] = true;
+    if (id == no_value || seen[index_of(id)]) continue;
+    seen[index_of(id)] = true;
     const int producer = graph.producer(id);
     if (producer < 0) continue;
     const Node& node = graph.node(producer);
@@ -151,7 +151,7 @@ Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
   // Labels that stand in front of scores are integers.
   const auto outputs = graph.outputs();
   const auto scores =
-      std::ranges::find_if(outputs, [&](ValueId id) { return infos[static_cast<std::size_t>(id)].floating; });
+      std::ranges::find_if(outputs, [&](ValueId id) { return infos[index_of(id)].floating; });
   const ValueId output = scores == outputs.end() ? outputs[0] : *scores;
   const DecisionRows rows(graph, infos);
   if (const auto softmax = SoftmaxFinder(rows).at(output))
@@ -169,4 +169,4 @@ ValueId deciding_output(const Graph& graph, ValueId logits) {
   return graph.outputs()[0];
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

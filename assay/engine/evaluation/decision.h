@@ -5,7 +5,7 @@
 #include "assay/engine/evaluation/rows.h"
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 struct Decision {
   ValueId logits = no_value;
@@ -19,4 +19,4 @@ Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos);
 // The graph output that the decision value belongs to.
 ValueId deciding_output(const Graph& graph, ValueId logits);
 
-}  // namespace assay
+}  // namespace assay::inline engine

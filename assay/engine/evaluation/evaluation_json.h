@@ -6,9 +6,9 @@
 
 #include <assay/evaluate.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 void to_json(nlohmann::json& json, const Evaluation& evaluation);
 void from_json(const nlohmann::json& json, Evaluation& evaluation);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 
 #include <assay/evaluate.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // 1 for every row without infinities and NaNs.
 std::vector<std::uint8_t> finite_rows(const Array& values, std::size_t rows);
@@ -58,4 +58,4 @@ class Evaluator {
 void to_json(nlohmann::json& json, const Evaluator::Answers& answers);
 void from_json(const nlohmann::json& json, Evaluator::Answers& answers);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include "assay/engine/elements.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 Array rows_of_output(const Session& session, ValueId output, const Array& value, std::int64_t records) {
   const Session::RecordAxis axis = session.record_axis(output);
@@ -20,4 +20,4 @@ Array rows_of_output(const Session& session, ValueId output, const Array& value,
   return rows.reshape(shape);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

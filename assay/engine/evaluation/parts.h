@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace assay {
+namespace assay::inline engine {
 
 class PartsOfRecords {
  public:
@@ -32,4 +32,4 @@ class PartsOfRecords {
   std::vector<std::vector<std::size_t>> parts_;  // of each record; empty: there are none
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -17,7 +17,7 @@
 #include "assay/support/files/file.h"
 #include "assay/support/text/visible.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // Outputs of a network for a batch.
@@ -122,4 +122,4 @@ void write_predictions(const std::filesystem::path& path, const Predictions& all
   write_npz(path, arrays);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -11,7 +11,7 @@
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/records_apart.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr std::int64_t most_compared = 3;
@@ -170,4 +170,4 @@ std::optional<RecordInfluence> find_record_influence(const Session& session) {
   return find_record_influence(session, given);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

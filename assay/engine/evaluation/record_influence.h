@@ -8,7 +8,7 @@
 
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct RecordInfluence {
   std::string value;             // of the graph: an output, or the decision value
@@ -28,4 +28,4 @@ std::optional<RecordInfluence> find_record_influence(const Session& session, con
 // The same of sample records.
 std::optional<RecordInfluence> find_record_influence(const Session& session);
 
-}  // namespace assay
+}  // namespace assay::inline engine

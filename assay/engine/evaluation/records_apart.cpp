@@ -9,7 +9,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/elements.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 class Proof {
@@ -35,8 +35,8 @@ class Proof {
   }
 
  private:
-  void set(ValueId id) { has_records_[static_cast<std::size_t>(id)] = true; }
-  bool of_records(ValueId id) const { return id != no_value && has_records_[static_cast<std::size_t>(id)]; }
+  void set(ValueId id) { has_records_[index_of(id)] = true; }
+  bool of_records(ValueId id) const { return id != no_value && has_records_[index_of(id)]; }
   int rank(ValueId id) const {
     return static_cast<int>(graph_.is_constant(id) ? graph_.constant(id).rank() : session_.shape(id).size());
   }
@@ -214,4 +214,4 @@ class Proof {
 
 bool records_stay_apart(const Session& session) { return Proof(session).holds(); }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -4,7 +4,7 @@
 
 #include <assay/extend/operator_traits.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 bool moves(const Node& node) { return node.op == "Transpose" || has_trait(node.op, Trait::reshapes); }
@@ -107,4 +107,4 @@ bool DecisionRows::is_negative_nowhere(ValueId id) const {
   return bounds_->of(id).low >= 0;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

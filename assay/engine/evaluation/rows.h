@@ -9,7 +9,7 @@
 #include "assay/engine/preparation/value_bounds.h"
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // One row for each record, with any further axes of size 1: [N, K], [N, K, 1, 1], [N].
 bool is_rows(const Shape& shape);
@@ -42,11 +42,11 @@ class DecisionRows {
   bool is_negative_nowhere(ValueId id) const;
 
  private:
-  const ValueInfo& info(ValueId id) const { return infos_[static_cast<std::size_t>(id)]; }
+  const ValueInfo& info(ValueId id) const { return infos_[index_of(id)]; }
 
   const Graph& graph_;
   std::span<const ValueInfo> infos_;
   mutable std::optional<ValueBounds> bounds_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

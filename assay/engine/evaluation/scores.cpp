@@ -11,7 +11,7 @@
 #include "assay/engine/evaluation/rows.h"
 #include "assay/model/element_type.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 using ScalarFunction = std::function<double(double)>;
@@ -218,4 +218,4 @@ DecisionScores scores_of(const Session& session) {
   return {.value = found, .threshold = several || found != decision ? 0 : threshold, .single = !several};
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -6,7 +6,7 @@
 
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct DecisionScores {
   // [records, classes], of which the greatest is the decision, or one number a record; the decision value
@@ -20,4 +20,4 @@ struct DecisionScores {
 // O(nodes + constants).
 DecisionScores scores_of(const Session& session);
 
-}  // namespace assay
+}  // namespace assay::inline engine

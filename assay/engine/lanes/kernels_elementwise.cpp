@@ -24,15 +24,15 @@ using Vec = hn::Vec<Lanes16>;
 
 HWY_INLINE Vec number(double value) { return hn::Set(Lanes16(), static_cast<float>(value)); }
 
-using vectors::HWY_NAMESPACE::error_function;
-using vectors::HWY_NAMESPACE::exponential;
-using vectors::HWY_NAMESPACE::exponential_less_one;
-using vectors::HWY_NAMESPACE::hyperbolic_tangent;
-using vectors::HWY_NAMESPACE::keeping_nan;
-using vectors::HWY_NAMESPACE::logarithm;
-using vectors::HWY_NAMESPACE::logistic;
-using vectors::HWY_NAMESPACE::normal_below;
-using vectors::HWY_NAMESPACE::soft_plus;
+using array::vectors::HWY_NAMESPACE::error_function;
+using array::vectors::HWY_NAMESPACE::exponential;
+using array::vectors::HWY_NAMESPACE::exponential_less_one;
+using array::vectors::HWY_NAMESPACE::hyperbolic_tangent;
+using array::vectors::HWY_NAMESPACE::keeping_nan;
+using array::vectors::HWY_NAMESPACE::logarithm;
+using array::vectors::HWY_NAMESPACE::logistic;
+using array::vectors::HWY_NAMESPACE::normal_below;
+using array::vectors::HWY_NAMESPACE::soft_plus;
 constexpr double gelu_cubic = 0.044715, gelu_gradient = 0.79788456080286536;  // sqrt(2 / pi)
 HWY_INLINE Vec tangent_of_gelu(Vec x) {
   const Vec cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), number(gelu_cubic)), x, x);

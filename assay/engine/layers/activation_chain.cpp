@@ -5,7 +5,7 @@
 
 #include <assay/extend/operator_traits.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr std::size_t largest_composite = 32;  // nodes
@@ -39,7 +39,7 @@ bool is_affine(const Node& node, const Constants& constants, ValueId data) {
 bool is_scale(const Node& node, const Constants& constants) {
   if (node.op != "Mul" && node.op != "Div") return false;
   return std::ranges::any_of(node.inputs, [&](ValueId id) {
-    return constants.has(id) && constants.values()[static_cast<std::size_t>(id)].count() == 1;
+    return constants.has(id) && constants.values()[index_of(id)].count() == 1;
   });
 }
 
@@ -59,7 +59,7 @@ std::optional<Composite> find_composite(const Graph& graph, std::span<const Valu
     if ((!reduces && !is_elementwise(node.op)) || node.outputs.empty()) return std::nullopt;
     for (const ValueId id : node.inputs) {
       const bool foreign =
-          id != no_value && infos[static_cast<std::size_t>(id)].batch_axis >= 0 && !inside.contains(id);
+          id != no_value && infos[index_of(id)].batch_axis >= 0 && !inside.contains(id);
       if (foreign) return std::nullopt;
     }
     composite.nodes.push_back(n);
@@ -123,4 +123,4 @@ Chain follow_chain(const Graph& graph, const Constants& constants, std::span<con
   return chain;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -10,7 +10,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // Several nodes that together compute one function of one value.
 struct Composite {
@@ -36,4 +36,4 @@ struct Chain {
 Chain follow_chain(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos,
                    ValueId from, bool affine);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -2,7 +2,7 @@
 
 #include <assay/extend/operator_traits.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 const Node* maker_of(const Graph& graph, ValueId value, ValueId* moved) {
   const Node* maker = nullptr;
@@ -45,4 +45,4 @@ std::vector<Layer> layers_of_attention(const Session& session) {
   return found;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

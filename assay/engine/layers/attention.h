@@ -8,7 +8,7 @@
 #include <assay/graph.h>
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // The node that computes the value, behind nodes that only move it or give it another type. nullptr for
 // inputs and constants. `moved`: the value in front of these.
@@ -26,4 +26,4 @@ bool weighs_last_axis(const Session& session, const Attention& attention);
 // Layers that are products of such weights and values.
 std::vector<Layer> layers_of_attention(const Session& session);
 
-}  // namespace assay
+}  // namespace assay::inline engine

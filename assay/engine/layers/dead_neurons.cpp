@@ -2,7 +2,7 @@
 
 #include <assay/dataset.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 std::vector<std::vector<std::size_t>> find_dead_neurons(const Session& session, std::span<const Layer> layers,
                                                         DatasetPtr dataset, const WalkOptions& options,
@@ -37,4 +37,4 @@ std::vector<std::vector<std::size_t>> find_dead_neurons(const Session& session, 
   return dead;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -6,7 +6,7 @@
 #include <assay/dataset.h>
 #include <assay/evaluate.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // Per layer, the neurons (ascending) that are never active on the data: those of layers ending in a rectifier
 // (Relu) whose activation is zero at every position of every record. Empty for layers that end otherwise. One
@@ -15,4 +15,4 @@ std::vector<std::vector<std::size_t>> find_dead_neurons(const Session& session, 
                                                         DatasetPtr dataset, const WalkOptions& options,
                                                         Progress& progress);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 #include "assay/engine/session_state.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // "2" is the third layer, "-1" the last of the network's `own`, which come before views. Nothing for other
@@ -79,14 +79,14 @@ const Layer* penultimate_among(const Session& session, const std::function<bool(
     Path longest;
     for (const ValueId id : graph.nodes()[n].inputs) {
       if (id == no_value) continue;
-      const Path& path = paths[static_cast<std::size_t>(id)];
+      const Path& path = paths[index_of(id)];
       if (path.length > longest.length) longest = path;
     }
     if (const auto found = weighted.find(static_cast<int>(n)); found != weighted.end()) {
       longest = {longest.length + 1, found->second, longest.last};
     }
     for (const ValueId id : graph.nodes()[n].outputs) {
-      if (id != no_value) paths[static_cast<std::size_t>(id)] = longest;
+      if (id != no_value) paths[index_of(id)] = longest;
     }
   }
   const Path& decision = paths[static_cast<std::size_t>(session.logits())];
@@ -110,4 +110,4 @@ std::vector<Layer> counted_layers(const Session& session) {
   return views.empty() ? session.layers() : views;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

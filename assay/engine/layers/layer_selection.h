@@ -7,7 +7,7 @@
 
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // Session::penultimate_layer() of those that count; nullptr where none does.
 const Layer* penultimate_among(const Session& session, const std::function<bool(const Layer&)>& counts);
@@ -17,4 +17,4 @@ std::vector<Layer> subject_layers(const Session& session);
 // Of those that look at many: views of units where there are some, else all.
 std::vector<Layer> counted_layers(const Session& session);
 
-}  // namespace assay
+}  // namespace assay::inline engine

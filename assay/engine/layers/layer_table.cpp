@@ -8,7 +8,7 @@
 #include "assay/engine/layers/unit_views.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 class LayerFinder {
@@ -29,7 +29,7 @@ class LayerFinder {
 
  private:
   const Node& node(int n) const { return graph_.node(n); }
-  const ValueInfo& info(ValueId id) const { return infos_[static_cast<std::size_t>(id)]; }
+  const ValueInfo& info(ValueId id) const { return infos_[index_of(id)]; }
   bool is_data(ValueId id) const { return id != no_value && info(id).batch_axis >= 0; }
   bool is_activations(ValueId id) const { return is_data(id) && info(id).floating; }
 
@@ -179,7 +179,7 @@ Layer layer_of_view(const Graph& graph, std::span<const ValueInfo> infos, ValueI
   layer.node = graph.producer(view);
   layer.value = layer.linear_value = view;
   layer.op = "view";
-  layer.shape = infos[static_cast<std::size_t>(view)].shape;
+  layer.shape = infos[index_of(view)].shape;
   layer.neuron_axes = {static_cast<int>(layer.shape.size()) - 1};
   layer.neurons = layer.shape.back();
   layer.shape.erase(layer.shape.begin());
@@ -197,7 +197,7 @@ std::vector<Layer> find_layers(const Graph& graph, const Constants& constants,
   std::vector<Layer> layers = LayerFinder(plain, constants, infos).find();
   for (Layer& layer : layers) layer.node = graph.find_node(plain.node(layer.node).name).value();
   for (const ValueId view : views) {
-    const ValueInfo& info = infos[static_cast<std::size_t>(view)];
+    const ValueInfo& info = infos[index_of(view)];
     const bool by_record = info.batch_axis == 0 && info.batch_multiple == 1 &&
                            (info.shape.size() == 2 || info.shape.size() == 3);
     const bool named = std::ranges::find(layers, unit_view_name(graph, view), &Layer::name) != layers.end();
@@ -206,4 +206,4 @@ std::vector<Layer> find_layers(const Graph& graph, const Constants& constants,
   return layers;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

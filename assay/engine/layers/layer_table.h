@@ -7,7 +7,7 @@
 #include <assay/layer.h>
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // In the order of computation. An operator begins a layer when it is a convolution, a matrix product, a
 // recurrent cell, a normalisation, a pooling, a sum (or product) of two activations, an embedding, trees, or
@@ -16,4 +16,4 @@ namespace assay {
 std::vector<Layer> find_layers(const Graph& graph, const Constants& constants,
                                std::span<const ValueInfo> infos);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -7,7 +7,7 @@
 
 #include <assay/extend/operator_traits.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 using Axes = std::vector<int>;
@@ -48,7 +48,7 @@ Axes named_axes(const Node& node, const Constants& constants, std::size_t rank) 
   if (node.inputs.size() > 1 && node.inputs[1] != no_value) {
     if (!constants.has(node.inputs[1])) return {};
     const Array given =
-        constants.values()[static_cast<std::size_t>(node.inputs[1])].to(DType::int64).contiguous();
+        constants.values()[index_of(node.inputs[1])].to(DType::int64).contiguous();
     axes.assign(given.elements<std::int64_t>(), given.elements<std::int64_t>() + given.count());
   }
   Axes result;
@@ -92,13 +92,13 @@ class Finder {
   }
 
  private:
-  const ValueInfo& info(ValueId id) const { return infos_[static_cast<std::size_t>(id)]; }
+  const ValueInfo& info(ValueId id) const { return infos_[index_of(id)]; }
   std::size_t rank(ValueId id) const { return info(id).shape.size(); }
 
   void set(ValueId id, Axes axes) {
     if (info(id).batch_axis < 0) return;
     std::erase(axes, info(id).batch_axis);
-    axes_[static_cast<std::size_t>(id)] = std::move(axes);
+    axes_[index_of(id)] = std::move(axes);
   }
 
   // The first input that depends on the batch.
@@ -115,7 +115,7 @@ class Finder {
     if (is_dense(node.op)) return {static_cast<int>(out_rank) - (has_weights_in_front(node) ? 2 : 1)};
     const ValueId source = data(node);
     if (source == no_value) return usual_axes(info(node.outputs[output]));
-    const Axes& before = axes_[static_cast<std::size_t>(source)];
+    const Axes& before = axes_[index_of(source)];
     const std::size_t in_rank = rank(source);
     if (node.op == "Transpose") {
       std::vector<std::int64_t> reversed(in_rank);
@@ -164,4 +164,4 @@ std::vector<std::vector<int>> find_neuron_axes(const Graph& graph, const Constan
   return Finder(graph, constants, infos).find();
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

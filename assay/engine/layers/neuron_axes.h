@@ -7,10 +7,10 @@
 
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // One entry per graph value; empty for values that do not depend on the batch.
 std::vector<std::vector<int>> find_neuron_axes(const Graph& graph, const Constants& constants,
                                                std::span<const ValueInfo> infos);
 
-}  // namespace assay
+}  // namespace assay::inline engine

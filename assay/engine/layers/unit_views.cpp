@@ -6,7 +6,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr std::string_view value_prefix = "view:";
@@ -89,4 +89,4 @@ Layer relevance_carrier(const Session& session, const Layer& layer) {
   return carrier;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // What a view is made of: neurons that stay what they are, heads, or sums of several neurons.
 enum class ViewSource { neurons, heads, mixed };
@@ -36,4 +36,4 @@ std::vector<Layer> unit_view_layers(const Session& session);
 // own. Throws Error{usage} for directions, which are sums of several neurons.
 Layer relevance_carrier(const Session& session, const Layer& layer);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -173,8 +173,7 @@
   X(Where, where)                                            \
   X(Xor, logical_xor)
 
-namespace assay {
-namespace operators {
+namespace assay::operators {
 
 #define DECLARE(op, function) Outputs function(const Call& call);
 ASSAY_OPERATORS(DECLARE)
@@ -193,8 +192,10 @@ Outputs run(const Node& node, std::span<const Array> inputs, KernelContext& cont
 constexpr KernelInfo catalogue[] = {ASSAY_OPERATORS(ENTRY)};
 #undef ENTRY
 
-}  // namespace operators
+}  // namespace assay::operators
+
+namespace assay::inline engine {
 
 std::span<const KernelInfo> kernels() { return operators::catalogue; }
 
-}  // namespace assay
+}  // namespace assay::inline engine

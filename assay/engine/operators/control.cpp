@@ -29,7 +29,7 @@ Body prepare_body(const Node& node, const std::string& attribute) {
   Constants constants(graph, memory_limit());
   std::vector<bool> available(graph.values().size());
   for (std::size_t i = 0; i < available.size(); ++i) available[i] = constants.values()[i].defined();
-  for (const ValueId id : graph.inputs()) available[static_cast<std::size_t>(id)] = true;
+  for (const ValueId id : graph.inputs()) available[index_of(id)] = true;
   Plan plan = make_plan(graph, available, graph.outputs());
   return {std::move(graph), std::move(constants), std::move(plan)};
 }
@@ -66,15 +66,15 @@ Outputs run_body(const Body& body, const Outputs& given, std::span<const Array> 
     fail(Fault::model, "the body has {} inputs, {} are given", inputs.size(), given.size() + captured.size());
   std::vector<Array> values(body.graph.values().size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    values[static_cast<std::size_t>(inputs[i])] = i < given.size() ? given[i] : captured[i - given.size()];
+    values[index_of(inputs[i])] = i < given.size() ? given[i] : captured[i - given.size()];
   KernelContext inside = context;
   inside.update_constant = nullptr;
   const OnValue nobody;
   Executor{body.graph, body.constants.values(), inside, nobody}.run(body.plan, values);
   Outputs outputs;
   for (const ValueId id : body.graph.outputs()) {
-    const Array& value = values[static_cast<std::size_t>(id)];
-    outputs.push_back(value.defined() ? value : body.constants.values()[static_cast<std::size_t>(id)]);
+    const Array& value = values[index_of(id)];
+    outputs.push_back(value.defined() ? value : body.constants.values()[index_of(id)]);
   }
   return outputs;
 }

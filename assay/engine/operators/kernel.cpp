@@ -7,7 +7,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 std::string describe(std::span<const Array> inputs) {
@@ -55,4 +55,4 @@ std::vector<Array> run_node(const Node& node, std::span<const Array> inputs, Ker
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -15,7 +15,7 @@
 #include <assay/graph.h>
 #include <assay/tensor.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // Context of a kernel apart from its inputs.
 struct KernelContext {
@@ -45,4 +45,4 @@ Kernel find_kernel(std::string_view op);
 // Runs one node; every failure becomes an Error naming the node and the input shapes.
 std::vector<Array> run_node(const Node& node, std::span<const Array> inputs, KernelContext& context);
 
-}  // namespace assay
+}  // namespace assay::inline engine

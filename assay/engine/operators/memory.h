@@ -3,7 +3,7 @@
 #include <assay/array.h>
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // Throws Error{resources} when an array of this shape would exceed the limit on memory: for operators whose
 // result need not be allocated to be dangerous (an expanded view).
@@ -15,4 +15,4 @@ inline void check_size(const Shape& shape, std::uint64_t element_size) {
       "one array");
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -18,7 +18,7 @@
 #include "assay/model/folder.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr std::size_t compared_records = 500;
@@ -227,4 +227,4 @@ void tell_rounding(const Graph& plain, const Session& session, const AdaptOption
                   to_string(options.precision), indices.size(), most, scale, changed));
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -12,7 +12,7 @@
 #include <assay/progress.h>
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct AdaptOptions {
   std::vector<std::pair<std::string, double>> fixed = {};  // inputs that are one number for all records
@@ -51,4 +51,4 @@ Session session_of(AdaptedNetwork& network, const SessionOptions& options, const
 void tell_rounding(const Graph& plain, const Session& session, const AdaptOptions& options,
                    const Dataset* data, Progress& progress);
 
-}  // namespace assay
+}  // namespace assay::inline engine

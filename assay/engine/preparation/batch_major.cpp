@@ -10,7 +10,7 @@
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -93,14 +93,14 @@ class Mover {
   }
 
  private:
-  const Shape& shape(ValueId id) const { return infos_[index(id)].shape; }
+  const Shape& shape(ValueId id) const { return infos_[index_of(id)].shape; }
   std::int64_t rank(ValueId id) const { return std::ssize(shape(id)); }
 
   // Where a value of the given graph has its records, if that is known.
   std::optional<RecordPlace> place_of(ValueId id) const {
     const auto known = moved_.find(id);
     if (known != moved_.end()) return known->second.place;
-    const ValueInfo& info = infos_[index(id)];
+    const ValueInfo& info = infos_[index_of(id)];
     if (info.computed && info.single && !info.shaped_by_content && info.batch_axis == 0 &&
         info.batch_multiple == 1)
       return RecordPlace{};
@@ -153,7 +153,7 @@ class Mover {
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       const ValueId id = node.outputs[o];
       if (id == no_value) continue;
-      const ValueInfo& info = infos_[index(id)];
+      const ValueInfo& info = infos_[index_of(id)];
       const RecordPlace& place = made.places[std::min(o, made.places.size() - 1)];
       if (!info.computed || !info.single || info.varying_axis != place.axis) return false;
       if (info.shape[index(place.axis)] != place.rows_before * place.rows_behind) return false;
@@ -167,7 +167,7 @@ class Mover {
     for (const ValueId id : node.inputs) {
       if (id == no_value || graph_.is_constant(id)) continue;
       // What a Reshape is told may follow from sizes that were written out where records are in front.
-      if (has_trait(node.op, Trait::reshapes) && id != node.inputs[0] && !infos_[index(id)].of_records)
+      if (has_trait(node.op, Trait::reshapes) && id != node.inputs[0] && !infos_[index_of(id)].of_records)
         continue;
       const std::optional<RecordPlace> place = place_of(id);
       if (!place || (first && !same(*first, *place))) return std::nullopt;
@@ -224,7 +224,7 @@ class Mover {
   // [before, N, behind] stays; axes begin and end elsewhere.
   bool make_reshape(const Node& node, const RecordPlace& place, Made& made) {
     const Shape &in = shape(node.inputs[0]), &out = shape(node.outputs[0]);
-    const int axis = infos_[index(node.outputs[0])].varying_axis;
+    const int axis = infos_[index_of(node.outputs[0])].varying_axis;
     if (axis < 0 || element_count(out) != element_count(in) || element_count(in) == 0) return false;
     const std::int64_t before = product(in, 0, place.axis) * place.rows_before,
                        others = product(out, 0, axis);
@@ -366,8 +366,8 @@ class Mover {
   }
   ValueId value_like(ValueId id, Shape front) {
     const ValueId made = builder_.value(builder_.unused_name(graph_.value(id).name + " (records in front)"));
-    infos_.resize(index(made) + 1);
-    infos_[index(made)] = {.shape = std::move(front),
+    infos_.resize(index_of(made) + 1);
+    infos_[index_of(made)] = {.shape = std::move(front),
                            .computed = true,
                            .floating = true,
                            .single = true,
@@ -395,7 +395,7 @@ class Mover {
       if (id == no_value) continue;
       const RecordPlace place = made.places[std::min(o, made.places.size() - 1)];
       if (place.in_front()) {
-        ValueInfo& info = infos_[index(id)];
+        ValueInfo& info = infos_[index_of(id)];
         info.batch_axis = 0;
         info.batch_multiple = 1;
         continue;
@@ -466,4 +466,4 @@ Array as_it_was(const Array& front, const BatchMajor::Moved& moved) {
   return back.shape ? ordered.reshape(*back.shape) : ordered;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

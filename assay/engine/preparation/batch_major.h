@@ -13,7 +13,7 @@
 
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // The records of a value: its elements in order are [before, N, behind], and N is a part of `axis`.
 struct RecordPlace {
@@ -41,4 +41,4 @@ std::optional<BatchMajor> make_batch_major(const Graph& graph, std::span<const V
 // A value in its original form, from its batch-major form.
 Array as_it_was(const Array& front, const BatchMajor::Moved& moved);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -13,7 +13,7 @@
 #include "assay/engine/operators/memory.h"
 #include "assay/engine/preparation/free_batch.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr std::int64_t tried_records = 3;
@@ -23,8 +23,8 @@ bool moves_leading_one(const Graph& graph, const Node& node, const SampleShapes&
   const bool reshapes =
       node.op == "Unsqueeze" || node.op == "Squeeze" || node.op == "Reshape" || node.op == "Flatten";
   if (!reshapes || node.inputs.empty() || graph.is_constant(node.inputs[0])) return false;
-  Shape before = seen.shapes[static_cast<std::size_t>(node.inputs[0])],
-        after = seen.shapes[static_cast<std::size_t>(node.outputs[0])];
+  Shape before = seen.shapes[index_of(node.inputs[0])],
+        after = seen.shapes[index_of(node.outputs[0])];
   if (before.size() > after.size()) std::swap(before, after);
   before.insert(before.begin(), 1);
   return before == after;
@@ -87,7 +87,7 @@ class Shift {
       : graph_(graph), seen_(seen), builder_(graph), of_record_(graph.values().size()) {}
 
   std::optional<Graph> run() {
-    for (const ValueId id : graph_.inputs()) of_record_[nth(id)] = true;
+    for (const ValueId id : graph_.inputs()) of_record_[index_of(id)] = true;
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
       const Node& node = graph_.nodes()[n];
       if (std::ranges::none_of(node.inputs, [&](ValueId id) { return is_of_record(id); })) continue;
@@ -95,15 +95,15 @@ class Shift {
       if (!rewrite(other)) return std::nullopt;
       builder_.replace_node(static_cast<int>(n), std::move(other));
       for (const ValueId id : node.outputs) {
-        if (id != no_value) of_record_[nth(id)] = true;
+        if (id != no_value) of_record_[index_of(id)] = true;
       }
     }
     return builder_.build();
   }
 
  private:
-  bool is_of_record(ValueId id) const { return id != no_value && of_record_[nth(id)]; }
-  const Shape& shape(ValueId id) const { return seen_.shapes[nth(id)]; }
+  bool is_of_record(ValueId id) const { return id != no_value && of_record_[index_of(id)]; }
+  const Shape& shape(ValueId id) const { return seen_.shapes[index_of(id)]; }
   std::int64_t rank(ValueId id) const { return std::ssize(shape(id)); }
 
   std::optional<Ints> integers(const Node& node, std::size_t input) const {
@@ -358,7 +358,7 @@ bool leads_with_records(const Graph& graph) {
   const Constants constants(graph, memory_limit());
   const auto found = find_records(graph, constants, {}, batch);
   return std::ranges::any_of(graph.outputs(), [&](ValueId id) {
-    const ValueInfo& info = found[static_cast<std::size_t>(id)];
+    const ValueInfo& info = found[index_of(id)];
     return info.of_records && info.batch_axis >= 0;
   });
 }
@@ -402,4 +402,4 @@ std::optional<Graph> with_axis_of_one(const Graph& graph) {
   return edit.build();
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -6,7 +6,7 @@
 
 #include "assay/engine/preparation/input_form.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // Every input is declared whole, and as one record: as the data tell, or, where nothing is told, a vector or
 // a picture, which may be a batch as well.
@@ -24,4 +24,4 @@ std::optional<Graph> with_batch_axis(const Graph& graph);
 // Nothing where an output is an input or a constant.
 std::optional<Graph> with_axis_of_one(const Graph& graph);
 
-}  // namespace assay
+}  // namespace assay::inline engine

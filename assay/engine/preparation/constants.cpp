@@ -9,7 +9,7 @@
 #include "assay/engine/elements.h"
 #include "assay/engine/execute.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // Nodes whose result may differ from run to run.
@@ -24,7 +24,7 @@ Constants::Constants(const Graph& graph, std::uint64_t memory_limit) : values_(g
     if (constant && !graph.consumers(static_cast<ValueId>(i)).empty()) values_[i] = *constant;
   }
   for (const ValueId id : graph.outputs()) {
-    if (graph.is_constant(id) && !has(id)) values_[static_cast<std::size_t>(id)] = graph.constant(id);
+    if (graph.is_constant(id) && !has(id)) values_[index_of(id)] = graph.constant(id);
   }
   std::uint64_t room = memory_limit / 4;
   std::vector<Array> results(values_.size());
@@ -39,10 +39,10 @@ Constants::Constants(const Graph& graph, std::uint64_t memory_limit) : values_(g
     Executor{graph, values_, context, nobody}.run(static_cast<int>(n), results);
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
-      const Array result = std::move(results[static_cast<std::size_t>(id)]);
+      const Array result = std::move(results[index_of(id)]);
       if (!result.defined() || result.byte_size() > room) continue;
       room -= result.byte_size();
-      values_[static_cast<std::size_t>(id)] = result;
+      values_[index_of(id)] = result;
     }
   }
 }
@@ -55,13 +55,13 @@ bool Constants::all_finite() const {
 
 std::vector<bool> Constants::valid_without(const Graph& graph, std::span<const ValueId> replaced) const {
   std::vector<bool> changed(values_.size(), false), valid(values_.size(), false);
-  for (const ValueId id : replaced) changed[static_cast<std::size_t>(id)] = true;
+  for (const ValueId id : replaced) changed[index_of(id)] = true;
   for (const Node& node : graph.nodes()) {
     const bool touched = std::ranges::any_of(
-        node.inputs, [&](ValueId id) { return id != no_value && changed[static_cast<std::size_t>(id)]; });
+        node.inputs, [&](ValueId id) { return id != no_value && changed[index_of(id)]; });
     if (!touched) continue;
     for (const ValueId id : node.outputs) {
-      if (id != no_value) changed[static_cast<std::size_t>(id)] = true;
+      if (id != no_value) changed[index_of(id)] = true;
     }
   }
   for (std::size_t i = 0; i < values_.size(); ++i) valid[i] = values_[i].defined() && !changed[i];
@@ -86,4 +86,4 @@ std::int64_t Constants::parameters_behind(const Graph& graph, ValueId id) const 
   return count;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

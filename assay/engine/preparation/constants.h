@@ -6,7 +6,7 @@
 
 #include <assay/tensor.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 class Constants {
  public:
@@ -19,7 +19,7 @@ class Constants {
   std::span<const Array> values() const { return values_; }
   // False when some weight is NaN or infinite.
   bool all_finite() const;
-  bool has(ValueId id) const { return values_[static_cast<std::size_t>(id)].defined(); }
+  bool has(ValueId id) const { return values_[index_of(id)].defined(); }
 
   // Marks the constants (one entry per graph value) that stay valid when the values in `replaced` differ from
   // the file; the rest was folded from them.
@@ -33,4 +33,4 @@ class Constants {
   std::vector<Array> values_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -13,7 +13,7 @@
 #include "assay/engine/elements.h"
 #include "assay/model/safetensors.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -73,4 +73,4 @@ Array read_directions(const std::string& text) {
   return found.rank() == 2 ? found : found.reshape({1, found.count()});
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

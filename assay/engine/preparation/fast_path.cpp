@@ -14,7 +14,7 @@
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/preparation/static_graph.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // Plans to be kept: compiled segments hold separate weights, so large networks keep few.
@@ -67,7 +67,7 @@ FastPath::FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, Engin
       constants_(graph_, std::uint64_t{1} << 62),
       infos_(for_all_values(std::move(infos), graph_)),
       shapes_(shapes_of_batches(infos_)),
-      shape_of_([this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; }),
+      shape_of_([this](ValueId id) -> const Shape& { return shapes_[index_of(id)]; }),
       threads_(threads),
       engines_(std::move(engines)),
       most_plans_(plans_to_keep(constants_)),
@@ -84,7 +84,7 @@ std::unique_ptr<const FastPath> FastPath::as_batch_major() const {
 }
 
 bool FastPath::as_expected(ValueId id, const Array& tensor) const {
-  const ValueInfo& info = infos_[static_cast<std::size_t>(id)];
+  const ValueInfo& info = infos_[index_of(id)];
   if (!info.computed || tensor.rank() != static_cast<std::int64_t>(info.shape.size()) || tensor.count() == 0)
     return false;
   for (std::int64_t i = 0; i < tensor.rank(); ++i) {
@@ -162,13 +162,16 @@ bool FastPath::is_here(const Tensors& given, const Request& request) const {
 
 const CompiledPlan& FastPath::plan_for(const Tensors& given, const Request& request) const {
   Key key(5);
-  for (const auto& [id, tensor] : given) key[0].push_back(id);
-  key[1].assign(request.wanted.begin(), request.wanted.end());
-  key[2].assign(request.visited.begin(), request.visited.end());
+  const auto add = [](std::vector<std::int32_t>& part, ValueId id) {
+    part.push_back(static_cast<std::int32_t>(id));
+  };
+  for (const auto& [id, tensor] : given) add(key[0], id);
+  for (const ValueId id : request.wanted) add(key[1], id);
+  for (const ValueId id : request.visited) add(key[2], id);
   key[4] = {request.differentiable ? 1 : 0, request.training != nullptr ? 1 : 0};
   for (const ReducedValue& tap : request.tapped) {
-    key[3].push_back(tap.value);
-    key[3].push_back(2 * static_cast<ValueId>(tap.reduction) + (tap.whole ? 1 : 0));
+    add(key[3], tap.value);
+    key[3].push_back(2 * static_cast<std::int32_t>(tap.reduction) + (tap.whole ? 1 : 0));
   }
   const std::int64_t records = records_of(given);
   const auto known = plans_.find(key);
@@ -177,7 +180,7 @@ const CompiledPlan& FastPath::plan_for(const Tensors& given, const Request& requ
   if (known != plans_.end()) plans_.erase(known);
   std::vector<bool> available(graph_.values().size());
   for (std::size_t i = 0; i < available.size(); ++i) available[i] = constants_.values()[i].defined();
-  for (const auto& [id, tensor] : given) available[static_cast<std::size_t>(id)] = true;
+  for (const auto& [id, tensor] : given) available[index_of(id)] = true;
   if (plans_.size() >= most_plans_) plans_.clear();
   return plans_.emplace(std::move(key), Known{records, planner_.plan(available, request, records)})
       .first->second.plan;
@@ -188,7 +191,7 @@ std::int64_t FastPath::records_of(const Tensors& given) const {
   const auto most = static_cast<std::uint64_t>(16 * std::max(threads_, 1));
   std::uint64_t records = 1;
   for (const auto& [id, tensor] : given) {
-    const int axis = infos_[static_cast<std::size_t>(id)].batch_axis;
+    const int axis = infos_[index_of(id)].batch_axis;
     if (axis >= 0 && axis < tensor.rank())
       records = std::max(records, static_cast<std::uint64_t>(tensor.size(axis)));
   }
@@ -197,7 +200,7 @@ std::int64_t FastPath::records_of(const Tensors& given) const {
 
 void FastPath::run_part(const CompiledPart& part, std::vector<Array>& values, const Request& request) const {
   Tensors inputs, outputs;
-  for (const ValueId id : part.segment->inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
+  for (const ValueId id : part.segment->inputs()) inputs.emplace(id, values[index_of(id)]);
   if (request.differentiable) {
     outputs = run_differentiably(part.segment, inputs);
   } else {
@@ -213,7 +216,7 @@ void FastPath::run_part(const CompiledPart& part, std::vector<Array>& values, co
   }
   for (auto& [id, tensor] : outputs) {
     if (contains(request.visited, id) || contains(part.whole, id)) request.on_value(id, tensor);
-    values[static_cast<std::size_t>(id)] = std::move(tensor);
+    values[index_of(id)] = std::move(tensor);
   }
 }
 
@@ -278,7 +281,7 @@ std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const R
 Tensors FastPath::execute(const CompiledPlan& fast, const Tensors& given, const Request& request,
                           const std::function<void(std::size_t)>& after_step) const {
   std::vector<Array> values(graph_.values().size());
-  for (const auto& [id, tensor] : given) values[static_cast<std::size_t>(id)] = tensor;
+  for (const auto& [id, tensor] : given) values[index_of(id)] = tensor;
   KernelContext inference;
   KernelContext& context = request.training != nullptr ? *request.training : inference;
   const Executor executor{graph_, constants_.values(), context, request.on_value};
@@ -296,7 +299,7 @@ Tensors FastPath::execute(const CompiledPlan& fast, const Tensors& given, const 
   }
   Tensors results;
   for (const ValueId id : request.wanted) {
-    const auto index = static_cast<std::size_t>(id);
+    const auto index = index_of(id);
     results.emplace(id, values[index].defined() ? values[index] : constants_.values()[index]);
   }
   return results;
@@ -348,4 +351,4 @@ std::vector<int> FastPath::nodes_in(const Graph& session, std::span<const int> n
   return found;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -15,7 +15,7 @@
 #include "assay/engine/preparation/batch_major.h"
 #include "assay/engine/preparation/planner.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 class FastPath {
  public:
@@ -56,7 +56,7 @@ class FastPath {
   std::vector<int> nodes_in(const Graph& session, std::span<const int> nodes) const;
 
  private:
-  using Key = std::vector<std::vector<ValueId>>;
+  using Key = std::vector<std::vector<std::int32_t>>;
 
   FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, EngineChoice engines);
   // A request for values in the form that they have here, which `request` outlives.
@@ -100,4 +100,4 @@ class FastPath {
   mutable std::map<Key, Known> plans_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-namespace assay {
+namespace assay::inline engine {
 
 // Follows the name of the other output in that of such a one.
 inline constexpr std::string_view filled_rows = "/filled";
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 #include "assay/engine/execute.h"
 #include "assay/engine/preparation/input_form.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // The target with -1 in place of the leading dimension, every other dimension being the one seen.
@@ -37,8 +37,8 @@ Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& i
   std::vector<bool> available(count, false);
   for (std::size_t i = 0; i < count; ++i) available[i] = constants.values()[i].defined();
   for (const auto& [id, tensor] : inputs) {
-    values[static_cast<std::size_t>(id)] = tensor;
-    available[static_cast<std::size_t>(id)] = true;
+    values[index_of(id)] = tensor;
+    available[index_of(id)] = true;
   }
   KernelContext context;
   const OnValue nobody;
@@ -46,7 +46,7 @@ Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& i
                                                            values);
   Tensors outputs;
   for (const ValueId id : graph.outputs()) {
-    const auto index = static_cast<std::size_t>(id);
+    const auto index = index_of(id);
     outputs.emplace(id, values[index].defined() ? values[index] : constants.values()[index]);
   }
   return outputs;
@@ -60,7 +60,7 @@ std::optional<Graph> free_batch(const Graph& graph, const Constants& constants,
     Node node = graph.nodes()[n];
     if (node.op != "Reshape" || node.inputs.size() < 2 || !constants.has(node.inputs[1])) continue;
     if (constants.has(node.inputs[0])) continue;
-    const auto target = freed_target(sample_shapes.shapes[static_cast<std::size_t>(node.outputs[0])], batch);
+    const auto target = freed_target(sample_shapes.shapes[index_of(node.outputs[0])], batch);
     if (!target) continue;
     node.inputs[1] =
         builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
@@ -80,8 +80,8 @@ Graph with_squeezed_axes(const Graph& graph, const SampleShapes& sample_shapes) 
   GraphBuilder builder(graph);
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     Node node = graph.nodes()[n];
-    if (!squeezes_all(node) || !sample_shapes.computed[static_cast<std::size_t>(node.inputs[0])]) continue;
-    const Shape& seen = sample_shapes.shapes[static_cast<std::size_t>(node.inputs[0])];
+    if (!squeezes_all(node) || !sample_shapes.computed[index_of(node.inputs[0])]) continue;
+    const Shape& seen = sample_shapes.shapes[index_of(node.inputs[0])];
     std::vector<std::int64_t> axes;
     for (std::size_t axis = 0; axis < seen.size(); ++axis) {
       if (seen[axis] == 1) axes.push_back(static_cast<std::int64_t>(axis));
@@ -104,7 +104,7 @@ bool has_outputs_shaped_by_content(const Graph& graph, const Constants& constant
   const std::vector<ValueInfo> infos = group > 0 ? find_records(graph, constants, known, group)
                                                  : compare_sample_shapes(graph, seen(2), seen(3));
   return std::ranges::any_of(graph.outputs(), [&](ValueId id) {
-    const ValueInfo& info = infos[static_cast<std::size_t>(id)];
+    const ValueInfo& info = infos[index_of(id)];
     return info.computed && info.shaped_by_content;
   });
 }
@@ -138,4 +138,4 @@ bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& 
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -6,7 +6,7 @@
 
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // All outputs of one run.
 Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs);
@@ -33,4 +33,4 @@ bool has_outputs_shaped_by_content(const Graph& graph, const Constants& constant
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
                    const Constants& original_constants, const RecordShapes& known, std::int64_t batch);
 
-}  // namespace assay
+}  // namespace assay::inline engine

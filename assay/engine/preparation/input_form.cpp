@@ -9,7 +9,7 @@
 #include "assay/engine/elements.h"
 #include "assay/model/element_type.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // Recurrent operators have the batch of sequences and of initial states on axis 1, unless an attribute says
@@ -177,7 +177,7 @@ bool becomes_real(const Graph& graph, ValueId input) {
     if (is_output || graph.consumers(bytes[i]).empty()) return false;
     for (const int n : graph.consumers(bytes[i])) {
       const Node& node = graph.node(n);
-      const DType type = types[static_cast<std::size_t>(node.outputs[0])];
+      const DType type = types[index_of(node.outputs[0])];
       if (node.op == "Cast" && (type == DType::float32 || type == DType::float64)) continue;
       if (node.inputs[0] != bytes[i] || !(node.op == "Transpose" || has_trait(node.op, Trait::reshapes)))
         return false;
@@ -236,4 +236,4 @@ Array bind_records(const Graph& graph, ValueId input, const RecordShapes& known,
   return form.batch_axis > 0 ? tensor.movedim(0, form.batch_axis).contiguous() : tensor;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

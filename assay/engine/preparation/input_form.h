@@ -9,7 +9,7 @@
 
 #include <assay/tensor.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // What the caller knows about records, used where the model's declaration is dynamic.
 struct RecordShapes {
@@ -54,4 +54,4 @@ Shape record_of(const Array& records);  // without the first axis
 // matched by name. Throws Error{mismatch} naming what is missing or too many.
 std::vector<ValueId> matching_inputs(const Graph& graph, const std::vector<NamedShape>& given);
 
-}  // namespace assay
+}  // namespace assay::inline engine

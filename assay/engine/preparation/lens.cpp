@@ -4,12 +4,12 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 using Marks = std::vector<bool>;  // of values
 
-std::size_t index_of_value(ValueId id) { return static_cast<std::size_t>(id); }
+std::size_t index_of_value(ValueId id) { return index_of(id); }
 
 bool reads_marked(const Node& node, const Marks& marks) {
   return std::ranges::any_of(node.inputs,
@@ -101,4 +101,4 @@ std::vector<Layer> stream_before(const Session& session, const Layer& late) {
   return stream;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

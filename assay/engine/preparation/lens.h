@@ -6,7 +6,7 @@
 #include <assay/session.h>
 #include "assay/model/named_nodes.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // By value: what is computed from these, them included, but for what is only computed through `cut`.
 std::vector<bool> computed_from_any(const Graph& graph, std::span<const ValueId> values, ValueId cut);
@@ -19,4 +19,4 @@ ValueId decision_from(const Session& session, NamedNodes& nodes, ValueId early, 
 // Layers of the kind and shape of `late` that it is computed from, and itself: the sums of a residual stream.
 std::vector<Layer> stream_before(const Session& session, const Layer& late);
 
-}  // namespace assay
+}  // namespace assay::inline engine

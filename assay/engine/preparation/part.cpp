@@ -3,7 +3,7 @@
 #include <assay/model.h>
 #include "assay/model/element_type.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 Part::Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueId, Shape>& given,
            std::span<const ValueId> wanted, SessionOptions options) {
@@ -11,7 +11,7 @@ Part::Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueI
   const std::vector<DType> types = element_types(graph);
   std::map<ValueId, ValueId> own;
   for (const auto& [id, shape] : given) {
-    own[id] = part.input(graph.value(id).name, types[static_cast<std::size_t>(id)], shape);
+    own[id] = part.input(graph.value(id).name, types[index_of(id)], shape);
     given_.emplace(id, own[id]);
   }
   for (const int n : nodes) {
@@ -47,4 +47,4 @@ Tensors Part::run(const Tensors& given) const {
   return results;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 class Part {
  public:
@@ -27,4 +27,4 @@ class Part {
   std::map<ValueId, ValueId> given_, wanted_;  // in the graph, and in the part's own
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

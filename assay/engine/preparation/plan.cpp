@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // Marks the nodes that the values in `open` depend on, walking back until available values.
@@ -57,4 +57,4 @@ Plan make_plan(const Graph& graph, const std::vector<bool>& available, std::span
   return plan;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -7,7 +7,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct Plan {
   std::vector<int> nodes;                     // indices into Graph::nodes(), in order
@@ -21,4 +21,4 @@ struct Plan {
 Plan make_plan(const Graph& graph, const std::vector<bool>& available, std::span<const ValueId> wanted,
                std::span<const ValueId> visited = {});
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -7,7 +7,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/elements.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // What a record takes with the kernels, in nanoseconds, from the elements that a node reads and writes and
@@ -95,7 +95,7 @@ double Planner::cost_of_change(const Node& node) const {
 
 // Of a recurrent node, as probed.
 std::int64_t Planner::steps_of(const Node& node) const {
-  const Shape& input = infos_[static_cast<std::size_t>(node.inputs[0])].shape;
+  const Shape& input = infos_[index_of(node.inputs[0])].shape;
   return input.size() == 3 ? input[node.integer("layout", 0) != 0 ? 1 : 0] : 1;
 }
 
@@ -283,4 +283,4 @@ CompiledPart Planner::make_part(const Plan& plan, std::size_t begin, std::size_t
   return {begin, end, &backend, std::move(taps), std::move(whole), backend.compile(std::move(asked_for))};
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

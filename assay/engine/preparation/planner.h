@@ -16,7 +16,7 @@
 #include "assay/engine/preparation/plan.h"
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 inline bool contains(std::span<const ValueId> ids, ValueId id) {
   return std::ranges::find(ids, id) != ids.end();
@@ -94,4 +94,4 @@ class Planner {
   bool is_large_ = false;
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

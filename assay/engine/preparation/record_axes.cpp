@@ -4,7 +4,7 @@
 
 #include <assay/model.h>
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 Shape without(const Shape& shape, std::size_t axis) {
@@ -50,4 +50,4 @@ std::optional<RecordAxes> with_record_axes(const Graph& graph, const RecordShape
   return RecordAxes{edit.build(), batch};
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

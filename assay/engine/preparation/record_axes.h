@@ -7,7 +7,7 @@
 
 #include "assay/engine/preparation/input_form.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 struct RecordAxes {
   Graph graph;             // with these axes open
@@ -18,4 +18,4 @@ struct RecordAxes {
 // Nothing where that would take a guess.
 std::optional<RecordAxes> with_record_axes(const Graph& graph, const RecordShapes& known);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -10,7 +10,7 @@
 #include "assay/engine/preparation/free_batch.h"
 #include "assay/model/bodies.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 std::vector<const Node*> branching_nodes(const Graph& graph) {
@@ -26,12 +26,12 @@ bool only_asks_for_shape(const Node& node) { return node.op == "Shape" || node.o
 // By value: whether it follows from what inputs hold, of records or for all of them.
 std::vector<bool> told_by_contents(const Graph& graph) {
   std::vector<bool> told(graph.values().size(), false);
-  const auto at = [&](ValueId id) { return told[static_cast<std::size_t>(id)]; };
-  for (const ValueId id : graph.inputs()) told[static_cast<std::size_t>(id)] = true;
+  const auto at = [&](ValueId id) { return told[index_of(id)]; };
+  for (const ValueId id : graph.inputs()) told[index_of(id)] = true;
   for (const Node& node : graph.nodes()) {
     const bool reads = std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && at(id); });
     for (const ValueId id : node.outputs) {
-      if (id != no_value) told[static_cast<std::size_t>(id)] = reads && !only_asks_for_shape(node);
+      if (id != no_value) told[index_of(id)] = reads && !only_asks_for_shape(node);
     }
   }
   return told;
@@ -45,7 +45,7 @@ std::vector<const Node*> decided_by_shapes(const Graph& graph, const Constants& 
   const std::vector<bool> told = told_by_contents(graph);
   std::vector<const Node*> nodes = branching_nodes(graph);
   std::erase_if(nodes, [&](const Node* node) {
-    const auto condition = static_cast<std::size_t>(node->inputs[0]);
+    const auto condition = index_of(node->inputs[0]);
     return told[condition] || !infos[condition].computed || infos[condition].shaped_by_content;
   });
   return nodes;
@@ -98,4 +98,4 @@ std::optional<SettledBranches> with_settled_branches(const Graph& graph, const R
   return settled.nodes.empty() ? std::nullopt : std::optional(std::move(settled));
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 struct SettledBranches {
   Graph graph;                     // with the nodes of the branches that are taken
@@ -22,4 +22,4 @@ std::optional<SettledBranches> with_settled_branches(const Graph& graph, const R
                                                      std::span<const std::int64_t> rows,
                                                      std::uint64_t memory_limit);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -7,7 +7,7 @@
 
 #include "assay/engine/elements.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr std::int64_t most_elements = 64;
@@ -165,4 +165,4 @@ std::optional<Array> integer_result(const Node& node, std::span<const Array> ope
   return found->scalar ? result.reshape({}) : result;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

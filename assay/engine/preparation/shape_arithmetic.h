@@ -8,7 +8,7 @@
 
 #include <assay/tensor.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // Result of a Shape node for an operand of that shape.
 Array dimensions(const Node& node, const Shape& shape);
@@ -18,4 +18,4 @@ Array dimensions(const Node& node, const Shape& shape);
 // or the node is not as it should be: its kernel then tells, or says what is wrong.
 std::optional<Array> integer_result(const Node& node, std::span<const Array> operands);
 
-}  // namespace assay
+}  // namespace assay::inline engine

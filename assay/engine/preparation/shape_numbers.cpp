@@ -11,7 +11,7 @@
 #include "assay/engine/execute.h"
 #include "assay/engine/preparation/shape_arithmetic.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr std::int64_t most_elements = 64;
@@ -56,7 +56,7 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
   const Executor executor{graph, constants.values(), context, nobody};
   const auto small = [&](ValueId id) {
     if (id == no_value || found.contains(id)) return true;
-    return constants.has(id) && constants.values()[static_cast<std::size_t>(id)].count() <= most_elements;
+    return constants.has(id) && constants.values()[index_of(id)].count() <= most_elements;
   };
   const auto operands = [&](const Node& node) {
     std::vector<Array> held;
@@ -64,16 +64,16 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
       const auto number = found.find(id);
       held.push_back(id == no_value          ? Array()
                      : number != found.end() ? number->second
-                                             : constants.values()[static_cast<std::size_t>(id)]);
+                                             : constants.values()[index_of(id)]);
     }
     return held;
   };
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
-    const auto result = [&](ValueId id) -> Array& { return values[static_cast<std::size_t>(id)]; };
+    const auto result = [&](ValueId id) -> Array& { return values[index_of(id)]; };
     if (node.op == "Shape") {
       if (!constants.has(node.outputs[0]))
-        result(node.outputs[0]) = shape_of(node, infos[static_cast<std::size_t>(node.inputs[0])], records);
+        result(node.outputs[0]) = shape_of(node, infos[index_of(node.inputs[0])], records);
     } else {
       const bool from_shapes =
           std::ranges::any_of(node.inputs, [&](ValueId id) { return found.contains(id); });
@@ -112,4 +112,4 @@ Tensors numbers_of_shapes(const Graph& graph, const Constants& constants, std::s
   return same;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,10 +9,10 @@
 #include <assay/tensor.h>
 #include "assay/engine/shape_inference.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // Small values that follow from shapes alone and depend neither on how many records there are, found by
 // computing them for numbers of records that are far apart, nor on what records hold.
 Tensors numbers_of_shapes(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -7,7 +7,7 @@
 #include "assay/engine/elements.h"
 #include "assay/engine/operators/parts/window.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 using operators::Ints;
@@ -420,4 +420,4 @@ std::optional<Shape> result_shape(const Node& node, std::span<const OperandShape
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

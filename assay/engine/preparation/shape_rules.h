@@ -8,7 +8,7 @@
 
 #include <assay/tensor.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // A node's operands as far as shapes follow from them: no pointer where one is absent, values where it is
 // constant.
@@ -23,4 +23,4 @@ struct OperandShape {
 // what is wrong.
 std::optional<Shape> result_shape(const Node& node, std::span<const OperandShape> operands);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -8,7 +8,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/preparation/shape_numbers.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 // Folded values become separate constants.
@@ -37,22 +37,22 @@ class Maker {
   }
 
  private:
-  bool is_known(ValueId id) const { return known_[static_cast<std::size_t>(id)].defined(); }
+  bool is_known(ValueId id) const { return known_[index_of(id)].defined(); }
   bool folded(const Node& node) const {
     return std::ranges::all_of(node.outputs, [&](ValueId id) { return id == no_value || is_known(id); });
   }
 
   ValueId constant_for(ValueId id) {
     const auto [entry, fresh] = made_.try_emplace(id, no_value);
-    if (fresh) entry->second = builder_.constant({}, known_[static_cast<std::size_t>(id)]);
+    if (fresh) entry->second = builder_.constant({}, known_[index_of(id)]);
     return entry->second;
   }
 
   // The target of a Reshape that keeps the batch in front, where it follows from shapes alone.
   std::optional<Shape> computed_target(const Node& node) const {
     if (node.op != "Reshape" || is_known(node.inputs[1])) return std::nullopt;
-    const ValueInfo& before = infos_[static_cast<std::size_t>(node.inputs[0])];
-    const ValueInfo& after = infos_[static_cast<std::size_t>(node.outputs[0])];
+    const ValueInfo& before = infos_[index_of(node.inputs[0])];
+    const ValueInfo& after = infos_[index_of(node.outputs[0])];
     if (before.batch_axis != 0 || after.batch_axis != 0 || after.shaped_by_content ||
         !from_shapes(node.inputs[1]))
       return std::nullopt;
@@ -96,7 +96,7 @@ Graph make_static(const Graph& graph, const Constants& constants, std::span<cons
   if (std::ranges::none_of(plain.nodes(), [](const Node& node) { return node.op == "Shape"; })) return plain;
   std::vector<Array> known(constants.values().begin(), constants.values().end());
   for (const auto& [id, number] : numbers_of_shapes(graph, constants, infos))
-    known[static_cast<std::size_t>(id)] = number;
+    known[index_of(id)] = number;
   const Graph made = Maker(graph, known, infos).make();
   // Values computed from these numbers and constants, for example a mask, are constant as well.
   const Constants folded(made, std::uint64_t{1} << 62);
@@ -105,4 +105,4 @@ Graph make_static(const Graph& graph, const Constants& constants, std::span<cons
   return Maker(made, folded.values(), all).make();
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

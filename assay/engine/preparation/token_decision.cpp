@@ -19,7 +19,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -272,4 +272,4 @@ void require_fitting_tokens(const Graph& graph, const std::string& folder, const
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

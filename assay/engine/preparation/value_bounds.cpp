@@ -13,7 +13,7 @@
 #include "assay/model/bodies.h"
 #include "assay/model/trees.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -182,4 +182,4 @@ class Propagation {
 
 ValueBounds::ValueBounds(const Graph& graph) : bounds_(Propagation(graph, {}).found()) {}
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -8,7 +8,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
@@ -19,10 +19,10 @@ struct Bounds {
 class ValueBounds {
  public:
   explicit ValueBounds(const Graph& graph);
-  Bounds of(ValueId id) const { return id == no_value ? Bounds{} : bounds_[static_cast<std::size_t>(id)]; }
+  Bounds of(ValueId id) const { return id == no_value ? Bounds{} : bounds_[index_of(id)]; }
 
  private:
   std::vector<Bounds> bounds_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -19,7 +19,7 @@
 #include "assay/engine/preparation/view_words.h"
 #include "assay/model/real_tokens.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 constexpr float least_share = 1e-6F;  // of a mean, up to which a deviation is rounding
@@ -274,7 +274,7 @@ class ViewEdit {
   ValueId real_tokens(ValueId value, std::int64_t positions) {
     const ValueId own = input_called("decoder_input_ids");
     const bool decodes = own != no_value && computed_from_any(graph_, std::span(&own, 1),
-                                                              no_value)[static_cast<std::size_t>(value)];
+                                                              no_value)[index_of(value)];
     const ValueId mask = input_called(decodes ? "decoder_attention_mask" : "attention_mask");
     const ValueId told = mask != no_value || decodes ? mask : tokens_input(graph_);
     if (told == no_value || session_.shape(told).size() != 2) return no_value;
@@ -366,4 +366,4 @@ Graph with_unit_views(const Session& session, std::span<const std::string> texts
   return edit.build();
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -5,7 +5,7 @@
 
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 // The session's graph with views of units (layers/unit_views.h), each as parse_view() reads it; without a
 // layer, of every attention, or every layer that the lens fits. `folder`: with the tokenizer whose padding is
@@ -14,4 +14,4 @@ namespace assay {
 // parse_view() and read_directions().
 Graph with_unit_views(const Session& session, std::span<const std::string> texts, const std::string& folder);
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -11,7 +11,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 using Words = std::map<std::string, std::string>;
@@ -106,4 +106,4 @@ ViewWords parse_view(const std::string& text) {
   return view;
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace assay {
+namespace assay::inline engine {
 
 struct ViewWords {
   std::string text;        // as it was written, for messages
@@ -21,4 +21,4 @@ struct ViewWords {
 // Throws Error{usage} naming the word that is missing, not known or without effect.
 ViewWords parse_view(const std::string& text);
 
-}  // namespace assay
+}  // namespace assay::inline engine

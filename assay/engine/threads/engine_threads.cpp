@@ -8,7 +8,7 @@
 #include <malloc.h>
 #endif
 
-namespace assay {
+namespace assay::inline engine {
 
 void set_engine_threads(int threads) {
   const std::size_t wanted = threads > 0 ? static_cast<std::size_t>(threads) : available_threads();
@@ -34,4 +34,4 @@ void keep_freed_memory() {
 #endif
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -4,7 +4,7 @@
 
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 SessionPool::SessionPool(Sessions sessions) : sessions_(std::move(sessions)) {
   const SessionOptions& options = sessions_.front()->options();
@@ -51,4 +51,4 @@ void SessionPool::run(std::size_t count, const std::function<void(const Sessions
   set_engine_threads(threads);
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -9,7 +9,7 @@
 
 #include <assay/session.h>
 
-namespace assay {
+namespace assay::inline engine {
 
 class SessionPool {
  public:
@@ -29,4 +29,4 @@ class SessionPool {
   std::vector<Sessions> workers_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline engine

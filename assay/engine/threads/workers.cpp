@@ -5,7 +5,7 @@
 
 #include "assay/support/thread_pool.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 void run_workers(std::size_t workers, const std::function<void(std::size_t)>& job) {
   run_on_pool(workers, job);
@@ -23,4 +23,4 @@ void workers_for(std::size_t count, std::size_t threads, const std::function<voi
   });
 }
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -10,7 +10,7 @@
 #include "assay/engine/torch/load.h"
 #include "assay/engine/torch/steps.h"
 
-namespace assay {
+namespace assay::inline engine {
 namespace {
 
 using torch_module::HostNumbers;
@@ -238,4 +238,4 @@ const Backend& torch_backend(const std::string& device) {
 
 bool has_torch_module() { return !torch_module::file().empty(); }
 
-}  // namespace assay
+}  // namespace assay::inline engine

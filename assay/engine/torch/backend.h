@@ -7,7 +7,7 @@
 
 #include "assay/engine/backend.h"
 
-namespace assay {
+namespace assay::inline engine {
 
 // The back end of a device of the module: "cpu", "cuda", "cuda:N" or "torch:cpu". Throws Error{unsupported}
 // saying what is missing and how to get it.
@@ -16,4 +16,4 @@ const Backend& torch_backend(const std::string& device);
 // Whether the module is there to be loaded.
 bool has_torch_module();
 
-}  // namespace assay
+}  // namespace assay::inline engine

@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 std::vector<std::int64_t> strides_of(const Shape& shape) {
@@ -74,4 +74,4 @@ Array integers(const std::vector<std::int64_t>& values) {
   return Array::of(Shape{static_cast<std::int64_t>(values.size())}, values);
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

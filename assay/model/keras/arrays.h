@@ -7,7 +7,7 @@
 
 #include <assay/array.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // Axis i of the result is axis permutation[i] of `array`. O(elements). REQUIRES float32.
 Array transposed(const Array& array, std::span<const int> permutation);
@@ -23,4 +23,4 @@ Array filled(std::int64_t count, float value);
 Array scalar(float value);
 Array integers(const std::vector<std::int64_t>& values);
 
-}  // namespace assay
+}  // namespace assay::inline model

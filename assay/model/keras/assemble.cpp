@@ -11,7 +11,7 @@
 #include "assay/model/keras/layers/layers.h"
 #include "assay/model/keras/weights.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 DType input_dtype(const LayerConfig& config) {
@@ -262,7 +262,7 @@ class Assembler {
       if (mask.rank() != 2 || i >= inputs.size()) {
         fail(Fault::unsupported,
              "{}: a mask of shape {} is not supported; give one of shape [records, steps] for an input",
-             layer.config.where(), to_string(mask.shape));
+             layer.config.where(), array::to_string(mask.shape));
       }
       auto [numbers, fresh] = graph_.masks.try_emplace(mask.value, mask.value);
       if (fresh && mask.dtype != DType::int64)  // 7: int64
@@ -278,7 +278,7 @@ class Assembler {
     for (const std::int64_t dim : output.shape) {
       if (dim >= std::int64_t{1} << 31) {
         fail(Fault::resources, "{}: its output of shape {} is too large", layer.config.where(),
-             to_string(output.shape));
+             array::to_string(output.shape));
       }
     }
   }
@@ -336,4 +336,4 @@ Graph assemble_keras(const KerasModel& model, Hdf5File& file, const std::string&
   return graph.builder.build();
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

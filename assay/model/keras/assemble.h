@@ -8,11 +8,11 @@
 #include "assay/model/keras/config.h"
 #include "assay/model/keras/hdf5.h"
 
-namespace assay {
+namespace assay::inline model {
 
 // Translates every call of every layer, models within the model included. `source` names the model where it
 // has no name. Throws Error{model} where architecture and weights do not fit or layers form a cycle,
 // Error{unsupported} for layers we cannot translate. O(layer calls * log + weights).
 Graph assemble_keras(const KerasModel& model, Hdf5File& weights, const std::string& source);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -13,7 +13,7 @@
 #include <assay/error.h>
 #include "assay/support/text/nesting.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 using nlohmann::json;
@@ -459,4 +459,4 @@ std::string keras_version_of(std::string_view metadata) {
   return root["keras_version"].get<std::string>();
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -13,7 +13,7 @@
 
 #include "assay/model/keras/layer_config.h"
 
-namespace assay {
+namespace assay::inline model {
 
 // The output of a layer's call.
 struct KerasRef {
@@ -73,4 +73,4 @@ bool is_keras_operation(const std::string& class_name);
 // place.
 void upgrade_keras1(std::string& class_name, nlohmann::json& config);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -5,7 +5,7 @@
 
 #include "assay/model/keras/config.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 using nlohmann::json;
@@ -92,4 +92,4 @@ void upgrade_keras1(std::string& class_name, json& config) {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

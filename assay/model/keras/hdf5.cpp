@@ -10,7 +10,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 constexpr std::uint64_t dataset_limit = std::uint64_t{4} << 30;  // bytes of one weight, as float32
@@ -323,7 +323,7 @@ Array Hdf5File::read(const std::string& path) {
   const auto count = static_cast<std::uint64_t>(element_count(description.shape));
   if (count > dataset_limit / sizeof(float)) {
     fail(Fault::resources, "{}: dataset '{}' of shape {} is too large", name(), path,
-         to_string(description.shape));
+         array::to_string(description.shape));
   }
   const Handle type(H5Dget_type(dataset), H5Tclose);
   state_->check_storage(dataset, path, count * H5Tget_size(type));
@@ -336,4 +336,4 @@ Array Hdf5File::read(const std::string& path) {
   return Array(DType::float32, description.shape, std::move(bytes));
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

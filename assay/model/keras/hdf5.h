@@ -14,7 +14,7 @@
 
 #include <assay/array.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // Facts of a dataset that are known before reading it.
 struct Hdf5Dataset {
@@ -54,4 +54,4 @@ class Hdf5File {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline model

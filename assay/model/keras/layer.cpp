@@ -7,7 +7,7 @@
 #include <assay/error.h>
 #include "assay/model/keras/arrays.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 bool equal(const Array& a, const Array& b) {
@@ -15,7 +15,7 @@ bool equal(const Array& a, const Array& b) {
          (a.byte_size() == 0 || std::memcmp(a.data(), b.data(), a.byte_size()) == 0);
 }
 
-std::string plain(const Shape& shape) { return to_string(shape); }
+std::string plain(const Shape& shape) { return array::to_string(shape); }
 
 }  // namespace
 
@@ -239,4 +239,4 @@ std::int64_t stored_axis(const KerasTensor& tensor, std::size_t keras_axis) {
   return keras_axis + 1 == tensor.rank() ? 1 : static_cast<std::int64_t>(keras_axis) + 1;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

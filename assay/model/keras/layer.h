@@ -19,7 +19,7 @@
 #include "assay/model/keras/config.h"
 #include "assay/model/keras/weights.h"
 
-namespace assay {
+namespace assay::inline model {
 
 // How a Keras tensor is stored in the graph.
 enum class Layout {
@@ -172,4 +172,4 @@ enum class MaskPassage {
 };
 MaskPassage mask_passage(const std::string& class_name);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -7,7 +7,7 @@
 #include <assay/error.h>
 #include "assay/model/keras/config.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 constexpr std::int64_t size_limit = std::int64_t{1} << 31;
@@ -224,4 +224,4 @@ std::vector<LayerConfig> LayerConfig::cells() const {
   return result;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -13,7 +13,7 @@
 
 #include <assay/array.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // Typed access to the "config" of one layer. Every getter takes the fallback used when the key is absent or
 // null, and throws Error{model} naming layer and key when the value is of another type or out of range.
@@ -60,4 +60,4 @@ class LayerConfig {
   std::shared_ptr<const nlohmann::json> object_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -13,7 +13,7 @@
 #include "assay/model/keras/weights.h"
 #include "assay/support/files/file.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 namespace fs = std::filesystem;
@@ -156,4 +156,4 @@ Graph read_keras_memory(std::string_view config, std::string weights, const std:
   return assemble_keras(model, file, source);
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -10,7 +10,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline model {
 
 // An HDF5 file with a whole model (attribute `model_config`), or with weights only and the architecture next
 // to it in a .json of the same stem; `path` may also name that .json. Throws Error{model} for damaged,
@@ -26,4 +26,4 @@ Graph read_keras_zip(const std::filesystem::path& path);
 Graph read_keras_memory(std::string_view config, std::string weights, const std::string& source,
                         const std::string& version);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -8,7 +8,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 std::string join_path(const std::string& group, const std::string& name) {
@@ -254,4 +254,4 @@ std::unique_ptr<KerasWeights> open_keras_weights(const Hdf5File& file, const Ker
        file.name());
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

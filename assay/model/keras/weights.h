@@ -10,7 +10,7 @@
 #include "assay/model/keras/config.h"
 #include "assay/model/keras/hdf5.h"
 
-namespace assay {
+namespace assay::inline model {
 
 // The weights of one model's layers. Models within a model have a separate scope.
 class KerasWeights {
@@ -34,4 +34,4 @@ std::unique_ptr<KerasWeights> open_keras_weights(const Hdf5File& file, const Ker
 // "MaxPooling2D" -> "max_pooling2d", as Keras 3 names the groups of its layers.
 std::string keras_snake_case(const std::string& class_name);
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -8,8 +8,7 @@
 #include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/write.h"
 
-namespace assay {
-namespace onnx_format {
+namespace assay::onnx_format {
 namespace {
 
 const Array& bytes_in(const Node& node, const std::string& attribute) {
@@ -55,7 +54,9 @@ onnx::ModelProto body_in_file(const Node& node, const std::string& attribute,
   return model;
 }
 
-}  // namespace onnx_format
+}  // namespace assay::onnx_format
+
+namespace assay::inline model {
 
 std::vector<std::string> bodies_of(const Node& node) {
   if (node.op == "If") return {"then_branch", "else_branch"};
@@ -67,4 +68,4 @@ Graph read_body(const Node& node, const std::string& attribute) {
   return onnx_format::Reader(onnx_format::proto_of(node, attribute), {}, node.name + "/" + attribute).body();
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

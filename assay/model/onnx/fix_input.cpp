@@ -12,7 +12,7 @@
 #include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/write.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 using onnx_format::write_tensor;
@@ -95,4 +95,4 @@ Graph with_conditions(const Graph& graph, const std::map<std::string, bool>& con
   return onnx_format::Reader(std::move(model), {}, graph.name()).body();
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -53,7 +53,7 @@ class OnnxGraph {
   // The node that computes the value; nullptr for inputs, constants and values whose node is still to come.
   const Node* producer(ValueId id) const;
   // The ONNX name of a value.
-  const std::string& name(ValueId id) const { return builder_.values()[static_cast<std::size_t>(id)].name; }
+  const std::string& name(ValueId id) const { return builder_.values()[index_of(id)].name; }
   bool is_mentioned(const std::string& name) const { return ids_.contains(name); }
   // Number of axes, where known: declared by the file or following from the operators.
   std::optional<std::int64_t> rank(ValueId id) const;

@@ -11,8 +11,7 @@
 #include "assay/model/onnx/upgrades/upgrade.h"
 #include "assay/support/text/text.h"
 
-namespace assay {
-namespace onnx_format {
+namespace assay::onnx_format {
 namespace {
 
 constexpr int deepest_calls = 32;
@@ -402,7 +401,9 @@ Attribute Reader::read_attribute(const onnx::AttributeProto& proto, const Node& 
   fail(Fault::unsupported, "{} is of a kind that cannot be read (a graph, several tensors, a type)", what);
 }
 
-}  // namespace onnx_format
+}  // namespace assay::onnx_format
+
+namespace assay::inline model {
 
 Graph read_onnx(std::string_view bytes, const std::filesystem::path& folder, std::string name) {
   try {
@@ -418,4 +419,4 @@ Graph read_onnx(std::string_view bytes, const std::filesystem::path& folder, std
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

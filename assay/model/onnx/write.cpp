@@ -18,8 +18,7 @@
 #include "assay/model/onnx/write.h"
 #include "assay/support/files/file.h"
 
-namespace assay {
-namespace onnx_format {
+namespace assay::onnx_format {
 namespace {
 
 namespace fs = std::filesystem;
@@ -114,7 +113,7 @@ class Writer {
     // Bodies need no shapes, and their bytes are part of the graph's hash.
     const auto shapes = is_body_ ? std::vector<std::optional<Shape>>() : known_shapes(graph_);
     for (const ValueId id : graph_.outputs()) {
-      const auto i = static_cast<std::size_t>(id);
+      const auto i = index_of(id);
       const Value& value = graph_.value(id);
       std::optional<Shape> known = is_body_ ? std::nullopt : shapes[i];
       // If an axis has no elements, others may be longer than a declaration can say.
@@ -252,7 +251,9 @@ onnx::ModelProto body_model(const Graph& graph) {
   return Writer(graph, {}, std::numeric_limits<std::uint64_t>::max(), true).model();
 }
 
-}  // namespace onnx_format
+}  // namespace assay::onnx_format
+
+namespace assay::inline model {
 
 void write_onnx(const Graph& graph, const std::filesystem::path& path, std::uint64_t largest_embedded) {
   std::filesystem::path data = path;
@@ -269,4 +270,4 @@ void write_onnx(const Graph& graph, const std::filesystem::path& path, std::uint
   });
 }
 
-}  // namespace assay
+}  // namespace assay::inline model

@@ -16,8 +16,8 @@ bool depends_on(const Graph& graph, ValueId value, ValueId on) {
     const ValueId id = pending.back();
     pending.pop_back();
     if (id == on) return true;
-    if (id == no_value || seen[static_cast<std::size_t>(id)]) continue;
-    seen[static_cast<std::size_t>(id)] = true;
+    if (id == no_value || seen[index_of(id)]) continue;
+    seen[index_of(id)] = true;
     if (const int n = graph.producer(id); n >= 0)
       for (const ValueId input : graph.node(n).inputs) pending.push_back(input);
   }

@@ -43,7 +43,7 @@ class Comparison {
   }
 
  private:
-  ValueId& origin(ValueId id) { return origin_[static_cast<std::size_t>(id)]; }
+  ValueId& origin(ValueId id) { return origin_[index_of(id)]; }
   const Node& node(std::size_t n) const { return mutant_.nodes()[n]; }
 
   // Whether an input gives what the original's input gives.
@@ -81,12 +81,12 @@ class Comparison {
   // Nodes that lead only to other outputs do not change the decision.
   void forget_other_outputs() {
     std::vector<bool> leads(mutant_.values().size());
-    leads[static_cast<std::size_t>(decision_)] = true;
+    leads[index_of(decision_)] = true;
     for (std::size_t n = dirty_.size(); n-- > 0;) {
       const bool needed = std::ranges::any_of(
-          node(n).outputs, [&](ValueId id) { return id != no_value && leads[static_cast<std::size_t>(id)]; });
+          node(n).outputs, [&](ValueId id) { return id != no_value && leads[index_of(id)]; });
       for (const ValueId id : node(n).inputs) {
-        if (needed && id != no_value) leads[static_cast<std::size_t>(id)] = true;
+        if (needed && id != no_value) leads[index_of(id)] = true;
       }
       dirty_[n] = dirty_[n] && needed;
       edited_[n] = edited_[n] && needed;

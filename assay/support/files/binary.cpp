@@ -12,7 +12,7 @@
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 using Json = nlohmann::json;
@@ -88,4 +88,4 @@ Json read_binary(const std::filesystem::path& path) {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 template <typename T>
 nlohmann::json to_binary(const std::vector<T>& values) {
@@ -53,4 +53,4 @@ void write_binary(const nlohmann::json& json, const std::filesystem::path& path)
 // Throws Error{io}, or Error{data} when the file is cut off, damaged, or nested deeper than such files are.
 nlohmann::json read_binary(const std::filesystem::path& path);
 
-}  // namespace assay
+}  // namespace assay::inline support

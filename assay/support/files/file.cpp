@@ -24,7 +24,7 @@
 #include "assay/support/files/input_file.h"
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace fs = std::filesystem;
 namespace {
 
@@ -330,4 +330,4 @@ void require_room(const fs::path& path, std::uint64_t bytes) {
 
 TemporaryFile make_temporary(const fs::path& path) { return temporary_beside(path, path); }
 
-}  // namespace assay
+}  // namespace assay::inline support

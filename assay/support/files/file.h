@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 // The bytes of a regular file. Throws Error{io} when it cannot be read, Error{resources} when larger than
 // `limit` or than the limit on memory. What may come from a pipe is for read_stream() (input_file.h).
@@ -51,4 +51,4 @@ struct TemporaryFile {
 // Throws Error{io}.
 TemporaryFile make_temporary(const std::filesystem::path& path);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -14,7 +14,7 @@
 #include <assay/progress.h>
 #include "assay/support/files/file.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace fs = std::filesystem;
 namespace {
 
@@ -64,4 +64,4 @@ bool FileLock::take(Taken taken) {
   return false;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

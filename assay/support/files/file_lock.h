@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-namespace assay {
+namespace assay::inline support {
 
 // Keeps other runs away from a file that is read, changed and written back: taken before it is read, given
 // back after it is written. Another file next to it, NAME.lock, is locked, since the file itself gets
@@ -25,4 +25,4 @@ class FileLock {
   int descriptor_ = -1;
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace assay {
+namespace assay::inline support {
 
 std::string other_format(const nlohmann::json& found, int known) {
   if (found == known) return "";
@@ -14,4 +14,4 @@ std::string other_format(const nlohmann::json& found, int known) {
       newer ? "use a newer Assay, or make it anew" : "make it anew, or use the Assay that wrote it");
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

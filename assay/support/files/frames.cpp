@@ -7,7 +7,7 @@
 
 #include "assay/support/files/hash.h"
 
-namespace assay {
+namespace assay::inline support {
 
 void put_text(std::string& to, std::string_view text) {
   const std::uint64_t size = text.size();
@@ -51,4 +51,4 @@ bool write_at(int file, std::size_t place, std::string_view bytes) {
   return true;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

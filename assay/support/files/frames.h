@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 // Appends a text with its length in front.
 void put_text(std::string& to, std::string_view text);
@@ -25,4 +25,4 @@ constexpr std::size_t frame_overhead = sizeof(std::uint64_t) + 16;
 // Whether all of `bytes` could be written at `place`; errno says why not.
 bool write_at(int file, std::size_t place, std::string_view bytes);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace assay {
+namespace assay::inline support {
 
 struct Hasher::State {
   XXH3_state_t* xxh = XXH3_createState();
@@ -46,4 +46,4 @@ std::string hash_bytes(std::string_view bytes) {
   return {reinterpret_cast<const char*>(hash.data()), sizeof(hash)};
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

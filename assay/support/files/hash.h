@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 class Hasher {
  public:
@@ -38,4 +38,4 @@ Hash128 hash_128(const void* data, std::size_t size);
 // The same hash as its 16 bytes: a checksum in files.
 std::string hash_bytes(std::string_view bytes);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -15,7 +15,7 @@
 #include <assay/progress.h>
 #include "assay/support/memory.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 namespace fs = std::filesystem;
@@ -179,4 +179,4 @@ std::vector<fs::path> files_in(const fs::path& folder, bool deep) {
   return files;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 // Pipes and terminals can be read once; devices without an end are refused in any case.
 enum class Streams { refused, taken };
@@ -41,4 +41,4 @@ void read_part(const std::filesystem::path& path, std::uint64_t offset, void* ou
 // be read.
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder, bool deep);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -15,7 +15,7 @@
 #include "assay/support/files/frames.h"
 #include "assay/support/files/input_file.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace fs = std::filesystem;
 namespace {
 
@@ -214,4 +214,4 @@ void Journal::remove(const fs::path& path) {
     fail(Fault::io, "{}: cannot be removed: {}", path.string(), code.message());
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

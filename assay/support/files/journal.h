@@ -27,7 +27,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 class JournalKey {
  public:
@@ -104,4 +104,4 @@ class Journal {
   std::vector<Entry> found_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -9,7 +9,7 @@
 #include <assay/error.h>
 #include <assay/progress.h>
 
-namespace assay {
+namespace assay::inline support {
 
 // The states in the files, each as State::read(), merged by State::merge(). `skip`: files that cannot be read
 // are left out, and `left_out` says which and why. Throws Error{mismatch} naming the file that does not fit
@@ -38,4 +38,4 @@ State merged_files(const std::vector<std::string>& files, bool skip, std::vector
   return std::move(*all);
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

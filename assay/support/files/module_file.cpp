@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,4 +31,4 @@ fs::path module_file(const std::string& name) {
   return {};
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <string>
 
-namespace assay {
+namespace assay::inline support {
 
 // Where the module is: next to the program or to the library with this code, as in a build folder, or where
 // it is installed. Empty where it is not.
 std::filesystem::path module_file(const std::string& name);
 
-}  // namespace assay
+}  // namespace assay::inline support

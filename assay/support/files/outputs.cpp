@@ -14,7 +14,7 @@
 #include "assay/support/files/input_file.h"
 #include "assay/support/files/journal.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 namespace fs = std::filesystem;
@@ -256,4 +256,4 @@ void check_replaced(const fs::path& path, std::string_view what, const std::func
          About{"have it replaced", "replace it with {force}"});
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 struct Output {
   enum class Kind { file, folder, journal };
@@ -44,4 +44,4 @@ void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPa
 void check_replaced(const std::filesystem::path& path, std::string_view what,
                     const std::function<bool()>& belongs);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include "assay/support/files/input_file.h"
 
-namespace assay {
+namespace assay::inline support {
 
 void refuse_pointer(const std::filesystem::path& path, std::string_view what) {
   constexpr std::string_view mark = "version https://git-lfs.github.com/spec/";
@@ -15,4 +15,4 @@ void refuse_pointer(const std::filesystem::path& path, std::string_view what) {
     fail(Fault::io, "{}: is a pointer of Git LFS, not the file; fetch it with `git lfs pull`", what);
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -9,7 +9,7 @@
 
 #include "assay/support/files/input_file.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 constexpr std::size_t block_size = 64;
@@ -97,4 +97,4 @@ std::string sha256_of_file(const std::filesystem::path& path) {
   return sum.hex();
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 // 64 lower-case hexadecimal digits.
 std::string sha256_hex(std::string_view bytes);
 // Of a file, read in parts. Throws Error{io}.
 std::string sha256_of_file(const std::filesystem::path& path);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -8,7 +8,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline support {
 
 namespace fs = std::filesystem;
 
@@ -26,4 +26,4 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, code);
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace assay {
+namespace assay::inline support {
 
 // A new folder that no one else can have prepared, gone when this is, unless it is kept.
 class TemporaryFolder {
@@ -22,4 +22,4 @@ class TemporaryFolder {
   bool kept_ = false;
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include "assay/support/files/input_file.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 // The parser goes down into a name as deep as it has parts.
@@ -73,4 +73,4 @@ std::vector<std::string> texts_of(const std::filesystem::path& file, const toml:
   return texts;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 // "assay.toml:3".
 std::string place_in(const std::filesystem::path& file, const toml::node& node);
@@ -30,4 +30,4 @@ bool has_configuration(const std::filesystem::path& pyproject);
 std::string text_of(const std::filesystem::path& file, const toml::node& node);
 std::vector<std::string> texts_of(const std::filesystem::path& file, const toml::node& node);
 
-}  // namespace assay
+}  // namespace assay::inline support

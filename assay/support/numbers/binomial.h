@@ -6,7 +6,7 @@
 
 #include "assay/support/numbers/distributions.h"
 
-namespace assay {
+namespace assay::inline support {
 
 // The probability with which at most `hits` of `trials` have a probability of `miss`.
 inline double binomial_upper_end(double hits, double trials, double miss) {
@@ -28,4 +28,4 @@ inline Interval clopper_pearson(std::size_t hits, std::size_t trials, double mis
           hits == trials ? 1 : binomial_upper_end(k, n, miss)};
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace assay {
+namespace assay::inline support {
 
 std::vector<double> benjamini_hochberg(std::span<const double> p) {
   std::vector<std::size_t> order;
@@ -22,4 +22,4 @@ std::vector<double> benjamini_hochberg(std::span<const double> p) {
   return q;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 // Lower regularised incomplete gamma function by its series, for x < a + 1.
@@ -162,4 +162,4 @@ double fisher_exact(double a, double m, double b, double n) {
   return std::min(1.0, p);
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 struct Interval {
   double low = 0, high = 0;
@@ -39,4 +39,4 @@ double f_critical(double p, double numerator, double denominator);
 // P(X >= x) for X of the chi-squared distribution.
 double chi_squared_tail(double x, double degrees);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::inline support {
 
 std::optional<ExactCount> ExactCount::parse(std::string_view digits) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -103,4 +103,4 @@ double ExactCount::to_double() const {
   return value;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

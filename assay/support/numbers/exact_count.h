@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 class ExactCount {
  public:
@@ -39,4 +39,4 @@ class ExactCount {
   std::vector<std::uint32_t> digits_;  // least significant first
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -5,7 +5,7 @@
 
 #include "assay/support/numbers/vectorised.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 constexpr std::size_t chains = 32;
@@ -64,4 +64,4 @@ double simd_squares(std::span<const float> numbers, double about) {
 
 Extremes extremes(std::span<const float> numbers) { return extremes_of_all(numbers.data(), numbers.size()); }
 
-}  // namespace assay
+}  // namespace assay::inline support

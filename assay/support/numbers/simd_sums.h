@@ -5,7 +5,7 @@
 
 #include <span>
 
-namespace assay {
+namespace assay::inline support {
 
 // In float64: each of 32 sums over every 32nd number, then these.
 double simd_sum(std::span<const float> numbers);
@@ -19,4 +19,4 @@ struct Extremes {
 };
 Extremes extremes(std::span<const float> numbers);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -14,7 +14,7 @@
 #include "assay/support/text/parse.h"
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 constexpr const char* module_name = "libassay_mpi.so";
@@ -61,4 +61,4 @@ int threads_of_rank(const Ranks& ranks) {
   return static_cast<int>(std::max<std::size_t>(1, cores / ranks.on_this_machine()));
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -6,7 +6,7 @@
 
 #include "assay/support/ranks/ranks.h"
 
-namespace assay {
+namespace assay::inline support {
 
 // The ranks that an MPI launcher started; null where none did, or only one process. Loads the MPI module.
 // Throws Error{unsupported} where that is missing, Error{usage} where MPI does not see the processes that
@@ -17,4 +17,4 @@ std::unique_ptr<Ranks> launched_ranks();
 // that this process may use.
 int threads_of_rank(const Ranks& ranks);
 
-}  // namespace assay
+}  // namespace assay::inline support

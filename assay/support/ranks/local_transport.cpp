@@ -2,7 +2,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 class LocalTransport final : public Transport {
@@ -52,4 +52,4 @@ std::unique_ptr<Transport> make_local_transport(std::shared_ptr<LocalNetwork> ne
   return std::make_unique<LocalTransport>(std::move(network), rank);
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -9,7 +9,7 @@
 
 #include "assay/support/ranks/transport.h"
 
-namespace assay {
+namespace assay::inline support {
 
 // The messages between them.
 class LocalNetwork {
@@ -33,4 +33,4 @@ class LocalNetwork {
 // One rank's end of it. abort() throws Error{internal} into the calling rank.
 std::unique_ptr<Transport> make_local_transport(std::shared_ptr<LocalNetwork> network, std::size_t rank);
 
-}  // namespace assay
+}  // namespace assay::inline support

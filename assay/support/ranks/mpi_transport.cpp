@@ -17,7 +17,7 @@
 
 #include "assay/support/ranks/transport.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 constexpr int tag = 1;
@@ -159,7 +159,7 @@ class MpiTransport final : public Transport {
 };
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::inline support
 
 extern "C" __attribute__((visibility("default"))) assay::Transport* assay_transport() {
   int provided = 0;

@@ -11,7 +11,7 @@
 #include <assay/progress.h>
 #include "assay/support/files/frames.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -364,4 +364,4 @@ void SharedLoop::finish() {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

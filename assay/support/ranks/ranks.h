@@ -26,7 +26,7 @@
 #include <assay/error.h>
 #include "assay/support/ranks/transport.h"
 
-namespace assay {
+namespace assay::inline support {
 
 // Thrown on all ranks but the first when there is nothing left to do for them. No error, so no
 // std::exception.
@@ -157,4 +157,4 @@ class SharedLoop {
   std::size_t taken_ = 0, next_ = 0;  // next_: where there is one rank only
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

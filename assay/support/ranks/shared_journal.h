@@ -14,7 +14,7 @@
 #include "assay/support/files/journal.h"
 #include "assay/support/ranks/ranks.h"
 
-namespace assay {
+namespace assay::inline support {
 
 class SharedJournal {
  public:
@@ -50,4 +50,4 @@ class SharedJournal {
   std::vector<Journal::Entry> found_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -6,7 +6,7 @@
 #include "assay/support/ranks/ranks.h"
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::inline support {
 
 void do_together(std::size_t count, std::size_t threads, const std::function<std::string(std::size_t)>& work,
                  const std::function<void(std::size_t, std::string_view)>& take) {
@@ -41,4 +41,4 @@ void do_together(std::size_t count, std::size_t threads, const std::function<std
     take(std::stoul(std::string(*piece)), take_text(rest).value_or(""));
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

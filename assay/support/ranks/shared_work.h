@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 // Calls work(piece) for every piece in [0, count), each once, on whichever rank and, of at most `threads`
 // there, thread is free; and on every rank take(piece, what work gave) for all pieces, one at a time: on the
@@ -17,4 +17,4 @@ void do_together(std::size_t count, std::size_t threads,
                  const std::function<std::string(std::size_t piece)>& work,
                  const std::function<void(std::size_t piece, std::string_view bytes)>& take);
 
-}  // namespace assay
+}  // namespace assay::inline support

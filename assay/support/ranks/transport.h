@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 class Transport {
  public:
@@ -35,4 +35,4 @@ class Transport {
 // here.
 using MakeTransport = Transport* (*)();
 
-}  // namespace assay
+}  // namespace assay::inline support

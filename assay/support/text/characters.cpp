@@ -2,7 +2,7 @@
 
 #include "assay/support/text/visible.h"
 
-namespace assay {
+namespace assay::inline support {
 
 char32_t character_code(std::string_view character) {
   const auto byte = [&](std::size_t i) {
@@ -34,4 +34,4 @@ std::string character_of(char32_t code) {
   return bytes;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

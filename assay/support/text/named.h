@@ -13,7 +13,7 @@
 #include <assay/error.h>
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline support {
 
 inline bool is_named(const std::string& text) { return text.starts_with('@'); }
 
@@ -54,4 +54,4 @@ class NamedObjects {
   std::map<std::string, T> objects_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::inline support {
 
 int nesting_of_json(std::string_view text) {
   int depth = 0, most = 0;
@@ -18,4 +18,4 @@ int nesting_of_json(std::string_view text) {
   return most;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 // What reads and writes JSON calls itself at each level, so that deeper texts would end the program.
 inline constexpr int most_nested = 200;
@@ -11,4 +11,4 @@ inline constexpr int most_nested = 200;
 // of json::parse() would take quadratic time.
 int nesting_of_json(std::string_view text);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -7,7 +7,7 @@
 #include "assay/support/numbers/vectorised.h"
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 constexpr std::size_t width = Panels::width, height = 4;  // of the tile that stays in registers
@@ -118,4 +118,4 @@ bool factorise(std::vector<double>& matrix, std::size_t n, std::size_t threads) 
   return true;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 // Rows of a matrix rearranged for products: `width` rows side by side, zeros where there are none.
 class Panels {
@@ -37,4 +37,4 @@ void add_own_products(const Panels& rows, double factor, double* c, std::size_t 
 // returns false, leaving rubbish, when the matrix is singular to working precision. O(n^3 / 3).
 bool factorise(std::vector<double>& matrix, std::size_t n, std::size_t threads);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -6,7 +6,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 // How a scheduler numbers the tasks of one job: the task's number, the first number, the step from one to the
@@ -174,4 +174,4 @@ std::vector<std::filesystem::path> paths_in(const std::string& text) {
   return paths;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

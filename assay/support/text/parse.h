@@ -16,7 +16,7 @@
 
 #include <assay/message.h>
 
-namespace assay {
+namespace assay::inline support {
 
 // "a,b" with "," -> a, b. Every character of `separators` separates; an empty text is one empty part.
 std::vector<std::string> parts_of(std::string_view text, std::string_view separators);
@@ -74,4 +74,4 @@ std::vector<std::filesystem::path> paths_beside(const std::filesystem::path& pat
 // array in a file (FILE:ARRAY), of files joined by +, the words of a command, and what lies next to each.
 std::vector<std::filesystem::path> paths_in(const std::string& text);
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 
-namespace assay {
+namespace assay::inline support {
 
 std::string shell_word(std::string_view text) {
   const auto plain = [](char c) {
@@ -39,4 +39,4 @@ std::vector<std::string> shell_words(std::string_view text) {
   return words;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

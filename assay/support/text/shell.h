@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 // One word of a POSIX shell that means exactly `text`: as it is where nothing in it is special, else in
 // single quotes.
@@ -16,4 +16,4 @@ std::string shell_word(std::string_view text);
 // a quotation that does not end.
 std::vector<std::string> shell_words(std::string_view text);
 
-}  // namespace assay
+}  // namespace assay::inline support

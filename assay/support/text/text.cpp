@@ -10,7 +10,7 @@
 
 #include "assay/support/text/base64.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -93,4 +93,4 @@ std::optional<std::string> bytes_of_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

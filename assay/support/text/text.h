@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 // The candidate with the least edit distance to `word`, or empty when none is near (more than half of the
 // letters differ). O(candidates * length^2).
@@ -21,4 +21,4 @@ std::string base64(std::string_view bytes);
 // "a, b, c".
 std::string joined(const std::vector<std::string>& items, std::string_view separator = ", ");
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include "assay/support/text/parse.h"
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 constexpr std::size_t most_units = std::size_t{1} << 24;
@@ -48,4 +48,4 @@ std::string unit_numbers_text(const std::vector<std::size_t>& numbers) {
   return text;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

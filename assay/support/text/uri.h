@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 // A path as RFC 3986 has it: characters other than letters, digits and -._~/ are percent-encoded.
 inline std::string encoded_path(const std::string& path) {
@@ -18,4 +18,4 @@ inline std::string encoded_path(const std::string& path) {
   return encoded;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

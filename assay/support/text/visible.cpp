@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-namespace assay {
+namespace assay::inline support {
 namespace {
 
 bool is_control_character(std::string_view c) {
@@ -77,4 +77,4 @@ std::string csv_field(std::string_view bytes) {
   return quoted + '"';
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::inline support {
 
 // Valid UTF-8 in which nothing acts on a terminal or on how text around it is read: control characters, line
 // ends and changes of direction are shown as \x1b or \u202e, but for those in `kept`.
@@ -39,4 +39,4 @@ std::string for_each_character(std::string_view bytes, Write write) {
   return result;
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -19,7 +19,7 @@
 #include <assay/error.h>
 #include <assay/extend/spec.h>
 
-namespace assay {
+namespace assay::inline support {
 
 // How messages speak of the members of a catalogue.
 struct CatalogueWords {
@@ -118,4 +118,4 @@ std::vector<Choice<Object>> choices_of(const std::vector<Spec>& specs) {
   return {specs.begin(), specs.end()};
 }
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -17,7 +17,7 @@
 #include <assay/dataset.h>
 #include <assay/extend/catalogue.h>
 
-namespace assay {
+namespace assay::inline data {
 
 // Python's slice: [start:stop:step], negative positions count from the end, step positive.
 struct Slice {
@@ -84,4 +84,4 @@ struct FormatInfo {
 // format=NAME where another recognises its files as well.
 Catalogue<FormatInfo>& data_formats();
 
-}  // namespace assay
+}  // namespace assay::inline data

@@ -15,10 +15,13 @@
 #include <assay/extend/mutation_subject.h>
 #include <assay/model.h>
 
-namespace assay {
+namespace assay::inline model {
 class GraphBuilder;
+}  // namespace assay::inline model
+
+namespace assay::inline support {
 class Hasher;
-}  // namespace assay
+}  // namespace assay::inline support
 
 namespace assay::mutation {
 

@@ -91,7 +91,7 @@ class Subject {
   // Layers with weights or products that cannot be mutated, and why.
   std::span<const LeftOut> left_out() const { return left_out_; }
   // Shape of a value for a batch of one record; empty if unknown.
-  const Shape& shape(ValueId id) const { return shapes_.at(static_cast<std::size_t>(id)); }
+  const Shape& shape(ValueId id) const { return shapes_.at(index_of(id)); }
 
  private:
   Graph graph_;

@@ -10,7 +10,7 @@
 
 #include <assay/graph.h>
 
-namespace assay {
+namespace assay::inline model {
 
 enum class OperatorKind {
   activation,     // functions between layers, element by element
@@ -97,4 +97,4 @@ bool is_sigmoid(std::string_view op);      // gives a probability for each eleme
 // Bounds of the results of an activation function; infinite for other nodes. Bounds are tight.
 ValueRange range_of(const Graph& graph, const Node& node);
 
-}  // namespace assay
+}  // namespace assay::inline model

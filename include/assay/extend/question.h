@@ -21,7 +21,7 @@
 #include <assay/progress.h>
 #include <assay/report.h>
 
-namespace assay {
+namespace assay::frame {
 
 // One flag of a command as --help shows it.
 struct QuestionFlag {
@@ -75,4 +75,4 @@ void set_program(const std::filesystem::path& file);
 // Version of Assay (first), and of the libraries that results rest on.
 std::vector<std::pair<std::string, std::string>> component_versions();
 
-}  // namespace assay
+}  // namespace assay::frame

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 // xoshiro256** (Blackman and Vigna 2021), seeded through splitmix64.
 class Rng {
@@ -48,4 +48,4 @@ class Rng {
   bool spare_ready_ = false;
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::inline support {
 
 struct Spec {
   std::string name;
@@ -51,4 +51,4 @@ class SpecOptions {
   std::map<std::string, std::string> values_;
 };
 
-}  // namespace assay
+}  // namespace assay::inline support

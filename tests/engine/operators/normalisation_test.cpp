@@ -69,8 +69,8 @@ TEST(BatchNormalization, UsesAndReportsTheBatchStatisticsInTraining) {
                             at_index(bias, {i[1]});
                    })));
   ASSERT_EQ(updates.size(), 2u);
-  EXPECT_TRUE(same(updates[3], new_mean));
-  EXPECT_TRUE(same(updates[4], new_variance));
+  EXPECT_TRUE(same(updates[ValueId{3}], new_mean));
+  EXPECT_TRUE(same(updates[ValueId{4}], new_variance));
 
   // A node that declares training mode gives the same, and the statistics as outputs, but reports nothing.
   const auto declared =

@@ -8,7 +8,7 @@
 #include "assay/model/keras/arrays.h"
 #include "assay/model/keras/layers/layers.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 using Attributes = std::map<std::string, Attribute>;
@@ -298,7 +298,9 @@ KerasTensor activate(LayerBuilder& layer, const KerasTensor& x, const std::strin
   return apply(write, function);
 }
 
-namespace keras {
+}  // namespace assay::inline model
+
+namespace assay::keras {
 
 KerasTensors activation(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   if (!layer.config().has("activation")) layer.invalid("names no activation");
@@ -335,5 +337,4 @@ KerasTensors parametric_relu(LayerBuilder& layer, std::span<const KerasTensor> i
   return {x.with(layer.add("PRelu", "", {x.value, layer.constant("alpha", std::move(alpha))}, {}, ""))};
 }
 
-}  // namespace keras
-}  // namespace assay
+}  // namespace assay::keras

@@ -6,7 +6,7 @@
 #include <assay/error.h>
 #include "assay/support/text/text.h"
 
-namespace assay {
+namespace assay::inline model {
 namespace {
 
 struct LayerKind {
@@ -236,12 +236,13 @@ MaskPassage mask_passage(const std::string& class_name) {
   return unsure;
 }
 
-namespace keras {
+}  // namespace assay::inline model
+
+namespace assay::keras {
 
 std::size_t spatial_rank(const std::string& class_name) {
   const auto at = class_name.find_last_of("123");
   return at == std::string::npos ? 0 : static_cast<std::size_t>(class_name[at] - '0');
 }
 
-}  // namespace keras
-}  // namespace assay
+}  // namespace assay::keras

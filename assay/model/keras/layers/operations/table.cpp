@@ -167,10 +167,10 @@ KerasTensors operation(LayerBuilder& layer, std::span<const KerasTensor> inputs)
 
 }  // namespace assay::keras
 
-namespace assay {
+namespace assay::inline model {
 
 bool is_keras_operation(const std::string& class_name) {
   return !is_keras_layer(class_name) && keras::operations::find(keras_snake_case(class_name)) != nullptr;
 }
 
-}  // namespace assay
+}  // namespace assay::inline model
