@@ -25,6 +25,7 @@ namespace assay::attack {
   X(brightness)          \
   X(contrast)            \
   X(blur)                \
+  X(fog)                 \
   X(rotation)            \
   X(translation)         \
   X(scale)               \

@@ -5,9 +5,11 @@
 #include <limits>
 #include <mutex>
 
+#include <assay/array_math.h>
 #include <assay/error.h>
 #include "assay/bounds/interval_graph.h"
 #include "assay/bounds/linear_bounds.h"
+#include "assay/support/numbers/vectorised.h"
 #include "assay/support/thread_pool.h"
 
 namespace assay::bounds {
@@ -18,13 +20,25 @@ SessionOptions for_intervals(const SessionOptions& options) {
   return {.threads = options.threads, .memory_limit = options.memory_limit, .engine = options.engine};
 }
 
-// Middle and radius in float32 that hold an interval.
-std::pair<float, float> around(double low, double high) {
-  const auto middle = static_cast<float>(0.5 * low + 0.5 * high);
-  const auto radius = static_cast<float>(std::max(high - middle, middle - low));
-  const bool point = low == high && static_cast<double>(middle) == low;
-  // At least the next number.
-  return {middle, point ? 0 : radius + (radius * 0x1p-22F + std::numeric_limits<float>::denorm_min())};
+// Middles and radii in float32 that hold intervals; radii are at least the next number, and 0 of points. What
+// is added is no denormal number, with which processors take long.
+// Returns whether all are intervals of finite numbers.
+ASSAY_VECTORISED bool hold(const double* __restrict low, const double* __restrict high, std::size_t count,
+                           float* __restrict middles, float* __restrict radii) {
+  constexpr auto least = static_cast<float>(underflow);
+  constexpr double most = std::numeric_limits<double>::max();
+  int bad = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    bad |= static_cast<int>(!(low[i] <= high[i])) | static_cast<int>(!(low[i] >= -most)) |
+           static_cast<int>(!(high[i] <= most));
+    const auto middle = static_cast<float>(0.5 * low[i] + 0.5 * high[i]);
+    const double above = high[i] - static_cast<double>(middle), below = static_cast<double>(middle) - low[i],
+                 width = above > below ? above : below;
+    const auto radius = static_cast<float>(width);
+    middles[i] = middle;
+    radii[i] = width > 0 ? radius + (radius * 0x1p-22F + least) : 0;
+  }
+  return bad == 0;
 }
 
 double sum_of(const Box& box, const Terms& terms) {
@@ -65,41 +79,35 @@ struct BoundedNetwork::State {
     return *linear;
   }
 
-  void require(const Box& box) const {
+  void hold_box(const Box& box, float* middles, float* radii) const {
     const std::size_t size = network.size(network.input);
     if (box.low.size() != size || box.high.size() != size)
       fail(Fault::usage, "a box of {} intervals does not fit '{}', which takes {} numbers a record",
            box.low.size(), network.graph.name(), size);
+    if (hold(box.low.data(), box.high.data(), size, middles, radii)) return;
     for (std::size_t i = 0; i < size; ++i)
       if (!(box.low[i] <= box.high[i]) || !std::isfinite(box.low[i]) || !std::isfinite(box.high[i]))
         fail(Fault::usage, "a box has no numbers between {} and {} for input {}", box.low[i], box.high[i], i);
   }
 
   // The intervals of these values, box by box.
-  std::vector<Intervals> of(std::span<const Box> boxes, const std::vector<ValueId>& values) const {
+  std::vector<Intervals> of(std::span<const Case> cases, const std::vector<ValueId>& values) const {
     Shape shape = network.shape(network.input);
-    shape[0] = std::ssize(boxes);
-    std::vector<float> middles, radii;
-    middles.reserve(boxes.size() * network.size(network.input));
-    radii.reserve(middles.capacity());
-    for (const Box& box : boxes) {
-      require(box);
-      for (std::size_t i = 0; i < box.low.size(); ++i) {
-        const auto [middle, radius] = around(box.low[i], box.high[i]);
-        middles.push_back(middle);
-        radii.push_back(radius);
-      }
-    }
+    shape[0] = std::ssize(cases);
+    Array middles = array::empty(shape), radii = array::empty(shape);
+    const std::size_t size = network.size(network.input);
+    for (std::size_t c = 0; c < cases.size(); ++c)
+      hold_box(cases[c].box, middles.elements<float>() + c * size, radii.elements<float>() + c * size);
     Tensors given;
-    given.emplace(engine.graph().inputs()[0], Array::of<float>(shape, middles));
-    given.emplace(engine.graph().inputs()[1], Array::of<float>(shape, radii));
+    given.emplace(engine.graph().inputs()[0], middles);
+    given.emplace(engine.graph().inputs()[1], radii);
     std::vector<ValueId> wanted;
     for (const ValueId id : values)
       for (const ValueId part : {intervals.bounds.at(id).middle, intervals.bounds.at(id).radius})
         if (!given.contains(part)) wanted.push_back(part);
     Tensors found = engine.run(given, wanted);
     found.merge(given);
-    std::vector<Intervals> all(boxes.size());
+    std::vector<Intervals> all(cases.size());
     for (const ValueId id : values) split(found, id, all);
     return all;
   }
@@ -183,9 +191,7 @@ std::vector<std::vector<double>> BoundedNetwork::least_excess(std::span<const Ca
   for (std::size_t first = 0; first < cases.size(); first += state.batch) {
     const std::size_t count = std::min(state.batch, cases.size() - first);
     const std::span<const Case> some = cases.subspan(first, count);
-    std::vector<Box> boxes;
-    for (const Case& one : some) boxes.push_back(one.box);
-    std::vector<Intervals> found = state.of(boxes, values);
+    std::vector<Intervals> found = state.of(some, values);
     for (std::size_t c = 0; c < count; ++c) result[first + c] = state.by_intervals(found[c], some[c]);
     if (method == Method::interval) continue;
     const LinearBounds& lines = state.lines();

@@ -15,6 +15,7 @@
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/attack/preparation.h"
 #include "assay/engine/elements.h"
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay::bounds {
 namespace {
@@ -33,6 +34,23 @@ std::vector<Constraint> other_decisions(std::size_t outputs, std::int64_t label,
   return all;
 }
 
+ASSAY_VECTORISED void move(const float* __restrict units, std::size_t count, double by,
+                           float* __restrict moved) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const double at = static_cast<double>(units[i]) + by;
+    moved[i] = static_cast<float>(at < 0 ? 0 : at > 1 ? 1 : at);
+  }
+}
+// By what float32 can take away.
+template <typename Number>
+ASSAY_VECTORISED void widen(const Number* __restrict numbers, const double* __restrict span,
+                            std::size_t count, double share, double* __restrict wider) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto number = static_cast<double>(numbers[i]);
+    wider[i] = number + share * (std::abs(number) + span[i]);
+  }
+}
+
 // The numbers that a network may be given within a radius, and a little more, since attacks compute them in
 // float32.
 class Balls {
@@ -41,36 +59,33 @@ class Balls {
       : network_(network), problem_(problem) {}
 
   std::vector<Box> around(const std::vector<std::int64_t>& rows, const std::vector<double>& radii) const {
-    std::vector<std::vector<double>> low = ends(rows, radii, -1), high = ends(rows, radii, 1);
-    std::vector<Box> boxes;
-    for (std::size_t r = 0; r < rows.size(); ++r) boxes.push_back({std::move(low[r]), std::move(high[r])});
+    const Array units = problem_.inputs.index_select(0, array::tensor(rows)).to(DType::float32).contiguous();
+    std::vector<Box> boxes(rows.size());
+    add_ends(units, radii, -1, &Box::low, boxes);
+    add_ends(units, radii, 1, &Box::high, boxes);
     return boxes;
   }
 
  private:
-  std::vector<std::vector<double>> ends(const std::vector<std::int64_t>& rows,
-                                        const std::vector<double>& radii, double sign) const {
-    const Array units =
-        problem_.inputs.index_select(0, array::tensor(rows)).to(DType::float32).contiguous().clone();
-    const std::size_t size = static_cast<std::size_t>(units.count()) / rows.size();
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      for (float& unit : std::span(units.elements<float>() + r * size, size))
-        unit = static_cast<float>(std::clamp(static_cast<double>(unit) + sign * radii[r], 0.0, 1.0));
-    const Array bounds = network_.first(network_.bind(units)).to(DType::float64).contiguous();
-    const std::size_t taken = static_cast<std::size_t>(bounds.count()) / rows.size();
+  void add_ends(const Array& units, const std::vector<double>& radii, double sign,
+                std::vector<double> Box::*end, std::vector<Box>& boxes) const {
+    Array moved = array::empty(units.shape());
+    const std::size_t size = static_cast<std::size_t>(units.count()) / boxes.size();
+    for (std::size_t r = 0; r < boxes.size(); ++r)
+      move(units.as<float>().data() + r * size, size, sign * radii[r], moved.elements<float>() + r * size);
+    const Array bound = network_.first(network_.bind(moved)).contiguous();
+    const Array ends = bound.dtype() == DType::float32 ? bound : bound.to(DType::float64);
+    const std::size_t taken = static_cast<std::size_t>(ends.count()) / boxes.size();
     const std::vector<double> span = spans(taken);
-    std::vector<std::vector<double>> all;
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      all.push_back(widened(bounds.as<double>().subspan(r * taken, taken), span, radii[r] == 0 ? 0 : sign));
-    return all;
-  }
-  // By what float32 can take away.
-  static std::vector<double> widened(std::span<const double> numbers, const std::vector<double>& span,
-                                     double sign) {
-    std::vector<double> moved(numbers.begin(), numbers.end());
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      moved[i] += sign * 0x1p-21 * (std::abs(numbers[i]) + span[i]);
-    return moved;
+    for (std::size_t r = 0; r < boxes.size(); ++r) {
+      std::vector<double>& to = boxes[r].*end;
+      to.resize(taken);
+      const double wider = radii[r] == 0 ? 0 : sign * 0x1p-21;
+      if (ends.dtype() == DType::float32)
+        widen(ends.as<float>().data() + r * taken, span.data(), taken, wider, to.data());
+      else
+        widen(ends.as<double>().data() + r * taken, span.data(), taken, wider, to.data());
+    }
   }
   std::vector<double> spans(std::size_t count) const {
     std::vector<double> all(count, 1);

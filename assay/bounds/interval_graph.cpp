@@ -70,11 +70,9 @@ class Builder {
     return at->second;
   }
   ValueId apply(const char* op, std::vector<ValueId> inputs) { return edit_.add(op, "", std::move(inputs)); }
-  // The node with other operands. Its rounding is that of sums of its products.
+  // The node with other operands.
   ValueId apply(const Node& node, std::vector<ValueId> inputs) {
-    std::map<std::string, Attribute> attributes = node.attributes;
-    if (node.op == "Conv") attributes[direct_sums] = std::int64_t{1};
-    return edit_.add(node.op, "", std::move(inputs), std::move(attributes));
+    return edit_.add(node.op, "", std::move(inputs), node.attributes);
   }
   // What the operand is of middles or radii; constants stay.
   ValueId part(ValueId id, ValueId IntervalValue::*which) {
@@ -94,14 +92,38 @@ class Builder {
 
   // With y = W x + b, |x - m| <= r and errors of at most g (|W| |x| + |b|) in y and in W m + b each, y is
   // within |W| r + 2 g (|W| (|m| + r) + |b|) of what is computed of m. The sum on the right is computed with
-  // an error of the same kind, for which 4 g is enough.
+  // an error of the same kind: products take 1 + g of it, for others 4 g instead of 2 g is enough.
   IntervalValue affine(const Node& node) {
-    const double share = 4 * rounding_of(terms_of(network_, node), node);
+    const double rounding = rounding_of(terms_of(network_, node), node);
     const std::size_t data = graph_.is_constant(node.inputs[0]) ? 1 : 0;
     const ValueId middle = apply(node, parts(node, &IntervalValue::middle));
-    return {middle, radius(node, widened(bounds_.at(node.inputs[data]), share), share)};
+    if (node.op == "Conv") return {middle, radius_of_convolution(node, rounding)};
+    if (node.op == "Gemm") return {middle, radius_of_gemm(node, data, rounding)};
+    if (node.op == "MatMul") return {middle, radius_of_product(node, data, rounding)};
+    return {middle, radius(node, widened(bounds_.at(node.inputs[data]), 4 * rounding), 4 * rounding)};
   }
 
+  // A value that is multiplied with constants which have the factor.
+  struct Scaled {
+    ValueId value = no_value;
+    double factor = 1;
+  };
+  // (1 + g) ((1 + g) r + g (|m| + ...)) of the above, for |x| <= |m| + r. Of ends that are not negative it is
+  // linear: r is half their difference, and |m| + r the upper one. Sixteen units are for the ends' rounding,
+  // that of their middle and of this sum.
+  Scaled widened_for_product(ValueId id, double g) {
+    const auto known = ends_.find(id);
+    if (known == ends_.end() || !known->second.positive) {
+      const IntervalValue at = bounds_.at(id);
+      return {apply("Add", {apply("Mul", {at.radius, number((1 + g) * (1 + g))}),
+                            apply("Mul", {apply("Abs", {at.middle}), number(2 * g * (1 + g))})})};
+    }
+    const Ends& ends = known->second;
+    const double of_high = (1 + g) * (0.5 + 1.5 * g) + 16 * unit, of_low = (1 + g) * (0.5 - 0.5 * g);
+    return {apply("Sub", {ends.high, apply("Mul", {ends.low, number(of_low / of_high)})}), of_high};
+  }
+
+  static Array magnitudes(const Array& array) { return array.to(DType::float32).abs(); }
   ValueId magnitude(ValueId id) { return constant(graph_.constant(id).abs()); }
   // Of constants that are added.
   ValueId slack(const Array& added, double share) {
@@ -109,8 +131,6 @@ class Builder {
   }
 
   ValueId radius(const Node& node, ValueId at, double share) {
-    if (node.op == "Conv") return radius_of_convolution(node, at, share);
-    if (node.op == "Gemm") return radius_of_gemm(node, at, share);
     if (node.op == "BatchNormalization") return radius_of_normalisation(node, at, share);
     std::vector<ValueId> inputs;
     for (const ValueId id : node.inputs)
@@ -122,24 +142,72 @@ class Builder {
     return apply("Add", {sum, number(underflow)});
   }
 
-  ValueId radius_of_convolution(const Node& node, ValueId at, double share) {
-    const bool biased = node.inputs.size() > 2 && node.inputs[2] != no_value;
-    const Array bias =
-        biased ? graph_.constant(node.inputs[2]) : array::zeros({graph_.constant(node.inputs[1]).size(0)});
-    return apply(node, {at, magnitude(node.inputs[1]), slack(bias, share)});
+  ValueId weights_of(ValueId id, double factor) { return constant(magnitudes(graph_.constant(id)) * factor); }
+  // What is lost below the least normal number of an operand, after all weights.
+  double lost(ValueId weights) const {
+    return underflow * (1 + static_cast<double>(magnitudes(graph_.constant(weights)).sum().as<float>()[0]));
+  }
+  ValueId added(const Array& bias, double rounding, ValueId weights) {
+    return constant((magnitudes(bias) * (2 * rounding * (1 + rounding)) + lost(weights)).to(DType::float32));
   }
 
-  ValueId radius_of_gemm(const Node& node, ValueId at, double share) {
+  ValueId radius_of_convolution(const Node& node, double rounding) {
+    const ValueId data = node.inputs[0], weights = node.inputs[1];
+    const bool biased = node.inputs.size() > 2 && node.inputs[2] != no_value;
+    const Array bias =
+        biased ? graph_.constant(node.inputs[2]) : array::zeros({graph_.constant(weights).size(0)});
+    const Scaled at = widened_for_product(data, rounding);
+    const ValueId sum =
+        apply(node, {at.value, weights_of(weights, at.factor), added(bias, rounding, weights)});
+    const auto transforms =
+        transform_rounding(graph_, node, network_.shape(data), network_.shape(node.outputs[0]));
+    return transforms ? apply("Add", {sum, rounding_of_transforms(*transforms, data, at)}) : sum;
+  }
+
+  // Three convolutions may be computed by transforms: the network's, of at most |m| + r, that of middles, and
+  // that of radii.
+  ValueId rounding_of_transforms(const TransformRounding& transforms, ValueId data, const Scaled& radius) {
+    const auto known = ends_.find(data);
+    const IntervalValue at = bounds_.at(data);
+    const ValueId size = known != ends_.end() && known->second.positive
+                             ? known->second.high
+                             : apply("Add", {apply("Abs", {at.middle}), at.radius});
+    const ValueId all = apply("Add", {apply("Mul", {greatest(size), number(2)}),
+                                      apply("Mul", {greatest(radius.value), number(radius.factor)})});
+    const std::int64_t channels = network_.shape(data)[1];
+    const Array gains = Array::of<float>({std::ssize(transforms.gains) / channels, channels, 1, 1},
+                                         std::vector<float>(transforms.gains));
+    // The sum over channels is rounded, too.
+    const Array shares = (gains * (transforms.share * 1.01)).to(DType::float32);
+    return edit_.add("Conv", "", {all, constant(shares)}, {{direct_sums, std::int64_t{1}}});
+  }
+  // Of each channel of a picture.
+  ValueId greatest(ValueId id) {
+    return edit_.add("ReduceMax", "",
+                     {id, constant(Array::of<std::int64_t>({2}, std::vector<std::int64_t>{2, 3}))},
+                     {{"keepdims", std::int64_t{1}}});
+  }
+
+  ValueId radius_of_gemm(const Node& node, std::size_t data, double rounding) {
     Node positive = node;
     const float alpha = node.real("alpha", 1), beta = node.real("beta", 1);
     positive.attributes["alpha"] = std::abs(alpha);
     positive.attributes["beta"] = 1.0F;
     const bool biased = node.inputs.size() > 2 && node.inputs[2] != no_value;
     const Array bias = biased ? graph_.constant(node.inputs[2]) * beta : array::zeros({1});
-    const std::size_t weights = graph_.is_constant(node.inputs[1]) ? 1 : 0;
-    std::vector<ValueId> inputs{at, at, slack(bias, share)};
-    inputs[weights] = magnitude(node.inputs[weights]);
+    const std::size_t weights = 1 - data;
+    const Scaled at = widened_for_product(node.inputs[data], rounding);
+    std::vector<ValueId> inputs{at.value, at.value, added(bias, rounding, node.inputs[weights])};
+    inputs[weights] = weights_of(node.inputs[weights], at.factor);
     return apply(positive, std::move(inputs));
+  }
+
+  ValueId radius_of_product(const Node& node, std::size_t data, double rounding) {
+    const ValueId weights = node.inputs[1 - data];
+    const Scaled at = widened_for_product(node.inputs[data], rounding);
+    std::vector<ValueId> inputs{at.value, at.value};
+    inputs[1 - data] = weights_of(weights, at.factor);
+    return apply("Add", {apply(node, std::move(inputs)), number(lost(weights))});
   }
 
   // Also covers a convolution into whose weights the scale is folded.
@@ -195,25 +263,38 @@ class Builder {
   struct Ends {
     ValueId low = no_value, high = no_value;
     bool positive = false;  // or zero
+    // Before they were rectified, if that was all. The maximum of a window can be taken first.
+    ValueId unrectified_low = no_value, unrectified_high = no_value;
   };
 
   // Rectifiers and maxima take elements as they are: their ends need no further rounding.
   static bool is_exact(const Node& node) {
-    return node.op == "Relu" || node.op == "Clip" || node.op == "MaxPool" || node.op == "GlobalMaxPool";
+    return node.op == "Relu" || node.op == "Clip" || rule_of_maxima(node);
   }
+  static bool rule_of_maxima(const Node& node) { return node.op == "MaxPool" || node.op == "GlobalMaxPool"; }
 
   IntervalValue ends(const Node& node) {
-    const auto known = ends_.find(node.inputs[0]);
-    const IntervalValue at = bounds_.at(node.inputs[0]);
-    const auto end = [&](ValueId Ends::*which, const char* op) {
+    const Ends from = ends_of(node.inputs[0]);
+    const bool rectified = rule_of_maxima(node) && from.unrectified_low != no_value;
+    const auto end = [&](ValueId whole, ValueId unrectified) {
       std::vector<ValueId> inputs = parts(node, &IntervalValue::middle);
-      inputs[0] = known != ends_.end() ? known->second.*which : apply(op, {at.middle, at.radius});
-      return apply(node, std::move(inputs));
+      inputs[0] = rectified ? unrectified : whole;
+      const ValueId found = apply(node, std::move(inputs));
+      return rectified ? apply("Relu", {found}) : found;
     };
-    const bool kept = node.op != "Clip" && known != ends_.end() && known->second.positive;
-    const Ends found{end(&Ends::low, "Sub"), end(&Ends::high, "Add"), node.op == "Relu" || kept};
+    Ends found{.low = end(from.low, from.unrectified_low),
+               .high = end(from.high, from.unrectified_high),
+               .positive = node.op == "Relu" || (node.op != "Clip" && from.positive)};
+    if (node.op == "Relu") found.unrectified_low = from.low, found.unrectified_high = from.high;
     if (is_exact(node)) ends_[node.outputs[0]] = found;
     return between(found, node.op == "Sigmoid" || node.op == "Tanh" ? function_error : underflow);
+  }
+
+  Ends ends_of(ValueId id) {
+    const auto known = ends_.find(id);
+    if (known != ends_.end()) return known->second;
+    const IntervalValue at = bounds_.at(id);
+    return {.low = apply("Sub", {at.middle, at.radius}), .high = apply("Add", {at.middle, at.radius})};
   }
 
   // Half the width, and what rounding the ends, their middle and the width can take away.

@@ -266,6 +266,27 @@ std::vector<const Measurement*> of_same_characteristics(const std::string& conte
   return list;
 }
 
+// Of "accuracy[one=*]" where accuracies were measured, but not by groups of that name: what there is.
+std::string no_groups(std::string_view criterion, std::span<const Measurement> measurements) {
+  std::set<std::string> known;
+  bool measured = false;
+  for (const Measurement& m : measurements) {
+    if (base_name(m.criterion) != base_name(criterion)) continue;
+    measured = true;
+    for (const auto& [name, value] : group_of(m.context)) known.insert(name);
+  }
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (const std::string_view option : options_of(criterion)) {
+    const std::string key(key_of(option));
+    if (!measured || known.contains(key) || has_option(criterion, key, measurements)) continue;
+    return fmt::format(
+        "; nor are there groups of records by '{}' ({}; one value in all records makes none)", key,
+        names.empty() ? "meta= of the data names characteristics"
+                      : fmt::format("there are some by {}{}", joined(names), did_you_mean(key, names)));
+  }
+  return {};
+}
+
 // Why nothing was selected: the first selector without a match, with the names there are.
 std::string nothing_selected(const Gate& gate, std::span<const Measurement> measurements) {
   const auto names = [](const auto& list, std::string Measurement::*field) {
@@ -284,7 +305,9 @@ std::string nothing_selected(const Gate& gate, std::span<const Measurement> meas
   std::vector<const Measurement*> all;
   for (const Measurement& m : measurements) all.push_back(&m);
   std::vector<const Measurement*> left = of_criterion(gate.criterion, measurements);
-  if (left.empty()) return refusal("criterion", gate.criterion, all, &Measurement::criterion);
+  if (left.empty())
+    return refusal("criterion", gate.criterion, all, &Measurement::criterion) +
+           no_groups(gate.criterion, measurements);
   const std::vector<const Measurement*> layers = of_layer(gate.layer, left);
   if (layers.empty()) return refusal("layer", gate.layer, left, &Measurement::layer);
   left = layers;

@@ -99,10 +99,11 @@ struct OrderScore {
 // over all subsets (as TEASMA, arXiv:2308.01311).
 struct Prediction {
   std::string criterion, faults;
-  bool baseline = false;                    // by the number of records alone
-  std::string form;                         // "line", "parabola" or "steps", by cross-validation
-  double r2 = 0, rmse = 0;                  // cross-validated
-  double covered = 0, least = 0, most = 0;  // items: of the set, of the subsets
+  bool baseline = false;    // by the number of records alone
+  std::string form;         // of the curve: the one with the least error, or nearly so
+  double r2 = 0, rmse = 0;  // cross-validated
+  std::vector<std::pair<std::string, double>> errors;  // the latter of each form
+  double covered = 0, least = 0, most = 0;             // items: of the set, of the subsets
   // NaN where there is none, for this reason. 95 % interval for a subset of these records that covers as
   // much.
   double share = 0, low = 0, high = 0;

@@ -49,6 +49,30 @@ TEST_F(Corruption, ContrastDrawsEachChannelToItsMean) {
   EXPECT_THROW(corrupted("contrast", pictures({0, 1}, {1, 2})), Error);
 }
 
+// Of a grey picture, x' = (0.5 + a c) 0.5 / (0.5 + a) with a cloud c that goes from 0 to 1.
+TEST_F(Corruption, FogIsACloudOfLightInAllChannels) {
+  const AttackProblem problem = pictures(std::vector<float>(2 * 3 * 64, 0.5F), {2, 3, 8, 8});
+  const Array found = corrupted("fog[amount=0.5]", problem);
+  for (std::int64_t record = 0; record < 2; ++record) {
+    EXPECT_NEAR(found[record].min().item<double>(), 0.25, 1e-6);
+    EXPECT_NEAR(found[record].max().item<double>(), 0.5, 1e-6);
+    for (std::int64_t channel = 1; channel < 3; ++channel)
+      EXPECT_TRUE(array::equal(found[record][channel], found[record][0]));
+  }
+  EXPECT_FALSE(array::equal(found[0], found[1])) << "each record has its own cloud";
+  EXPECT_TRUE(array::equal(found, corrupted("fog[amount=0.5]", problem)));
+  // Neighbours are nearer to each other than elements far apart; more so where clouds decay quicker.
+  const auto roughness = [&](const std::string& spec) {
+    const Array wide = corrupted(spec, pictures(std::vector<float>(32 * 32, 0.5F), {1, 1, 32, 32}))[0][0];
+    return (wide.slice(1, 1) - wide.slice(1, 0, 31)).abs().mean().item<double>();
+  };
+  EXPECT_LT(roughness("fog[severity=1,amount=1]"), roughness("fog[severity=5,amount=1]"));
+  EXPECT_LT(roughness("fog[severity=5,amount=1]"), 0.05);
+  // Black stays black, and pictures need no side that is a power of 2.
+  EXPECT_EQ(corrupted("fog", pictures(std::vector<float>(15, 0), {1, 1, 3, 5})).max().item<float>(), 0);
+  EXPECT_THROW(corrupted("fog", pictures({0, 1}, {1, 2})), Error);
+}
+
 TEST_F(Corruption, BlurSpreadsOnePixelByTheWeightsOfItsDistance) {
   std::vector<float> values(81, 0);
   values[40] = 1;  // the middle of 9 x 9

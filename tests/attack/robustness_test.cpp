@@ -44,6 +44,14 @@ TEST(Along, NamesTheAttackAtEachSeverity) {
   EXPECT_TRUE(along.nested());
   EXPECT_TRUE(along.changes_nothing(0));
   EXPECT_FALSE(along.changes_nothing(1));
+  const Along fog = parse_along("fog");
+  EXPECT_EQ(fog.option, "severity");
+  EXPECT_THAT(fog.severities, ElementsAre("0", "1", "2", "3", "4", "5"));
+  EXPECT_TRUE(fog.changes_nothing(0));
+  EXPECT_THROW(parse_along("fog[severity=3]"), Error);
+  const Along within = parse_along("fab[within=0:0.2:0.1]");
+  EXPECT_TRUE(within.nested());
+  EXPECT_TRUE(within.changes_nothing(0));
   const Along contrast = parse_along("contrast[amount=1/0.5/0]");
   EXPECT_FALSE(contrast.nested());
   EXPECT_TRUE(contrast.changes_nothing(0));
@@ -183,6 +191,7 @@ std::vector<std::string> some_curves() {
                               : info.name == "square" ? ",queries=40"
                               : info.name == "apgd"   ? ",steps=6"
                               : info.name == "pgd"    ? ",steps=5"
+                              : info.name == "fab"    ? ",steps=6,targets=3"
                                                       : "";
       texts.push_back(info.name + "[" + severity.option + "=" + range + few + "]");
     }

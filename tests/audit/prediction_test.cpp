@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include <assay/extend/random.h>
+#include "assay/audit/curves/curve_forms.h"
 
 namespace assay::audit {
 namespace {
@@ -48,6 +49,41 @@ TEST(CurveForms, StepsPoolWhatFalls) {
   EXPECT_NEAR(fitted("steps", x, y, 90), 6, 1e-12);
 }
 
+// Fitted by scikit-learn 1.9.1 (DecisionTreeRegressor of depth 3, five in a leaf) and SciPy 1.17.1
+// (curve_fit).
+const std::vector<double> bent_x{66, 91, 80, 30, 37,  89, 10, 84, 82, 52, 37, 35,
+                                 33, 50, 55, 60, 100, 81, 66, 99, 29, 24, 65, 14},
+    bent_y{0.848, 0.873, 0.792, 0.643, 0.716, 0.881, 0.318, 0.858, 0.841, 0.776, 0.75,  0.678,
+           0.685, 0.818, 0.794, 0.824, 0.889, 0.871, 0.806, 0.887, 0.69,  0.547, 0.866, 0.447};
+
+TEST(CurveForms, TreesAreThoseOfScikitLearn) {
+  const std::pair<double, double> known[] = {{5, 0.5725714285714286},
+                                             {30, 0.5725714285714286},
+                                             {47, 0.7707999999999999},
+                                             {60, 0.8272},
+                                             {80, 0.8272},
+                                             {120, 0.8714285714285713}};
+  for (const auto& [at, value] : known) EXPECT_NEAR(fitted("tree", bent_x, bent_y, at), value, 1e-12) << at;
+  // Nine pairs have no two leaves of five.
+  const std::vector<double> nine{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  EXPECT_NEAR(fitted("tree", nine, nine, 1), 5, 1e-12);
+  // Equal x stay together: the only split is between 1 and 2.
+  const std::vector<double> two{1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2}, both{0, 0, 0, 0, 0, 6, 9, 9, 9, 9, 9};
+  EXPECT_NEAR(fitted("tree", two, both, 1.5), 1, 1e-12);
+  EXPECT_NEAR(fitted("tree", two, both, 1.6), 9, 1e-12);
+}
+
+TEST(CurveForms, ExponentialsAreThoseOfSciPy) {
+  const std::pair<double, double> known[] = {
+      {20, 0.5300022967101619}, {55, 0.8079604068574582}, {90, 0.865566389117775}};
+  for (const auto& [at, value] : known)
+    EXPECT_NEAR(fitted("exponential", bent_x, bent_y, at), value, 1e-7) << at;
+  std::vector<double> growing;
+  for (const double x : bent_x) growing.push_back(0.2 + 0.01 * std::exp(0.05 * x));
+  EXPECT_NEAR(fitted("exponential", bent_x, growing, 75), 0.2 + 0.01 * std::exp(0.05 * 75), 1e-7);
+  EXPECT_NEAR(fitted("exponential", {2, 2, 2}, {1, 3, 5}, 7), 3, 1e-12);  // no slope
+}
+
 struct Drawn {
   std::vector<double> covered, found;
 };
@@ -70,11 +106,21 @@ TEST(Prediction, TakesTheFormOfTheTruth) {
     EXPECT_NEAR(found.share, truth(50), 0.02);
     EXPECT_GT(found.r2, 0.9);
     EXPECT_NEAR(found.rmse, 0.02, 0.005);
+    EXPECT_EQ(found.errors.size(), curve_forms().size());
+    for (const auto& [name, error] : found.errors) {
+      if (name == found.form) {
+        EXPECT_EQ(error, found.rmse);
+      }
+      EXPECT_GE(error, 0.99 * found.rmse) << name;  // one of 2 % less would have been taken
+    }
     return found.form;
   };
   EXPECT_EQ(form([](double x) { return 0.1 + 0.008 * x; }), "line");
   EXPECT_EQ(form([](double x) { return 0.9 - 0.00009 * (x - 100) * (x - 100); }), "parabola");
+  EXPECT_EQ(form([](double x) { return 0.9 - 0.8 * std::exp(-0.08 * x); }), "exponential");
   EXPECT_EQ(form([](double x) { return x < 40 ? 0.2 : 0.7; }), "steps");
+  // What falls, and not along a curve.
+  EXPECT_EQ(form([](double x) { return x < 40 ? 0.7 : x < 70 ? 0.2 : 0.5; }), "tree");
 }
 
 TEST(Prediction, IntervalsHoldFurtherPairs) {

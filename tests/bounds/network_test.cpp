@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <assay/error.h>
+#include "assay/engine/direct_sums.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {
@@ -148,6 +149,48 @@ TEST_P(BoundsOf, HoldEverythingThatTheBoxGives) {
         ASSERT_LE(lines.low[o], outputs[o]) << radius << " output " << o;
         ASSERT_GE(lines.high[o], outputs[o]) << radius << " output " << o;
       }
+    }
+  }
+}
+
+// Convolutions that an engine computes by transforms: their rounding is covered on both sides.
+Graph transformed_network() {
+  Net net("transformed", 21);
+  ValueId x =
+      net.relu("r1", net.conv("c1", net.input({-1, 4, 12, 12}), 4, 24, 3, {{"pads", Ints{1, 1, 1, 1}}}));
+  x = net.max_pool("pool", net.relu("r2", net.conv("c2", x, 24, 24, 3, {{"pads", Ints{1, 1, 1, 1}}})));
+  x = net.conv("c3", x, 24, 24, 5);
+  return net.build(net.dense("out", net.builder.add("Flatten", "flat", {x}), 24 * 2 * 2, 5));
+}
+
+TEST(Bounds, CoverTransformsOfConvolutions) {
+  const Graph graph = transformed_network();
+  for (const Node& node : graph.nodes()) {
+    if (node.name != "c2" && node.name != "c3") continue;
+    const Session shapes(graph, reference);
+    EXPECT_TRUE(transform_rounding(graph, node, shapes.shape(node.inputs[0]), shapes.shape(node.outputs[0])))
+        << node.name;
+  }
+  const Session lanes(graph, {.threads = 1, .engine = "lanes"}), exact(graph, reference);
+  const BoundedNetwork network(lanes);
+  Rng rng(4);
+  for (const double radius : {0.0, 1e-4, 0.02}) {
+    std::vector<double> centre(network.inputs());
+    for (double& one : centre) one = static_cast<double>(static_cast<float>(rng.uniform() + 1));
+    const Box box = ball(centre, radius), found = network.outputs_over({&box, 1}, Method::interval)[0];
+    for (int draw = 0; draw < 40; ++draw) {
+      const std::vector<double> point = radius == 0 ? centre : random_point(rng, box, draw % 2 == 0);
+      for (const Session* session : {&lanes, &exact}) {
+        const std::vector<double> outputs = Plain(*session, {4, 12, 12}).scores(point);
+        for (std::size_t o = 0; o < outputs.size(); ++o) {
+          ASSERT_LE(found.low[o], outputs[o]) << radius;
+          ASSERT_GE(found.high[o], outputs[o]) << radius;
+        }
+      }
+    }
+    if (radius == 0) {
+      for (std::size_t o = 0; o < found.low.size(); ++o)
+        EXPECT_LT(found.high[o] - found.low[o], 0.2);  // rounding, nothing else
     }
   }
 }

@@ -77,6 +77,16 @@ TEST_F(AuditProgram, PredictsWhatAnotherSetFinds) {
     EXPECT_LE(row["covered"], row["most"]);
   }
   EXPECT_TRUE(predicted);
+  for (const auto& row : document["tables"]["predictions"]["rows"]) {
+    std::size_t taken = 0;
+    for (const auto& form : document["tables"]["prediction_forms"]["rows"]) {
+      if (form["criterion"] != row["criterion"] || form["faults"] != row["faults"] || !form["taken"])
+        continue;
+      ++taken;
+      EXPECT_EQ(form["rmse"], row["rmse"]);
+    }
+    EXPECT_EQ(taken, 1U) << row;
+  }
   EXPECT_NE(document["headline"].get<std::string>().find("; predicted for images-idx3-ubyte[:40]"),
             std::string::npos);
   EXPECT_EQ(document["provenance"].dump().find("predict") == std::string::npos, false);

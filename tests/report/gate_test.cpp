@@ -247,6 +247,22 @@ TEST(Gate, StarOfClassesIsNotAboutAllTogether) {
   EXPECT_FALSE(passes("nc[class=*]=0.2", by_class));
 }
 
+TEST(Gate, SaysByWhatThereAreNoGroups) {
+  std::vector<Measurement> accuracies(1);
+  accuracies[0].criterion = "accuracy";
+  const auto reason = [&](const std::string& gate) { return evaluate(parse_gate(gate), accuracies).reason; };
+  EXPECT_THAT(
+      reason("accuracy[one=*]>=0.5"),
+      HasSubstr("nor are there groups of records by 'one' (meta= of the data names characteristics; one "
+                "value in all records makes none)"));
+  accuracies.push_back(accuracies[0]);
+  accuracies.back().context = "weather=fog";
+  EXPECT_THAT(reason("accuracy[wether=*]>=0.5"),
+              HasSubstr("(there are some by weather; did you mean 'weather'?; one value"));
+  EXPECT_THAT(reason("accuracy[weather=*,one=*]>=0.5"), HasSubstr("groups of records by 'one'"));
+  EXPECT_EQ(reason("accurac[one=*]>=0.5").find("groups of records"), std::string::npos);
+}
+
 Document baseline_of(const std::vector<Measurement>& measurements) {
   Document document;
   document.tables = {criteria_table(measurements)};

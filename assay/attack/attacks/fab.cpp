@@ -109,10 +109,12 @@ class Projection {
   std::vector<double> size_, left_;  // of the gradient; how far each element can move
 };
 
+constexpr std::string_view anywhere = "any";
+
 class Fab final : public Attack {
  public:
   explicit Fab(const SpecOptions& options)
-      : within_(options.number("within", 0)),
+      : within_(options.text("within") == anywhere ? infinity : options.number("within", 0)),
         norm_(norm_named(options.word("norm", fab_norms))),
         steps_(options.count("steps", 1)),
         targets_(options.count("targets", 1)),
@@ -126,7 +128,7 @@ class Fab final : public Attack {
     for (std::int64_t aim = 0; aim < aims; ++aim) {
       std::vector<std::int64_t> open;
       for (std::size_t r = 0; r < best.length.size(); ++r)
-        if (!(best.length[r] <= within_)) open.push_back(static_cast<std::int64_t>(r));
+        if (within_ == infinity || best.length[r] > within_) open.push_back(static_cast<std::int64_t>(r));
       if (open.empty()) break;
       const AttackProblem rest = problem.at(array::tensor(open));
       const Best found = towards(network, rest, rivals_of(rest, targets_).select(1, aim));
@@ -154,7 +156,7 @@ class Fab final : public Attack {
   void forget_those_beyond(const AttackProblem& problem, const Best& best) const {
     std::vector<std::int64_t> beyond;
     for (std::size_t r = 0; r < best.length.size(); ++r) {
-      if (within_ > 0 && best.length[r] > within_) beyond.push_back(static_cast<std::int64_t>(r));
+      if (best.length[r] > within_) beyond.push_back(static_cast<std::int64_t>(r));
     }
     if (!beyond.empty()) put(best.point, beyond, picked(problem.inputs, beyond));
   }
@@ -295,18 +297,20 @@ AttackInfo fab_attack() {
           "turns the record it is kept if it is the nearest so far, and the search goes on from x0 + beta "
           "(x' - x0). "
           "At the end three secant steps along the line to the nearest, to a ten-thousandth of the record's "
-          "lead beyond the boundary. `within` above 0: records that need more stay as they are.",
+          "lead beyond the boundary. Records that need more than `within` stay as they are.",
       .limits = "Lengths are upper bounds of the smallest change. Needs gradients.",
       .paper =
           "Croce, Hein, Minimally Distorted Adversarial Examples with a Fast Adaptive Boundary Attack, ICML "
           "2020",
-      .options = {{"within", "0", "radius beyond which a change is not a success; 0: any"},
+      .options = {{"within", std::string(anywhere),
+                   "radius beyond which a change is not a success; any: none is"},
                   {"norm", "linf", "linf or l2: what is to be small"},
                   {"steps", "100", "steps for each target"},
                   {"targets", "9", "classes aimed at, one after the other"},
                   {"alpha", "0.1", "greatest share of the way from the record"},
                   {"eta", "1.05", "how far beyond the boundary"},
                   {"beta", "0.9", "share of the way that is left when a search goes back"}},
+      .severities = {{"within", 0, true}},
       .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
         return std::make_unique<Fab>(options);
       }};

@@ -117,6 +117,14 @@ const Severity* severity_of(const Along& along) {
   return found == all.end() ? nullptr : &*found;
 }
 
+// Of a corruption without a range: all its severities.
+std::string whole_range(const Along& along) {
+  const std::vector<Severity>& all = attacks().find(along.attack.name).severities;
+  const bool corruption = std::ranges::find(all, "severity", &Severity::option) != all.end();
+  const auto& given = along.attack.options;
+  return corruption && !given.contains("severity") && !given.contains("amount") ? "0:5:1" : "";
+}
+
 }  // namespace
 
 Along parse_along(const std::string& text) {
@@ -132,6 +140,10 @@ Along parse_along(const std::string& text) {
            text, along.option, name);
     along.option = name;
     value = given;
+  }
+  if (along.option.empty() && !whole_range(along).empty()) {
+    along.option = "severity";
+    value = whole_range(along);
   }
   if (along.option.empty())
     fail(Fault::usage, "curve '{}': no option has a range of severities; {} (options: {})", text, range_forms,

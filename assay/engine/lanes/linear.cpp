@@ -436,31 +436,30 @@ bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_
   return positions * element_count(spatial(kernel)) <= most_reads;
 }
 
-// Where a convolution of pictures is quicker with fewer products.
-std::optional<WinogradWindows> winograd_windows(const Node& node, const SlidingWindow& window,
-                                                const Shape& input, const Shape& output) {
-  if (window.kernel.size() != 2 || node.integer("group", 1) != 1 || node.integer(direct_sums, 0) != 0)
+}  // namespace
+
+std::optional<WinogradWindows> winograd_windows(const Node& node, const Shape& kernel, const Shape& input,
+                                                const Shape& output) {
+  if (kernel.size() != 2 || node.integer("group", 1) != 1 || node.integer(direct_sums, 0) != 0)
     return std::nullopt;
+  const SlidingWindow window = sliding_window(node, input, output, kernel);
   WinogradWindows windows{.channels = input[1], .units = output[1], .axes = {}};
   for (std::size_t a = 0; a < windows.axes.size(); ++a) {
-    const std::int64_t kernel = window.kernel[a], stride = window.strides[a], zeros = window.left[a];
+    const std::int64_t taps = window.kernel[a], stride = window.strides[a], zeros = window.left[a];
     constexpr std::int64_t longest = 7;
-    if (kernel < 2 || kernel > longest || stride > 2 || window.dilations[a] != 1 || zeros >= kernel)
+    if (taps < 2 || taps > longest || stride > 2 || window.dilations[a] != 1 || zeros >= taps)
       return std::nullopt;
-    windows.axes[a] = {input[a + 2], output[a + 2], kernel, stride, zeros};
+    windows.axes[a] = {input[a + 2], output[a + 2], taps, stride, zeros};
   }
   return windows.pays() ? std::optional(windows) : std::nullopt;
 }
-
-}  // namespace
 
 double products_of_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const Array& weights = graph.constant(node.inputs[1]);
   const Shape &input = shape_of(node.inputs[0]), &output = shape_of(node.outputs[0]);
   const double each = static_cast<double>(weights.count()) / static_cast<double>(weights.shape()[0]);
   if (node.op != "Conv") return each * static_cast<double>(element_count(input));
-  const SlidingWindow window = sliding_window(node, input, output, spatial(weights.shape()));
-  const auto windows = winograd_windows(node, window, input, output);
+  const auto windows = winograd_windows(node, spatial(weights.shape()), input, output);
   return windows ? windows->products() : each * static_cast<double>(element_count(output));
 }
 
@@ -481,7 +480,7 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   if (!learns(parts)) id = compiler.absorber().normalisation(id, parts.weights, parts.bias);
   id = compiler.absorb_rectifier(id, parts.finish);
   parts.reads = window_reads(window, spatial(input), spatial(output));
-  parts.windows = winograd_windows(node, window, input, output);
+  parts.windows = winograd_windows(node, window.kernel, input, output);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return ((g * parts.out.channels + u) * parts.in.channels + c) * parts.kernel + k;
   };

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "assay/engine/lanes/program.h"
+#include "assay/engine/lanes/winograd.h"
 #include "assay/engine/parameters.h"
 
 namespace assay::lanes {
@@ -69,6 +70,9 @@ bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& s
 void compile_convolution(Compiler& compiler, const Node& node);
 // Products of a convolution, or the equivalent cost.
 double products_of_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+// Where a convolution of pictures is quicker with fewer products.
+std::optional<WinogradWindows> winograd_windows(const Node& node, const Shape& kernel, const Shape& input,
+                                                const Shape& output);
 bool supports_transposed(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_transposed(Compiler& compiler, const Node& node);
 bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_of);

@@ -10,26 +10,6 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Taps of a kernel one after the other, `stride` apart.
-struct Piece {
-  std::int64_t first = 0, taps = 0;
-};
-
-// As many threes as leave no single tap, if that can be.
-std::vector<Piece> pieces_of(const WindowAxis& axis) {
-  std::vector<Piece> pieces;
-  for (std::int64_t phase = 0; phase < std::min(axis.stride, axis.kernel); ++phase) {
-    std::int64_t left = (axis.kernel - phase + axis.stride - 1) / axis.stride, at = phase;
-    while (left > 0) {
-      const std::int64_t taps = left == 2 || left == 4 ? 2 : std::min<std::int64_t>(left, 3);
-      pieces.push_back({at, taps});
-      at += taps * axis.stride;
-      left -= taps;
-    }
-  }
-  return pieces;
-}
-
 // The weights of each point of a piece: sums of its taps.
 using Taps = std::array<double, 3>;
 std::array<double, 4> sums_of_taps(const Taps& g, int taps) {
@@ -80,6 +60,20 @@ std::int64_t blocks_together(const WinogradWindows& windows) {
 }
 
 }  // namespace
+
+std::vector<Piece> pieces_of(const WindowAxis& axis) {
+  std::vector<Piece> pieces;
+  for (std::int64_t phase = 0; phase < std::min(axis.stride, axis.kernel); ++phase) {
+    std::int64_t left = (axis.kernel - phase + axis.stride - 1) / axis.stride, at = phase;
+    while (left > 0) {
+      const std::int64_t taps = left == 2 || left == 4 ? 2 : std::min<std::int64_t>(left, 3);
+      pieces.push_back({at, taps});
+      at += taps * axis.stride;
+      left -= taps;
+    }
+  }
+  return pieces;
+}
 
 double WinogradWindows::products() const {
   // Sums before and after, a sixteenth of them for each point of a block.

@@ -23,6 +23,13 @@ struct WindowAxis {
   std::int64_t size = 0, size_out = 0, kernel = 0, stride = 1, zeros = 0;
 };
 
+// Taps of a kernel one after the other, the axis's stride apart.
+struct Piece {
+  std::int64_t first = 0, taps = 0;
+};
+// As many threes as leave no single tap, if that can be.
+std::vector<Piece> pieces_of(const WindowAxis& axis);
+
 // [units] from [channels] pictures.
 struct WinogradWindows {
   std::int64_t channels = 0, units = 0;

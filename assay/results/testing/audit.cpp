@@ -149,6 +149,23 @@ report::Table prediction_table(const audit::Audit& result) {
                    {"baseline", &Prediction::baseline}});
 }
 
+report::Table form_table(const audit::Audit& result) {
+  struct Row {
+    const audit::Prediction& prediction;
+    std::string form;
+    double error;
+  };
+  std::vector<Row> rows;
+  for (const audit::Prediction& one : result.predictions)
+    for (const auto& [form, error] : one.errors) rows.push_back({one, form, error});
+  return detailed(table_of("prediction_forms", "Cross-validated error of each form of a curve", rows,
+                           {{"criterion", [](auto& row) { return row.prediction.criterion; }},
+                            {"faults", [](auto& row) { return row.prediction.faults; }},
+                            {"form", &Row::form},
+                            {"rmse", "error", Kind::percent, &Row::error},
+                            {"taken", [](auto& row) { return row.form == row.prediction.form; }}}));
+}
+
 // By the criterion that predicts best; null where none does.
 const audit::Prediction* best_of(const audit::Audit& result, const audit::Faults& faults, bool baseline) {
   const audit::Prediction* best = nullptr;
@@ -228,7 +245,7 @@ report::Document document_of(const audit::Audit& result, const audit::Pool& pool
   document.tables = {verdict_table(result), order_table(result),  criterion_table(result, pool),
                      word_table(result),    strata_table(result), agreement_table(result)};
   if (!result.predictions.empty())
-    document.tables.insert(document.tables.begin() + 1, prediction_table(result));
+    document.tables.insert(document.tables.begin() + 1, {prediction_table(result), form_table(result)});
   document.notices.assign(result.notices.begin(), result.notices.end());
   add_needless(document, result, pool);
   const std::string page = "docs/algorithms/audit.md";
@@ -255,8 +272,9 @@ report::Document document_of(const audit::Audit& result, const audit::Pool& pool
     document.definitions.push_back(
         {"predicted share",
          "regression of the share of found faults on the number of covered items over all subsets (line, "
-         "parabola or rising steps, whichever has the least error of five-fold cross-validation); 95 % "
-         "interval by the residuals of cross-validation, for a subset of these records that covers as much",
+         "parabola, exponential, rising steps or regression tree, whichever has the least error of five-fold "
+         "cross-validation); 95 % interval by the residuals of cross-validation, for a subset of these "
+         "records that covers as much",
          "TEASMA, arXiv:2308.01311; " + page});
   for (const std::string& name : result.options.samplers) {
     const audit::SamplerInfo& sampler = audit::samplers().find(name);

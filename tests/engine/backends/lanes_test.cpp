@@ -10,6 +10,7 @@
 
 #include <assay/error.h>
 #include <assay/session.h>
+#include "assay/engine/direct_sums.h"
 #include "assay/engine/lanes/kernels.h"
 #include "assay/engine/lanes/winograd.h"
 #include "tests/engine/backends/network.h"
@@ -150,6 +151,68 @@ TEST(Lanes, ConvolutionsWithFewerProductsAgree) {
     net.expect_agreement({net.add("Sigmoid", {sum}), net.add("Tanh", {net.input})});
     Network plain(lanes_backend(), {c.channels, c.rows, c.columns}, c.records);
     plain.expect_agreement({add_windows(plain, c)});
+  }
+}
+
+// The sums of products in double precision, of one record.
+std::vector<double> exact_results(const Windows& c, const Array& record, const Array& weights,
+                                  std::int64_t rows, std::int64_t columns) {
+  std::vector<double> all;
+  const auto x = record.as<float>(), w = weights.as<float>();
+  for (std::int64_t u = 0; u < c.units; ++u)
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t column = 0; column < columns; ++column) {
+        double sum = 0;
+        for (std::int64_t i = 0, tap = u * weights.count() / c.units; i < c.channels; ++i)
+          for (std::int64_t r = 0; r < c.kernel[0]; ++r)
+            for (std::int64_t k = 0; k < c.kernel[1]; ++k, ++tap) {
+              const std::int64_t at_row = row * c.strides[0] - c.pads[0] + r,
+                                 at_column = column * c.strides[1] - c.pads[1] + k;
+              if (at_row < 0 || at_row >= c.rows || at_column < 0 || at_column >= c.columns) continue;
+              sum += static_cast<double>(w[static_cast<std::size_t>(tap)]) *
+                     static_cast<double>(
+                         x[static_cast<std::size_t>((i * c.rows + at_row) * c.columns + at_column)]);
+            }
+        all.push_back(sum);
+      }
+  return all;
+}
+
+// Large equal parts of neighbours go in and cancel: there the transforms lose most.
+TEST(Lanes, ConvolutionsWithFewerProductsRoundAsFarAsTheySay) {
+  array::manual_seed(5);
+  for (const Windows& c : {Windows{32, 32, 8, 8, {3, 3}, {1, 1}, {1, 1, 1, 1}, 1},
+                           Windows{6, 16, 12, 12, {5, 5}, {1, 1}, {0, 0, 0, 0}, 1},
+                           Windows{50, 50, 13, 12, {3, 5}, {1, 1}, {1, 4, 2, 0}, 1},
+                           Windows{24, 36, 19, 20, {5, 5}, {2, 2}, {0, 0, 0, 0}, 1},
+                           Windows{80, 80, 15, 13, {6, 4}, {2, 1}, {3, 0, 0, 1}, 1}}) {
+    const Array weights = array::randn({c.units, c.channels, c.kernel[0], c.kernel[1]}),
+                record = (array::randn({1, c.channels, c.rows, c.columns}) + 100.0).to(DType::float32);
+    GraphBuilder build("g");
+    const ValueId x = build.input("x", DType::float32, {-1, c.channels, c.rows, c.columns});
+    build.output(build.add("Conv", "conv", {x, build.constant("w", weights)},
+                           {{"pads", c.pads}, {"strides", c.strides}}));
+    const Graph graph = build.build();
+    const ValueId y = graph.outputs()[0];
+    const Session session(graph, {.threads = 1, .engine = "lanes"});
+    const Array result = session.run({{x, record}}, std::span(&y, 1)).at(y).contiguous();
+    const auto rounding = transform_rounding(graph, graph.nodes()[0], record.shape(), result.shape());
+    ASSERT_TRUE(rounding.has_value());
+    const Array greatest = record.abs().amax(Shape{2, 3}).contiguous();
+    const std::int64_t positions = result.size(2) * result.size(3);
+    const std::vector<double> exact = exact_results(c, record, weights, result.size(2), result.size(3));
+    double nearest = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const std::size_t unit = i / static_cast<std::size_t>(positions);
+      double allowed = 0;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(c.channels); ++k)
+        allowed += static_cast<double>(rounding->gains[unit * static_cast<std::size_t>(c.channels) + k]) *
+                   static_cast<double>(greatest.as<float>()[k]);
+      nearest = std::max(nearest, std::abs(static_cast<double>(result.as<float>()[i]) - exact[i]) /
+                                      (rounding->share * allowed));
+    }
+    EXPECT_LE(nearest, 1);
+    EXPECT_GE(nearest, 1e-4);  // it is the worst case of all signs, and no more than that
   }
 }
 
