@@ -179,6 +179,8 @@ constexpr TypedOperator typed_operators[] = {
     {"ai.onnx.ml.LinearRegressor", always<float32>},
     {"ai.onnx.ml.Normalizer", always<float32>},
     {"ai.onnx.ml.OneHotEncoder", always<float32>},
+    {"ai.onnx.ml.SVMClassifier", always<float32>},
+    {"ai.onnx.ml.SVMRegressor", always<float32>},
     {"ai.onnx.ml.Scaler", always<float32>},
     {"ai.onnx.ml.TreeEnsemble", always<float32>},
     {"ai.onnx.ml.TreeEnsembleClassifier", always<float32>},

@@ -1,13 +1,17 @@
 #include "assay/support/memory.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <new>
 
 #include <assay/error.h>
+#include "assay/support/kept_blocks.h"
 
 namespace assay::inline support {
 namespace {
@@ -24,6 +28,55 @@ std::atomic<std::uint64_t>& limit() {
 }
 
 constexpr std::size_t large_page = std::size_t{2} << 20;
+
+// Large blocks that nobody holds, by size.
+class BlockStore {
+ public:
+  void open() {
+    const std::lock_guard lock(mutex_);
+    ++users_;
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ > 0) return;
+    for (const auto& [bytes, block] : blocks_) std::free(block);
+    blocks_.clear();
+    held_ = 0;
+  }
+  bool is_open() const { return users_ > 0; }
+
+  // Not much larger than what is asked for; null if there is none.
+  void* take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto found = blocks_.lower_bound(bytes);
+    if (found == blocks_.end() || found->first > bytes + bytes / 4) return nullptr;
+    void* const block = found->second;
+    held_ -= found->first;
+    blocks_.erase(found);
+    return block;
+  }
+  // False: it is not kept.
+  bool keep(void* block, std::size_t bytes) {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    const std::lock_guard lock(mutex_);
+    if (users_ == 0 || bytes > most - held_) return false;
+    blocks_.emplace(bytes, block);
+    held_ += bytes;
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<int> users_ = 0;
+  std::multimap<std::size_t, void*> blocks_;
+  std::size_t held_ = 0;
+};
+
+// Never destroyed: arrays that live as long as the program are freed after everything else.
+BlockStore& block_store() {
+  static auto* const store = new BlockStore;
+  return *store;
+}
 
 }  // namespace
 
@@ -52,6 +105,9 @@ void* allocate_block(std::size_t bytes) {
   if (large) {
     if (bytes > PTRDIFF_MAX - large_page) throw std::bad_alloc();
     bytes = (bytes + large_page - 1) / large_page * large_page;
+    if (block_store().is_open()) {
+      if (void* const kept = block_store().take(bytes)) return kept;
+    }
   }
   void* block = nullptr;
   if (::posix_memalign(&block, large ? large_page : 64, bytes) != 0) throw std::bad_alloc();
@@ -59,7 +115,16 @@ void* allocate_block(std::size_t bytes) {
   return block;
 }
 
-void FreeBlock::operator()(void* block) const { std::free(block); }
+void FreeBlock::operator()(void* block) const {
+  if (block != nullptr && block_store().is_open()) {
+    const std::size_t bytes = ::malloc_usable_size(block);
+    if (bytes >= large_block && block_store().keep(block, bytes)) return;
+  }
+  std::free(block);
+}
+
+KeptBlocks::KeptBlocks() { block_store().open(); }
+KeptBlocks::~KeptBlocks() { block_store().close(); }
 
 FloatBlock allocate_floats(std::size_t count) {
   if (count > SIZE_MAX / sizeof(float)) throw std::bad_alloc();

@@ -45,9 +45,13 @@ struct SeenBatch {
 Seen seen_of(const Task& task, const Judgement& judgement) {
   Seen seen{.items = judgement.wanted.size(), .sums = judgement.sums, .kept = judgement.kept};
   if (task.items_are_labels()) return seen;
+  // Neighbours are often confused alike.
+  auto last = seen.confusions.end();
   for (std::size_t i = 0; i < judgement.wanted.size(); ++i) {
-    const std::int64_t wanted = judgement.wanted[i], decided = judgement.decided[i];
-    if (wanted >= 0 && wanted != decided) ++seen.confusions[{wanted, decided}];
+    const std::pair here(judgement.wanted[i], judgement.decided[i]);
+    if (here.first < 0 || here.first == here.second) continue;
+    if (last == seen.confusions.end() || last->first != here) last = seen.confusions.try_emplace(here).first;
+    ++last->second;
   }
   return seen;
 }
@@ -119,16 +123,14 @@ class Judge {
   std::vector<Array> each(const Batch& batch, const Tensors& inputs, const Take& take) const {
     const std::size_t records = batch.indices.size();
     std::vector<Array> rows = outputs_.rows(session_.run(inputs, outputs_.ids()), records);
-    std::vector<std::vector<float>> outputs;
-    for (const Array& one : rows) outputs.push_back(floats_of(one));
-    const std::vector<float> targets = floats_of(batch.targets);
+    const Array targets = in_memory(batch.targets, DType::float32);
     const int asked = session_.options().threads;
     const std::size_t threads = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
     // The first record at fault is named, whichever thread comes upon one first.
     std::vector<std::exception_ptr> faults(records);
     workers_for(records, threads, [&](std::size_t r) {
-      JudgedRecord record{.output = part(outputs[0], r, records), .targets = part(targets, r, records)};
-      for (std::size_t o = 1; o < outputs.size(); ++o) record.others.push_back(part(outputs[o], r, records));
+      JudgedRecord record{.output = part(rows[0], r, records), .targets = part(targets, r, records)};
+      for (std::size_t o = 1; o < rows.size(); ++o) record.others.push_back(part(rows[o], r, records));
       try {
         take(r, judged_record(task_, record, dataset_, batch.indices[r]));
       } catch (const Error&) {
@@ -140,9 +142,10 @@ class Judge {
     return rows;
   }
 
-  static std::span<const float> part(const std::vector<float>& all, std::size_t r, std::size_t records) {
-    const std::size_t width = all.size() / records;
-    return std::span(all).subspan(r * width, width);
+  static std::span<const float> part(const Array& all, std::size_t r, std::size_t records) {
+    const std::span<const float> numbers = all.as<float>();
+    const std::size_t width = numbers.size() / records;
+    return numbers.subspan(r * width, width);
   }
 
   static void note_non_finite(const Array& rows, SeenBatch& seen) {
@@ -278,11 +281,11 @@ PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dat
   PartsItemEvaluation found{.whole = whole.result(seed), .parts = {}, .right_of = whole.right_of()};
   // The first rank alone has them all.
   if (ranks().first() && found.whole.sums.items == 0)
-    fail(Fault::data,
-         "nothing of {} is left to judge, as no item counts ({}); say which label does not count by ignore= "
-         "or "
-         "missing= of the task, or give labels that say more",
-         dataset->describe(), task.describe());
+    fail(Fault::data, "nothing of {} is left to judge, as no item counts ({}); {}", dataset->describe(),
+         task.describe(),
+         task.needs_all_records() ? "give at least two records of some class"
+                                  : "say which label does not count by ignore= or missing= of the task, or "
+                                    "give labels that say more");
   for (Tally& tally : tallies) found.parts.push_back(tally.result(seed));
   return found;
 }

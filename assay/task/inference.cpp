@@ -112,8 +112,11 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
     if (spec.empty()) return nullptr;
     fail(Fault::mismatch,
          "task '{}' needs a label for every item, and {} has none; give an array of labels as y, one row a "
-         "record",
-         spec, dataset->describe());
+         "record{}",
+         spec, dataset->describe(),
+         dataset->has_labels() ? "; in files rows with a single 1 each are read as classes, unless y has a "
+                                 "further axis of 1"
+                               : "");
   }
   const TaskSubject subject = subject_of(session, *dataset);
   if (!spec.empty()) return make(named, subject);

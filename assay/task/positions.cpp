@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -39,20 +40,11 @@ class Scores {
   std::int64_t place(std::int64_t c) const { return first_ + c * layout_.inner; }
   float of(std::int64_t c) const { return here_[c]; }
 
-  std::int64_t decided() const {
-    if (layout_.classes == 1) return std::isnan(of(0)) ? no_class : of(0) > layout_.threshold ? 1 : 0;
-    std::int64_t best = 0;
-    for (std::int64_t c = 0; c < layout_.classes; ++c) {
-      if (std::isnan(of(c))) return no_class;
-      if (of(c) > of(best)) best = c;
-    }
-    return best;
-  }
-
+  // Holds where decided_positions() says so.
   Lead lead(std::int64_t c) const {
-    const std::int64_t named = decided();
-    Lead lead{.holds = named == c};
+    Lead lead;
     if (layout_.classes == 1) {
+      lead.holds = !std::isnan(of(0)) && (of(0) > layout_.threshold) == (c == 1);
       lead.threshold = layout_.threshold;
       (c == 1 ? lead.own : lead.rival) = place(0);
       compare(lead, of(0), layout_.threshold, log_odds);
@@ -60,13 +52,16 @@ class Scores {
       return lead;
     }
     std::int64_t rival = c == 0 ? 1 : 0;
-    for (std::int64_t other = rival; other < layout_.classes; ++other) {
+    bool missing = false;
+    for (std::int64_t other = 0; other < layout_.classes; ++other) {
+      missing |= std::isnan(of(other));
       if (other != c && of(other) > of(rival)) rival = other;
     }
+    lead.holds = !missing && (of(c) > of(rival) || (of(c) == of(rival) && c < rival));
     lead.own = place(c);
     lead.rival = place(rival);
     compare(lead, of(c), of(rival), log_of);
-    if (named == no_class) lead.value = std::numeric_limits<float>::quiet_NaN();
+    if (missing) lead.value = std::numeric_limits<float>::quiet_NaN();
     return lead;
   }
 
@@ -126,7 +121,8 @@ class Scores {
 
 std::int64_t label_at(const PositionLayout& layout, float target, std::optional<std::int64_t> ignored,
                       std::int64_t position) {
-  const auto label = static_cast<std::int64_t>(std::llround(target));
+  constexpr float greatest = 1e15F;
+  const std::int64_t label = std::abs(target) < greatest ? static_cast<std::int64_t>(target) : no_class;
   if (static_cast<float>(label) != target)
     fail(Fault::data, "label {} at position {} is not a whole number", target, position);
   if (ignored && label == *ignored) return no_class;
@@ -138,12 +134,50 @@ std::int64_t label_at(const PositionLayout& layout, float target, std::optional<
   return label;
 }
 
+// Positions that are decided together, as many as stay in the first cache: those that lie side by side, so
+// that a class is read in order.
+constexpr std::size_t side_by_side = 256;
+
+// The first of the greatest scores of each position; no_class where one is NaN. Scores of a class are `step`
+// after those of the one before. No branches, so that compilers make vectors of it.
+void decide_greatest(const float* scores, std::int64_t classes, std::int64_t step,
+                     std::span<std::int64_t> decided) {
+  std::array<float, side_by_side> best;
+  std::array<std::int32_t, side_by_side> place, missing;
+  const std::size_t count = decided.size();
+  std::copy_n(scores, count, best.begin());
+  std::fill_n(place.begin(), count, 0);
+  std::fill_n(missing.begin(), count, 0);
+  for (std::int32_t c = 0; c < classes; ++c, scores += step) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const float score = scores[i];
+      const bool greater = score > best[i];
+      best[i] = greater ? score : best[i];
+      place[i] = greater ? c : place[i];
+      missing[i] |= score != score ? 1 : 0;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) decided[i] = missing[i] != 0 ? no_class : place[i];
+}
+
+void decide_by_threshold(const float* scores, float threshold, std::span<std::int64_t> decided) {
+  for (std::size_t i = 0; i < decided.size(); ++i)
+    decided[i] = std::isnan(scores[i]) ? no_class : scores[i] > threshold ? 1 : 0;
+}
+
 std::vector<std::int64_t> decided_positions(const PositionLayout& layout, std::span<const float> output) {
   std::vector<std::int64_t> decided(static_cast<std::size_t>(layout.positions()));
-  Scores scores(layout, output);
-  for (std::size_t p = 0; p < decided.size(); ++p) {
-    scores.go_to(static_cast<std::int64_t>(p));
-    decided[p] = scores.decided();
+  for (std::int64_t p = 0; p < layout.positions();) {
+    const std::int64_t column = p % layout.inner,
+                       count = std::min<std::int64_t>(side_by_side, layout.inner - column);
+    const float* const scores = output.data() + (p - column) * layout.classes + column;
+    const auto here =
+        std::span(decided).subspan(static_cast<std::size_t>(p), static_cast<std::size_t>(count));
+    if (layout.classes == 1)
+      decide_by_threshold(scores, layout.threshold, here);
+    else
+      decide_greatest(scores, layout.classes, layout.inner, here);
+    p += count;
   }
   return decided;
 }

@@ -81,14 +81,15 @@ RightItems right_items(const Task& task, const Array& outputs, const Batch& batc
   if (batch.targets.count() == 0)
     fail(Fault::data, "{} has no labels of items, which task '{}' needs", dataset.describe(),
          task.describe());
-  const std::vector<float> scores = floats_of(outputs), labels = floats_of(batch.targets);
+  const Array outputs_here = in_memory(outputs, DType::float32),
+              targets_here = in_memory(batch.targets, DType::float32);
+  const std::span<const float> scores = outputs_here.as<float>(), labels = targets_here.as<float>();
   const std::size_t records = batch.indices.size(), out = scores.size() / records,
                     wanted = labels.size() / records;
   RightItems items;
   for (std::size_t r = 0; r < records; ++r) {
-    Judgement judged = judged_record(
-        task, {std::span(scores).subspan(r * out, out), std::span(labels).subspan(r * wanted, wanted)},
-        dataset, batch.indices[r]);
+    Judgement judged = judged_record(task, {scores.subspan(r * out, out), labels.subspan(r * wanted, wanted)},
+                                     dataset, batch.indices[r]);
     for (std::size_t i = 0; i < judged.wanted.size(); ++i) {
       if (judged.decided[i] != judged.wanted[i]) judged.wanted[i] = no_class;
     }

@@ -123,3 +123,63 @@ def test_labels_of_steps_may_have_any_type_of_whole_numbers(kind):
     labels = assay.sequences(x, [(row % 2).astype(kind) for row in y]).read(range(len(y)))["targets"]
     assert [list(row[: len(one)]) for row, one in zip(labels, y)] == [list(one % 2) for one in y]
     assert all((row[len(one) :] == -100).all() for row, one in zip(labels, y))
+
+
+def stored(folder, rows, tags, told, **more):
+    """An archive of sequences that are filled up with labels that would be wrong."""
+    longest = max(len(row) for row in rows)
+    x, y = np.zeros((len(rows), longest, WIDTH), np.float32), np.full((len(rows), longest), 3)
+    for r, (row, labels) in enumerate(zip(rows, tags)):
+        x[r, : len(row)], y[r, : len(row)] = row, labels
+    counts = np.array([len(row) for row in rows])
+    arrays = {"lengths": counts} if told == "lengths" else {"mask": (np.arange(longest) < counts[:, None]).astype(np.int64)}
+    np.savez(folder / "stored.npz", x=x, y=y, **(arrays | more))
+    return f"{folder}/stored.npz,inputs=x+{told},{told}={told}"
+
+
+@pytest.mark.parametrize("told", ["lengths", "mask"])
+def test_sequences_in_files_are_those_in_memory(onnx, tmp_path, told):
+    net = tagger(onnx, told)
+    x, y = sentences()
+    spec, given = stored(tmp_path, x, y, told), assay.sequences(x, y, **{told: told})
+    assert assay.data(spec).hash == given.hash
+    assert f"steps that '{told}' leaves out do not count" in str(assay.describe_data(spec).document)
+    calls = [
+        (assay.evaluate, {}),
+        (assay.importance, {}),
+        (assay.mutate, {"count": 2, "quality": 1}),
+        (assay.select, {"by": "deepgini"}),
+    ]
+    for call, options in calls:
+        file, memory = (call(net, data, task="tokens", **options).document for data in (spec, given))
+        assert file["tables"] == memory["tables"]
+    file, memory = (
+        assay.cover(net, train=data, test=data, criterion=["kmnc", "dsc"], items="all", task="tokens", by_class=True, force=True)
+        for data in (spec, given)
+    )
+    assert file.document["tables"] == memory.document["tables"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("stored.npz,lengths=short", "not one length for each of 14 records"),
+        ("stored.npz,lengths=long", "record 2 has length 10, and its labels have 9 steps"),
+        ("stored.npz,mask=lengths", "does not say of \\[14, 9\\] steps which count"),
+        ("stored.npz,mask=half", "record 1 has 0.5"),
+        ("stored.npz,mask=half,lengths=lengths", "say the same"),
+        ("stored.npz,lengths=lengths,y=lengths", "one a record, and not of steps"),
+        ("stored.npz,lengths=nothing", "no array is named 'nothing'"),
+        ("bare.npz,lengths=lengths", "there are no labels"),
+        ("x.npy,lengths=lengths", "chooses among the arrays of an .npz archive"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(tmp_path, spec, says):
+    x, y = sentences()
+    long, half = np.array([len(row) for row in x]), np.ones((14, 9))
+    long[2], half[1, 3] = 10, 0.5
+    stored(tmp_path, x, y, "lengths", long=long, short=long[:3], half=half)
+    np.savez(tmp_path / "bare.npz", x=np.zeros((14, 9, 3), np.float32), lengths=long)
+    np.save(tmp_path / "x.npy", np.zeros((14, 9, 3), np.float32))
+    with pytest.raises(assay.AssayError, match=says):
+        assay.data(f"{tmp_path}/{spec}").hash

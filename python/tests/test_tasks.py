@@ -972,6 +972,30 @@ def test_embeddings_of_one_class_are_refused(onnx):
     x = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
     with pytest.raises(assay.errors.DataError, match="one class"):
         assay.evaluate(network(onnx, "Identity", (4,)), (x, np.zeros(12, np.int64)), task="embedding")
+    with pytest.raises(assay.errors.DataError, match="at least two records of some class"):
+        assay.evaluate(network(onnx, "Identity", (4,)), (x, np.arange(12)), task="embedding")
+
+
+def test_several_labels_of_which_each_record_has_one(onnx, tmp_path):
+    x = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
+    y = np.eye(4, dtype=np.int64)[np.arange(12) % 4]
+    np.savez(tmp_path / "rows.npz", x=x, y=y)
+    np.savez(tmp_path / "apart.npz", x=x, y=y[:, :, None])
+    net = network(onnx, "Sigmoid", (4,))
+    with pytest.raises(assay.errors.MismatchError, match="a further axis of 1"):
+        assay.evaluate(net, f"{tmp_path}/rows.npz", task="labels")
+    found = figures(assay.evaluate(net, f"{tmp_path}/apart.npz", task="labels"))
+    assert found["label-accuracy"] == pytest.approx(((x > 0) == y).mean())
+
+
+def test_what_takes_classes_of_records_says_that_labels_are_of_items(onnx, tmp_path):
+    x = np.random.default_rng(0).normal(size=(12, 3, 4, 4)).astype(np.float32)
+    data = assay.data(x, x.argmax(1).astype(np.float32))
+    net = network(onnx, "Identity", (3, 4, 4))
+    with pytest.raises(assay.AssayError, match="'items' is what it has of pixels"):
+        assay.inspect(net, data, hypotheses="label")
+    with pytest.raises(assay.AssayError, match="these have labels of items"):
+        assay.mutate(net, data, train=data, operator="le", task="pixels", store=str(tmp_path))
 
 
 @pytest.mark.parametrize("command", ["importance", "cover", "mutate", "attack", "explore", "select", "train"])

@@ -16,6 +16,7 @@
 #include <assay/model.h>
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/layers/dead_neurons.h"
+#include "assay/support/threads.h"
 #include "tests/engine/graphs.h"
 #include "tests/support/records.h"
 
@@ -48,6 +49,22 @@ Graph comparator(const std::string& ending = {}, const std::vector<float>& weigh
 }
 
 const std::vector<float> rows{3, 1, 0, 2, 5, 4, 1, 1.5f, 2, 9};  // classes 1 0 1 0 0
+
+TEST(Walk, TakesFewLargeRecordsAtATime) {
+  test::Net net("large");
+  const ValueId axis = net.builder.constant("axis", test::integers({3}));
+  const Session session(net.build(net.builder.add("CumSum", "sum", {net.input({-1, 1, 1024, 2048}), axis})));
+  const DatasetPtr six = from_arrays(Array::zeros(DType::float32, {6, 1, 1024, 2048}), {}, {});
+  ASSERT_GT(session.preferred_batch(), 6U);
+  const auto sizes = [&](std::size_t batch) {
+    std::vector<std::size_t> all;
+    walk(session, six, {.batch = batch}, silence(),
+         [&](const Batch& read, const Tensors&) { all.push_back(read.indices.size()); });
+    return all;
+  };
+  EXPECT_THAT(sizes(6), ElementsAre(6));  // as asked for
+  EXPECT_EQ(sizes(0)[0], std::min<std::size_t>(6, std::max<std::size_t>(4, available_threads())));
+}
 
 TEST(Evaluate, ANetworkWithoutScoresIsRefused) {
   try {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "assay/support/kept_blocks.h"
+
 namespace assay {
 namespace {
 
@@ -29,6 +31,33 @@ TEST(Memory, BlocksOfEverySizeAreAlignedAndWritableToTheirEnd) {
 TEST(Memory, LargeBlocksBeginWithALargePage) {
   const FloatBlock block = allocate_floats(large_block / sizeof(float));
   EXPECT_EQ(remainder(block.get(), std::size_t{2} << 20), 0U);
+}
+
+TEST(Memory, LargeBlocksAreKeptWhileSomebodyAsksForIt) {
+  constexpr std::size_t bytes = 3 * large_block;
+  const FreeBlock free_block;
+  const KeptBlocks outer;
+  void* const first = allocate_block(bytes);
+  {
+    const KeptBlocks inner;
+    free_block(first);
+  }
+  const std::unique_ptr<char, FreeBlock> other(static_cast<char*>(allocate_block(bytes / 2)));
+  EXPECT_NE(other.get(), first);  // it would waste half of it
+  const std::unique_ptr<char, FreeBlock> next(static_cast<char*>(allocate_block(bytes - 9)));
+  EXPECT_EQ(next.get(), first);
+  const std::unique_ptr<char, FreeBlock> another(static_cast<char*>(allocate_block(bytes)));
+  EXPECT_NE(another.get(), first);
+}
+
+TEST(Memory, BlocksThatOutliveTheirKeepersAreFreed) {
+  std::unique_ptr<char, FreeBlock> block;
+  {
+    const KeptBlocks kept;
+    block.reset(static_cast<char*>(allocate_block(large_block)));
+  }
+  block.reset();
+  FreeBlock()(nullptr);
 }
 
 TEST(Memory, WhatNoMachineHasIsRefused) {

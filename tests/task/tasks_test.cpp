@@ -7,6 +7,7 @@
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/random.h>
 #include <assay/task.h>
 #include "assay/task/ranking.h"
 #include "tests/task/made.h"
@@ -59,6 +60,39 @@ TEST(Pixels, OneScoreAPositionSaysYesOrNo) {
   const auto own = made("pixels[threshold=0.3]", {.output = {1, 2, 2}, .targets = 4, .probabilities = true});
   EXPECT_EQ(own->judge({scores, std::vector<float>{1, 1, 0, 0}}).decided,
             (std::vector<std::int64_t>{1, 1, 0, 1}));
+}
+
+// As the definition says, one position at a time.
+std::int64_t first_greatest(const std::vector<float>& output, std::size_t classes, std::size_t positions,
+                            std::size_t p) {
+  std::size_t best = 0;
+  for (std::size_t c = 0; c < classes; ++c) {
+    const float score = output[c * positions + p];
+    if (std::isnan(score)) return no_class;
+    if (score > output[best * positions + p]) best = c;
+  }
+  return static_cast<std::int64_t>(best);
+}
+
+TEST(Pixels, ManyPositionsAreDecidedAsOneAtATime) {
+  constexpr std::size_t classes = 5, positions = 613;
+  std::vector<float> output(classes * positions), last(output.size());
+  Rng random(7);
+  for (float& score : output) score = static_cast<float>(random.below(4));  // many are equal
+  for (std::size_t p = 3; p < positions; p += 50)
+    output[random.below(classes) * positions + p] = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t i = 0; i < output.size(); ++i) last[i % positions * classes + i / positions] = output[i];
+  const auto first_axis = made("pixels", {.output = {classes, positions}, .targets = positions});
+  const auto last_axis = made("pixels", {.output = {positions, classes}, .targets = positions});
+  const Items items = first_axis->decide(output);
+  EXPECT_EQ(last_axis->decide(last).classes, items.classes);
+  for (std::size_t p = 0; p < positions; ++p)
+    EXPECT_EQ(items.classes[p], first_greatest(output, classes, positions, p)) << p;
+  // A lead holds for the class that is decided, and for no other.
+  for (std::int64_t c = 0; c < std::int64_t{classes}; ++c) {
+    const std::vector<Lead> leads = first_axis->leads(output, {std::vector<std::int64_t>(positions, c)});
+    for (std::size_t p = 0; p < positions; ++p) EXPECT_EQ(leads[p].holds, items.classes[p] == c) << p;
+  }
 }
 
 TEST(Pixels, NaNIsNoClassAndWrong) {

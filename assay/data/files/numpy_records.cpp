@@ -12,6 +12,7 @@
 #include "assay/data/bytes.h"
 #include "assay/data/characteristics.h"
 #include "assay/data/files/csv.h"
+#include "assay/data/files/filling.h"
 #include "assay/data/files/npy_rows.h"
 #include "assay/data/files/numpy.h"
 #include "assay/support/files/file.h"
@@ -40,6 +41,7 @@ struct Told {
   std::string passed_over = {};                // texts where outputs are looked for
   std::map<std::string, Array> columns = {};   // of meta=
   std::vector<std::string> column_names = {};  // that could be
+  std::string filling = {};                    // the array that says which steps have labels
 };
 
 class NumpySource final : public Source {
@@ -49,6 +51,7 @@ class NumpySource final : public Source {
       : path_(spec.path),
         name_(std::move(name)),
         passed_over_(std::move(told.passed_over)),
+        filling_(std::move(told.filling)),
         column_names_(std::move(told.column_names)),
         inputs_(std::move(inputs)),
         others_(std::move(others)) {
@@ -103,8 +106,10 @@ class NumpySource final : public Source {
   std::vector<std::string> columns() const override { return column_names_; }
   void read(std::size_t index, void* out) const override { inputs_.read(index, dtype(), out); }
   std::string format() const override {
-    return passed_over_.empty() ? "NumPy"
-                                : fmt::format("NumPy, texts in '{}' passed over as labels", passed_over_);
+    std::string text = "NumPy";
+    if (!passed_over_.empty()) text += fmt::format(", texts in '{}' passed over as labels", passed_over_);
+    if (!filling_.empty()) text += fmt::format(", steps that '{}' leaves out do not count", filling_);
+    return text;
   }
 
  private:
@@ -122,7 +127,7 @@ class NumpySource final : public Source {
     if (width == 1 && !floating) {
       const Array classes = outputs.to(DType::int64);
       labels_.assign(classes.as<std::int64_t>().begin(), classes.as<std::int64_t>().end());
-    } else if (width > 1 && shape.size() == 2 &&
+    } else if (width > 1 && shape.size() == 2 && filling_.empty() &&
                is_one_hot(values.as<float>(), static_cast<std::size_t>(width))) {
       const auto flags = values.as<float>();
       for (std::size_t i = 0; i < flags.size(); ++i) {
@@ -203,7 +208,7 @@ class NumpySource final : public Source {
     return true;
   }
 
-  std::string path_, name_, passed_over_;
+  std::string path_, name_, passed_over_, filling_;
   std::vector<std::string> column_names_;
   std::map<std::string, std::vector<std::string>> columns_;
   NpyRows inputs_;
@@ -363,6 +368,22 @@ void put_records_first(const DataSpec& spec, std::vector<OtherRows>& inputs,
   }
 }
 
+// lengths=NAME or mask=NAME: labels of steps that are filled up do not count. Returns the name.
+std::string leave_out_filling(const NpzFile& archive, const DataSpec& spec, std::optional<Array>& outputs) {
+  const bool is_mask = spec.has("mask");
+  if (!is_mask && !spec.has("lengths")) return {};
+  const std::string role = is_mask ? "mask" : "lengths", name = spec.text(role);
+  if (is_mask && spec.has("lengths"))
+    fail(Fault::usage, "{}: lengths= and mask= say the same; give one of them", spec.path);
+  const NpzEntry& entry = array_named(archive, spec, name);
+  if (!outputs)
+    fail(Fault::usage, "{}: {}= leaves out labels of steps that are filled up, and there are no labels",
+         spec.path, role);
+  outputs = without_filling(*outputs, *npz_array(archive, entry), is_mask,
+                            fmt::format("{}: {}={}", spec.path, role, name));
+  return name;
+}
+
 std::unique_ptr<Source> open_npz(const DataSpec& spec) {
   const NpzFile archive(spec.path);
   const std::string part = spec.text("part");
@@ -397,7 +418,8 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
   std::erase_if(other_y, [&](const std::string& name) {
     return spec.text("x") == name || std::ranges::find(inputs, name, &OtherRows::name) != inputs.end();
   });
-  const auto outputs = whole(array_for(archive, spec, "y", other_y));
+  auto outputs = whole(array_for(archive, spec, "y", other_y));
+  const std::string filling = leave_out_filling(archive, spec, outputs);
   const NpzEntry* const class_names = archive.find("class_names");
   const bool are_names =
       class_names != nullptr && (class_names->header.is_text() ||
@@ -406,6 +428,7 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
             whole(are_names ? class_names : nullptr),
             whole(archive.find("valid_range")),
             {}};
+  told.filling = filling;
   add_columns(archive, spec, told);
   for (const std::string& name : other_y) {
     if (!outputs && told.passed_over.empty() && archive.find(name) != nullptr) told.passed_over = name;
@@ -420,7 +443,7 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
 std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
   require_file(spec.path);
   if (spec.path.ends_with(".npz")) return open_npz(spec);
-  for (const char* option : {"x", "part", "inputs"}) {
+  for (const char* option : {"x", "part", "inputs", "lengths", "mask"}) {
     if (spec.has(option))
       fail(Fault::usage, "{}: {}= chooses among the arrays of an .npz archive; this is one array", spec.path,
            option);
@@ -447,7 +470,7 @@ FormatInfo numpy_format() {
       "numpy",
       ".npy arrays (labels: y=FILE.npy) and .npz archives; x=NAME and y=NAME choose arrays, part=test takes "
       "x_test and y_test",
-      {"x", "y", "part", "inputs", "axis"},
+      {"x", "y", "part", "inputs", "axis", "lengths", "mask"},
       [](const fs::path& path, std::string_view head) {
         return head.starts_with("\x93NUMPY") || (head.starts_with("PK") && path.extension() == ".npz");
       },

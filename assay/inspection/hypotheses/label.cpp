@@ -10,7 +10,9 @@ class Label final : public Annotator {
  public:
   explicit Label(const DatasetPtr& dataset) {
     if (!dataset->has_labels())
-      fail(Fault::mismatch, "hypothesis 'label': {} has no labels", dataset->describe());
+      fail(Fault::mismatch, "hypothesis 'label': {} has no class for each record{}", dataset->describe(),
+           dataset->target_width() > 0 ? "; 'items' is what it has of pixels, tokens, labels and numbers"
+                                       : "");
     hypotheses_.push_back({"label", BehaviourKind::categorical, dataset->class_names()});
     for (const std::string& name : dataset->class_names())
       hypotheses_.push_back({"label:" + name, BehaviourKind::binary});

@@ -1,5 +1,6 @@
 // Operators of classical machine learning (ai.onnx.ml) around a network, and texts: what prepares columns,
-// linear models and trees become arithmetic; what follows the outputs to name classes is left out.
+// linear models, support vectors and trees become arithmetic; what follows the outputs to name classes is
+// left out.
 
 #include <algorithm>
 
@@ -70,11 +71,10 @@ bool Reader::read_classical(const onnx::NodeProto& proto, const Node& node) {
     return true;
   }
   if (!names && !is_tail(proto)) {
-    fail(
-        Fault::unsupported,
-        "{}: of classical machine learning (ai.onnx.ml) only what prepares columns, linear models, trees and "
-        "names given to outputs are known; export the network without this operator",
-        node.describe());
+    fail(Fault::unsupported,
+         "{}: of classical machine learning (ai.onnx.ml) only what prepares columns, linear models, support "
+         "vectors, trees and names given to outputs are known; export the network without this operator",
+         node.describe());
   }
   dropped_.insert(proto.output().begin(), proto.output().end());
   if (node.op == "ZipMap" && proto.input_size() == 1 && proto.output_size() == 1)
@@ -86,7 +86,7 @@ bool Reader::read_classical(const onnx::NodeProto& proto, const Node& node) {
 void Reader::read_columns(onnx::NodeProto proto, Node node) {
   node.op.insert(0, classical_domain);
   if (proto.input_size() > 0 && holds_single_precision(graph_, proto.input(0))) round_splits(proto);
-  if (proto.op_type() == "LinearClassifier" || proto.op_type() == "TreeEnsembleClassifier") {
+  if (proto.op_type().ends_with("Classifier")) {
     if (proto.output_size() != 2) fail(Fault::model, "{}: it has no scores", node.describe());
     for (auto& one : *proto.mutable_attribute()) {
       if (one.name() != "classlabels_strings" || one.strings_size() == 0) continue;

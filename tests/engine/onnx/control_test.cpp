@@ -512,7 +512,7 @@ TEST(ClassicalTails, ThatAreEverythingAreRefused) {
   file.output("label");
   expect_error(Fault::unsupported, {"'label'", "ai.onnx.ml"}, [&] { file.read(); });
   OnnxFile vectors = file_of({-1, 2});
-  vectors.node("SVMClassifier", {"x"}, {"label"}, "vectors").set_domain("ai.onnx.ml");
+  vectors.node("Neighbours", {"x"}, {"label"}, "vectors").set_domain("ai.onnx.ml");
   vectors.output("label");
   expect_error(Fault::unsupported, {"'vectors'", "ai.onnx.ml"}, [&] { vectors.read(); });
 }

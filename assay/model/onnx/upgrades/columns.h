@@ -27,5 +27,7 @@ void forward_class(Upgrade& u, ValueId scores, std::int64_t columns, const std::
 void tree_classifier(Upgrade& u);
 void tree_regressor(Upgrade& u);
 void tree_ensemble(Upgrade& u);
+void vector_classifier(Upgrade& u);
+void vector_regressor(Upgrade& u);
 
 }  // namespace assay::onnx_format

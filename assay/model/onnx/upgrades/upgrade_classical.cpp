@@ -213,6 +213,8 @@ constexpr ClassicalRule classical_rules[] = {
     {"LinearRegressor", linear_regressor},
     {"Normalizer", normalizer},
     {"OneHotEncoder", one_hot_encoder},
+    {"SVMClassifier", vector_classifier},
+    {"SVMRegressor", vector_regressor},
     {"Scaler", scaler},
     {"TreeEnsemble", tree_ensemble},
     {"TreeEnsembleClassifier", tree_classifier},

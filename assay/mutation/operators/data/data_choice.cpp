@@ -101,7 +101,10 @@ bool yes(const SpecOptions& options, const std::string& name) {
 }
 
 std::string needs_labels(const Program& program) {
-  return program.training->has_labels() ? "" : "the training data have no labels";
+  if (program.training->has_labels()) return "";
+  return program.training->target_width() > 0
+             ? "it takes the class of each training record, and these have labels of items or numbers"
+             : "the training data have no labels";
 }
 
 std::string needs_classes(const Program& program) {

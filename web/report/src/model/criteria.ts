@@ -61,6 +61,9 @@ function part(rows: readonly Row[], column: "layer" | "class"): Map<string, Meas
   return new Map(chosen.map((row) => [label(row[column]), measure(row)]));
 }
 
+/** Those that have figures by class alone are in the table of classes. */
+export const hasLines = ({ total, byLayer }: Criterion) => total !== undefined || byLayer.size > 0;
+
 /** "idc" of "idc[m=6]". */
 export const familyOf = (name: string) => name.split("[")[0] ?? name;
 /** "m=6" of "idc[m=6]"; empty without options. */

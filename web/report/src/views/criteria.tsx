@@ -1,4 +1,4 @@
-import { type Criterion, criteria, families, type Measure, variantOf } from "../model/criteria";
+import { type Criterion, criteria, families, hasLines, type Measure, variantOf } from "../model/criteria";
 import type { Document } from "../model/document";
 import { percent, show } from "../model/format";
 import { shade } from "../model/scale";
@@ -14,7 +14,7 @@ function Figures({ measure }: { measure: Measure }) {
     return (
       <>
         <span class="criterion-share">{show(measure.value ?? null, "number")}</span>
-        <span class="criterion-counts quiet">a measure, not a share of items</span>
+        <span class="criterion-counts quiet">a measure, not a share of what was to be covered</span>
       </>
     );
   }
@@ -124,10 +124,11 @@ function ByClass({ list }: { list: readonly Criterion[] }) {
               <tr key={name}>
                 <th scope="row">{name}</th>
                 {classes.map((of) => {
-                  const share = byClass.get(of)?.coverage;
+                  const measure = byClass.get(of);
+                  const share = measure?.coverage;
                   return (
                     <td key={of} style={shade(share)}>
-                      {share === undefined ? "–" : percent(share, 1)}
+                      {share === undefined ? show(measure?.value ?? null, "number") : percent(share, 1)}
                     </td>
                   );
                 })}
@@ -154,7 +155,7 @@ export function Criteria({ document }: { document: Document }) {
           : undefined
       }
     >
-      {families(list).map(({ name, variants }) => (
+      {families(list.filter(hasLines)).map(({ name, variants }) => (
         <Family key={name} name={name} variants={variants} />
       ))}
       <ByClass list={list} />

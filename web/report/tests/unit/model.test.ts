@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { figuresByGroup } from "../../src/model/characteristics";
-import { criteria } from "../../src/model/criteria";
+import { criteria, hasLines } from "../../src/model/criteria";
 import { area, asShares, courses, curves } from "../../src/model/curves";
 import { parse } from "../../src/model/document";
 import { drops } from "../../src/model/drops";
@@ -346,5 +346,22 @@ describe("lines", () => {
     expect(proved?.points.at(1)).toEqual({ x: 0.021, y: 0.5 });
     expect(proved?.figure).toBe("half of them up to 0.02100");
     expect(attacked?.points.length).toBe(2);
+  });
+});
+
+describe("figures by class alone", () => {
+  const columns = ["criterion", "layer", "class", "measure"].map((id) => ({ id, title: id, kind: "text" }));
+  const rows = [
+    ["pixel-accuracy", "", "", 0.9],
+    ["iou", "", "sky", 0.25],
+  ];
+  const [document] = parse(
+    JSON.stringify({ documents: [{ tables: { criteria: { title: "", columns, rows } } }] }),
+  );
+  it("have no line of their own, and keep their values", () => {
+    if (document === undefined) throw new Error("no document");
+    const list = criteria(document);
+    expect(list.filter(hasLines).map(({ name }) => name)).toEqual(["pixel-accuracy"]);
+    expect(list.find(({ name }) => name === "iou")?.byClass.get("sky")?.value).toBe(0.25);
   });
 });

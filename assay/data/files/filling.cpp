@@ -1,0 +1,88 @@
+#include "assay/data/files/filling.h"
+
+#include <algorithm>
+
+#include <assay/error.h>
+
+namespace assay::inline data {
+namespace {
+
+constexpr float label_of_filling = -100;
+
+void require_steps(const Array& labels, const std::string& title) {
+  if (labels.rank() < 2)
+    fail(Fault::data,
+         "{}: the labels are {}, one a record, and not of steps, [records, steps]; leave out the option",
+         title, to_string(labels.shape()));
+}
+
+// Steps of a record that are its own, all of them in front.
+class GivenLengths {
+ public:
+  GivenLengths(const Array& lengths, const Shape& labels, const std::string& title)
+      : lengths_(lengths.to(DType::float32).contiguous()) {
+    if (lengths.count() != labels[0])
+      fail(Fault::data, "{}: {} is not one length for each of {} records", title, to_string(lengths.shape()),
+           labels[0]);
+    const auto all = lengths_.as<float>();
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      const bool is_count = all[r] >= 0 && all[r] <= static_cast<float>(labels[1]) &&
+                            static_cast<float>(static_cast<std::int64_t>(all[r])) == all[r];
+      if (!is_count)
+        fail(Fault::data, "{}: record {} has length {}, and its labels have {} steps", title, r, all[r],
+             labels[1]);
+    }
+  }
+  bool holds(std::int64_t record, std::int64_t step) const {
+    return static_cast<float>(step) < lengths_.as<float>()[static_cast<std::size_t>(record)];
+  }
+
+ private:
+  Array lengths_;
+};
+
+class StepMask {
+ public:
+  StepMask(const Array& mask, const Shape& labels, const std::string& title)
+      : mask_(mask.to(DType::float32).contiguous()), steps_(labels[1]) {
+    if (mask.shape() != Shape{labels[0], labels[1]})
+      fail(Fault::data, "{}: {} does not say of [{}, {}] steps which count", title, to_string(mask.shape()),
+           labels[0], labels[1]);
+    const auto all = mask_.as<float>();
+    const auto wrong = std::ranges::find_if(all, [](float one) { return one != 0 && one != 1; });
+    if (wrong != all.end())
+      fail(Fault::data, "{}: record {} has {}; 1 is a step of the record and 0 is not", title,
+           (wrong - all.begin()) / steps_, *wrong);
+  }
+  bool holds(std::int64_t record, std::int64_t step) const {
+    return mask_.as<float>()[static_cast<std::size_t>(record * steps_ + step)] == 1;
+  }
+
+ private:
+  Array mask_;
+  std::int64_t steps_;
+};
+
+template <typename Told>
+Array filling_left_out(const Array& labels, const Told& told) {
+  Array result = labels.to(DType::float32).clone();
+  const std::int64_t records = labels.size(0), steps = labels.size(1),
+                     width = records * steps == 0 ? 0 : labels.count() / (records * steps);
+  float* next = result.elements<float>();
+  for (std::int64_t r = 0; r < records; ++r) {
+    for (std::int64_t s = 0; s < steps; ++s, next += width) {
+      if (!told.holds(r, s)) std::fill_n(next, width, label_of_filling);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Array without_filling(const Array& labels, const Array& told, bool is_mask, const std::string& title) {
+  require_steps(labels, title);
+  if (is_mask) return filling_left_out(labels, StepMask(told, labels.shape(), title));
+  return filling_left_out(labels, GivenLengths(told, labels.shape(), title));
+}
+
+}  // namespace assay::inline data
