@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/text/parts.h"
@@ -16,6 +17,8 @@ class AddedTokens {
  public:
   // `settings`: the whole file. Tokens that the model does not have get the numbers after its own.
   AddedTokens(const Settings& settings, const TokenModel& model, const Normalizer* normalizer);
+  // None that are looked for; `special`: tokens of the model that texts do not hold.
+  explicit AddedTokens(std::set<std::string> special) : special_(std::move(special)) {}
 
   // The pieces of a text: added tokens, and the rest, normalized.
   std::vector<TextPiece> split(AlignedText text, const Normalizer* normalizer) const;

@@ -12,6 +12,7 @@ namespace assay::text {
 
 class Lengths {
  public:
+  Lengths() = default;
   // `file`: the whole of it.
   explicit Lengths(const Settings& file);
 

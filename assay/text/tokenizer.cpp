@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "assay/support/files/file.h"
 #include "assay/support/text/characters.h"
 #include "assay/support/text/text.h"
 #include "assay/text/added_tokens.h"
 #include "assay/text/encodings.h"
+#include "assay/text/folder_tokens.h"
 #include "assay/text/lengths.h"
+#include "assay/text/sentencepiece/parts.h"
 
 namespace assay::text {
 namespace {
@@ -23,7 +26,7 @@ std::filesystem::path file_in(const std::filesystem::path& path) {
   if (!std::filesystem::exists(file, ignored))
     fail(Fault::io,
          "{}: the folder holds no tokenizer.json; save the tokenizer there (save_pretrained), or name its "
-         "file",
+         "file, a tokenizer.json or a .model of SentencePiece",
          path.string());
   return file;
 }
@@ -86,6 +89,15 @@ void append_token(Encoding& to, Token token, const AlignedText& text, const Char
   to.words.push_back(word);
 }
 
+// Pieces that texts do not hold.
+std::set<std::string> special_pieces(const SentencePieceFile& file) {
+  std::set<std::string> special;
+  for (const SentencePiece& piece : file.pieces)
+    if (piece.type == SentencePiece::Type::control || piece.type == SentencePiece::Type::unknown)
+      special.insert(piece.text);
+  return special;
+}
+
 }  // namespace
 
 struct Tokenizer::Parts {
@@ -98,6 +110,12 @@ struct Tokenizer::Parts {
         decoder(optional_part(decoders(), settings, "decoder")),
         added(settings, *model, normalizer.get()),
         lengths(settings) {}
+  explicit Parts(const SentencePieceFile& file)
+      : name(file.name),
+        model(assay::text::model_of(file)),
+        normalizer(normalizer_of(file)),
+        decoder(decoder_of(file)),
+        added(special_pieces(file)) {}
 
   std::optional<std::uint32_t> id(const std::string& token) const {
     const auto found = added.id(token);
@@ -140,14 +158,22 @@ struct Tokenizer::Parts {
     return all;
   }
 
-  // What fills up: as the file says, or what is usual.
+  // What fills up: as the file says, or the folder, or what is usual, or what ends a text.
   std::optional<SpecialToken> padding_token() const {
     if (lengths.padding()) return lengths.padding();
+    if (const auto said = known(in_folder.padding)) return said;
     for (const char* const usual :
          {"[PAD]", "<pad>", "<|pad|>", "<|endoftext|>", "</s>", "<|end_of_text|>"}) {
       if (const auto number = id(usual)) return SpecialToken{*number, usual};
     }
-    return std::nullopt;
+    return known(in_folder.end);
+  }
+
+  // Where it is a token.
+  std::optional<SpecialToken> known(const std::optional<FolderTokens::Said>& said) const {
+    const auto text = said ? token(said->token) : std::nullopt;
+    if (!text) return std::nullopt;
+    return SpecialToken{static_cast<std::uint32_t>(said->token), *text};
   }
 
   std::string name;
@@ -158,14 +184,24 @@ struct Tokenizer::Parts {
   std::unique_ptr<const Decoder> decoder;
   AddedTokens added;
   Lengths lengths;
+  FolderTokens in_folder = {};
 };
 
-Tokenizer::Tokenizer(const std::filesystem::path& path)
-    : Tokenizer(read_file(file_in(path), most_file_bytes), file_in(path).string()) {}
+Tokenizer::Tokenizer(const std::filesystem::path& path) {
+  const std::filesystem::path file = file_in(path);
+  const std::string bytes = read_file(file, most_file_bytes);
+  const auto parts = file.extension() == ".model"
+                         ? std::make_shared<Parts>(read_sentencepiece(bytes, file.string()))
+                         : parts_in(bytes, file.string());
+  parts->in_folder = read_folder_tokens(file.parent_path());
+  parts_ = parts;
+}
 
-Tokenizer::Tokenizer(std::string_view json, const std::string& name) {
+Tokenizer::Tokenizer(std::string_view json, const std::string& name) : parts_(parts_in(json, name)) {}
+
+std::shared_ptr<Tokenizer::Parts> Tokenizer::parts_in(std::string_view json, const std::string& name) {
   const nlohmann::json file = parsed(json, name);
-  parts_ = std::make_shared<const Parts>(Settings(file, name), name);
+  return std::make_shared<Parts>(Settings(file, name), name);
 }
 
 Encoding Tokenizer::encode(std::string_view text, const TokenizerOptions& options) const {

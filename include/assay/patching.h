@@ -46,6 +46,9 @@ struct Patching {
       effects;  // in the order of computation; `share` of the difference that is made good
 };
 
+// What patch() tells of, in the order of its effects. Throws as patch() for layers.
+std::vector<PatchSite> patch_sites(const Session& session, const PatchOptions& options);
+
 // Records of equal position are pairs. Each site's activations go from one run of a pair into the other,
 // which then goes on from there. The score is that of the class which the run gives that activations come
 // from, less that of the class which the other run gives; of networks with one output the output itself.
@@ -74,6 +77,9 @@ struct Ablation {
   double lead = 0;                       // of the class over the next, mean over counted records
   std::vector<AblatedHead> heads;
 };
+
+// The heads that ablate() takes out. Throws as ablate() where there are none.
+std::vector<PatchSite> ablation_sites(const Session& session);
 
 // Takes each head out by itself. Throws as patch().
 Ablation ablate(const Session& session, const DatasetPtr& data, const AblationOptions& options,

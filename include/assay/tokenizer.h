@@ -1,7 +1,8 @@
 #pragma once
 
 // Texts as the numbers of tokens, as networks of language take them: the file tokenizer.json of the library
-// `tokenizers` (docs/text.md), read without that library, with the same result.
+// `tokenizers`, or a .model of SentencePiece (docs/text.md), read without these libraries, with the same
+// result.
 
 #include <cstddef>
 #include <cstdint>
@@ -45,8 +46,9 @@ struct TokenizerOptions {
 // Immutable; all functions are thread-safe. Copies share the vocabulary.
 class Tokenizer {
  public:
-  // A file tokenizer.json, or the folder that holds it. Throws Error{io}, Error{data} naming what is wrong in
-  // the file, and Error{unsupported} for a part that Assay does not know and for random tokens (dropout).
+  // A file tokenizer.json, the folder that holds it, or a file NAME.model of SentencePiece, which puts no
+  // special tokens around texts. Throws Error{io}, Error{data} naming what is wrong in the file, and
+  // Error{unsupported} for a part that Assay does not know and for random tokens (dropout).
   explicit Tokenizer(const std::filesystem::path& path);
   // The contents of such a file; `name` stands in messages.
   Tokenizer(std::string_view json, const std::string& name);
@@ -66,7 +68,8 @@ class Tokenizer {
   // One above the greatest number of a token: rows that a network's embedding needs.
   std::size_t numbers() const;
   bool is_special(std::int64_t id) const;
-  // The token that fills up, as the file's padding says, or a special token that is usual for it.
+  // The token that fills up: as the file's padding says, or config.json or generation_config.json in its
+  // folder, or a special token that is usual for it, or the one that ends texts.
   std::optional<std::int64_t> padding() const;
   // The most tokens that the file's truncation leaves.
   std::optional<std::size_t> longest() const;
@@ -74,6 +77,7 @@ class Tokenizer {
 
  private:
   struct Parts;
+  static std::shared_ptr<Parts> parts_in(std::string_view json, const std::string& name);
   std::shared_ptr<const Parts> parts_;
 };
 

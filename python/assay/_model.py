@@ -97,6 +97,28 @@ class Model:
         """With these values as outputs; nodes that none of them needs are dropped."""
         return self._edited(self._network.with_outputs(list(names)))
 
+    def _with_views(self, views: Sequence[str], folder: str, data: Any) -> Model:
+        """``folder``: where a tokenizer may be."""
+        records = self._records(self._sample() if data is None else data)
+        return self._edited(self._network.with_views(list(views), folder, records, self._run))
+
+    def _sample(self) -> Any:
+        """A record that the network takes, whose shape it tells but for the number of tokens."""
+        made = {}
+        for name, dtype, shape in self._network.inputs:
+            if dtype != "int64" or len(shape) != 2:
+                return self._open_record()
+            made[name] = np.zeros((1, shape[1] if shape[1] > 0 else 8), np.int64)
+        return made
+
+    def _open_record(self) -> Any:
+        made = {}
+        for name, dtype, shape in self._network.inputs:
+            if any(size < 0 for size in shape[1:]):
+                raise UsageError(f"view: the shape of input '{name}', {list(shape)}, is not known; give data=RECORDS, which tell it")
+            made[name] = np.zeros((1, *shape[1:]), dtype)
+        return made
+
     def _edited(self, network: Any) -> Model:
         edited = Model(network)
         edited._run, edited._channels_last = self._run, self._channels_last
@@ -218,6 +240,8 @@ def load(
     weights: str | os.PathLike[str] | None = None,
     fix: Mapping[str, float] | None = None,
     decision: str | int | None = None,
+    view: str | Sequence[str] | None = None,
+    data: Any = None,
     threads: int = 0,
     device: str = "cpu",
     batch: int = 0,
@@ -242,6 +266,11 @@ def load(
     decision
         The output that decides, by name or number from 0, where the network has several; of a model of language
         ``"position=last,answers=Yes+No"``, the scores of these tokens at that position (docs/text.md).
+    view
+        Heads, directions or tokens as units, such as ``"heads=norm"``, one or several (docs/text.md): layers that
+        commands look at instead of the usual ones, and that :meth:`Model.activations` gives by name.
+    data
+        Records that tell their shape for ``view``, where the network leaves it open.
     threads, device, batch
         How the model's own methods run it: threads (0: all cores), ``"cpu"``, records per batch (0:
         chosen for the network). Analyses take their own.
@@ -259,13 +288,17 @@ def load(
     MismatchError
         Naming what only ``weights`` or only the network has, and shapes that differ.
     """
+    views = [view] if isinstance(view, str) else [str(one) for one in view or []]
+    if data is not None and not views:
+        raise UsageError("data has no effect without view; give both, or neither")
     if isinstance(source, Model):
         network = _adapted(source._network, weights, fix, decision, "")
-        return source if network is source._network else source._edited(network)
+        model = source if network is source._network else source._edited(network)
+        return model._with_views(views, "", data) if views else model
     network = _network_of(source, example, name)
     model = Model(_adapted(network, weights, fix, decision, _folder_of(source)), threads, device, batch)
     model._channels_last = channels_last(source, network)
-    return model
+    return model._with_views(views, _folder_of(source), data) if views else model
 
 
 def _adapted(

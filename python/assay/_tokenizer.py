@@ -35,7 +35,7 @@ class Encoding:
 
 
 class Tokenizer:
-    """A ``tokenizer.json`` of the library ``tokenizers``, or the folder that holds one."""
+    """A ``tokenizer.json`` of the library ``tokenizers``, the folder that holds one, or a ``.model`` of SentencePiece."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._tokenizer = _assay.Tokenizer(os.fspath(path))

@@ -15,6 +15,7 @@
 #include <assay/relevance.h>
 #include <assay/session.h>
 #include <assay/token_decision.h>
+#include <assay/unit_views.h>
 
 namespace assay::python {
 namespace {
@@ -412,6 +413,15 @@ void bind_network(nb::module_& module) {
                           : with_decision(n.graph, output);
              })};
            })
+      .def(
+          "with_views",
+          [](Network& n, const std::vector<std::string>& views, const std::string& folder,
+             const Records* data, const RunOptions& run) {
+            const Session& session =
+                n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads, run.device);
+            return Network{unlocked([&] { return with_unit_views(session, views, folder).graph(); })};
+          },
+          nb::arg("views"), nb::arg("folder"), nb::arg("data").none(), nb::arg("run"))
       .def("without_node", &without_node)
       .def("with_outputs", &with_outputs)
       .def("write", [](const Network& n, const std::string& path) {

@@ -158,6 +158,57 @@ def test_tables_of_few_bits(tmp_path, bits, zeros):
     Net(tmp_path / "net.onnx", "GatherBlockQuantized", names, constants, varying, gather_axis=0, quantize_axis=1, block_size=block, bits=bits).expect_same()
 
 
+@pytest.mark.parametrize("kind", [0, 1], ids=["fp4", "nf4"])
+@pytest.mark.parametrize("rows, columns, block", [(32, 6, 16), (17, 5, 16), (32, 3, 64)])
+def test_weights_of_four_bit_reals(tmp_path, kind, rows, columns, block):
+    rng = np.random.default_rng(kind)
+    count = rows * columns
+    constants = {"b": rng.integers(0, 256, (count + 1) // 2).astype(np.uint8), "s": rng.random((count + block - 1) // block).astype(np.float32)}
+    net = Net(tmp_path / "net.onnx", "MatMulBnb4", ["x", "b", "s"], constants, {"x": real(1, BATCH, LENGTH, rows)}, K=rows, N=columns, block_size=block, quant_type=kind)  # fmt: skip
+    net.expect_same()
+
+
+@pytest.mark.parametrize("begins", [False, True], ids=["ends", "ends and beginnings"])
+def test_masks_of_ends(tmp_path, begins):
+    """As optimisers make them of a mask of keys."""
+    onnx, runtime = need("onnx"), need("onnxruntime")
+    from onnx import TensorProto, helper, numpy_helper
+
+    inner, batch, node = 8, 3, helper.make_node
+    first = np.array([0, 2, 1]) if begins else np.zeros(batch, int)
+    mask = ((np.arange(LENGTH) >= first[:, None]) & (np.arange(LENGTH) < np.array([[5], [4], [3]]))).astype(np.int32)
+    tensors = {"w": real(2, inner, 3 * WIDTH, scale=0.3), "b": real(3, 3 * WIDTH), "along": np.array([1])}
+    nodes = [
+        node("ReduceSum", ["mask", "along"], ["count"], keepdims=0), node("ArgMax", ["mask"], ["first_long"], axis=1, keepdims=0),
+        node("Cast", ["first_long"], ["first"], to=TensorProto.INT32), node("Add", ["first", "count"], ["end"]),
+        node("Concat", ["end", "first"], ["both"], axis=0),
+        node("Attention", ["x", "w", "b", "both" if begins else "end"], ["y"], name="node", domain="com.microsoft", num_heads=HEADS),
+    ]  # fmt: skip
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", LENGTH, inner]), helper.make_tensor_value_info("mask", TensorProto.INT32, ["n", LENGTH])]
+    known = [helper.make_tensor_value_info(name, TensorProto.INT32, [size]) for name, size in (("end", "n"), ("both", "twice"))]
+    graph = helper.make_graph(nodes, "one", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(array, name) for name, array in tensors.items()], value_info=known)  # fmt: skip
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "net.onnx")
+    given = {"x": real(1, batch, LENGTH, inner), "mask": mask}
+    theirs = runtime.InferenceSession(tmp_path / "net.onnx", providers=["CPUExecutionProvider"]).run(None, given)[0]
+    network = assay.load(tmp_path / "net.onnx")
+    np.testing.assert_allclose(network(given), theirs, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(network({name: array[1:] for name, array in given.items()}), theirs[1:], rtol=1e-4, atol=1e-5)
+
+
+def test_masks_of_joined_texts_are_refused(tmp_path):
+    """Ends of keys and queries that lie one after the other, 3 * batch + 2 numbers."""
+    constants = {"w": real(2, 8, 3 * WIDTH, scale=0.3), "b": real(3, 3 * WIDTH), "mask": np.arange(3 * BATCH + 2, dtype=np.int32)}
+    net = Net(tmp_path / "net.onnx", "Attention", ["x", "w", "b", "mask"], constants, {"x": real(1, BATCH, LENGTH, 8)}, num_heads=HEADS)
+    onnx = need("onnx")
+    model = onnx.load(net.path)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = BATCH
+    onnx.save(model, net.path)
+    with pytest.raises(assay.UnsupportedError, match="a mask of more than ends and beginnings"):
+        assay.load(net.path)(net.given)
+
+
 def test_a_choice_of_quantised_values(tmp_path):
     rng = np.random.default_rng(3)
     onnx = need("onnx")

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import warnings
 
 import numpy as np
 import pytest
@@ -183,6 +184,13 @@ MODELS = {
     "qwen2": lambda t: t.Qwen2ForCausalLM(t.Qwen2Config(num_key_value_heads=2, **SIZES, **SMALL)),
     "gemma": lambda t: t.GemmaForCausalLM(t.GemmaConfig(num_key_value_heads=1, head_dim=4, initializer_range=0.5, **SIZES, **SMALL)),
     "gemma2": lambda t: t.Gemma2ForCausalLM(t.Gemma2Config(num_key_value_heads=2, head_dim=4, sliding_window=4, **SIZES, **SMALL)),
+    "qwen3": lambda t: t.Qwen3ForCausalLM(t.Qwen3Config(num_key_value_heads=2, head_dim=8, **SIZES, **SMALL)),
+    "gemma3": lambda t: t.Gemma3ForCausalLM(
+        t.Gemma3TextConfig(
+            num_key_value_heads=2, head_dim=4, sliding_window=4, layer_types=["sliding_attention", "full_attention"], initializer_range=0.5,
+            **SIZES, **SMALL,
+        )
+    ),
     "deberta": lambda t: t.DebertaV2ForSequenceClassification(
         t.DebertaV2Config(
             relative_attention=True, pos_att_type=["p2c", "c2p"], position_buckets=8, share_att_key=True, norm_rel_ebd="layer_norm",
@@ -220,6 +228,41 @@ def test_models_of_transformers_are_read_as_they_are(name, tmp_path):
     decided = assay.load(tmp_path, decision="position=last,answers=yes+no")
     at_last = wanted[np.arange(len(ids)), mask.sum(1) - 1][:, [WORDS.index("yes"), WORDS.index("no")]]
     np.testing.assert_allclose(decided(inputs), at_last, rtol=2e-4, atol=2e-5)
+
+
+def asked(folder, spec):
+    """The notices of an evaluation."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assay.evaluate(folder, spec, decision="position=last,answers=yes+no")
+    return told
+
+
+def test_tokens_that_a_tokenizer_lacks_are_those_of_the_folder(bigrams, tmp_path):
+    """What fills up is said by the tokenizer, or config.json, or generation_config.json, which results name."""
+    folder, table = bigrams
+    parts = json.loads((folder / "tokenizer.json").read_text())
+    parts["model"]["vocab"] = {word if word != "[PAD]" else "<nothing>": i for word, i in parts["model"]["vocab"].items()}
+    parts["added_tokens"] = parts["added_tokens"][1:]
+    (folder / "tokenizer.json").write_text(json.dumps(parts))
+    spec = f"{write_table(tmp_path / 't.csv', ['yes', 'no'] * 3)},text=text,label=label,tokenizer={folder}"
+    read = lambda: assay.data(spec).read(range(len(TEXTS)))["input_ids"]  # noqa: E731
+    ids, mask = tokens_of()
+    with pytest.raises(assay.DataError, match="fill up"):
+        read()
+    told = lambda: [str(one.message) for one in asked(folder, spec) if "generation_config.json" in str(one.message)]  # noqa: E731
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [3, 4], "pad_token_id": None}))
+    np.testing.assert_array_equal(read(), np.where(mask, ids, 3))
+    assert "generation_config.json: token 3 ('[SEP]') ends texts" in told()[0]
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": 3, "pad_token_id": 0}))
+    np.testing.assert_array_equal(read(), ids)
+    assert "token 0 ('<nothing>') fills up, token 3 ('[SEP]') ends texts, which config.json does not say" in told()[0]
+    (folder / "config.json").write_text(json.dumps({"eos_token_id": 3, "pad_token_id": 1}))
+    np.testing.assert_array_equal(read(), np.where(mask, ids, 1))
+    assert not told()
+    (folder / "generation_config.json").write_text("[]")
+    with pytest.raises(assay.DataError, match="generation_config.json: this is not a JSON object"):
+        read()
 
 
 def test_columns_beside_the_texts_are_characteristics(bigrams, tmp_path):

@@ -142,6 +142,36 @@ def test_heads_are_taken_out(pairs, instead):
         assert 0.05 <= row["p"] <= 1 and np.isfinite(row["control"])
 
 
+def test_gates_are_on_layers_heads_and_positions(pairs):
+    folder, clean, corrupted, mask = pairs
+    ask = lambda **more: assay.patch(folder / "net.onnx", folder / "clean.npz", folder / "corrupted.npz", **more)  # noqa: E731
+    share = made_good(clean, corrupted, mask, "mixed", (1, 2))[1]
+    found = ask(positions=True, fail_under=[f"made-good[layer=mixed,head=1,position=2]>={share - 0.001}", f"made-good[layer=mixed,head=1,position=2]<={share + 0.001}"])
+    assert found.passed and [gate["value"] for gate in found.gates] == pytest.approx([share, share], abs=1e-4)
+    most = max(made_good(clean, corrupted, mask, "mixed", (1, position))[1] for position in range(LENGTH))
+    failed = ask(positions=True, fail_under=f"made-good[layer=mixed,head=1]<={most - 0.001}")
+    assert not failed.passed and failed.gates[0]["value"] == pytest.approx(most, abs=1e-4)
+    assert "<failure" in failed.render("junit") and "made-good" in failed.render("sarif")
+    lost = ask(ablate="zero", heads=True, controls=0, fail_under=["lead-lost[layer=mixed,head=0]<=9", "made-good[layer=mixed]=-9"])
+    assert lost.passed and [gate["text"].split("[")[0] for gate in lost.gates] == ["lead-lost", "made-good"]
+    with pytest.raises(assay.UsageError, match="no layer 'mixt' was measured; there are .*did you mean 'mixed'"):
+        ask(fail_under="made-good[layer=mixt]<=1")
+    with pytest.raises(assay.UsageError, match="no criterion 'lead-lost' was measured; there are made-good"):
+        ask(fail_under="lead-lost<=1")
+    with pytest.raises(assay.UsageError, match="cannot pass"):
+        ask(fail_under="made-good[layer=mixed,head=7]<=1")
+
+
+def test_results_are_no_worse_than_earlier_ones(pairs):
+    folder, *_ = pairs
+    ask = lambda *data, **more: assay.patch(folder / "net.onnx", *data, **more)  # noqa: E731
+    data = folder / "clean.npz", folder / "corrupted.npz"
+    before = ask(*data)
+    assert ask(*data, no_worse_than=before).passed
+    with pytest.raises(assay.MismatchError, match="data set"):
+        ask(data[1], data[0], no_worse_than=before)
+
+
 def test_controls_take_out_as_much_as_a_head(pairs):
     """With heads that each fill the attention there would be one choice only: the same draws, so the same figures."""
     folder, *_ = pairs

@@ -384,5 +384,43 @@ def test_doubtful_texts_are_chosen(exported, doubt):
     assert texts.select(folder, TEXTS, 3, doubt=doubt, pool=1) == order[:3]
     pool = [TEXTS[i] for i in order[:4]]
     assert texts.select(folder, TEXTS, 2, doubt=doubt, pool=2) == [order[i] for i in texts.diverse(pool, 2)]
-    with pytest.raises(assay.UsageError, match="margin or entropy"):
+    with pytest.raises(assay.UsageError, match="margin, entropy or mixture"):
         texts.select(folder, TEXTS, 2, doubt="gini")
+    with pytest.raises(assay.UsageError, match="no effect without doubt='mixture'"):
+        texts.select(folder, TEXTS, 2, doubt=doubt, layer="x")
+    with pytest.raises(assay.UsageError, match="give seen=TEXTS and layer=NAME"):
+        texts.select(folder, TEXTS, 2, doubt="mixture")
+
+
+def test_unusual_texts_are_chosen(exported):
+    """Improbable by a mixture over what a layer gives at the last token of texts seen before."""
+    from assay.texts import _mixture
+
+    folder, plain = exported
+    many = [" ".join(random.Random(i).choices(WORDS[2:10], k=2 + i % 4)) for i in range(40)]
+    at_last = lambda some: np.array([np.tanh(plain.rows[WORDS.index(text.split()[-1])]) for text in some], np.float64)  # noqa: E731
+    others = ["anna", "the film", "omar says", "a good plot"]
+    wanted = np.argsort(-_mixture.Mixture(at_last(many), 2).surprise(at_last(others)), kind="stable")
+    layers = [layer.name for layer in assay.load(folder).layers(assay.data(others, tokenizer=folder)) if layer.op.startswith("Tanh") or "Tanh" in layer.activation]
+    assert texts.select(folder, others, 3, doubt="mixture", seen=many, layer=layers[0], components=2, pool=1) == list(wanted[:3])
+
+
+def test_a_mixture_of_gaussians_is_that_of_scikit_learn():
+    mixtures = pytest.importorskip("sklearn.mixture", reason="SKIPPED: the package scikit-learn is not there")
+    from assay.texts import _mixture
+
+    rng = np.random.default_rng(5)
+    rows = np.concatenate([rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)) + 6 * rng.normal(size=4) for _ in range(3)])
+    ours = _mixture.Mixture(rows, 3)
+    begun = _mixture.Mixture.__new__(_mixture.Mixture)
+    begun._ridge = ours._ridge
+    begun._take(rows, np.eye(3)[_mixture._clusters(rows, 3)])
+    theirs = mixtures.GaussianMixture(
+        3, tol=1e-6, max_iter=200, reg_covar=ours._ridge, weights_init=begun.weights, means_init=begun.means,
+        precisions_init=np.linalg.inv(begun.covariances),
+    ).fit(rows)  # fmt: skip
+    others = rng.normal(size=(20, 4), scale=5)
+    np.testing.assert_allclose(ours.surprise(others), -theirs.score_samples(others), rtol=1e-6)
+    assert np.linalg.norm(rows - ours.means[np.argmin([((rows - mean) ** 2).sum(1) for mean in ours.means], 0)]) < np.linalg.norm(rows - rows.mean(0))
+    with pytest.raises(assay.DataError, match="3 texts are too few for a mixture of 3"):
+        _mixture.Mixture(rows[:3], 3)

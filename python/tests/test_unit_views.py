@@ -337,6 +337,48 @@ def test_inspection_looks_at_heads(folder, records):
         assert float(row["score"]) == pytest.approx(wanted, abs=2e-4)
 
 
+def test_queries_know_heads_and_positions(folder, records):
+    views = ["heads=norm,tokens=first", "attention=variance", "layer=stream,tokens=last"]
+    query = """SELECT S.uid, U.head, U.position, S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S
+        FROM units U, hypotheses H, inputs D WHERE H.name = 'label:1' AND (U.head IS NOT NULL OR U.position = -1)"""
+    found = assay.inspect(folder / "net.onnx", folder / "train.npz", view=views, hypotheses="label", no_early_stop=True, sql=query)
+    (rows,) = found.tables.values()
+    known = {row["S.uid" if "S.uid" in row else "uid"]: (row["head"], row["position"]) for row in rows}
+    heads = {f"mixed/heads/norm/first:{h}": (h, 0) for h in range(HEADS)} | {f"mixed/attention/variance:{h}": (h, None) for h in range(HEADS)}
+    assert known == heads | {f"stream/last:{unit}": (None, -1) for unit in range(WIDTH)}
+    labels = computed(*records)["logits"].argmax(1) == 1
+    units = over_tokens("first", statistic("norm", computed(*records)["mixed"]).swapaxes(1, 2), records[1])
+    for row in rows:
+        if row["uid"].startswith("mixed/heads"):
+            assert row["unit_score"] == pytest.approx(np.corrcoef(units[:, row["head"]], labels)[0, 1], abs=2e-4)
+
+
+def test_networks_are_loaded_with_views(program, folder, records):
+    """As the program has them, and commands look at them."""
+    inputs = dict(zip(["input_ids", "attention_mask"], records))
+    network = assay.load(folder / "net.onnx", view=["heads=norm,tokens=last", "layer=stream,tokens=mean"])
+    names = ["mixed/heads/norm/last", "stream/mean"]
+    assert [layer.name for layer in network.layers(folder / "train.npz") if layer.op == "view"] == names
+    found = network.activations(inputs, names)
+    for name, spec in zip(names, ["heads=norm,tokens=last", "layer=stream,tokens=mean"]):
+        written, _ = view_of(program, folder, spec)
+        np.testing.assert_array_equal(found[name], written.activations(inputs, name))
+    np.testing.assert_allclose(network(inputs), computed(*records)["logits"], rtol=1e-4, atol=1e-4)
+    ways = {"criterion": ["kmnc[sections=4]", "nc"]}
+    seen = assay.cover(network, folder / "train.npz", folder / "test.npz", **ways)
+    asked = assay.cover(folder / "net.onnx", folder / "train.npz", folder / "test.npz", view=["heads=norm,tokens=last", "layer=stream,tokens=mean"], **ways)
+    assert list(seen.table("layers")) == list(asked.table("layers"))
+    again = assay.load(assay.load(folder / "net.onnx"), view="heads=mean", data=folder / "train.npz")
+    assert again.layers(folder / "train.npz")[-1].name == "mixed/heads/mean"
+
+
+def test_views_of_loaded_networks_that_do_not_fit_are_refused(folder):
+    with pytest.raises(assay.UsageError, match="did you mean 'norm'"):
+        assay.load(folder / "net.onnx", view="heads=norms")
+    with pytest.raises(assay.UsageError, match="data has no effect without view"):
+        assay.load(folder / "net.onnx", data=folder / "train.npz")
+
+
 def test_relevance_of_a_head_is_that_of_what_it_gives(folder, records):
     found = assay.importance(folder / "net.onnx", folder / "train.npz", view="heads=norm", method="gradient-x-input", top=HEADS)
     network = assay.load(folder / "net.onnx")

@@ -7,10 +7,10 @@
 #include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/session.h>
+#include <assay/unit_views.h>
 #include "assay/engine/layers/layer_selection.h"
 #include "assay/engine/layers/unit_views.h"
 #include "assay/engine/preparation/adaptation.h"
-#include "assay/engine/preparation/view_edit.h"
 #include "assay/engine/preparation/view_words.h"
 #include "tests/engine/graphs.h"
 
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using Texts = std::vector<std::string>;
 
 Graph with_views(const Graph& graph, const Texts& texts) {
-  return with_unit_views(Session(graph), texts, "");
+  return with_unit_views(Session(graph), texts).graph();
 }
 
 Texts names_of(const std::vector<Layer>& layers) {

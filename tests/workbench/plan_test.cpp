@@ -259,7 +259,7 @@ TEST_F(FinalSelectTest, AStarIsEverythingButTheRecords) {
       "U.mid = 'sqlparser1'");
   ASSERT_EQ(all.size(), 7U);
   EXPECT_EQ(std::count(all[0].begin(), all[0].end(), '|') + 1,
-            6 + 6 + static_cast<int>(score_columns().size()));
+            8 + 6 + static_cast<int>(score_columns().size()));
 }
 
 }  // namespace

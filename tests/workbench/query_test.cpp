@@ -53,6 +53,23 @@ TEST_F(Query, GroupingByLayerIsTheUnionOfRunsByLayer) {
   EXPECT_EQ(together.size(), 3U * 7U * 3U);
 }
 
+TEST_F(Query, HeadsAndPositionsAreColumnsOfUnits) {
+  put_model(database,
+            {.name = "texts",
+             .path = "",
+             .hash = "of texts",
+             .layers = {{.name = "heads/last", .op = "view", .neurons = 2, .heads = true, .position = -1},
+                        {.name = "dense/first", .op = "view", .neurons = 1, .position = 0},
+                        {.name = "lstm", .op = "LSTM", .neurons = 1, .gates = {"input"}}}});
+  const auto shown = [&](const std::string& relation) {
+    return rows("SELECT uid, ifnull(head, 'none'), ifnull(position, 'none') FROM " + relation +
+                " WHERE mid = 'texts' ORDER BY layer_index, unit");
+  };
+  EXPECT_EQ(shown("units"), (std::vector<std::string>{"heads/last:0|0|-1", "heads/last:1|1|-1",
+                                                      "dense/first:0|none|0", "lstm:0|none|none"}));
+  EXPECT_EQ(shown("gate_units"), std::vector<std::string>{"lstm/input:0|none|none"});
+}
+
 TEST_F(Query, LayersAreNamedOrNumbered) {
   const std::string count = "SELECT count(*) " + clause + "WHERE M.mid = U.mid AND ";
   for (const std::string condition :
@@ -317,7 +334,7 @@ TEST_F(StudyFile, OfAnotherProgramOrVersionIsRefusedAndLeftAlone) {
   EXPECT_THAT(open(), HasSubstr("not a database; name another file"));
   std::filesystem::remove(path);
   { Database(path, database_version + 1).run("CREATE TABLE t(a)"); }
-  EXPECT_THAT(open(), HasSubstr("a database of version 2, where this Assay reads and writes version 1"));
+  EXPECT_THAT(open(), HasSubstr("a database of version 3, where this Assay reads and writes version 2"));
   {
     Database other(path, database_version + 1);
     other.run("PRAGMA application_id = 7");

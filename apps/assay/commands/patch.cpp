@@ -33,6 +33,7 @@ class Patch final : public Command {
         flags.add("--controls", question_.ablation.controls,
                   "random choices of as many numbers as a head has, to compare with", CLI::Range(0, 10'000));
     check_.declare(flags);
+    gates_.declare(flags);
   }
 
   report::Document run(Context& context) override {
@@ -46,6 +47,7 @@ class Patch final : public Command {
     question_.corrupted = corrupted_.open_if_given();
     const Session session = model_.open(context, clean.get());
     question_.accuracy = check_.declared();
+    question_.conditions = gates_.conditions();
     return answers::patching(session, clean, question_, setting_of(context), context.progress);
   }
 
@@ -56,6 +58,7 @@ class Patch final : public Command {
       corrupted_{"corrupted", "the same records with what is in question changed, in the same order",
                  Concept::input};
   AccuracyCheck check_;
+  GateOptions gates_;
   std::vector<const CLI::Option*> of_pairs_;
   const CLI::Option* controls_ = nullptr;
   answers::PatchingQuestion question_;
@@ -70,7 +73,9 @@ CommandInfo patch_command() {
           "  assay patch exported 'asked.csv,text=clean,tokenizer=exported,length=16' "
           "'asked.csv,text=corrupted,tokenizer=exported,length=16' --heads --decision "
           "'position=last,answers= no+ yes'\n"
-          "  assay patch net.onnx clean.npz --ablate mean --controls 99",
+          "  assay patch net.onnx clean.npz --ablate mean --controls 99\n"
+          "  assay patch exported asked.npz changed.npz --positions --fail-under "
+          "'made-good[layer=norm,position=3]<=0.2'",
           make_command<Patch>, files_group};
 }
 

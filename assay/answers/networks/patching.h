@@ -8,6 +8,7 @@
 #include <assay/report.h>
 #include "assay/answers/accuracy.h"
 #include "assay/answers/setting.h"
+#include "assay/report/conditions.h"
 
 namespace assay::answers {
 
@@ -19,6 +20,7 @@ struct PatchingQuestion {
   std::size_t top = 20;     // strongest sites in a table
   std::string folder = {};  // for maps; empty: none
   DeclaredAccuracy accuracy = {};
+  report::Conditions conditions = {};
 };
 
 // REQUIRES corrupted records or `ablate`.

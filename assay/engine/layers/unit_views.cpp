@@ -66,6 +66,20 @@ std::vector<Layer> unit_view_layers(const Session& session) {
   return views;
 }
 
+bool shows_heads(const Graph& graph, const Layer& layer) {
+  return is_unit_view(graph, layer.value) && graph.find_node(view_source(layer.name, ViewSource::heads));
+}
+
+std::optional<std::int64_t> viewed_position(const Graph& graph, const Layer& layer) {
+  if (!is_unit_view(graph, layer.value)) return std::nullopt;
+  const auto is_at = [&](std::string_view token) {
+    return graph.find_node(view_prefix(layer.name) + "/at_" + std::string(token)).has_value();
+  };
+  if (is_at("first")) return 0;
+  if (is_at("last")) return -1;
+  return std::nullopt;
+}
+
 Layer relevance_carrier(const Session& session, const Layer& layer) {
   const Graph& graph = session.graph();
   const std::vector<Layer>& all = session.layers();

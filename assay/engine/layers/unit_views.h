@@ -4,6 +4,8 @@
 // record, projections onto directions. A view is one more output, 'view:NAME', and so a layer called NAME
 // that analyses may look at; what the network decides does not change (docs/text.md).
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,11 @@ std::string unit_view_name(const Graph& graph, ValueId view);
 
 // Layers of the session that are views.
 std::vector<Layer> unit_view_layers(const Session& session);
+// Whether the units of a layer are heads of attention, as a view shows them.
+bool shows_heads(const Graph& graph, const Layer& layer);
+// At which token of a record a view shows its units: 0 for the first, -1 for the last. Nothing for views of
+// all tokens or of what they have in common, and for other layers.
+std::optional<std::int64_t> viewed_position(const Graph& graph, const Layer& layer);
 
 // Where the relevance of a layer's units is: a view is computed beside the decision, and what it is made of
 // carries its relevance, so that of a head is the sum over all that the head gives. Other layers carry their

@@ -11,10 +11,10 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include <assay/token_decision.h>
-#include "assay/engine/layers/unit_views.h"
+#include <assay/unit_views.h>
 #include "assay/engine/preparation/filled_rows.h"
+#include "assay/engine/preparation/folder_notices.h"
 #include "assay/engine/preparation/free_batch.h"
-#include "assay/engine/preparation/view_edit.h"
 #include "assay/model/folder.h"
 #include "assay/support/memory.h"
 
@@ -139,18 +139,6 @@ Session plain_session_of(AdaptedNetwork& network, const SessionOptions& options,
   return Session(network.graph, options);
 }
 
-// A view is a layer wherever records are told apart.
-void require_views(const Session& session) {
-  const std::vector<Layer> layers = unit_view_layers(session);
-  for (const ValueId view : unit_views(session.graph())) {
-    if (std::ranges::find(layers, view, &Layer::value) != layers.end()) continue;
-    fail(Fault::unsupported,
-         "view '{}': network '{}' does not hold its records along the first axis there, so its units are not "
-         "known by record",
-         unit_view_name(session.graph(), view), session.graph().name());
-  }
-}
-
 }  // namespace
 
 AdaptOptions adapt_options_of(AdaptOptions options, const std::string& network) {
@@ -167,6 +155,7 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
     form.added = !position;
   }
   if (data != nullptr) require_fitting_tokens(graph, options.folder, *data);
+  tell_folder_tokens(options.folder, progress);
   graph = with_choices(std::move(graph), options, data, progress);
   if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&
       takes_channels_last(graph, graph.inputs()[0], data->record_shape())) {
@@ -191,10 +180,9 @@ Session session_of(AdaptedNetwork& network, const SessionOptions& options, const
                    Progress& progress) {
   Session plain = plain_session_of(network, options, data, progress);
   if (network.views.empty()) return plain;
-  network.graph = with_unit_views(plain, network.views, network.folder);
+  Session session = with_unit_views(plain, network.views, network.folder);
+  network.graph = session.graph();
   network.form.views = network.graph.outputs().size() - plain.graph().outputs().size();
-  Session session(network.graph, options);
-  require_views(session);
   return session;
 }
 

@@ -41,7 +41,7 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
 
 // A session of the network. Where the data have several labels a record and records of the first output lie
 // along another axis, as those of scores [steps, records, classes], a turned output is put in front, with a
-// notice. The notices of the session are given as well. Views of units are added last (view_edit.h); throws
+// notice. The notices of the session are given as well. Views of units are added last (unit_views.h); throws
 // Error{unsupported} for one that does not hold its records along its first axis. `data`: null if not there.
 Session session_of(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
                    Progress& progress);

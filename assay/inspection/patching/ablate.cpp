@@ -169,6 +169,14 @@ class Ablator {
 
 }  // namespace
 
+std::vector<PatchSite> ablation_sites(const Session& session) {
+  std::vector<PatchSite> all;
+  for (const PatchedValue& value : required_heads(session))
+    for (std::int64_t head = 0; head < value.heads; ++head)
+      all.push_back({.layer = value.layer, .head = head});
+  return all;
+}
+
 Ablation ablate(const Session& session, const DatasetPtr& data, const AblationOptions& options,
                 Progress& progress) {
   require_scores(session, *data);

@@ -159,6 +159,13 @@ class Patcher {
 
 }  // namespace
 
+std::vector<PatchSite> patch_sites(const Session& session, const PatchOptions& options) {
+  std::vector<PatchSite> all;
+  for (const PatchedValue& value : asked_values(session, options))
+    for (PatchSite& site : sites_of(value, options.positions)) all.push_back(std::move(site));
+  return all;
+}
+
 Patching patch(const Session& session, const DatasetPtr& clean, const DatasetPtr& corrupted,
                const PatchOptions& options, Progress& progress) {
   require_pairs(*clean, *corrupted);

@@ -44,6 +44,19 @@ std::string site_in_words(const PatchSite& site) {
   return text;
 }
 
+std::string number_or_all(const std::optional<std::int64_t>& number) {
+  return number ? fmt::format("{}", *number) : "all";
+}
+
+report::Measurement figure_of(std::string name, const PatchEffect& effect, bool higher_is_better) {
+  report::Measurement figure;
+  figure.criterion = std::move(name);
+  figure.layer = effect.site.layer;
+  figure.value = effect.share;
+  figure.higher_is_better = higher_is_better;
+  return figure;
+}
+
 std::vector<PatchEffect> strongest_first(std::vector<PatchEffect> effects) {
   std::ranges::stable_sort(effects, std::ranges::greater(), &PatchEffect::share);
   return effects;
@@ -71,6 +84,23 @@ EffectGrid grid_of(std::span<const PatchEffect> effects) {
 }
 
 }  // namespace
+
+std::vector<report::Measurement> measurements_of(const inspection::Patching& found) {
+  std::vector<report::Measurement> all;
+  for (const PatchEffect& effect : found.effects)
+    all.push_back(figure_of(fmt::format("made-good[head={},position={}]", number_or_all(effect.site.head),
+                                        number_or_all(effect.site.position)),
+                            effect, true));
+  return all;
+}
+
+std::vector<report::Measurement> measurements_of(const inspection::Ablation& found) {
+  std::vector<report::Measurement> all;
+  for (const AblatedHead& head : found.heads)
+    all.push_back(figure_of(fmt::format("lead-lost[head={}]", number_or_all(head.effect.site.head)),
+                            head.effect, false));
+  return all;
+}
 
 std::string effect_map(std::span<const PatchEffect> effects) {
   constexpr std::size_t cell = 44, line = 22, letter = 8, edge = 10;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/gate.h>
 #include <assay/graph.h>
 #include <assay/patching.h>
 #include <assay/report.h>
@@ -18,6 +19,10 @@ report::Document document_of(const inspection::Patching& found, const inspection
                              const Graph& network, std::size_t top);
 report::Document document_of(const inspection::Ablation& found, const inspection::AblationOptions& options,
                              const Graph& network);
+
+// made-good[head=0,position=3] of a layer, with `all` where the site is not of one; lead-lost[head=0].
+std::vector<report::Measurement> measurements_of(const inspection::Patching& found);
+std::vector<report::Measurement> measurements_of(const inspection::Ablation& found);
 
 // Shares of effects as a map: layers by positions, or attentions by heads; of heads by position each head is
 // a row. An SVG file.

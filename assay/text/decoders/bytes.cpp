@@ -60,45 +60,48 @@ class ByteLevelDecoder final : public Decoder {
   }
 };
 
+std::optional<unsigned char> byte_of(const std::string& token) {
+  if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
+  unsigned char byte = 0;
+  const char* const begin = token.data() + 3;
+  const auto [end, error] = std::from_chars(begin, begin + 2, byte, 16);
+  if (error != std::errc() || end != begin + 2) return std::nullopt;
+  return byte;
+}
+
 // <0xC3> <0xA9>
 class ByteFallbackDecoder final : public Decoder {
  public:
   explicit ByteFallbackDecoder(const Settings&) {}
   std::vector<std::string> decode(std::vector<std::string> tokens) const override {
-    std::vector<std::string> all;
-    std::string bytes;
-    const auto end_bytes = [&] {
-      if (bytes.empty()) return;
-      if (character_codes(bytes))
-        all.push_back(bytes);
-      else
-        all.insert(all.end(), bytes.size(), std::string(replacement_character));
-      bytes.clear();
-    };
-    for (std::string& token : tokens) {
-      if (const auto byte = byte_of(token)) {
-        bytes += static_cast<char>(*byte);
-        continue;
-      }
-      end_bytes();
-      all.push_back(std::move(token));
-    }
-    end_bytes();
-    return all;
-  }
-
- private:
-  static std::optional<unsigned char> byte_of(const std::string& token) {
-    if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
-    unsigned char byte = 0;
-    const char* const begin = token.data() + 3;
-    const auto [end, error] = std::from_chars(begin, begin + 2, byte, 16);
-    if (error != std::errc() || end != begin + 2) return std::nullopt;
-    return byte;
+    return with_bytes(std::move(tokens));
   }
 };
 
 }  // namespace
+
+std::vector<std::string> with_bytes(std::vector<std::string> tokens) {
+  std::vector<std::string> all;
+  std::string bytes;
+  const auto end_bytes = [&] {
+    if (bytes.empty()) return;
+    if (character_codes(bytes))
+      all.push_back(bytes);
+    else
+      all.insert(all.end(), bytes.size(), std::string(replacement_character));
+    bytes.clear();
+  };
+  for (std::string& token : tokens) {
+    if (const auto byte = byte_of(token)) {
+      bytes += static_cast<char>(*byte);
+      continue;
+    }
+    end_bytes();
+    all.push_back(std::move(token));
+  }
+  end_bytes();
+  return all;
+}
 
 PartInfo<Decoder> byte_level_decoder() {
   return part_info<Decoder, ByteLevelDecoder>("ByteLevel", "letters for bytes as text");

@@ -17,4 +17,7 @@ PartInfo<Decoder> replace_decoder();
 PartInfo<Decoder> strip_decoder();
 PartInfo<Decoder> word_piece_decoder();
 
+// Tokens such as <0xC3> as the bytes that they stand for, one text for those after each other.
+std::vector<std::string> with_bytes(std::vector<std::string> tokens);
+
 }  // namespace assay::text

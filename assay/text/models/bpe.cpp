@@ -2,86 +2,18 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <queue>
 
 #include "assay/text/models/catalogue.h"
+#include "assay/text/models/pair_merger.h"
 #include "assay/text/models/vocabulary_model.h"
 
 namespace assay::text {
 namespace {
 
-constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
-
-// Tokens of a word as a list, in which neighbours merge.
-struct Symbol {
-  std::uint32_t id = 0;
-  std::size_t before = nowhere, after = nowhere;
-  std::size_t bytes = 0;  // 0: merged into the one before
-};
-
-struct PairMerge {
-  std::uint32_t rank = 0, id = 0;  // of the token that a pair becomes
-};
-
 std::uint64_t pair_key(std::uint32_t first, std::uint32_t second) {
   return static_cast<std::uint64_t>(first) << 32 | second;
 }
 using Merges = std::unordered_map<std::uint64_t, PairMerge>;
-
-// The first merge comes first, and of equal ones the one to the left.
-struct QueuedMerge {
-  PairMerge merge;
-  std::size_t at = 0;
-  bool operator>(const QueuedMerge& other) const {
-    return std::pair(merge.rank, at) > std::pair(other.merge.rank, other.at);
-  }
-};
-
-class WordMerger {
- public:
-  WordMerger(std::vector<Symbol>& symbols, const Merges& merges) : symbols_(symbols), merges_(merges) {}
-
-  void run() {
-    for (std::size_t i = 0; i + 1 < symbols_.size(); ++i) queue(i);
-    while (!queue_.empty()) {
-      const QueuedMerge next = queue_.top();
-      queue_.pop();
-      if (holds(next)) merge(next);
-    }
-  }
-
- private:
-  const PairMerge* find(std::size_t at) const {
-    const Symbol& symbol = symbols_[at];
-    if (symbol.after == nowhere) return nullptr;
-    const auto it = merges_.find(pair_key(symbol.id, symbols_[symbol.after].id));
-    return it == merges_.end() ? nullptr : &it->second;
-  }
-  void queue(std::size_t at) {
-    if (const PairMerge* const merge = find(at)) queue_.push({*merge, at});
-  }
-  // Merges since then may have changed the pair.
-  bool holds(const QueuedMerge& queued) const {
-    if (symbols_[queued.at].bytes == 0) return false;
-    const PairMerge* const merge = find(queued.at);
-    return merge && merge->id == queued.merge.id;
-  }
-  void merge(const QueuedMerge& queued) {
-    Symbol& left = symbols_[queued.at];
-    Symbol& right = symbols_[left.after];
-    left.id = queued.merge.id;
-    left.bytes += right.bytes;
-    left.after = right.after;
-    right.bytes = 0;
-    if (left.after != nowhere) symbols_[left.after].before = queued.at;
-    if (left.before != nowhere) queue(left.before);
-    queue(queued.at);
-  }
-
-  std::vector<Symbol>& symbols_;
-  const Merges& merges_;
-  std::priority_queue<QueuedMerge, std::vector<QueuedMerge>, std::greater<>> queue_;
-};
 
 class BpeModel final : public VocabularyModel {
  public:
@@ -103,7 +35,11 @@ class BpeModel final : public VocabularyModel {
       if (const std::uint32_t* const id = words_.find(piece)) return {{*id, piece, {0, piece.size()}}};
     }
     std::vector<Symbol> symbols = symbols_of(piece);
-    WordMerger(symbols, merges_).run();
+    merge_pairs(symbols, [&](const Symbol& left, const Symbol& right) -> std::optional<PairMerge> {
+      const auto it = merges_.find(pair_key(left.id, right.id));
+      if (it == merges_.end()) return std::nullopt;
+      return it->second;
+    });
     std::vector<Token> tokens;
     std::size_t at = 0;
     for (const Symbol& symbol : symbols) {
@@ -162,12 +98,7 @@ class BpeModel final : public VocabularyModel {
   }
 
   static void append(std::vector<Symbol>& symbols, std::uint32_t id, std::size_t bytes) {
-    Symbol symbol{.id = id, .bytes = bytes};
-    if (!symbols.empty()) {
-      symbol.before = symbols.size() - 1;
-      symbols.back().after = symbols.size();
-    }
-    symbols.push_back(symbol);
+    append_symbol(symbols, {.id = id, .bytes = bytes});
   }
 
   // A token a character, or a byte where the vocabulary lacks the character.

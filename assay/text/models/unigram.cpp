@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "assay/text/models/best_pieces.h"
 #include "assay/text/models/catalogue.h"
 #include "assay/text/prefix_tree.h"
 #include "assay/text/vocabulary.h"
@@ -50,11 +51,6 @@ class UnigramModel final : public TokenModel {
     std::string text;
     double score = 0;
   };
-  struct Best {
-    double score = 0;
-    std::optional<std::size_t> begin = {};  // of the last piece
-    bool unknown = false;
-  };
 
   void read_pieces(const Settings& settings) {
     const auto it = settings.value().find("vocab");
@@ -79,43 +75,22 @@ class UnigramModel final : public TokenModel {
          where_, piece);
   }
 
-  // The best pieces that end at each byte.
-  std::vector<Best> best_ends(const std::string& text) const {
-    std::vector<Best> best(text.size() + 1);
-    const auto offer = [&](std::size_t begin, std::size_t end, double score, bool unknown) {
-      const double total = best[begin].score + score;
-      if (!best[end].begin || total > best[end].score) best[end] = {total, begin, unknown};
-    };
+  std::vector<Range> best_ranges(const std::string& text) const {
+    BestPieces<double> best(text.size());
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t length = character_at(text, at).length;
       bool single = false;
       tree_.for_each(std::string_view(text).substr(at), [&](std::size_t bytes, std::uint32_t id) {
-        offer(at, at + bytes, pieces_[id].score, id == unknown_);
+        best.offer(at, at + bytes, best.until(at) + pieces_[id].score, id == unknown_);
         single |= bytes == length;
       });
       if (!single) {
         if (!unknown_) refuse_unknown(text);
-        offer(at, at + length, least_ - unknown_penalty, true);
+        best.offer(at, at + length, best.until(at) + (least_ - unknown_penalty), true);
       }
       at += length;
     }
-    return best;
-  }
-
-  // Unknown characters after each other are one.
-  std::vector<Range> best_ranges(const std::string& text) const {
-    const std::vector<Best> best = best_ends(text);
-    std::vector<Range> ranges;
-    bool unknown = false;
-    for (std::size_t end = text.size(); end > 0; end = *best[end].begin) {
-      if (unknown && best[end].unknown)
-        ranges.back().begin = *best[end].begin;
-      else
-        ranges.push_back({*best[end].begin, end});
-      unknown = best[end].unknown;
-    }
-    std::ranges::reverse(ranges);
-    return ranges;
+    return best.ranges();
   }
 
   void append(const std::string& text, const Range& range, std::vector<Token>& tokens) const {

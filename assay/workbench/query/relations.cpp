@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include <assay/error.h>
+#include "assay/engine/layers/unit_views.h"
 #include "assay/inspection/units/gates.h"
 #include "assay/inspection/units/unit_source.h"
 #include "assay/support/text/text.h"
@@ -19,9 +20,9 @@ CREATE TABLE models(mid TEXT PRIMARY KEY, epoch, path TEXT, hash TEXT, parameter
 CREATE TABLE layers(mid TEXT, layer TEXT, layer_index INTEGER, op TEXT, units INTEGER, parameters INTEGER,
   PRIMARY KEY(mid, layer_index));
 CREATE TABLE units(mid TEXT, uid TEXT, layer TEXT, layer_index INTEGER, gate TEXT, unit INTEGER,
-  PRIMARY KEY(mid, uid));
+  head INTEGER, position INTEGER, PRIMARY KEY(mid, uid));
 CREATE TABLE gate_units(mid TEXT, uid TEXT, layer TEXT, layer_index INTEGER, gate TEXT, unit INTEGER,
-  PRIMARY KEY(mid, uid));
+  head INTEGER, position INTEGER, PRIMARY KEY(mid, uid));
 CREATE TABLE datasets(data TEXT PRIMARY KEY, description TEXT, hash TEXT, records INTEGER);
 CREATE TABLE inputs(did INTEGER PRIMARY KEY, data TEXT, record INTEGER, id TEXT, label INTEGER, class TEXT, seq TEXT);
 CREATE UNIQUE INDEX inputs_by_record ON inputs(data, record);
@@ -78,10 +79,12 @@ void put_layer(Database& database, const ModelFacts& model, std::size_t index) {
   const auto number = static_cast<std::int64_t>(index);
   Statement(database, "INSERT INTO layers VALUES (?,?,?,?,?,?)")
       .run({model.name, layer.name, number, layer.op, layer.neurons, layer.parameters});
-  Statement unit(database, "INSERT INTO units VALUES (?,?,?,?,'',?)");
-  Statement gate_unit(database, "INSERT INTO gate_units VALUES (?,?,?,?,?,?)");
+  Statement unit(database, "INSERT INTO units VALUES (?,?,?,?,'',?,?,?)");
+  Statement gate_unit(database, "INSERT INTO gate_units VALUES (?,?,?,?,?,?,NULL,NULL)");
+  const Cell position = layer.position ? Cell{*layer.position} : Cell{};
   for (std::int64_t i = 0; i < layer.neurons; ++i) {
-    unit.run({model.name, fmt::format("{}:{}", layer.name, i), layer.name, number, i});
+    unit.run({model.name, fmt::format("{}:{}", layer.name, i), layer.name, number, i,
+              layer.heads ? Cell{i} : Cell{}, position});
     for (const std::string& gate : layer.gates)
       gate_unit.run({model.name, fmt::format("{}/{}:{}", layer.name, gate, i), layer.name, number, gate, i});
   }
@@ -113,8 +116,12 @@ std::string kind_name(inspection::BehaviourKind kind) {
 std::vector<LayerFacts> layers_of(const std::shared_ptr<const Session>& session) {
   std::vector<LayerFacts> layers;
   for (const Layer& layer : session->layers()) {
-    LayerFacts facts{
-        .name = layer.name, .op = layer.op, .neurons = layer.neurons, .parameters = layer.parameters};
+    LayerFacts facts{.name = layer.name,
+                     .op = layer.op,
+                     .neurons = layer.neurons,
+                     .parameters = layer.parameters,
+                     .heads = shows_heads(session->graph(), layer),
+                     .position = viewed_position(session->graph(), layer)};
     if (layer.kind == OperatorKind::recurrent) {
       facts.gates = inspection::gate_names(session->graph().node(layer.node).op);
       // Both directions of all steps, even those that the graph does not use.

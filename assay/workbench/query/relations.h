@@ -2,7 +2,9 @@
 
 // The relations of queries, and their contents (docs/inspect-sql.md has every column).
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +15,14 @@
 namespace assay::workbench {
 
 // Changes with the relations.
-inline constexpr int database_version = 1;
+inline constexpr int database_version = 2;
 
 struct LayerFacts {
   std::string name, op;
   std::int64_t neurons = 0, parameters = 0;
   std::vector<std::string> gates = {};
+  bool heads = false;                         // each unit is the head of that number
+  std::optional<std::int64_t> position = {};  // of the token at which units are seen; -1: the last
 };
 
 struct ModelFacts {

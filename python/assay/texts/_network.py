@@ -63,6 +63,15 @@ class TextNetwork:
             scores = np.concatenate([-scores, scores], 1)
         return scores, np.concatenate(decisions)
 
+    def at_last_token(self, texts: Sequence[str], layer: str) -> np.ndarray[Any, Any]:
+        """What a layer gives at the last token of each text, [n, neurons]."""
+        parts = []
+        for begin in range(0, len(texts), _texts_at_a_time):
+            inputs = self._inputs(texts[begin : begin + _texts_at_a_time])
+            model = load(self.model, view=f'layer="{layer}",tokens=last', data=inputs)
+            parts.append(np.asarray(model.activations(inputs, model.layers(inputs)[-1].name), np.float64))
+        return np.concatenate(parts)
+
     def class_of(self, label: Any, what: str) -> int:
         """The number of a class that is named, or numbered."""
         if isinstance(label, (int, np.integer)) and not isinstance(label, bool):

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._tokenizer import TokenizerLike
 from ..errors import UsageError
+from ._mixture import Mixture
 from ._network import TextNetwork, shares
 
 
@@ -55,21 +56,32 @@ def diverse(texts: Sequence[str], count: int, *, first: int = 0) -> list[int]:
     return chosen
 
 
+def _unusual(network: TextNetwork, texts: Sequence[str], seen: Sequence[str] | None, layer: str | None, components: int | None) -> np.ndarray[Any, Any]:
+    if seen is None or layer is None:
+        raise UsageError("doubt='mixture' is about what a layer gives beside the texts seen before; give seen=TEXTS and layer=NAME")
+    return Mixture(network.at_last_token(seen, layer), 4 if components is None else components).surprise(network.at_last_token(texts, layer))
+
+
 def select(
     network: Any, texts: Sequence[str], count: int, *, doubt: str = "margin", pool: float = 3, tokenizer: TokenizerLike | None = None,
-    decision: str | None = None, length: int | None = None,
+    decision: str | None = None, length: int | None = None, seen: Sequence[str] | None = None, layer: str | None = None,
+    components: int | None = None,
 ) -> list[int]:
     """Positions of doubtful texts that are unlike each other, in the order in which they are worth a label.
 
-    ``doubt``: ``"margin"`` between the two most probable answers, or ``"entropy"``. Of the ``pool`` times ``count`` most
+    ``doubt``: ``"margin"`` between the two most probable answers, ``"entropy"``, or ``"mixture"``: how improbable a text is
+    by a mixture of ``components`` (4) Gaussians over what ``layer`` gives at the last token of the texts ``seen``. Of the ``pool`` times ``count`` most
     doubtful texts, :func:`diverse` chooses, the most doubtful one first; with ``pool=1`` doubt alone decides.
     """
-    if doubt not in doubts:
-        raise UsageError(f"doubt='{doubt}': {' or '.join(doubts)}")
+    if doubt not in (*doubts, "mixture"):
+        raise UsageError(f"doubt='{doubt}': {', '.join(doubts)} or mixture")
     if not 1 <= count <= len(texts) or pool < 1:
         raise UsageError(f"count={count}, pool={pool}: 1 to {len(texts)} texts can be chosen, from a pool of at least as many")
-    scores, _ = TextNetwork(network, tokenizer, decision=decision, length=length).scores(texts)
-    order = np.argsort(-doubts[doubt](shares(scores)), kind="stable")[: max(count, int(pool * count))]
+    if doubt != "mixture" and (seen is not None or layer is not None or components is not None):
+        raise UsageError("seen, layer and components have no effect without doubt='mixture'")
+    asked = TextNetwork(network, tokenizer, decision=decision, length=length)
+    doubtful = _unusual(asked, texts, seen, layer, components) if doubt == "mixture" else doubts[doubt](shares(asked.scores(texts)[0]))
+    order = np.argsort(-doubtful, kind="stable")[: max(count, int(pool * count))]
     if pool == 1:
         return [int(place) for place in order]
     return [int(order[place]) for place in diverse([texts[int(place)] for place in order], count)]

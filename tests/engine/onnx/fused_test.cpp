@@ -536,8 +536,8 @@ TEST(Fused, OthersAreRefused) {
   // A damaged file: fewer inputs than any such node has.
   for (const char* op :
        {"Attention", "BiasGelu", "EmbedLayerNormalization", "FusedConv", "FusedGemm", "FusedMatMul",
-        "MatMulNBits", "MultiHeadAttention", "QAttention", "RotaryEmbedding", "SimplifiedLayerNormalization",
-        "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"}) {
+        "MatMulBnb4", "MatMulNBits", "MultiHeadAttention", "QAttention", "RotaryEmbedding",
+        "SimplifiedLayerNormalization", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"}) {
     OnnxFile file(17);
     file.input("x", {-1, 3, 4});
     file.node(op, {"x"}, {"y"}, "node").set_domain("com.microsoft");

@@ -2,6 +2,7 @@
 // com.microsoft): products and tables of float32 weights.
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -150,8 +151,59 @@ void few_bits_table(Upgrade& u) {
   u.node.op = "Gather";
 }
 
+// What numbers of 4 bits stand for (Dettmers et al., QLoRA, 2023; the package bitsandbytes).
+constexpr std::array<float, 16> four_bit_floats{
+    0,    5.208333333e-03F,  0.66666667F,  1,  0.33333333F,  0.5F,  0.16666667F,  0.25F,
+    -0.F, -5.208333333e-03F, -0.66666667F, -1, -0.33333333F, -0.5F, -0.16666667F, -0.25F};
+constexpr std::array<float, 16> four_bit_normals{-1.0F,
+                                                 -0.6961928009986877F,
+                                                 -0.5250730514526367F,
+                                                 -0.39491748809814453F,
+                                                 -0.28444138169288635F,
+                                                 -0.18477343022823334F,
+                                                 -0.09105003625154495F,
+                                                 0.0F,
+                                                 0.07958029955625534F,
+                                                 0.16093020141124725F,
+                                                 0.24611230194568634F,
+                                                 0.33791524171829224F,
+                                                 0.44070982933044434F,
+                                                 0.5626170039176941F,
+                                                 0.7229568362236023F,
+                                                 1.0F};
+
+// (A, B, greatest magnitudes): the columns of the weights one after the other, two numbers a byte, the high
+// bits first, in blocks that each have a greatest magnitude.
+void product_of_four_bit_reals(Upgrade& u) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;  // elements, as files hold at most
+  const std::int64_t rows = u.node.integer("K", 0), columns = u.node.integer("N", 0),
+                     block = u.node.integer("block_size", 0), kind = u.node.integer("quant_type", 0);
+  if (rows < 1 || columns < 1 || block < 1 || rows > most || columns > most || rows * columns > most)
+    fail(Fault::model, "{}: K {}, N {}, block_size {}", u.node.describe(), rows, columns, block);
+  refuse(u, kind != 0 && kind != 1, fmt::format("quant_type {}", kind));
+  refuse(u, u.node.integer("transB", 1) != 1, "weights that are not turned");
+  const std::int64_t count = rows * columns;
+  const Array &packed = known_constant(u, 1), &magnitudes = known_constant(u, 2);
+  if (packed.dtype() != DType::uint8 || packed.count() != (count + 1) / 2 ||
+      magnitudes.dtype() != DType::float32 || magnitudes.count() != (count + block - 1) / block)
+    fail(Fault::model, "{}: {} bytes and {} magnitudes of {} numbers in blocks of {}", u.node.describe(),
+         packed.count(), magnitudes.count(), count, block);
+  const auto& table = kind == 0 ? four_bit_floats : four_bit_normals;
+  std::vector<float> weights(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const unsigned byte = packed.as<std::uint8_t>()[static_cast<std::size_t>(i / 2)];
+    weights[static_cast<std::size_t>(i % rows * columns + i / rows)] =
+        table[i % 2 == 0 ? byte >> 4 : byte & 15] *
+        magnitudes.as<float>()[static_cast<std::size_t>(i / block)];
+  }
+  u.node.inputs = {needed(u, 0), u.constant("weights", Array::of<float>({rows, columns}, weights))};
+  u.node.op = "MatMul";
+  u.node.attributes.clear();
+}
+
 constexpr FusedRule rules_of_few_bits[] = {
     {"GatherBlockQuantized", few_bits_table},
+    {"MatMulBnb4", product_of_four_bit_reals},
     {"MatMulNBits", few_bits_product},
 };
 

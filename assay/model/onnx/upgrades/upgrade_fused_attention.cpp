@@ -26,16 +26,40 @@ ValueId cast(Upgrade& u, std::string_view role, ValueId x, DType type) {
   return u.before(role, "Cast", {x}, {{"to", std::int64_t{onnx_type(type)}}});
 }
 
+// Whether a key [batch, keys] is before the end of its record; `ends` holds those of all records, and after
+// them where records begin, or nothing more.
+ValueId between_ends(Upgrade& u, ValueId ends, ValueId keys) {
+  const auto count = u.graph.dimension(ends, 0), records = u.graph.dimension(needed(u, 0), 0);
+  refuse(u, count && records && *records > 0 && *count != *records && *count != 2 * *records,
+         "a mask of more than ends and beginnings");
+  const ValueId batch =
+      u.before("batch", "Shape", {keys}, {{"start", std::int64_t{0}}, {"end", std::int64_t{1}}});
+  const ValueId rows =
+      u.before("ends_rows", "Concat", {u.integers("any", {-1}), batch}, {{"axis", std::int64_t{0}}});
+  const ValueId given = u.before("ends_by_row", "Reshape", {cast(u, "ends", ends, DType::int64), rows});
+  const ValueId begin_at_0 = u.before(
+      "begin_at_0", "Mul",
+      {u.before("first", "Gather", {given, u.integers("first_at", {0})}, {{"axis", std::int64_t{0}}}),
+       u.integer("zero", 0)});
+  const ValueId both =
+      u.before("ends_and_begins", "Concat", {given, begin_at_0}, {{"axis", std::int64_t{0}}});
+  const auto row = [&](const std::string& role, std::int64_t at) {
+    const ValueId one =
+        u.before(role, "Gather", {both, u.integer(role + "_at", at)}, {{"axis", std::int64_t{0}}});
+    return unsqueezed(u, role + "_upright", one, {1});
+  };
+  const ValueId places = u.places("keys", keys, 1);
+  const ValueId before_end = u.before("before_end", "Less", {places, row("end", 0)});
+  return u.before("seen", "And",
+                  {before_end, u.before("begun", "GreaterOrEqual", {places, row("begin", 1)})});
+}
+
 // What is added to the scores [batch, heads, queries, keys], of a mask that is 1 where a key is seen: for
-// each key of a record, each query and key, or the number of keys of a record. `keys` has the keys on axis 1.
+// each key of a record, each query and key, or where the keys of a record end. `keys` has the keys on axis 1.
 ValueId bias_of_mask(Upgrade& u, std::size_t input, ValueId keys) {
   const std::int64_t rank = known_rank(u, input);
   ValueId mask = u.node.inputs[input];
-  if (rank == 1) {
-    const ValueId length = cast(u, "lengths", mask, DType::int64);
-    mask =
-        u.before("seen", "Less", {u.places("keys", keys, 1), unsqueezed(u, "lengths_upright", length, {1})});
-  }
+  if (rank == 1) mask = between_ends(u, mask, keys);
   refuse(u, rank > 3, fmt::format("a mask with {} axes", rank));
   const ValueId hidden = u.before("hidden", "Sub", {u.real("all", 1), cast(u, "mask", mask, DType::float32)});
   const ValueId bias =

@@ -1,4 +1,4 @@
-#include "assay/engine/preparation/view_edit.h"
+#include <assay/unit_views.h>
 
 #include <fmt/format.h>
 
@@ -249,7 +249,7 @@ class ViewEdit {
     if (view_.tokens == "max" || view_.tokens == "any")
       return nodes_.reduced("ReduceMax", "most", units, 1, false);
     const std::vector<std::int64_t> index{view_.tokens == "last" ? -1 : 0};
-    return nodes_.add("Gather", "at_position",
+    return nodes_.add("Gather", at_token(),
                       {units, edit_.constant(nodes_.name("position"), Array::of<std::int64_t>({}, index))},
                       {{"axis", std::int64_t{1}}});
   }
@@ -258,8 +258,11 @@ class ViewEdit {
   ValueId at_greatest(ValueId units, ValueId order) {
     const ValueId where =
         nodes_.add("ArgMax", "token", {order}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{1}}});
-    return nodes_.add("GatherND", "at_token", {units, where}, {{"batch_dims", std::int64_t{1}}});
+    return nodes_.add("GatherND", at_token(), {units, where}, {{"batch_dims", std::int64_t{1}}});
   }
+
+  // By which viewed_position() knows it.
+  std::string at_token() const { return "at_" + view_.tokens; }
 
   // Whether so many positions are those of the tokens of a record.
   bool are_tokens(std::int64_t positions) const {
@@ -342,9 +345,22 @@ std::int64_t padding_in(const std::string& folder) {
   return text::Tokenizer(path).padding().value_or(-1);
 }
 
+// A view is a layer wherever records are told apart.
+void require_records_first(const Session& session) {
+  const std::vector<Layer> layers = unit_view_layers(session);
+  for (const ValueId view : unit_views(session.graph())) {
+    if (std::ranges::find(layers, view, &Layer::value) != layers.end()) continue;
+    fail(Fault::unsupported,
+         "view '{}': network '{}' does not hold its records along the first axis there, so its units are not "
+         "known by record",
+         unit_view_name(session.graph(), view), session.graph().name());
+  }
+}
+
 }  // namespace
 
-Graph with_unit_views(const Session& session, std::span<const std::string> texts, const std::string& folder) {
+Session with_unit_views(const Session& session, std::span<const std::string> texts,
+                        const std::string& folder) {
   std::set<std::string> taken;
   for (const Layer& layer : session.layers()) taken.insert(layer.name);
   const std::int64_t padding = padding_in(folder);
@@ -363,7 +379,9 @@ Graph with_unit_views(const Session& session, std::span<const std::string> texts
       ViewEdit(session, edit, view, layer, name, padding).add();
     }
   }
-  return edit.build();
+  Session with_views(edit.build(), session.options());
+  require_records_first(with_views);
+  return with_views;
 }
 
 }  // namespace assay::inline engine

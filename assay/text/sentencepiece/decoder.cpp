@@ -1,0 +1,41 @@
+// Pieces as text again.
+
+#include "assay/text/decoders/catalogue.h"
+#include "assay/text/sentencepiece/blank.h"
+#include "assay/text/sentencepiece/parts.h"
+
+namespace assay::text {
+namespace {
+
+class SentencePieceDecoder final : public Decoder {
+ public:
+  explicit SentencePieceDecoder(const SentencePieceFile& file)
+      : drops_one_(file.puts_blank), drops_all_(file.joins_blanks), by_bytes_(file.by_bytes) {}
+
+  std::vector<std::string> decode(std::vector<std::string> tokens) const override {
+    bool at_begin = true;
+    for (std::string& token : tokens) {
+      bool dropped = false;
+      while (at_begin && token.starts_with(blank_mark) && (drops_all_ || (drops_one_ && !dropped))) {
+        token.erase(0, blank_mark.size());
+        dropped = true;
+      }
+      at_begin = at_begin && (token.empty() && (drops_all_ || !dropped));
+      for (std::size_t at = token.find(blank_mark); at != std::string::npos;
+           at = token.find(blank_mark, at + 1))
+        token.replace(at, blank_mark.size(), " ");
+    }
+    return by_bytes_ ? with_bytes(std::move(tokens)) : tokens;
+  }
+
+ private:
+  bool drops_one_, drops_all_, by_bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Decoder> decoder_of(const SentencePieceFile& file) {
+  return std::make_unique<SentencePieceDecoder>(file);
+}
+
+}  // namespace assay::text
