@@ -124,7 +124,6 @@ Array recorded_view(Array view, const Array& from, const View& look) {
 
 }  // namespace
 
-
 std::int64_t axis_of(std::int64_t axis, std::int64_t rank) {
   if (axis < -rank || axis >= rank) fail(Fault::model, "axis {} is outside of [{}, {})", axis, -rank, rank);
   return axis < 0 ? axis + rank : axis;
@@ -159,7 +158,6 @@ Shape strides_in(const Array& array, const Shape& shape) {
   }
   return strides;
 }
-
 
 Array::Array(DType dtype, Shape shape, std::vector<std::byte> bytes)
     : dtype_(dtype), shape_(std::move(shape)) {

@@ -391,7 +391,6 @@ Array where(const Array& condition, Scalar a, Scalar b) {
   return where(condition, single(a, type), single(b, type));
 }
 
-
 using array::promoted;
 using array::scalar;
 

@@ -156,7 +156,6 @@ Arrays GradientStep::gradients(std::span<const Array> outputs, std::span<const A
 Array Array::detach() const { return step_ ? GradientStep::without(*this) : *this; }
 Array Array::requires_grad_() const { return GradientStep::leaf(*this); }
 
-
 Recording::Recording(bool records) : before_(std::exchange(recording, records)) {}
 Recording::~Recording() { recording = before_; }
 bool is_recording() { return recording; }

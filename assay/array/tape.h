@@ -37,7 +37,6 @@ class GradientStep {
   array::Back back_;
 };
 
-
 // Whether one of them is to be recorded.
 template <typename... Inputs>
 bool records(const Inputs&... inputs) {

@@ -216,9 +216,7 @@ std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction) {
 
 const std::vector<Layer>& Session::layers() const { return state_->layers(); }
 
-const Shape& Session::shape(ValueId id) const {
-  return state_->infos().at(index_of(id)).shape;
-}
+const Shape& Session::shape(ValueId id) const { return state_->infos().at(index_of(id)).shape; }
 
 Session::RecordAxis Session::record_axis(ValueId id) const {
   const ValueInfo& info = state_->infos().at(index_of(id));

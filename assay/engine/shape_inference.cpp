@@ -77,8 +77,7 @@ void discard_interleaved(const Graph& graph, std::vector<ValueInfo>& infos) {
   for (const Node& node : graph.nodes()) {
     const bool merges = node.op == "Reshape" || node.op == "Flatten";
     const bool affected = std::ranges::any_of(node.inputs, [&](ValueId id) {
-      return id != no_value &&
-             (interleaved[index_of(id)] || (merges && info(id).batch_axis > 0));
+      return id != no_value && (interleaved[index_of(id)] || (merges && info(id).batch_axis > 0));
     });
     for (const ValueId id : node.outputs) {
       if (!affected || id == no_value || info(id).batch_multiple == 1) continue;
@@ -130,9 +129,7 @@ void mark_shaped_by_content(const Graph& graph, std::vector<ValueInfo>& infos) {
 
 // Whether what records hold says where records, or parts of them, are put.
 bool may_reorder(const Graph& graph, const std::vector<ValueInfo>& infos) {
-  const auto of_records = [&](ValueId id) {
-    return id != no_value && infos[index_of(id)].of_records;
-  };
+  const auto of_records = [&](ValueId id) { return id != no_value && infos[index_of(id)].of_records; };
   return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
     const bool moves =
         node.op.starts_with("Gather") || node.op.starts_with("Scatter") || node.op == "Compress";

@@ -128,7 +128,9 @@ struct HashAttribute {
   void operator()(float v) const { hasher.real(v); }
   void operator()(const std::string& v) const { hasher.text(v); }
   void operator()(const Array& v) const {
-    hasher.number(static_cast<int>(v.dtype())).text(array::to_string(v.shape())).bytes(v.data(), v.byte_size());
+    hasher.number(static_cast<int>(v.dtype()))
+        .text(array::to_string(v.shape()))
+        .bytes(v.data(), v.byte_size());
   }
   template <typename T>
   void operator()(const std::vector<T>& v) const {

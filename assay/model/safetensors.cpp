@@ -182,7 +182,8 @@ void require_names(const Graph& graph, const Safetensors& stored) {
   }
   for (std::size_t i = 0; i < graph.values().size(); ++i) {
     const std::string& name = graph.values()[i].name;
-    if (is_weight(graph, static_cast<ValueId>(i)) && !stored.tensors().contains(name)) missing.push_back(name);
+    if (is_weight(graph, static_cast<ValueId>(i)) && !stored.tensors().contains(name))
+      missing.push_back(name);
   }
   std::ranges::sort(missing);
   std::string message;
@@ -252,7 +253,8 @@ void Safetensors::take(const std::string& name, Tensor tensor, std::uint64_t dat
   std::uint64_t count = 1;
   for (const std::int64_t dim : tensor.shape) {
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(dim), &count))
-      fail(Fault::model, "tensor '{}': shape {} has too many elements", shown, array::to_string(tensor.shape));
+      fail(Fault::model, "tensor '{}': shape {} has too many elements", shown,
+           array::to_string(tensor.shape));
   }
   if (count > data / *size || count * *size != tensor.end - tensor.begin)
     fail(Fault::model, "tensor '{}': shape {} of {} needs {} elements of {} bytes, its data have {} bytes",

@@ -12,8 +12,8 @@ std::vector<bool> downstream(const Graph& graph, std::span<const ValueId> wanted
   std::vector<bool> marked(graph.values().size(), wanted.empty());
   for (const ValueId id : wanted) marked[index_of(id)] = true;
   for (const Node& node : graph.nodes()) {
-    const bool reads = std::ranges::any_of(
-        node.inputs, [&](ValueId id) { return id != no_value && marked[index_of(id)]; });
+    const bool reads =
+        std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && marked[index_of(id)]; });
     for (const ValueId id : node.outputs) {
       if (reads && id != no_value) marked[index_of(id)] = true;
     }
@@ -34,8 +34,8 @@ Route::Route(const Dependence& dependence, ValueId decision, std::span<const Val
     const Node& node = graph_->node(n);
     const bool arrives =
         std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && reaches(id); });
-    const bool needed = std::ranges::any_of(
-        node.inputs, [&](ValueId id) { return id != no_value && leads[index_of(id)]; });
+    const bool needed =
+        std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && leads[index_of(id)]; });
     if (!arrives || !needed || dependence.carrying_inputs(node).empty()) continue;
     auto& positions = receivers_[static_cast<std::size_t>(n)];
     positions = find(n);
@@ -49,8 +49,8 @@ std::vector<int> Route::nodes_to(std::span<const ValueId> wanted) const {
   std::vector<int> nodes;
   for (int n = 0; n < static_cast<int>(graph_->nodes().size()); ++n) {
     const Node& node = graph_->node(n);
-    const bool passes = std::ranges::any_of(
-        receivers(n), [&](std::size_t i) { return leads[index_of(node.inputs[i])]; });
+    const bool passes =
+        std::ranges::any_of(receivers(n), [&](std::size_t i) { return leads[index_of(node.inputs[i])]; });
     if (!passes) continue;
     nodes.push_back(n);
     for (const ValueId id : node.outputs) {

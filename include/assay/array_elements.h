@@ -32,7 +32,6 @@ std::span<const T> Array::as() const {
   return {reinterpret_cast<const T*>(data()), static_cast<std::size_t>(count_)};
 }
 
-
 // An array made of numbers along one axis: float32, float64 or, of integers, int64.
 template <typename T>
 Array tensor(std::span<const T> values) {
@@ -56,6 +55,6 @@ Array tensor(std::initializer_list<T> values, DType type) {
 }  // namespace assay::array
 
 namespace assay {
-using array::require_dtype;
 using array::require_contiguous;
+using array::require_dtype;
 }  // namespace assay

@@ -12,7 +12,6 @@ namespace assay::array {
 
 using Arrays = std::vector<Array>;
 
-
 // Turns the recording of gradients by this thread on or off while the guard lives. Without a guard it is on.
 class Recording {
  public:

@@ -57,12 +57,12 @@ class Scalar {
 }  // namespace assay::array
 
 namespace assay {
-using array::Shape;
 using array::DType;
-using array::Scalar;
-using array::size_of;
-using array::is_real;
-using array::to_string;
-using array::element_count;
 using array::dtype_of;
+using array::element_count;
+using array::is_real;
+using array::Scalar;
+using array::Shape;
+using array::size_of;
+using array::to_string;
 }  // namespace assay

@@ -142,7 +142,7 @@ TEST(GraphBuilder, WhatIsMissingOrTwiceIsNamed) {
   expect_error(Fault::model, {"'ghost'"}, [&] { static_cast<void>(ghost_output.build()); });
   expect_error(Fault::model, {"no outputs"}, [] { static_cast<void>(GraphBuilder("g").build()); });
   GraphBuilder out_of_range;
-  out_of_range.output(7);
+  out_of_range.output(ValueId{7});
   expect_error(Fault::model, {"value 7"}, [&] { static_cast<void>(out_of_range.build()); });
 }
 

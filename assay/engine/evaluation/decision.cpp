@@ -150,8 +150,7 @@ bool computed_from(const Graph& graph, ValueId output, ValueId value) {
 Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
   // Labels that stand in front of scores are integers.
   const auto outputs = graph.outputs();
-  const auto scores =
-      std::ranges::find_if(outputs, [&](ValueId id) { return infos[index_of(id)].floating; });
+  const auto scores = std::ranges::find_if(outputs, [&](ValueId id) { return infos[index_of(id)].floating; });
   const ValueId output = scores == outputs.end() ? outputs[0] : *scores;
   const DecisionRows rows(graph, infos);
   if (const auto softmax = SoftmaxFinder(rows).at(output))

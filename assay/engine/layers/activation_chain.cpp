@@ -58,8 +58,7 @@ std::optional<Composite> find_composite(const Graph& graph, std::span<const Valu
     const bool reduces = is_reduction(node.op);
     if ((!reduces && !is_elementwise(node.op)) || node.outputs.empty()) return std::nullopt;
     for (const ValueId id : node.inputs) {
-      const bool foreign =
-          id != no_value && infos[index_of(id)].batch_axis >= 0 && !inside.contains(id);
+      const bool foreign = id != no_value && infos[index_of(id)].batch_axis >= 0 && !inside.contains(id);
       if (foreign) return std::nullopt;
     }
     composite.nodes.push_back(n);

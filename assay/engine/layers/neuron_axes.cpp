@@ -47,8 +47,7 @@ Axes named_axes(const Node& node, const Constants& constants, std::size_t rank) 
   std::vector<std::int64_t> axes = node.integers("axes", {});
   if (node.inputs.size() > 1 && node.inputs[1] != no_value) {
     if (!constants.has(node.inputs[1])) return {};
-    const Array given =
-        constants.values()[index_of(node.inputs[1])].to(DType::int64).contiguous();
+    const Array given = constants.values()[index_of(node.inputs[1])].to(DType::int64).contiguous();
     axes.assign(given.elements<std::int64_t>(), given.elements<std::int64_t>() + given.count());
   }
   Axes result;

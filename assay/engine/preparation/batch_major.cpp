@@ -368,12 +368,12 @@ class Mover {
     const ValueId made = builder_.value(builder_.unused_name(graph_.value(id).name + " (records in front)"));
     infos_.resize(index_of(made) + 1);
     infos_[index_of(made)] = {.shape = std::move(front),
-                           .computed = true,
-                           .floating = true,
-                           .single = true,
-                           .of_records = true,
-                           .batch_axis = 0,
-                           .varying_axis = 0};
+                              .computed = true,
+                              .floating = true,
+                              .single = true,
+                              .of_records = true,
+                              .batch_axis = 0,
+                              .varying_axis = 0};
     return made;
   }
 

@@ -23,8 +23,7 @@ bool moves_leading_one(const Graph& graph, const Node& node, const SampleShapes&
   const bool reshapes =
       node.op == "Unsqueeze" || node.op == "Squeeze" || node.op == "Reshape" || node.op == "Flatten";
   if (!reshapes || node.inputs.empty() || graph.is_constant(node.inputs[0])) return false;
-  Shape before = seen.shapes[index_of(node.inputs[0])],
-        after = seen.shapes[index_of(node.outputs[0])];
+  Shape before = seen.shapes[index_of(node.inputs[0])], after = seen.shapes[index_of(node.outputs[0])];
   if (before.size() > after.size()) std::swap(before, after);
   before.insert(before.begin(), 1);
   return before == after;

@@ -57,8 +57,8 @@ std::vector<bool> Constants::valid_without(const Graph& graph, std::span<const V
   std::vector<bool> changed(values_.size(), false), valid(values_.size(), false);
   for (const ValueId id : replaced) changed[index_of(id)] = true;
   for (const Node& node : graph.nodes()) {
-    const bool touched = std::ranges::any_of(
-        node.inputs, [&](ValueId id) { return id != no_value && changed[index_of(id)]; });
+    const bool touched =
+        std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && changed[index_of(id)]; });
     if (!touched) continue;
     for (const ValueId id : node.outputs) {
       if (id != no_value) changed[index_of(id)] = true;

@@ -95,8 +95,7 @@ Graph make_static(const Graph& graph, const Constants& constants, std::span<cons
   // Most networks have no arithmetic left, and nothing is to be computed for them.
   if (std::ranges::none_of(plain.nodes(), [](const Node& node) { return node.op == "Shape"; })) return plain;
   std::vector<Array> known(constants.values().begin(), constants.values().end());
-  for (const auto& [id, number] : numbers_of_shapes(graph, constants, infos))
-    known[index_of(id)] = number;
+  for (const auto& [id, number] : numbers_of_shapes(graph, constants, infos)) known[index_of(id)] = number;
   const Graph made = Maker(graph, known, infos).make();
   // Values computed from these numbers and constants, for example a mask, are constant as well.
   const Constants folded(made, std::uint64_t{1} << 62);

@@ -276,8 +276,8 @@ class ViewEdit {
   // tokens of its own.
   ValueId real_tokens(ValueId value, std::int64_t positions) {
     const ValueId own = input_called("decoder_input_ids");
-    const bool decodes = own != no_value && computed_from_any(graph_, std::span(&own, 1),
-                                                              no_value)[index_of(value)];
+    const bool decodes =
+        own != no_value && computed_from_any(graph_, std::span(&own, 1), no_value)[index_of(value)];
     const ValueId mask = input_called(decodes ? "decoder_attention_mask" : "attention_mask");
     const ValueId told = mask != no_value || decodes ? mask : tokens_input(graph_);
     if (told == no_value || session_.shape(told).size() != 2) return no_value;
