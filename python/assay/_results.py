@@ -68,6 +68,7 @@ class Result:
     def __init__(self, answer: Any, **made: Any) -> None:
         self._answer = answer
         self._document: dict[str, Any] | None = None
+        self._json: str | None = None
         #: Arrays by name of attack (``attack``), of findings (``explore``) or of records (``evaluate``).
         self.arrays: Mapping[str, Any] = {}
         #: Data sets of what was made, by the same names.
@@ -91,7 +92,7 @@ class Result:
     def document(self) -> dict[str, Any]:
         """The result document as the program writes it with --json (docs/schema/result.schema.json)."""
         if self._document is None:
-            self._document = json.loads(self._answer.json())
+            self._document = json.loads(self.to_json())
         return self._document
 
     @property
@@ -202,7 +203,9 @@ class Result:
 
     def to_json(self) -> str:
         """The result document, byte for byte as the program writes it."""
-        return str(self._answer.json())
+        if self._json is None:
+            self._json = str(self._answer.json())
+        return self._json
 
     def to_pandas(self, table: str | None = None) -> Any:
         """A table as a DataFrame; without a name the first one."""

@@ -78,10 +78,10 @@ def _entry_of(result: Any, step: int | None, folder: pathlib.Path | None) -> Ent
 
 
 def _write(result: Any, folder: pathlib.Path) -> None:
-    """The page, the result document, and each table as CSV."""
-    result.save_html(folder / "report.html")
-    result.save_json(folder / "result.json")
-    for name, text in result.render_files("csv").items():
-        path = folder / "tables" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    """The page, the result document, and each table as CSV. The folder is gone when they are logged, so that nothing here
+    waits for the disk."""
+    files = {"report.html": result.to_html(), "result.json": result.to_json()}
+    files |= {f"tables/{name}": text for name, text in result.render_files("csv").items()}
+    (folder / "tables").mkdir()
+    for name, text in files.items():
+        (folder / name).write_bytes(text.encode())

@@ -36,10 +36,10 @@ def _log(entry: Entry, run: Any) -> None:
     with contextlib.nullcontext(run) if run else mlflow.start_run(run_name=f"assay {entry.command}") as started:
         client, run_id, now = mlflow.MlflowClient(), started.info.run_id, int(time.time() * 1000)
         metrics = [Metric(name, value, now, entry.step or 0) for name, value in entry.metrics.items()]
-        for begin in range(0, len(metrics), _metrics):
-            client.log_batch(run_id, metrics=metrics[begin : begin + _metrics])
-        tags = [RunTag(name, text[:_tag_length]) for name, text in entry.texts.items()]
-        client.log_batch(run_id, tags=tags[:_tags])
+        tags = [RunTag(name, text[:_tag_length]) for name, text in entry.texts.items()][:_tags]
+        # Together, since each call is a request to a server. Not asynchronously: a failure would be told to nobody.
+        for begin in range(0, max(len(metrics), 1), _metrics):
+            client.log_batch(run_id, metrics=metrics[begin : begin + _metrics], tags=tags if begin == 0 else ())
         if entry.folder is not None:
             client.log_artifacts(run_id, str(entry.folder), entry.place)
 
