@@ -80,7 +80,8 @@ std::string html_of(const Block& block) {
                               xml_escaped(one), cell);
         text += "</tr>\n";
       }
-      return "<table>\n" + text + "</table>\n";
+      return "<div class=\"t\" role=\"group\" aria-label=\"Table\" tabindex=\"0\">\n<table>\n" + text +
+             "</table>\n</div>\n";
     case Block::Kind::contents:
     case Block::Kind::code:
       break;
@@ -93,7 +94,7 @@ constexpr const char* style =
     "h1,h2,h3{font-family:sans-serif;line-height:1.2;break-after:avoid}h2{margin-top:2em}"
     "table{border-collapse:collapse;width:100%;font-size:9pt;margin:1em 0}tr{break-inside:avoid}"
     "th,td{border:1px solid #999;padding:.2em .4em;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
-    ".w{white-space:nowrap}"
+    ".w{white-space:nowrap}.t{overflow-x:auto}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:8.5pt;background:#f4f4f4;padding:.6em}"
     ".contents li{list-style:none}.contents ul{padding-left:0}"
     "@media print{body{margin:0;max-width:none}.contents a{color:inherit;text-decoration:none}"
@@ -154,10 +155,11 @@ std::string Text::html(const std::string& title, const std::string& footer) cons
   std::string text =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" +
-      xml_escaped(title) + "</title>\n<style>" + style + page_style(footer) + "</style>\n</head>\n<body>\n";
+      xml_escaped(title) + "</title>\n<style>" + style + page_style(footer) +
+      "</style>\n</head>\n<body>\n<main>\n";
   for (std::size_t b = 0; b < blocks_.size(); ++b)
     text += blocks_[b].kind == Block::Kind::contents ? html_contents(headings_after(b)) : html_of(blocks_[b]);
-  return text + "</body>\n</html>\n";
+  return text + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace assay::evidence

@@ -65,11 +65,17 @@ Table differing_warnings(const Document& first, const Document& second) {
   return beside.table("differing_warnings", "Warnings of one of them", "warning");
 }
 
+// "model_hash" as people read it.
+std::string in_words(std::string key) {
+  std::ranges::replace(key, '_', ' ');
+  return key;
+}
+
 Table differing_origin(const Document& first, const Document& second) {
   Beside beside;
   for (const bool of_first : {true, false}) {
     for (const auto& [key, value] : (of_first ? first : second).provenance)
-      beside.add(key, shown(value, Column::Kind::text, 0), of_first);
+      beside.add(in_words(key), shown(value, Column::Kind::text, 3), of_first);
   }
   Table table = beside.table("differing_provenance", "What they rest on, where it differs", "what");
   table.detail = true;

@@ -1,9 +1,8 @@
 // The report: result documents written into the page that is built from web/report.
 
-#include <nlohmann/json.hpp>
-
 #include <assay/error.h>
 #include <assay/report.h>
+#include "assay/report/json_tree.h"
 #include "assay/report/page.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/text.h"
@@ -16,15 +15,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t largest_picture = 8 << 20;  // bytes
-
-// Rows as arrays in the order of the columns, which large tables need to stay small.
-void compact(Json& table) {
-  for (Json& row : table["rows"]) {
-    Json cells = Json::array();
-    for (auto& cell : row) cells.push_back(std::move(cell));
-    row = std::move(cells);
-  }
-}
 
 // A document may name any file; only what begins and ends as PNG files do goes into a page.
 bool is_png(std::string_view bytes) {
@@ -76,21 +66,27 @@ void embed(Json& picture) {
 std::string to_html(std::span<const Document> documents) {
   Json all = Json::array();
   for (const Document& document : documents) {
-    Json json = Json::parse(to_json(document));
-    for (auto& [id, table] : json["tables"].items()) compact(table);
+    Json json = json_tree(document, Rows::arrays);
     for (Json& picture : json["pictures"]) embed(picture);
     show_plainly(json);
     all.push_back(std::move(json));
   }
   const std::string text =
       Json({{"documents", std::move(all)}}).dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::string data;
-  for (const char c : text)
-    data += c == '<' ? std::string("\\u003c") : std::string(1, c);  // never ends the script element
-  std::string page(report_page());
   constexpr std::string_view place = "PLACEHOLDER";
-  page.replace(page.find(place), place.size(), data);
-  return page;
+  const std::string_view page = report_page();
+  const std::size_t begin = page.find(place);
+  std::string filled;
+  filled.reserve(page.size() + text.size() + text.size() / 16);
+  filled += page.substr(0, begin);
+  for (const char c : text) {
+    if (c == '<')
+      filled += "\\u003c";  // never ends the script element
+    else
+      filled += c;
+  }
+  filled += page.substr(begin + place.size());
+  return filled;
 }
 
 std::string to_html(const Document& document) { return to_html(std::span(&document, 1)); }

@@ -1,8 +1,7 @@
-#include <nlohmann/json.hpp>
-
 #include <cmath>
 
 #include <assay/report.h>
+#include "assay/report/json_tree.h"
 
 namespace assay::report {
 namespace {
@@ -41,7 +40,18 @@ std::string kind_name(Column::Kind kind) {
   return "text";
 }
 
-Json to_json_table(const Table& table) {
+Json row_of(const Table& table, const std::vector<Cell>& row, Rows rows) {
+  Json cells = rows == Rows::objects ? Json::object() : Json::array();
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (rows == Rows::objects)
+      cells[table.columns[i].id] = to_json_cell(row[i]);
+    else
+      cells.push_back(to_json_cell(row[i]));
+  }
+  return cells;
+}
+
+Json to_json_table(const Table& table, Rows kind) {
   Json columns = Json::array();
   for (const Column& column : table.columns) {
     columns.push_back({{"id", column.id},
@@ -50,12 +60,11 @@ Json to_json_table(const Table& table) {
                        {"decimals", column.decimals}});
   }
   Json rows = Json::array();
-  for (const auto& row : table.rows) {
-    Json object = Json::object();
-    for (std::size_t i = 0; i < row.size(); ++i) object[table.columns[i].id] = to_json_cell(row[i]);
-    rows.push_back(std::move(object));
-  }
-  return {{"title", table.title}, {"detail", table.detail}, {"columns", columns}, {"rows", rows}};
+  for (const auto& row : table.rows) rows.push_back(row_of(table, row, kind));
+  return {{"title", table.title},
+          {"detail", table.detail},
+          {"columns", std::move(columns)},
+          {"rows", std::move(rows)}};
 }
 
 Json to_json_gate(const Gate& gate) {
@@ -69,7 +78,7 @@ Json to_json_gate(const Gate& gate) {
 
 }  // namespace
 
-std::string to_json(const Document& document) {
+Json json_tree(const Document& document, Rows rows) {
   Json json = {{"schema", "assay/result"},
                {"version", document_schema_version},
                {"command", document.command},
@@ -82,7 +91,7 @@ std::string to_json(const Document& document) {
         {"title", fact.title}, {"kind", kind_name(fact.kind)}, {"decimals", fact.decimals}};
   }
   json["tables"] = Json::object();
-  for (const Table& table : document.tables) json["tables"][table.id] = to_json_table(table);
+  for (const Table& table : document.tables) json["tables"][table.id] = to_json_table(table, rows);
   json["gates"] = Json::array();
   for (const Gate& gate : document.gates) json["gates"].push_back(to_json_gate(gate));
   json["warnings"] = Json::array();
@@ -99,8 +108,12 @@ std::string to_json(const Document& document) {
   }
   json["provenance"] = Json::object();
   for (const auto& [key, value] : document.provenance) json["provenance"][key] = to_json_cell(value);
+  return json;
+}
+
+std::string to_json(const Document& document) {
   // Text from files (names of nodes, records) may not be UTF-8; what is not is replaced, never fatal.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_tree(document, Rows::objects).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace assay::report

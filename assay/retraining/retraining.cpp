@@ -85,8 +85,9 @@ class Retrainer {
       if (!condition.candidates) continue;
       if (plan.count < 1 || plan.count > condition.candidates->size()) {
         fail(Fault::usage,
-             "'{}': {} additions are wanted, but {} has {}; ask for fewer{}, or give more records",
-             condition.name, plan.count, condition.candidates->describe(), condition.candidates->size(),
+             "'{}': {} additions are wanted, but there are only {} ({}); ask for fewer{}, or give more "
+             "records",
+             condition.name, plan.count, condition.candidates->size(), condition.candidates->describe(),
              About{" additions", " ({count})"});
       }
       joined({plan.training, condition.candidates});  // what does not fit shows before any work

@@ -111,6 +111,7 @@ TEST_F(EvidencePack, IsPrintedWithContentsAndNumberedPages) {
   write_pack(contents, pack);
   const std::string page = read_file(pack / "REPORT.html"), text = read_file(pack / "REPORT.md");
   EXPECT_THAT(page, HasSubstr("counter(page) \" of \" counter(pages)"));
+  EXPECT_THAT(page, AllOf(HasSubstr("<main>"), HasSubstr("tabindex=\"0\">\n<table>")));
   EXPECT_THAT(page, HasSubstr("\\22 \\7d \\3b \\2a \\7b display"));
   EXPECT_THAT(page, Not(HasSubstr("display:none}</style><b>")));
   for (const char* anchor : {"what-was-asked", "how-sure-the-figures-are", "with-what"}) {

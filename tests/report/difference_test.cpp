@@ -20,7 +20,7 @@ Document run_with(const std::vector<Measurement>& figures, const std::string& ac
   document.headline = "of " + accuracy;
   document.facts = {{"accuracy", "accuracy", accuracy}, {"records", "records", std::string("60")}};
   document.tables = {criteria_table(figures)};
-  document.provenance = {{"model", std::string("net")}, {"data", accuracy}};
+  document.provenance = {{"model", std::string("net")}, {"data_hash", accuracy}};
   return document;
 }
 
@@ -51,6 +51,7 @@ TEST(Difference, HasFiguresFactsGatesAndProvenanceThatDiffer) {
   EXPECT_EQ(found.tables[1].rows[0],
             (std::vector<Cell>{std::string("accuracy"), std::string("90 %"), std::string("91 %")}));
   EXPECT_EQ(std::get<std::string>(found.tables[3].rows[0][1]), "");
+  EXPECT_EQ(std::get<std::string>(found.tables[4].rows[0][0]), "data hash");
 }
 
 TEST(Difference, OfOneResultWithItselfIsNothing) {

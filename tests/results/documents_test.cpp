@@ -11,6 +11,7 @@
 #include "assay/results/catalogue.h"
 #include "assay/results/data.h"
 #include "assay/results/document.h"
+#include "assay/results/first_rows.h"
 #include "assay/results/networks/evaluation.h"
 #include "assay/results/networks/inspection.h"
 #include "assay/results/testing/attack.h"
@@ -315,6 +316,27 @@ TEST(Results, ManyRecordsThatAreLeftOutOfAnInspectionAreAWarning) {
   EXPECT_EQ(document.notices, (std::vector<Message>{inspection.notices[1], inspection.notices[2]}));
 }
 
+TEST(Results, AGroupWhoseScoreSaysNothingTellsWhy) {
+  inspection::Inspection inspection;
+  inspection.measures = {"logistic_l1"};
+  for (const char* group : {"conv", "dense"}) {
+    inspection::ScoreRow row;
+    row.model = "net", row.layer = row.group = group, row.hypothesis = "label:3", row.measure = "logistic_l1";
+    if (row.group == "conv") row.score.status = "no_predicted_positives";
+    inspection.rows.push_back(row);
+  }
+  const report::Document document = document_of(inspection, "net", {}, {});
+  EXPECT_EQ(cell_of(document, "groups", 0, "status"),
+            report::Cell("the probe names the hypothesis on no held-out row; F1 is 0"));
+  EXPECT_EQ(cell_of(document, "groups", 1, "status"), report::Cell());
+  EXPECT_EQ(cell_of(document, "scores", 0, "status"), report::Cell("no_predicted_positives"));
+}
+
+TEST(Results, ATableOfFirstRowsTellsOfHowMany) {
+  EXPECT_EQ(title_of_first("Records that kill most", 5, 79), "Records that kill most (5 of 79)");
+  EXPECT_EQ(title_of_first("Records that kill most", 5, 5), "Records that kill most");
+}
+
 TEST(Results, AScoreOfAClassIsTheShareOfMutantsThatItKills) {
   // A record of class 1 kills one of two mutants, one of class 0 none.
   EXPECT_EQ(cell_of(mutation_document(), "mutation_classes", 0, "score"), report::Cell(0.0));
@@ -322,8 +344,9 @@ TEST(Results, AScoreOfAClassIsTheShareOfMutantsThatItKills) {
 }
 
 TEST(Results, AnAttackOnNoRecordHasNoRate) {
-  EXPECT_NE(attack_document().headline.find("fgsm 50.00 %, noise undefined (no record was attacked)"),
-            std::string::npos)
+  EXPECT_NE(
+      attack_document().headline.find("success of fgsm 50.00 %, noise undefined (no record was attacked)"),
+      std::string::npos)
       << attack_document().headline;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "assay/results/document.h"
+#include "assay/results/first_rows.h"
 #include "assay/results/warnings.h"
 
 namespace assay::results {
@@ -29,7 +30,9 @@ report::Table confusion_table(const Evaluation& evaluation, const Dataset& data,
   const auto name = [&](std::int64_t number) {
     return number == no_class ? "none (NaN)" : class_name(names, number);
   };
-  return table_of("confusions", "Most frequent confusions", sorted | std::views::take(rows),
+  return table_of("confusions",
+                  title_of_first("Most frequent confusions", std::min(rows, sorted.size()), sorted.size()),
+                  sorted | std::views::take(rows),
                   {{"expected", [&](auto& one) { return class_name(names, one.expected); }},
                    {"predicted", [&](auto& one) { return name(one.predicted); }},
                    {"records", &Confusion::records},

@@ -31,7 +31,23 @@ const inspection::MeasureInfo* info_of_row(const ScoreRow& row) {
   return inspection::measures().contains(name) ? &inspection::measures().find(name) : nullptr;
 }
 
-ColumnsOf<ScoreRow> score_columns() {
+std::string meaning_of(const std::string& status) {
+  static const std::map<std::string, std::string> meanings{
+      {"constant_hypothesis", "the hypothesis has one value on all rows"},
+      {"constant_unit", "the unit has one value on all rows"},
+      {"no_positives", "the hypothesis holds on no held-out row"},
+      {"no_predicted_positives", "the probe names the hypothesis on no held-out row; F1 is 0"},
+      {"no_symbols", "records have no symbols for a control task"},
+      {"not_applicable", "the measure is not for hypotheses of this kind"},
+      {"separated", "the classes have no spread within themselves"},
+      {"singular", "units are linear combinations of others"},
+      {"too_few_rows", "there are too few rows"},
+  };
+  const auto found = meanings.find(status);
+  return found != meanings.end() ? found->second : status;
+}
+
+ColumnsOf<ScoreRow> figure_columns() {
   return {{"model", "network", &ScoreRow::model},
           {"layer", &ScoreRow::layer},
           {"group", &ScoreRow::group},
@@ -44,8 +60,13 @@ ColumnsOf<ScoreRow> score_columns() {
           {"p", 4, [](auto& row) { return if_finite(row.score.p); }},
           {"q", 4, [](auto& row) { return if_finite(row.q); }},
           {"rows", [](auto& row) { return row.score.rows; }},
-          {"converged", [](auto& row) { return row.score.converged; }},
-          {"status", [](auto& row) { return unless_empty(row.score.status); }}};
+          {"converged", [](auto& row) { return row.score.converged; }}};
+}
+
+ColumnsOf<ScoreRow> score_columns() {
+  ColumnsOf<ScoreRow> columns = figure_columns();
+  columns.add({"status", [](auto& row) { return unless_empty(row.score.status); }});
+  return columns;
 }
 
 report::Table best_scores(std::string id, std::string title, std::span<const ScoreRow* const> rows) {
@@ -114,8 +135,11 @@ report::Table group_table(const Inspection& inspection) {
   const auto is_of_group = [](const ScoreRow& row) {
     return !row.unit && row.score.status != "not_applicable";
   };
+  ColumnsOf<ScoreRow> columns = figure_columns();
+  columns.add({"status", "why it says nothing",
+               [](auto& row) { return unless_empty(meaning_of(row.score.status)); }});
   report::Table table = table_of("groups", "Scores of whole groups",
-                                 inspection.rows | std::views::filter(is_of_group), score_columns());
+                                 inspection.rows | std::views::filter(is_of_group), columns);
   shorten(table);
   return table;
 }
@@ -204,22 +228,6 @@ report::Table curve_table(const Inspection& inspection, const std::vector<const 
                             {"score", 4, [](auto& point) { return if_finite(point.score); }}}));
 }
 
-std::string meaning_of(const std::string& status) {
-  static const std::map<std::string, std::string> meanings{
-      {"constant_hypothesis", "the hypothesis has one value on all rows"},
-      {"constant_unit", "the unit has one value on all rows"},
-      {"no_positives", "the hypothesis holds on no held-out row"},
-      {"no_predicted_positives", "the probe names the hypothesis on no held-out row; F1 is 0"},
-      {"no_symbols", "records have no symbols for a control task"},
-      {"not_applicable", "the measure is not for hypotheses of this kind"},
-      {"separated", "the classes have no spread within themselves"},
-      {"singular", "units are linear combinations of others"},
-      {"too_few_rows", "there are too few rows"},
-  };
-  const auto found = meanings.find(status);
-  return found != meanings.end() ? found->second : "";
-}
-
 // Degenerate cases, counted.
 report::Table status_table(const Inspection& inspection) {
   struct Status {
@@ -278,8 +286,9 @@ std::string headline_of(const Inspection& inspection, const std::string& subject
         ++reasons[row.score.status];
     }
     const auto most = std::ranges::max_element(reasons, {}, [](const auto& entry) { return entry.second; });
-    return reasons.empty() ? fmt::format("{}: {}", subject, what)
-                           : fmt::format("{}: no unit has a score ({}); {}", subject, most->first, what);
+    return reasons.empty()
+               ? fmt::format("{}: {}", subject, what)
+               : fmt::format("{}: no unit has a score ({}); {}", subject, meaning_of(most->first), what);
   }
   return fmt::format("{}: unit {} of {} follows '{}' most ({} {:.3f}); {}", subject, *top->unit, top->group,
                      top->hypothesis, top->measure, top->score.value, what);

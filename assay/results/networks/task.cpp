@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "assay/results/document.h"
+#include "assay/results/first_rows.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/warnings.h"
 
@@ -93,7 +94,8 @@ report::Table confusion_table(const ItemEvaluation& evaluation) {
     return number == no_class ? "none (NaN)" : class_name(evaluation.class_names, number);
   };
   return table_of(
-      "confusions", "Most frequent confusions", pairs | std::views::take(most),
+      "confusions", title_of_first("Most frequent confusions", std::min(most, pairs.size()), pairs.size()),
+      pairs | std::views::take(most),
       {{"expected", [&](auto& pair) { return class_name(evaluation.class_names, pair.first.first); }},
        {"predicted", [&](auto& pair) { return name(pair.first.second); }},
        {"items", [](auto& pair) { return pair.second; }}});

@@ -129,7 +129,7 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
   if (robust)
     document.facts.push_back(
         {"robust_accuracy", "still right under every attack, of all records", *robust, Kind::percent});
-  document.headline = fmt::format("{} on {}:", network.name(), data.describe());
+  document.headline = fmt::format("{} on {}: success of", network.name(), data.describe());
   for (const attack::AttackSummary& s : summaries) {
     const std::string rate = s.attacked > 0 ? report::percent(share_of(s.succeeded, s.attacked))
                                             : "undefined (no record was attacked)";

@@ -10,6 +10,7 @@
 #include "assay/data/files/image.h"
 #include "assay/data/summary.h"
 #include "assay/results/document.h"
+#include "assay/results/first_rows.h"
 #include "assay/results/testing/coverage_tables.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/text/text.h"
@@ -116,9 +117,11 @@ report::Table combination_table(const coverage::CoverageState& state, const Data
     std::size_t first;
   };
   std::vector<Row> rows;
+  std::size_t all = 0;
   for_each_idc(state, [&](const coverage::Idc& idc) {
     for (const coverage::Idc::LayerCombinations& layer : idc.layers()) {
       auto sorted = layer.in_order();
+      all += sorted.size();
       std::ranges::stable_sort(
           sorted, [](const auto* a, const auto* b) { return a->second.records > b->second.records; });
       for (const auto* entry : sorted | std::views::take(count)) {
@@ -128,7 +131,8 @@ report::Table combination_table(const coverage::CoverageState& state, const Data
       }
     }
   });
-  return table_of("combinations", "Covered combinations with most records", rows,
+  return table_of("combinations", title_of_first("Covered combinations with most records", rows.size(), all),
+                  rows,
                   {{"layer", &Row::layer},
                    {"m", &Row::m},
                    {"combination", &Row::combination},

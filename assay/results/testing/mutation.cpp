@@ -8,6 +8,7 @@
 
 #include "assay/report/mutant_labels.h"
 #include "assay/results/document.h"
+#include "assay/results/first_rows.h"
 #include "assay/support/files/hash.h"
 #include "assay/task/standing.h"
 
@@ -184,7 +185,9 @@ report::Table killer_table(const mutation::MutationState& state, const mutation:
     if (kills[r] > 0) order.push_back(r);
   }
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t r) { return kills[r]; });
-  return table_of("killers", "Records that kill most", order | std::views::take(count),
+  return table_of("killers",
+                  title_of_first("Records that kill most", std::min(count, order.size()), order.size()),
+                  order | std::views::take(count),
                   {{"record", [&](auto r) { return state.records()[r].id; }},
                    {"class", [&](auto r) { return class_of_record(state, r); }},
                    {"mutants", "mutants killed", [&](auto r) { return kills[r]; }}});

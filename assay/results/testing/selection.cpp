@@ -5,14 +5,16 @@
 #include <algorithm>
 
 #include "assay/results/document.h"
+#include "assay/results/first_rows.h"
 
 namespace assay::results {
 namespace {
 
 report::Table chosen_table(const std::vector<std::size_t>& chosen, const Dataset& test) {
   constexpr std::size_t most = 10;
+  const std::size_t shown = std::min(most, chosen.size());
   return table_of(
-      "chosen", "Chosen records, first ten", positions(std::min(most, chosen.size())),
+      "chosen", title_of_first("Chosen records", shown, chosen.size()), positions(shown),
       {{"place", [](auto i) { return i + 1; }}, {"record", [&](auto i) { return test.id(chosen[i]); }}});
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "assay/results/document.h"
+#include "assay/results/first_rows.h"
 #include "assay/results/networks/pictures.h"
 
 namespace assay::results {
@@ -21,7 +22,9 @@ report::Table suspect_table(const Dataset& training, const Dataset& findings,
   const auto suspect = [&](std::size_t i) -> const similarity::Suspect& {
     return suspicion.suspects[order[i]];
   };
-  return table_of("suspects", "Most suspicious training records", positions(std::min(rows, order.size())),
+  const std::size_t shown = std::min(rows, order.size());
+  return table_of("suspects", title_of_first("Most suspicious training records", shown, order.size()),
+                  positions(shown),
                   {{"rank", [](auto i) { return i + 1; }},
                    {"record", [&](auto i) { return training.id(suspect(i).record); }},
                    {"label", [&](auto i) { return label_of(training, suspect(i).record); }},

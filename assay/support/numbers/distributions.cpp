@@ -129,7 +129,8 @@ double chi_squared_tail(double x, double degrees) {
 Interval wilson(double share, double n, double z) {
   const double weight = z * z / n, middle = (share + weight / 2) / (1 + weight),
                half = z / (1 + weight) * std::sqrt(share * (1 - share) / n + weight / (4 * n));
-  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+  // An end that is 0 or 1 is exactly that, whatever rounding leaves of it.
+  return {share <= 0 ? 0 : std::max(0.0, middle - half), share >= 1 ? 1 : std::min(1.0, middle + half)};
 }
 
 std::vector<double> holm(std::span<const double> p) {

@@ -59,6 +59,8 @@ std::string shown_character(std::string_view c) {
 }
 
 std::string visible(std::string_view bytes, std::string_view kept) {
+  const bool is_plain = std::ranges::all_of(bytes, [](char c) { return c >= 0x20 && c < 0x7F; });
+  if (is_plain) return std::string(bytes);
   return for_each_character(bytes, [&](std::string& out, std::string_view c) {
     const std::string instead = shown_character(c);
     if (instead.empty() || kept.find(c) != std::string_view::npos)

@@ -2,9 +2,11 @@ import "./style.css";
 import { render } from "preact";
 import { App } from "./app";
 import { parse } from "./model/document";
+import { unfoldOnPaper } from "./print";
 
 const host = document.getElementById("app");
 if (host === null) throw new Error("the page has no element 'app'");
+unfoldOnPaper();
 try {
   render(<App documents={parse(document.getElementById("assay-data")?.textContent ?? "")} />, host);
 } catch (error) {

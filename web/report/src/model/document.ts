@@ -34,6 +34,7 @@ export interface Gate {
   readonly layer: string;
   readonly class: string;
   readonly context: string;
+  readonly relation: string;
   readonly threshold: Cell;
   readonly value: Cell;
   readonly covered: Cell;
@@ -142,6 +143,7 @@ function gate(value: unknown): Gate {
     layer: text(source.layer),
     class: text(source.class),
     context: text(source.context),
+    relation: text(source.relation),
     threshold: cell(source.threshold),
     value: cell(source.value),
     covered: cell(source.covered),

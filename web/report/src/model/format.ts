@@ -2,6 +2,8 @@ import type { Cell, Kind } from "./document";
 
 export const NOT_APPLICABLE = "–";
 
+const JOINED = "\u00a0";
+
 const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 /** A cell as a finite number, or undefined. Counts may come as exact text ("12345678901234567890"). */
@@ -12,7 +14,7 @@ export function numeric(cell: Cell | undefined): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** "99.99 %": cut, not rounded, so that nothing below all of it shows as 100 %. Works on the shortest decimal form. */
+/** "99.99 %", which no line end tears: cut, not rounded, so that nothing below all of it shows as 100 %. Works on the shortest decimal form. */
 export function percent(fraction: number, decimals = 2): string {
   const negative = fraction < 0;
   const scale = 10 ** decimals;
@@ -21,13 +23,13 @@ export function percent(fraction: number, decimals = 2): string {
   // 0.29 * 100 is 28.999999999999996: what is a whole step but for the last bits stays that step.
   const whole = Math.abs(hundred - nearest) < 1e-9 * Math.max(1, hundred) ? nearest : Math.floor(hundred);
   const cut = Math.abs(fraction) < 1 ? Math.min(whole, 100 * scale - 1) : whole;
-  return `${negative && cut > 0 ? "−" : ""}${(cut / scale).toFixed(decimals)} %`;
+  return `${negative && cut > 0 ? "−" : ""}${(cut / scale).toFixed(decimals)}${JOINED}%`;
 }
 
 /** An upper bound: rounded up, so that the text holds as well. */
 export function percentAtMost(fraction: number, decimals = 2): string {
   const scale = 10 ** decimals;
-  return `${(Math.ceil(fraction * 100 * scale - 1e-9) / scale).toFixed(decimals)} %`;
+  return `${(Math.ceil(fraction * 100 * scale - 1e-9) / scale).toFixed(decimals)}${JOINED}%`;
 }
 
 /** Fractions under "to" or a title that ends with "at most" are upper bounds. */
@@ -49,10 +51,17 @@ export function number(value: number): string {
   return value.toPrecision(4).replace("-", "−");
 }
 
+/** A text for people: percent signs stay with their numbers, and times are "2026-11-29 15:33:41 UTC". */
+export function readable(text: string): string {
+  return text
+    .replace(/(?<=\d) %/g, `${JOINED}%`)
+    .replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z/g, `$1${JOINED}$2${JOINED}UTC`);
+}
+
 export function show(cell: Cell | undefined, kind: Kind = "text", title = ""): string {
   if (cell === null || cell === undefined || cell === "") return NOT_APPLICABLE;
   if (typeof cell === "boolean") return cell ? "yes" : "no";
-  if (typeof cell === "string") return kind === "count" ? count(cell) : cell;
+  if (typeof cell === "string") return kind === "count" ? count(cell) : readable(cell);
   if (kind === "fraction") return isUpperBound(title) ? percentAtMost(cell) : percent(cell);
   if (kind === "count") return count(cell);
   return number(cell);

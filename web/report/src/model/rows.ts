@@ -36,7 +36,9 @@ export function filtered(rows: readonly Row[], columns: readonly Column[], query
   const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (parts.length === 0) return rows;
   return rows.filter((row) => {
-    const text = columns.map(({ id, kind }) => `${show(row[id], kind)} ${row[id]}`.toLowerCase()).join("\n");
+    const text = columns
+      .map(({ id, kind }) => `${show(row[id], kind).replaceAll("\u00a0", " ")} ${row[id]}`.toLowerCase())
+      .join("\n");
     return parts.every((part) => text.includes(part));
   });
 }

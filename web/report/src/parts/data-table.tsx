@@ -9,11 +9,22 @@ import { Scroll } from "./scroll";
 
 const PAGE = 25;
 const FILTER_FROM = 8;
+const WIDE_FROM = 24;
 
 function isNumeric({ id, kind }: Column, rows: readonly Row[]): boolean {
   if (kind !== "text") return true;
   const known = rows.slice(0, 50).filter((row) => label(row[id]) !== "");
   return known.length > 0 && known.every((row) => numeric(row[id]) !== undefined);
+}
+
+/** Columns in which some row has something. */
+function filled({ columns, rows }: Table): readonly Column[] {
+  return rows.length === 0 ? columns : columns.filter(({ id }) => rows.some((row) => label(row[id]) !== ""));
+}
+
+/** Whether cells hold sentences, which need room where the table is wider than its place. */
+function isWide({ id, kind }: Column, rows: readonly Row[]): boolean {
+  return kind === "text" && rows.some((row) => !isPicture(row[id]) && label(row[id]).length > WIDE_FROM);
 }
 
 function NeuronLink({ row }: { row: Row }) {
@@ -124,14 +135,16 @@ export function DataTable({
   const [query, setQuery] = useState("");
   const [order, setOrder] = useState<Order>();
   const [at, setPage] = useState(0);
-  const kept = useMemo(() => filtered(table.rows, table.columns, query), [table, query]);
+  const columns = useMemo(() => filled(table), [table]);
+  const kept = useMemo(() => filtered(table.rows, columns, query), [table, columns, query]);
   const rows = useMemo(() => sorted(kept, order), [kept, order]);
   const right = useMemo(
-    () => new Set(table.columns.filter((c) => isNumeric(c, table.rows)).map((c) => c.id)),
-    [table],
+    () => new Set(columns.filter((c) => isNumeric(c, table.rows)).map((c) => c.id)),
+    [table, columns],
   );
   const pages = Math.max(1, Math.ceil(rows.length / size));
   const page = Math.min(at, pages - 1);
+  const shown = rows.slice(page * size, (page + 1) * size);
   const sort = (column: string) => {
     setOrder((now) =>
       now?.column !== column
@@ -167,7 +180,7 @@ export function DataTable({
           <caption class="unseen">{table.title}</caption>
           <thead>
             <tr>
-              {table.columns.map((column) => (
+              {columns.map((column) => (
                 <Heading
                   key={column.id}
                   column={column}
@@ -179,10 +192,13 @@ export function DataTable({
             </tr>
           </thead>
           <tbody>
-            {rows.slice(page * size, (page + 1) * size).map((row, i) => (
+            {shown.map((row, i) => (
               <tr key={i}>
-                {table.columns.map((column) => (
-                  <td key={column.id} class={right.has(column.id) ? "right" : undefined}>
+                {columns.map((column) => (
+                  <td
+                    key={column.id}
+                    class={right.has(column.id) ? "right" : isWide(column, shown) ? "wide" : undefined}
+                  >
                     <Value column={column} row={row} value={row[column.id]} />
                   </td>
                 ))}

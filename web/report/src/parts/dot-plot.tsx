@@ -31,6 +31,7 @@ export function DotPlot({
     (width: number): Plot.PlotOptions => ({
       height: 60 + 20 * items.length,
       marginLeft: Math.min(190, width / 2),
+      marginRight: 28,
       marginTop: 34,
       x: {
         label: axis,

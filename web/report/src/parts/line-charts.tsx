@@ -63,6 +63,7 @@ function LineChart({ line, axes: { x, y, shares, end } }: { line: Line; axes: Ax
 
 /** One chart for each line. */
 export function LineCharts({ lines, ...axes }: { lines: readonly Line[] } & Axes) {
+  if (lines.length === 0) return <p class="quiet">No figure has a second value yet.</p>;
   return (
     <ul class="multiples multiples-wide">
       {lines.map((line) => (

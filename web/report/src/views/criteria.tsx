@@ -56,7 +56,13 @@ const LAYERS = 12;
 
 function Lines({ criterion }: { criterion: Criterion }) {
   const variant = variantOf(criterion.name);
-  if (criterion.total !== undefined) return <Line name={variant || "all layers"} measure={criterion.total} />;
+  if (criterion.total !== undefined)
+    return (
+      <Line
+        name={variant || (criterion.byLayer.size > 0 ? "all layers" : "in all")}
+        measure={criterion.total}
+      />
+    );
   const layers = [...criterion.byLayer].sort(([, a], [, b]) => (a.coverage ?? 0) - (b.coverage ?? 0));
   return (
     <>

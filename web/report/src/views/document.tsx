@@ -1,5 +1,5 @@
 import type { Document } from "../model/document";
-import { plural, show, words } from "../model/format";
+import { plural, readable, show, words } from "../model/format";
 import { DataTable } from "../parts/data-table";
 import { Facts } from "../parts/facts";
 import { Behind, Section } from "../parts/section";
@@ -65,7 +65,7 @@ export function DocumentPage({ document }: { document: Document }) {
   return (
     <>
       <h1 tabIndex={-1}>
-        <span class="kicker">{document.command || "result"}</span> {document.headline || "Results"}
+        <span class="kicker">{document.command || "result"}</span> {readable(document.headline || "Results")}
       </h1>
       <Verdict gates={document.gates} />
       <Warnings warnings={document.warnings} />

@@ -34,6 +34,11 @@ function Layer({ name, rows, about }: { name: string; rows: readonly Row[]; abou
           );
         })}
       </ol>
+      {about !== undefined && (
+        <p class="quiet">
+          {Math.min(SHOWN, rows.length)} of {show(about.neurons, "count")} neurons are shown.
+        </p>
+      )}
     </>
   );
 }
@@ -47,7 +52,7 @@ export function Relevance({ document }: { document: Document }) {
     <Section
       id="relevance"
       title="Which neurons decide"
-      lead="Neurons by relevance; the bar is the share of the absolute relevance of all neurons of the layer."
+      lead="Neurons by relevance, summed over the records. The bar is the share of the absolute relevance of all neurons of the layer: it is longer than the place suggests where a neuron speaks for the class in some records and against it in others."
     >
       {[...groups(neurons.rows, (row) => label(row.layer))].map(([layer, rows]) => (
         <Layer

@@ -1,5 +1,6 @@
 import type { Gate } from "../model/document";
-import { numeric, percent, plural, show } from "../model/format";
+import { number, numeric, percent, plural, show } from "../model/format";
+import { label } from "../model/rows";
 import { LayerLink } from "../parts/context";
 
 function Mark({ passed }: { passed: boolean }) {
@@ -13,11 +14,19 @@ function Mark({ passed }: { passed: boolean }) {
 function Measured({ gate }: { gate: Gate }) {
   const measured = numeric(gate.value);
   const threshold = numeric(gate.threshold);
+  const isShare = label(gate.covered) !== "" && label(gate.coverable) !== "";
+  const figure = (value: number) => (isShare ? percent(value, 3) : number(value));
   return (
     <span class="gate-figures">
-      <b>{measured === undefined ? show(gate.value) : percent(measured, 3)}</b>
-      {threshold !== undefined && <span class="quiet"> needs {percent(threshold, 3)}</span>}
-      {gate.covered !== null && gate.coverable !== null && (
+      <b>{measured === undefined ? show(gate.value) : figure(measured)}</b>
+      {threshold !== undefined && (
+        <span class="quiet">
+          {" "}
+          needs {gate.relation === "<=" ? "at most " : ""}
+          {figure(threshold)}
+        </span>
+      )}
+      {isShare && (
         <span class="quiet">
           {" "}
           ({show(gate.covered, "count")} of {show(gate.coverable, "count")})

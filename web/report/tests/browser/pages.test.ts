@@ -317,9 +317,13 @@ describe("criteria", () => {
     expect(await page.locator(".criterion h4").allInnerTexts()).toEqual([
       "m=6, fc1",
       "m=6, fc2",
-      "all layers",
+      "in all",
     ]);
-    expect(await page.locator(".criterion-share").allInnerTexts()).toEqual(["25.00 %", "50.00 %", "12.50"]);
+    expect(await page.locator(".criterion-share").allInnerTexts()).toEqual([
+      "25.00\u00a0%",
+      "50.00\u00a0%",
+      "12.50",
+    ]);
     await page.close();
   });
 });
@@ -384,7 +388,18 @@ describe("theme and print", () => {
       "rgb(255, 255, 255)",
     );
     expect(await page.locator(".top").isVisible()).toBe(false);
+    const folded = () =>
+      page.locator(".verdict details:not([open]), #definitions details:not([open])").count();
+    expect(await folded()).toBe(2);
+    await page.evaluate(() => {
+      window.addEventListener("beforeprint", () => {
+        window.document.title = String(
+          window.document.querySelectorAll(".verdict details[open], #definitions details[open]").length,
+        );
+      });
+    });
     const pdf = await page.pdf({ format: "A4" });
+    expect([await page.title(), await folded()]).toEqual(["2", 2]);
     expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
     if (process.env.ASSAY_REPORT_SHOTS !== undefined)
       (await import("node:fs")).writeFileSync(`${process.env.ASSAY_REPORT_SHOTS}/print.pdf`, pdf);

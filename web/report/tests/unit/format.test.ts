@@ -7,17 +7,18 @@ import {
   percent,
   percentAtMost,
   pieces,
+  readable,
   show,
 } from "../../src/model/format";
 
 describe("percentAtMost", () => {
   it.each([
-    [0.03012, "3.02 %"],
-    [0.0301, "3.01 %"],
-    [0, "0.00 %"],
-    [1e-9, "0.01 %"],
-    [0.99991, "100.00 %"],
-    [1, "100.00 %"],
+    [0.03012, "3.02\u00a0%"],
+    [0.0301, "3.01\u00a0%"],
+    [0, "0.00\u00a0%"],
+    [1e-9, "0.01\u00a0%"],
+    [0.99991, "100.00\u00a0%"],
+    [1, "100.00\u00a0%"],
   ])("%d is at most %s", (value, text) => {
     expect(percentAtMost(value)).toBe(text);
     expect(show(value, "fraction", "failures at most")).toBe(text);
@@ -28,23 +29,24 @@ describe("percentAtMost", () => {
 
 describe("percent", () => {
   it.each([
-    [0, "0.00 %"],
-    [1, "100.00 %"],
-    [0.99999999, "99.99 %"],
-    [0.29, "29.00 %"],
-    [0.57, "57.00 %"],
-    [1 / 3, "33.33 %"],
-    [2 / 3, "66.66 %"],
-    [0.00001, "0.00 %"],
-    [-0.25, "−25.00 %"],
-    [1.5, "150.00 %"],
+    [0, "0.00\u00a0%"],
+    [1, "100.00\u00a0%"],
+    [0.99999999, "99.99\u00a0%"],
+    [0.29, "29.00\u00a0%"],
+    [0.57, "57.00\u00a0%"],
+    [1 / 3, "33.33\u00a0%"],
+    [2 / 3, "66.66\u00a0%"],
+    [0.00001, "0.00\u00a0%"],
+    [-0.25, "−25.00\u00a0%"],
+    [1.5, "150.00\u00a0%"],
   ])("%d is %s: cut, never rounded up", (value, text) => expect(percent(value)).toBe(text));
   it("never shows all where something is missing", () => {
-    for (const missing of [1e-3, 1e-6, 1e-9, 1e-12, 1e-15]) expect(percent(1 - missing)).not.toBe("100.00 %");
+    for (const missing of [1e-3, 1e-6, 1e-9, 1e-12, 1e-15])
+      expect(percent(1 - missing)).not.toBe("100.00\u00a0%");
   });
   it("is exact on all two-digit percentages", () => {
     for (let i = 0; i <= 10000; i++)
-      expect(percent(i / 10000)).toBe(`${Math.floor(i / 100)}.${String(i % 100).padStart(2, "0")} %`);
+      expect(percent(i / 10000)).toBe(`${Math.floor(i / 100)}.${String(i % 100).padStart(2, "0")}\u00a0%`);
   });
 });
 
@@ -75,4 +77,12 @@ describe("cells", () => {
     expect(pieces("nc")).toEqual(["nc"]);
   });
   it("reads lists", () => expect(numbers("3, 1,x,4")).toEqual([3, 1, 4]));
+});
+
+describe("texts", () => {
+  it("keep percent signs with their numbers and times on one line", () => {
+    expect(readable("12.50 % of 2026-11-29T15:33:41Z, 100%")).toBe(
+      "12.50\u00a0% of 2026-11-29\u00a015:33:41\u00a0UTC, 100%",
+    );
+  });
 });

@@ -232,9 +232,9 @@ describe("drop curves", () => {
     expect([pgd?.option, pgd?.clean, pgd?.half]).toEqual(["eps", 0.98, 0.142]);
   });
   it("say where they fall to half, or that they do not", () => {
-    expect(pgd?.figure).toBe("area 51.33 %, half at 0.1420");
-    expect(contrast?.figure).toBe("area 97.00 %, half not reached");
-    expect(noise?.figure).toBe("area 31.00 %, half before 2");
+    expect(pgd?.figure).toBe("area 51.33\u00a0%, half at 0.1420");
+    expect(contrast?.figure).toBe("area 97.00\u00a0%, half not reached");
+    expect(noise?.figure).toBe("area 31.00\u00a0%, half before 2");
   });
 });
 
