@@ -30,14 +30,6 @@ std::vector<Piece> pieces_of(const WindowAxis& axis) {
   return pieces;
 }
 
-// The weights of each point of a piece: sums of its taps.
-using Taps = std::array<double, 3>;
-std::array<double, 4> sums_of_taps(const Taps& g, int taps) {
-  if (taps == 1) return {g[0], g[0]};
-  if (taps == 2) return {g[0], g[0] + g[1], g[1]};
-  return {g[0], (g[0] + g[2] + g[1]) / 2, (g[0] + g[2] - g[1]) / 2, g[2]};
-}
-
 // Products along an axis for two results.
 std::int64_t products_of(const WindowAxis& axis) {
   std::int64_t products = 0;
@@ -80,6 +72,12 @@ std::int64_t blocks_together(const WinogradWindows& windows) {
 }
 
 }  // namespace
+
+std::array<double, 4> sums_of_taps(const Taps& g, int taps) {
+  if (taps == 1) return {g[0], g[0]};
+  if (taps == 2) return {g[0], g[0] + g[1], g[1]};
+  return {g[0], (g[0] + g[2] + g[1]) / 2, (g[0] + g[2] - g[1]) / 2, g[2]};
+}
 
 double WinogradWindows::products() const {
   // Sums before and after, a sixteenth of them for each point of a block.

@@ -154,7 +154,7 @@ TEST(Lanes, ConvolutionsWithFewerProductsAgree) {
 }
 
 // What is not finite is where it is with the kernels, and the records beside it do not notice.
-TEST(Lanes, ConvolutionsWithFewerProductsKeepInfinitiesApart) {
+TEST(FewerProducts, KeepInfinitiesApart) {
   const float nan = std::numeric_limits<float>::quiet_NaN(),
               infinity = std::numeric_limits<float>::infinity();
   array::manual_seed(3);
@@ -164,8 +164,7 @@ TEST(Lanes, ConvolutionsWithFewerProductsKeepInfinitiesApart) {
                          {{"pads", Ints{1, 1, 1, 1}}}));
   const Graph graph = build.build();
   const ValueId y = graph.outputs()[0];
-  const Session lanes(graph, {.threads = 1, .engine = "lanes"}),
-      kernels(graph, {.threads = 1, .engine = "reference"});
+  const Session kernels(graph, {.threads = 1, .engine = "reference"});
   const Array clean = array::randn({18, 32, 9, 9}), spoilt = clean.clone();
   spoilt[3][5][2][4].fill_(nan);
   spoilt[7][31][8][8].fill_(infinity);
@@ -184,20 +183,24 @@ TEST(Lanes, ConvolutionsWithFewerProductsKeepInfinitiesApart) {
   const Array of_clean = array::randn({18, 40, 9, 9}), of_spoilt = of_clean.clone();
   of_spoilt[3][5][2][4].fill_(nan);
   of_spoilt[7][31][8][8].fill_(infinity);
-  const Array undisturbed = run(lanes, clean), got = run(lanes, spoilt), want = run(kernels, spoilt),
-              undisturbed_gradients = gradients(lanes, of_clean), got_gradients = gradients(lanes, of_spoilt),
-              want_gradients = gradients(kernels, of_spoilt);
-  for (std::int64_t r = 0; r < 18; ++r) {
-    const bool same = r != 3 && r != 7;
-    EXPECT_TRUE(!same || r == 17 || got[r].equal(undisturbed[r])) << r;
-    EXPECT_TRUE(!same || got_gradients[r].equal(undisturbed_gradients[r])) << r;
-    EXPECT_TRUE(array::allclose(got[r], want[r], 1e-4, 1e-4, /*equal_nan=*/true)) << r;
-    EXPECT_TRUE(array::allclose(got_gradients[r], want_gradients[r], 1e-4, 1e-4, /*equal_nan=*/true)) << r;
+  for (const std::string engine : {"lanes", "channels"}) {
+    const Session session(graph, {.threads = 1, .engine = engine});
+    const Array undisturbed = run(session, clean), got = run(session, spoilt), want = run(kernels, spoilt),
+                undisturbed_gradients = gradients(session, of_clean),
+                got_gradients = gradients(session, of_spoilt), want_gradients = gradients(kernels, of_spoilt);
+    for (std::int64_t r = 0; r < 18; ++r) {
+      const bool same = r != 3 && r != 7;
+      EXPECT_TRUE(!same || r == 17 || got[r].equal(undisturbed[r])) << engine << r;
+      EXPECT_TRUE(!same || got_gradients[r].equal(undisturbed_gradients[r])) << engine << r;
+      EXPECT_TRUE(array::allclose(got[r], want[r], 1e-4, 1e-4, /*equal_nan=*/true)) << engine << r;
+      EXPECT_TRUE(array::allclose(got_gradients[r], want_gradients[r], 1e-4, 1e-4, /*equal_nan=*/true))
+          << engine << r;
+    }
   }
 }
 
 // As near to double precision as the kernels are, or nearly so.
-TEST(Lanes, ConvolutionsWithFewerProductsAreExactToAFewBits) {
+TEST(FewerProducts, AreExactToAFewBits) {
   array::manual_seed(7);
   struct Case {
     std::int64_t channels, kernel, stride;
@@ -225,9 +228,11 @@ TEST(Lanes, ConvolutionsWithFewerProductsAreExactToAFewBits) {
           .sqrt()
           .item<double>();
     };
-    const double ours = error("lanes");
-    EXPECT_LT(ours, 3 * error("reference"));
-    EXPECT_LT(ours, 1e-6 * array::var(exact, {}, false, /*unbiased=*/true).sqrt().item<double>());
+    for (const char* const engine : {"lanes", "channels"}) {
+      const double ours = error(engine);
+      EXPECT_LT(ours, 3 * error("reference")) << engine;
+      EXPECT_LT(ours, 1e-6 * array::var(exact, {}, false, /*unbiased=*/true).sqrt().item<double>()) << engine;
+    }
   }
 }
 
