@@ -53,6 +53,7 @@ constexpr Operator operators[] = {
     {"Reciprocal", supports_unary, compile_unary},
     {"Relu", supports_unary, compile_unary},
     {"Reshape", supports_view, compile_view},
+    {"Resize", supports_resize, compile_resize},
     {"Sigmoid", supports_unary, compile_unary},
     {"Slice", supports_movement, compile_movement},
     {"Softmax", supports_softmax, compile_softmax},

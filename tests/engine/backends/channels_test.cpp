@@ -171,6 +171,68 @@ TEST(Channels, ConvolutionsWithFewerProductsHaveTheSameBitsInEveryBatch) {
                     .equal(together.slice(0, r, r + 1)));
 }
 
+// Pictures that grow by whole factors, as necks of detectors have them, with channels last and plainly.
+TEST(Channels, RepeatedPositionsAgree) {
+  struct Case {
+    std::string places, nearest;
+    Ints repeats;
+  };
+  for (const Case& c : {Case{"asymmetric", "floor", {2, 2}}, Case{"half_pixel", "round_prefer_ceil", {3, 1}},
+                        Case{"half_pixel", "round_prefer_floor", {4, 5}}}) {
+    Network net(channels_backend(), {20, 5, 3}, 4);
+    const std::map<std::string, Attribute> nearest{{"mode", std::string("nearest")},
+                                                   {"coordinate_transformation_mode", c.places},
+                                                   {"nearest_mode", c.nearest}};
+    const auto larger = [&](ValueId of) {
+      return net.add("Resize",
+                     {of, no_value, no_value, net.integers({4, 20, 5 * c.repeats[0], 3 * c.repeats[1]})},
+                     nearest);
+    };
+    const ValueId conv = net.add("Conv", {net.input, net.constant({20, 20, 1, 1}, 0.2)});
+    const ValueId joined = net.add("Concat", {larger(net.input), larger(conv)}, along(1));
+    net.expect_agreement({joined, net.add("Tanh", {joined}), conv});
+  }
+}
+
+TEST(Channels, OtherResizesAreNotSupported) {
+  Network net(channels_backend(), {2, 6, 6}, 3);
+  const auto resized = [&](const std::string& mode, const std::string& nearest, std::int64_t size) {
+    return net.add("Resize", {net.input, no_value, no_value, net.integers({3, 2, size, size})},
+                   {{"mode", mode},
+                    {"coordinate_transformation_mode", std::string("asymmetric")},
+                    {"nearest_mode", nearest}});
+  };
+  EXPECT_TRUE(net.supported(resized("nearest", "floor", 12)));
+  EXPECT_FALSE(net.supported(resized("nearest", "ceil", 12)));
+  EXPECT_FALSE(net.supported(resized("nearest", "floor", 9)));
+  EXPECT_FALSE(net.supported(resized("nearest", "floor", 3)));
+  EXPECT_FALSE(net.supported(resized("linear", "floor", 12)));
+}
+
+// Scales instead of sizes, as PyTorch exports them: the neck of a detector is one segment.
+TEST(Channels, ScaledPicturesAreOneSegment) {
+  for (const float scale : {2.0F, 2.1F}) {
+    GraphBuilder build("net");
+    array::manual_seed(3);
+    const ValueId x = build.input("x", DType::float32, {-1, 8, 6, 5});
+    const ValueId conv = build.add("Conv", "conv", {x, build.constant("", array::randn({8, 8, 1, 1}))});
+    const std::vector<float> scales{1, 1, 2, scale};
+    const ValueId larger =
+        build.add("Resize", "larger", {conv, no_value, build.constant("", Array::of<float>({4}, scales))},
+                  {{"mode", std::string("nearest")},
+                   {"coordinate_transformation_mode", std::string("asymmetric")},
+                   {"nearest_mode", std::string("floor")}});
+    build.output(build.add("Relu", "made", {larger}));
+    const Graph graph = build.build();
+    const ValueId y = graph.outputs()[0];
+    const Session fast(graph, {.engine = "channels"}), reference(graph, {.engine = "reference"});
+    EXPECT_EQ(fast.plan().size() == 1, scale == 2.0F);
+    const Array records = array::randn({3, 8, 6, 5});
+    EXPECT_TRUE(array::allclose(fast.run({{x, records}}, std::span(&y, 1)).at(y),
+                                reference.run({{x, records}}, std::span(&y, 1)).at(y), 1e-5, 1e-5));
+  }
+}
+
 // What several values say of one is added up, of parts, of broadcasts, and of what others look at as well.
 TEST(Channels, GradientsOfSharedValuesAddUp) {
   Network net(channels_backend(), {6, 5, 4}, 5);
