@@ -20,6 +20,7 @@
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/reduce.h"
 #include "assay/engine/session_state.h"
+#include "assay/support/threads.h"
 
 namespace assay::inline engine {
 namespace {
@@ -251,11 +252,13 @@ std::vector<PlannedSegment> Session::plan(bool measure) const {
   };
   std::vector<PlannedSegment> planned = planned_for(2, false);
   if (measure) {
-    // As many records as take a part of a second.
+    // As many records as take a part of a second, but one for every thread.
     constexpr double most = 3e8;
+    const double every = s.options.threads > 0 ? s.options.threads : static_cast<double>(available_threads()),
+                 room = static_cast<double>(preferred_batch());
     double expected = 1;
     for (const PlannedSegment& segment : planned) expected += segment.nanoseconds;
-    const double records = std::clamp(most / expected, 1.0, static_cast<double>(preferred_batch()));
+    const double records = std::clamp(most / expected, std::min(every, room), room);
     planned = planned_for(static_cast<std::int64_t>(records), true);
   }
   std::vector<bool> counted(s.graph.nodes().size());

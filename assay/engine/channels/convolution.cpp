@@ -1,6 +1,7 @@
 // Convolutions, and transposed ones.
 
 #include "assay/engine/channels/linear.h"
+#include "assay/engine/channels/winograd.h"
 #include "assay/engine/padding.h"
 
 namespace assay::channels {
@@ -68,9 +69,15 @@ void compile_groups(Compiler& compiler, const Value& operand, const Value& resul
   compiler.add(std::make_unique<Linear>(operand, result, std::move(map), std::move(weights), channels,
                                         value_of(parts.added), parts.finish));
 }
-// Through windows of the operand, which has its padding around it.
-void add_convolution(Compiler& compiler, const Value& operand, const Value& result,
-                     const SlidingWindow& window, std::int64_t groups, const Folded& parts) {
+// `grid`: where fewer products than those of the definition do.
+void add_convolution(Compiler& compiler, const Value& plain, const Value& result, const SlidingWindow& window,
+                     std::int64_t groups, const std::optional<BlockGrid>& grid, const Folded& parts) {
+  if (grid) {
+    const Filters filters{by_taps(parts.weights.data(), grid->units, grid->channels, 9), parts.bias,
+                          value_of(parts.added), parts.finish};
+    return compiler.add(with_fewer_products(*grid, plain, result, filters, compiler.rows()));
+  }
+  const Value operand = padded(compiler, plain, window);
   Windows windows = windows_of(operand, window, result.shape, compiler.rows());
   if (operand.shape[0] == groups && result.shape[0] == groups)
     compile_depthwise(compiler, operand, result, std::move(windows), parts);
@@ -109,12 +116,13 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   const Shape shape = compiler.shape(node.outputs[0]), strides = channels_last_strides(shape);
   const bool depthwise = channels == 1 && units == 1;
   Folded parts = folded(compiler, node, strides, !depthwise);
-  const Value operand = padded(compiler, compiler.channels_last(node.inputs[0]), window);
+  const Value operand = compiler.channels_last(node.inputs[0]);
   const Value result = compiler.fresh(shape, strides);
-  add_convolution(compiler, operand, result, window, groups, parts);
+  const std::optional<BlockGrid> grid = grid_of(node, window, operand.shape, shape);
+  add_convolution(compiler, operand, result, window, groups, grid, parts);
   compiler.define(parts.result, result);
   if (!compiler.carries_gradient(parts.result)) return;
-  Backwards back{window, groups, units, channels, std::move(parts.weights)};
+  Backwards back{window, groups, units, channels, std::move(parts.weights), is_direct(node)};
   on_way_back(compiler, parts, result,
               [=, &compiler, way = std::move(back), in = node.inputs[0]](const Value& gradient) {
                 const Value given = before_finish(compiler, parts, result, gradient);
@@ -145,15 +153,15 @@ void compile_transposed(Compiler& compiler, const Node& node) {
   compiler.define(parts.result, result);
   if (!compiler.carries_gradient(parts.result)) return;
   on_way_back(compiler, parts, result,
-              [=, &compiler, way = std::move(way), in = node.inputs[0]](const Value& gradient) {
+              [=, &compiler, &node, way = std::move(way), in = node.inputs[0]](const Value& gradient) {
                 const Value given = before_finish(compiler, parts, result, gradient);
                 if (!compiler.carries_gradient(in)) return;
                 const Value part = compiler.temporary(operand.shape, operand.strides);
                 Folded back;
                 back.weights = way.weights;
                 back.bias.resize(static_cast<std::size_t>(operand.shape[0]));
-                add_convolution(compiler, padded(compiler, given, way.window), part, way.window, way.groups,
-                                back);
+                add_convolution(compiler, given, part, way.window, way.groups,
+                                grid_of(node, way.window, given.shape, part.shape), back);
                 compiler.contribute(in, part);
               });
 }

@@ -3,6 +3,7 @@
 // are covered by the same taps: they are a phase.
 
 #include "assay/engine/channels/linear.h"
+#include "assay/engine/channels/winograd.h"
 
 namespace assay::channels {
 namespace {
@@ -84,9 +85,41 @@ Covering covering(const Phase& phase, const SlidingWindow& window, const Value& 
   return found;
 }
 
+// The phase as a convolution of the gradient, where that has taps side by side.
+SlidingWindow window_of(const Phase& phase) {
+  SlidingWindow window;
+  for (std::size_t d = 0; d < phase.meetings.size(); ++d) {
+    const std::vector<Meeting>& met = phase.meetings[d];
+    window.kernel.push_back(static_cast<std::int64_t>(met.size()));
+    window.strides.push_back(1);
+    window.dilations.push_back(met.size() < 2 ? 1 : met[1].shift - met[0].shift);
+    window.left.push_back(-met.front().shift);
+    window.right.push_back(0);
+  }
+  return window;
+}
+
+// Of a group: [channels][taps that meet the phase][units].
+std::vector<float> weights_of(const Backwards& way, const Ints& taps, std::int64_t group) {
+  std::vector<float> weights;
+  for (std::int64_t c = 0; c < way.channels; ++c) {
+    for (const std::int64_t tap : taps) {
+      for (std::int64_t u = 0; u < way.units; ++u) weights.push_back(way.weight(group, u, c, tap));
+    }
+  }
+  return weights;
+}
+
 // What the positions of a phase get, as a value of its own.
 void add_phase(Compiler& compiler, const Backwards& way, const Phase& phase, const Value& gradient,
                const Value& result, const Ending& ending) {
+  const auto grid =
+      way.direct ? std::nullopt : grid_of(window_of(phase), way.groups, gradient.shape, result.shape);
+  if (grid) {
+    const Filters filters{weights_of(way, covering(phase, way.window, gradient).taps, 0), ending.bias,
+                          ending.added, ending.finish};
+    return compiler.add(with_fewer_products(*grid, gradient, result, filters, compiler.rows()));
+  }
   const Value operand = framed(compiler, phase, gradient);
   const Covering covers = covering(phase, way.window, operand);
   const Ints ones(phase.positions.size(), 1);
@@ -103,12 +136,7 @@ void add_phase(Compiler& compiler, const Backwards& way, const Phase& phase, con
   }
   std::vector<FloatBlock> groups;
   for (std::int64_t g = 0; g < way.groups; ++g) {
-    std::vector<float> weights;
-    for (std::int64_t c = 0; c < way.channels; ++c) {
-      for (const std::int64_t tap : covers.taps) {
-        for (std::int64_t u = 0; u < way.units; ++u) weights.push_back(way.weight(g, u, c, tap));
-      }
-    }
+    const std::vector<float> weights = weights_of(way, covers.taps, g);
     const auto count = static_cast<std::int64_t>(covers.taps.size()) * way.units;
     groups.push_back(packed(way.channels, count, weights.data(), ending.bias.data() + g * way.channels));
   }

@@ -31,7 +31,6 @@ constexpr int most_vectors = 2;
 constexpr int most_vectors = 4;
 #endif
 
-Size lanes() { return static_cast<Size>(hn::Lanes(Lanes())); }
 Size panel_entry() { return most_vectors * lanes(); }
 
 // Rows of the operand and units of a panel that meet.

@@ -25,16 +25,6 @@ namespace vf = array::vectors::HWY_NAMESPACE;
 
 using Size = std::int64_t;
 
-Size lanes() { return static_cast<Size>(hn::Lanes(Lanes())); }
-
-// Calls body(i, live) for vectors of [0, count): whole ones, then what is left.
-template <typename Whole, typename Rest>
-HWY_INLINE void each_vector(Size count, const Whole& whole, const Rest& rest) {
-  Size i = 0;
-  for (; i + lanes() <= count; i += lanes()) whole(i);
-  if (i < count) rest(i, static_cast<std::size_t>(count - i));
-}
-
 // One vector of channels through the windows of so many rows: each weight is read once for all of them.
 template <int rows>
 HWY_INLINE void convolve_vector(const WindowMap& map, Size row, Size channel, std::size_t live,

@@ -152,6 +152,7 @@ struct Backwards {
   SlidingWindow window;
   std::int64_t groups = 1, units = 0, channels = 0;  // of a group
   std::vector<float> weights;                        // [groups * units][channels][taps]
+  bool direct = false;                               // sums of all products (direct_sums.h)
 
   std::int64_t taps() const { return element_count(window.kernel); }
   float weight(std::int64_t group, std::int64_t unit, std::int64_t channel, std::int64_t tap) const {

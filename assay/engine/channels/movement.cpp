@@ -1,6 +1,7 @@
 // Operators that only move elements: most of them only change how a value is looked at.
 
 #include <algorithm>
+#include <string>
 
 #include "assay/engine/channels/operators.h"
 #include "assay/engine/lanes/movement.h"
@@ -105,6 +106,49 @@ class Repetition : public Operation {
   Value result_;
 };
 
+// How often each axis repeats its positions where a Resize takes the nearest ones, a whole number of times
+// larger; nothing where it does anything else.
+std::optional<Shape> repeats_of(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  const std::string places = node.text("coordinate_transformation_mode", "half_pixel"),
+                    nearest = node.text("nearest_mode", "round_prefer_floor");
+  const bool from_corner = places == "asymmetric" && nearest == "floor",
+             from_middle = places == "half_pixel" && nearest.starts_with("round_prefer");
+  if (node.text("mode", "nearest") != "nearest" || !(from_corner || from_middle)) return std::nullopt;
+  if (node.has("axes") || node.has("keep_aspect_ratio_policy")) return std::nullopt;
+  const Shape &in = shape_of(node.inputs[0]), &out = shape_of(node.outputs[0]);
+  const bool scaled = node.inputs.size() > 2 && node.inputs[2] != no_value;
+  if (in.size() != out.size() || (scaled && !is_float_constant(graph, node, 2))) return std::nullopt;
+  const std::vector<float> scales = scaled ? floats(graph.constant(node.inputs[2])) : std::vector<float>();
+  Shape repeats;
+  for (std::size_t d = 0; d < in.size(); ++d) {
+    repeats.push_back(out[d] / in[d]);
+    const bool whole = repeats[d] * in[d] == out[d],
+               told = scales.empty() || scales.at(d) == static_cast<float>(repeats[d]);
+    if (repeats[d] < 1 || !whole || !told) return std::nullopt;
+  }
+  return repeats[0] == 1 ? std::optional(Shape(repeats.begin() + 1, repeats.end())) : std::nullopt;
+}
+
+// Every axis as two: the positions, and those that repeat each. `repeated` where the value holds all of
+// them; otherwise every repeat is at the same place.
+Value with_repeats(const Value& value, const Shape& repeats, bool repeated) {
+  Value seen = value;
+  seen.shape.clear();
+  seen.strides.clear();
+  for (std::size_t d = 0; d < repeats.size(); ++d) {
+    const std::int64_t step = value.strides[d];
+    seen.shape.insert(seen.shape.end(),
+                      {repeated ? value.shape[d] / repeats[d] : value.shape[d], repeats[d]});
+    seen.strides.insert(seen.strides.end(), {repeated ? step * repeats[d] : step, repeated ? step : 0});
+  }
+  return seen;
+}
+
+// Whether channels lie side by side, which they do not in the plain order.
+bool lies_channels_last(const Value& value) {
+  return lies_as(value, channels_last_strides(value.shape)) && !lies_as(value, plain_strides(value.shape));
+}
+
 std::size_t axis_of_concat(const Node& node, std::size_t rank) {
   const std::int64_t axis = node.integer("axis", 1);
   return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
@@ -179,6 +223,25 @@ void compile_movement(Compiler& compiler, const Node& node) {
   }
 }
 
+bool supports_resize(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  return !graph.is_constant(node.inputs[0]) && repeats_of(graph, node, shape_of).has_value();
+}
+
+void compile_resize(Compiler& compiler, const Node& node) {
+  const ShapeOf shape_of = [&](ValueId id) -> const Shape& { return compiler.whole_shape(id); };
+  const Shape repeats = *repeats_of(compiler.graph(), node, shape_of),
+              shape = compiler.shape(node.outputs[0]);
+  const Value& operand = compiler.value(node.inputs[0]);
+  const Value result = compiler.fresh(
+      shape, lies_channels_last(operand) ? channels_last_strides(shape) : plain_strides(shape));
+  compiler.add(arrangement(with_repeats(operand, repeats, false), with_repeats(result, repeats, true)));
+  compiler.define(node.outputs[0], result);
+  compiler.on_way_back(node.outputs[0], {}, [&compiler, repeats, in = node.inputs[0]](const Value& gradient) {
+    const Value whole = compiler.gradient_to_add_to(in);
+    compiler.add(accumulation(with_repeats(gradient, repeats, true), with_repeats(whole, repeats, false)));
+  });
+}
+
 bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   if (axis_of_concat(node, shape_of(node.outputs[0]).size()) == 0) return false;
   return std::ranges::none_of(node.inputs, [&](ValueId in) { return graph.is_constant(in); });
@@ -187,9 +250,8 @@ bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_
 void compile_concat(Compiler& compiler, const Node& node) {
   const Shape shape = compiler.shape(node.outputs[0]);
   const std::size_t axis = axis_of_concat(node, shape.size() + 1) - 1;
-  const Value& first = compiler.value(node.inputs[0]);
   const bool last =
-      lies_as(first, channels_last_strides(first.shape)) && !lies_as(first, plain_strides(first.shape));
+      std::ranges::any_of(node.inputs, [&](ValueId id) { return lies_channels_last(compiler.value(id)); });
   const Value result = compiler.fresh(shape, last ? channels_last_strides(shape) : plain_strides(shape));
   std::int64_t begin = 0;
   for (const ValueId id : node.inputs) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/channels/winograd.h"
 
 namespace assay::channels {
 namespace {
@@ -52,6 +53,7 @@ constexpr Operator operators[] = {
     {"Reciprocal", supports_unary, compile_unary},
     {"Relu", supports_unary, compile_unary},
     {"Reshape", supports_view, compile_view},
+    {"Resize", supports_resize, compile_resize},
     {"Sigmoid", supports_unary, compile_unary},
     {"Slice", supports_movement, compile_movement},
     {"Softmax", supports_softmax, compile_softmax},
@@ -124,6 +126,9 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     const double taps = static_cast<double>(element_count(weights) / weights[0]);
     const std::int64_t groups = node.integer("group", 1);
     if (weights[1] == 1 && groups == weights[0]) return call + made * taps / (0.25 * products_rate);
+    const SlidingWindow window = sliding_window(node, in, out, {weights.begin() + 2, weights.end()});
+    if (const auto grid = grid_of(node, window, {in.begin() + 1, in.end()}, {out.begin() + 1, out.end()}))
+      return call + memory(2 * static_cast<double>(kernel.count())) + grid->products() / products_rate;
     const std::int64_t units = weights[0] / groups;
     const double results = made / static_cast<double>(units) * blocks(units);
     constexpr double start = 6;  // of a run of neighbours, in products

@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include <cstddef>
+#include <cstdint>
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::channels::HWY_NAMESPACE {
@@ -19,6 +20,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<float, 16>;
 using Vector = hn::Vec<Lanes>;
+
+HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(Lanes())); }
+
+// Calls whole(i) for vectors of [0, count), then rest(i, live) for what is left.
+template <typename Whole, typename Rest>
+HWY_INLINE void each_vector(std::int64_t count, const Whole& whole, const Rest& rest) {
+  std::int64_t i = 0;
+  for (; i + lanes() <= count; i += lanes()) whole(i);
+  if (i < count) rest(i, static_cast<std::size_t>(count - i));
+}
 
 // Zeros in the other lanes.
 HWY_INLINE Vector load_first(const float* from, std::size_t count) {

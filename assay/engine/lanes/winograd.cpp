@@ -10,14 +10,6 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// The weights of each point of a piece: sums of its taps.
-using Taps = std::array<double, 3>;
-std::array<double, 4> sums_of_taps(const Taps& g, int taps) {
-  if (taps == 1) return {g[0], g[0]};
-  if (taps == 2) return {g[0], g[0] + g[1], g[1]};
-  return {g[0], (g[0] + g[2] + g[1]) / 2, (g[0] + g[2] - g[1]) / 2, g[2]};
-}
-
 // Products along an axis for two results.
 std::int64_t products_of(const WindowAxis& axis) {
   std::int64_t products = 0;
@@ -73,6 +65,12 @@ std::vector<Piece> pieces_of(const WindowAxis& axis) {
     }
   }
   return pieces;
+}
+
+std::array<double, 4> sums_of_taps(const Taps& g, int taps) {
+  if (taps == 1) return {g[0], g[0]};
+  if (taps == 2) return {g[0], g[0] + g[1], g[1]};
+  return {g[0], (g[0] + g[2] + g[1]) / 2, (g[0] + g[2] - g[1]) / 2, g[2]};
 }
 
 double WinogradWindows::products() const {

@@ -43,6 +43,10 @@ struct WinogradWindows {
   bool pays() const;
 };
 
+// Taps of a piece along an axis, and the weights of its points: sums of them.
+using Taps = std::array<double, 3>;
+std::array<double, 4> sums_of_taps(const Taps& g, int taps);
+
 // The convolution, or its gradient with respect to the operand: the same sums and products the other way.
 enum class Way { forward, back };
 

@@ -1,7 +1,11 @@
 // The back end whose vectors hold channels, beyond what every back end has to do.
 
+#include <hwy/highway.h>
+
 #include <assay/session.h>
 #include "assay/engine/channels/segment.h"
+#include "assay/engine/channels/winograd.h"
+#include "assay/engine/direct_sums.h"
 #include "tests/engine/backends/network.h"
 #include "tests/random_arrays.h"
 
@@ -94,6 +98,138 @@ TEST(Channels, TransposedConvolutionsAgree) {
                  {"dilations", c.dilations},
                  {"output_padding", c.more}});
     net.expect_agreement({net.add("Sigmoid", {up})});
+  }
+}
+
+// Blocks of 2 x 2 results with fewer products: odd sizes, padding on any side, channels and units that fill
+// no vector, weights that fill several panels and blocks; sums and functions of the results.
+void expect_blocks_to_agree(std::int64_t channels, std::int64_t units, const Ints& size, const Ints& pads) {
+  Network net(channels_backend(), {channels, size[0], size[1]}, 5);
+  const auto layer = [&](ValueId from, std::int64_t of) {
+    return net.add("Conv", {from, net.constant({units, of, 3, 3}, 0.1), net.constant({units})},
+                   {{"pads", pads}});
+  };
+  const SlidingWindow window{{3, 3}, {1, 1}, {1, 1}, {pads[0], pads[1]}, {pads[2], pads[3]}};
+  const ValueId first = layer(net.input, channels), second = layer(net.input, channels);
+  const Shape made = net.value(first).shape();
+  EXPECT_TRUE(channels::grid_of(window, 1, {channels, size[0], size[1]}, {made.begin() + 1, made.end()}));
+  const ValueId sum = net.add("Relu", {net.add("Add", {second, first})});
+  const ValueId gated = net.add("Mul", {sum, net.add("Sigmoid", {sum})});
+  net.expect_agreement({gated, layer(gated, units)}, {{first, Reduction::mean}, {sum, Reduction::max}});
+}
+
+TEST(Channels, ConvolutionsWithFewerProductsAgree) {
+  expect_blocks_to_agree(16, 16, {9, 8}, {1, 1, 1, 1});
+  expect_blocks_to_agree(33, 21, {7, 12}, {2, 0, 1, 2});
+  expect_blocks_to_agree(70, 90, {11, 9}, {0, 1, 0, 0});
+  expect_blocks_to_agree(160, 20, {6, 7}, {1, 1, 1, 1});
+}
+
+// Bounds on what a network computes need the products of its definition.
+TEST(Channels, ConvolutionsOfDirectSumsHaveAllProducts) {
+  const auto expected = [](std::int64_t direct) {
+    GraphBuilder build("net");
+    const ValueId x = build.input("x", DType::float32, {-1, 64, 20, 20});
+    build.output(build.add("Conv", "conv", {x, build.constant("", array::ones({64, 64, 3, 3}))},
+                           {{direct_sums, direct}}));
+    return Session(build.build(), {.threads = 1, .engine = "channels"}).plan().at(0).nanoseconds;
+  };
+  EXPECT_GT(expected(1), 1.5 * expected(0));
+}
+
+// Every instruction set that this processor has, one by one.
+TEST(Channels, ConvolutionsWithFewerProductsAgreeOnEveryInstructionSet) {
+  const auto all = static_cast<std::int64_t>(hwy::SupportedTargets());
+  for (std::int64_t rest = all; rest != 0; rest &= rest - 1) {
+    hwy::SetSupportedTargetsForTest(static_cast<decltype(hwy::SupportedTargets())>(rest & -rest));
+    expect_blocks_to_agree(33, 41, {9, 8}, {1, 0, 2, 1});
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+// Blocks of several records pass together, in numbers that leave some over.
+TEST(Channels, ConvolutionsWithFewerProductsHaveTheSameBitsInEveryBatch) {
+  GraphBuilder build("net");
+  array::manual_seed(5);
+  ValueId at = build.input("x", DType::float32, {-1, 40, 13, 11});
+  for (const char* const name : {"first", "second"}) {
+    at = build.add("Conv", name, {at, build.constant("", array::randn({40, 40, 3, 3}) * 0.1)},
+                   {{"pads", Ints{1, 1, 1, 1}}});
+    at = build.add("Relu", std::string(name) + "_made", {at});
+  }
+  build.output(at);
+  const Graph graph = build.build();
+  const ValueId x = graph.inputs()[0], y = graph.outputs()[0];
+  const Array records = array::randn({9, 40, 13, 11});
+  const Session one(graph, {.threads = 1, .engine = "channels"}),
+      two(graph, {.threads = 2, .engine = "channels"});
+  const Array together = one.run({{x, records}}, std::span(&y, 1)).at(y);
+  EXPECT_TRUE(two.run({{x, records}}, std::span(&y, 1)).at(y).equal(together));
+  for (std::int64_t r = 0; r < 9; ++r)
+    EXPECT_TRUE(one.run({{x, records.slice(0, r, r + 1)}}, std::span(&y, 1))
+                    .at(y)
+                    .equal(together.slice(0, r, r + 1)));
+}
+
+// Pictures that grow by whole factors, as necks of detectors have them, with channels last and plainly.
+TEST(Channels, RepeatedPositionsAgree) {
+  struct Case {
+    std::string places, nearest;
+    Ints repeats;
+  };
+  for (const Case& c : {Case{"asymmetric", "floor", {2, 2}}, Case{"half_pixel", "round_prefer_ceil", {3, 1}},
+                        Case{"half_pixel", "round_prefer_floor", {4, 5}}}) {
+    Network net(channels_backend(), {20, 5, 3}, 4);
+    const std::map<std::string, Attribute> nearest{{"mode", std::string("nearest")},
+                                                   {"coordinate_transformation_mode", c.places},
+                                                   {"nearest_mode", c.nearest}};
+    const auto larger = [&](ValueId of) {
+      return net.add("Resize",
+                     {of, no_value, no_value, net.integers({4, 20, 5 * c.repeats[0], 3 * c.repeats[1]})},
+                     nearest);
+    };
+    const ValueId conv = net.add("Conv", {net.input, net.constant({20, 20, 1, 1}, 0.2)});
+    const ValueId joined = net.add("Concat", {larger(net.input), larger(conv)}, along(1));
+    net.expect_agreement({joined, net.add("Tanh", {joined}), conv});
+  }
+}
+
+TEST(Channels, OtherResizesAreNotSupported) {
+  Network net(channels_backend(), {2, 6, 6}, 3);
+  const auto resized = [&](const std::string& mode, const std::string& nearest, std::int64_t size) {
+    return net.add("Resize", {net.input, no_value, no_value, net.integers({3, 2, size, size})},
+                   {{"mode", mode},
+                    {"coordinate_transformation_mode", std::string("asymmetric")},
+                    {"nearest_mode", nearest}});
+  };
+  EXPECT_TRUE(net.supported(resized("nearest", "floor", 12)));
+  EXPECT_FALSE(net.supported(resized("nearest", "ceil", 12)));
+  EXPECT_FALSE(net.supported(resized("nearest", "floor", 9)));
+  EXPECT_FALSE(net.supported(resized("nearest", "floor", 3)));
+  EXPECT_FALSE(net.supported(resized("linear", "floor", 12)));
+}
+
+// Scales instead of sizes, as PyTorch exports them: the neck of a detector is one segment.
+TEST(Channels, ScaledPicturesAreOneSegment) {
+  for (const float scale : {2.0F, 2.1F}) {
+    GraphBuilder build("net");
+    array::manual_seed(3);
+    const ValueId x = build.input("x", DType::float32, {-1, 8, 6, 5});
+    const ValueId conv = build.add("Conv", "conv", {x, build.constant("", array::randn({8, 8, 1, 1}))});
+    const std::vector<float> scales{1, 1, 2, scale};
+    const ValueId larger =
+        build.add("Resize", "larger", {conv, no_value, build.constant("", Array::of<float>({4}, scales))},
+                  {{"mode", std::string("nearest")},
+                   {"coordinate_transformation_mode", std::string("asymmetric")},
+                   {"nearest_mode", std::string("floor")}});
+    build.output(build.add("Relu", "made", {larger}));
+    const Graph graph = build.build();
+    const ValueId y = graph.outputs()[0];
+    const Session fast(graph, {.engine = "channels"}), reference(graph, {.engine = "reference"});
+    EXPECT_EQ(fast.plan().size() == 1, scale == 2.0F);
+    const Array records = array::randn({3, 8, 6, 5});
+    EXPECT_TRUE(array::allclose(fast.run({{x, records}}, std::span(&y, 1)).at(y),
+                                reference.run({{x, records}}, std::span(&y, 1)).at(y), 1e-5, 1e-5));
   }
 }
 

@@ -178,46 +178,57 @@ std::vector<double> exact_results(const Windows& c, const Array& record, const A
   return all;
 }
 
+// How near the error of a result comes to what is allowed of it.
+double share_of_allowed(const Windows& c, const char* engine) {
+  const Array weights = array::randn({c.units, c.channels, c.kernel[0], c.kernel[1]}),
+              record = (array::randn({1, c.channels, c.rows, c.columns}) + 100.0).to(DType::float32);
+  GraphBuilder build("g");
+  const ValueId x = build.input("x", DType::float32, {-1, c.channels, c.rows, c.columns});
+  build.output(build.add("Conv", "conv", {x, build.constant("w", weights)},
+                         {{"pads", c.pads}, {"strides", c.strides}}));
+  const Graph graph = build.build();
+  const ValueId y = graph.outputs()[0];
+  const Session session(graph, {.threads = 1, .engine = engine});
+  const Array result = session.run({{x, record}}, std::span(&y, 1)).at(y).contiguous();
+  const auto rounding = transform_rounding(graph, graph.nodes()[0], record.shape(), result.shape());
+  if (!rounding) return std::numeric_limits<double>::infinity();
+  const Array greatest = record.abs().amax(Shape{2, 3}).contiguous();
+  const std::int64_t positions = result.size(2) * result.size(3);
+  const std::vector<double> exact = exact_results(c, record, weights, result.size(2), result.size(3));
+  double nearest = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const std::size_t unit = i / static_cast<std::size_t>(positions);
+    double allowed = 0;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(c.channels); ++k)
+      allowed += static_cast<double>(rounding->gains[unit * static_cast<std::size_t>(c.channels) + k]) *
+                 static_cast<double>(greatest.as<float>()[k]);
+    nearest = std::max(nearest, std::abs(static_cast<double>(result.as<float>()[i]) - exact[i]) /
+                                    (rounding->share * allowed));
+  }
+  return nearest;
+}
+
 // Large equal parts of neighbours go in and cancel: there the transforms lose most.
-TEST(Lanes, ConvolutionsWithFewerProductsRoundAsFarAsTheySay) {
+TEST(FewerProducts, RoundAsFarAsTheySay) {
   array::manual_seed(5);
+  const auto expect_covered = [](const Windows& c, const char* engine) {
+    const double share = share_of_allowed(c, engine);
+    EXPECT_LE(share, 1) << engine;
+    EXPECT_GE(share, 1e-4) << engine;  // it is the worst case of all signs, and no more than that
+  };
   for (const Windows& c : {Windows{32, 32, 8, 8, {3, 3}, {1, 1}, {1, 1, 1, 1}, 1},
                            Windows{6, 16, 12, 12, {5, 5}, {1, 1}, {0, 0, 0, 0}, 1},
                            Windows{50, 50, 13, 12, {3, 5}, {1, 1}, {1, 4, 2, 0}, 1},
                            Windows{24, 36, 19, 20, {5, 5}, {2, 2}, {0, 0, 0, 0}, 1},
-                           Windows{80, 80, 15, 13, {6, 4}, {2, 1}, {3, 0, 0, 1}, 1}}) {
-    const Array weights = array::randn({c.units, c.channels, c.kernel[0], c.kernel[1]}),
-                record = (array::randn({1, c.channels, c.rows, c.columns}) + 100.0).to(DType::float32);
-    GraphBuilder build("g");
-    const ValueId x = build.input("x", DType::float32, {-1, c.channels, c.rows, c.columns});
-    build.output(build.add("Conv", "conv", {x, build.constant("w", weights)},
-                           {{"pads", c.pads}, {"strides", c.strides}}));
-    const Graph graph = build.build();
-    const ValueId y = graph.outputs()[0];
-    const Session session(graph, {.threads = 1, .engine = "lanes"});
-    const Array result = session.run({{x, record}}, std::span(&y, 1)).at(y).contiguous();
-    const auto rounding = transform_rounding(graph, graph.nodes()[0], record.shape(), result.shape());
-    ASSERT_TRUE(rounding.has_value());
-    const Array greatest = record.abs().amax(Shape{2, 3}).contiguous();
-    const std::int64_t positions = result.size(2) * result.size(3);
-    const std::vector<double> exact = exact_results(c, record, weights, result.size(2), result.size(3));
-    double nearest = 0;
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-      const std::size_t unit = i / static_cast<std::size_t>(positions);
-      double allowed = 0;
-      for (std::size_t k = 0; k < static_cast<std::size_t>(c.channels); ++k)
-        allowed += static_cast<double>(rounding->gains[unit * static_cast<std::size_t>(c.channels) + k]) *
-                   static_cast<double>(greatest.as<float>()[k]);
-      nearest = std::max(nearest, std::abs(static_cast<double>(result.as<float>()[i]) - exact[i]) /
-                                      (rounding->share * allowed));
-    }
-    EXPECT_LE(nearest, 1);
-    EXPECT_GE(nearest, 1e-4);  // it is the worst case of all signs, and no more than that
-  }
+                           Windows{80, 80, 15, 13, {6, 4}, {2, 1}, {3, 0, 0, 1}, 1}})
+    expect_covered(c, "lanes");
+  for (const Windows& c : {Windows{32, 32, 8, 8, {3, 3}, {1, 1}, {1, 1, 1, 1}, 1},
+                           Windows{64, 48, 15, 14, {3, 3}, {1, 1}, {2, 0, 1, 1}, 1}})
+    expect_covered(c, "channels");
 }
 
 // What is not finite is where it is with the kernels, and the records beside it do not notice.
-TEST(Lanes, ConvolutionsWithFewerProductsKeepInfinitiesApart) {
+TEST(FewerProducts, KeepInfinitiesApart) {
   const float nan = std::numeric_limits<float>::quiet_NaN(),
               infinity = std::numeric_limits<float>::infinity();
   array::manual_seed(3);
@@ -227,8 +238,7 @@ TEST(Lanes, ConvolutionsWithFewerProductsKeepInfinitiesApart) {
                          {{"pads", Ints{1, 1, 1, 1}}}));
   const Graph graph = build.build();
   const ValueId y = graph.outputs()[0];
-  const Session lanes(graph, {.threads = 1, .engine = "lanes"}),
-      kernels(graph, {.threads = 1, .engine = "reference"});
+  const Session kernels(graph, {.threads = 1, .engine = "reference"});
   const Array clean = array::randn({18, 32, 9, 9}), spoilt = clean.clone();
   spoilt[3][5][2][4].fill_(nan);
   spoilt[7][31][8][8].fill_(infinity);
@@ -247,20 +257,24 @@ TEST(Lanes, ConvolutionsWithFewerProductsKeepInfinitiesApart) {
   const Array of_clean = array::randn({18, 40, 9, 9}), of_spoilt = of_clean.clone();
   of_spoilt[3][5][2][4].fill_(nan);
   of_spoilt[7][31][8][8].fill_(infinity);
-  const Array undisturbed = run(lanes, clean), got = run(lanes, spoilt), want = run(kernels, spoilt),
-              undisturbed_gradients = gradients(lanes, of_clean), got_gradients = gradients(lanes, of_spoilt),
-              want_gradients = gradients(kernels, of_spoilt);
-  for (std::int64_t r = 0; r < 18; ++r) {
-    const bool same = r != 3 && r != 7;
-    EXPECT_TRUE(!same || r == 17 || got[r].equal(undisturbed[r])) << r;
-    EXPECT_TRUE(!same || got_gradients[r].equal(undisturbed_gradients[r])) << r;
-    EXPECT_TRUE(array::allclose(got[r], want[r], 1e-4, 1e-4, /*equal_nan=*/true)) << r;
-    EXPECT_TRUE(array::allclose(got_gradients[r], want_gradients[r], 1e-4, 1e-4, /*equal_nan=*/true)) << r;
+  for (const std::string engine : {"lanes", "channels"}) {
+    const Session session(graph, {.threads = 1, .engine = engine});
+    const Array undisturbed = run(session, clean), got = run(session, spoilt), want = run(kernels, spoilt),
+                undisturbed_gradients = gradients(session, of_clean),
+                got_gradients = gradients(session, of_spoilt), want_gradients = gradients(kernels, of_spoilt);
+    for (std::int64_t r = 0; r < 18; ++r) {
+      const bool same = r != 3 && r != 7;
+      EXPECT_TRUE(!same || r == 17 || got[r].equal(undisturbed[r])) << engine << r;
+      EXPECT_TRUE(!same || got_gradients[r].equal(undisturbed_gradients[r])) << engine << r;
+      EXPECT_TRUE(array::allclose(got[r], want[r], 1e-4, 1e-4, /*equal_nan=*/true)) << engine << r;
+      EXPECT_TRUE(array::allclose(got_gradients[r], want_gradients[r], 1e-4, 1e-4, /*equal_nan=*/true))
+          << engine << r;
+    }
   }
 }
 
 // As near to double precision as the kernels are, or nearly so.
-TEST(Lanes, ConvolutionsWithFewerProductsAreExactToAFewBits) {
+TEST(FewerProducts, AreExactToAFewBits) {
   array::manual_seed(7);
   struct Case {
     std::int64_t channels, kernel, stride;
@@ -288,9 +302,11 @@ TEST(Lanes, ConvolutionsWithFewerProductsAreExactToAFewBits) {
           .sqrt()
           .item<double>();
     };
-    const double ours = error("lanes");
-    EXPECT_LT(ours, 3 * error("reference"));
-    EXPECT_LT(ours, 1e-6 * array::var(exact, {}, false, /*unbiased=*/true).sqrt().item<double>());
+    for (const char* const engine : {"lanes", "channels"}) {
+      const double ours = error(engine);
+      EXPECT_LT(ours, 3 * error("reference")) << engine;
+      EXPECT_LT(ours, 1e-6 * array::var(exact, {}, false, /*unbiased=*/true).sqrt().item<double>()) << engine;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// What the sums before and after the products of winograd.h can round away.
+// What the sums before and after the products of lanes/winograd.h and channels/winograd.h can round away.
 //
 // Along an axis, a result is a sum of at most three points, and a point is a product of a sum of at most two
 // elements with a weight that is made of taps. So a tap meets the elements around a result more often than
@@ -10,12 +10,15 @@
 #include <cmath>
 #include <limits>
 
+#include "assay/engine/channels/winograd.h"
 #include "assay/engine/direct_sums.h"
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/lanes/winograd.h"
 
-namespace assay::lanes {
+namespace assay::channels {
 namespace {
+
+using lanes::Piece, lanes::WindowAxis, lanes::WinogradWindows;
 
 // By taps of a piece, less one; by result of a block; by tap.
 constexpr double gains_of_piece[3][2][3] = {
@@ -59,8 +62,22 @@ double share_of(const WinogradWindows& windows) {
   return share / (1 - share) * 1.01;
 }
 
+// Of any engine. Channels side by side are transformed as lanes are: blocks of 3 x 3 taps in one piece.
+std::optional<WinogradWindows> transformed_windows(const Node& node, const Shape& weights, const Shape& input,
+                                                   const Shape& output) {
+  const Shape kernel{weights[2], weights[3]};
+  if (auto windows = lanes::winograd_windows(node, kernel, input, output)) return windows;
+  const SlidingWindow window = sliding_window(node, input, output, kernel);
+  const auto grid =
+      grid_of(node, window, {input.begin() + 1, input.end()}, {output.begin() + 1, output.end()});
+  if (!grid) return std::nullopt;
+  const WindowAxis rows{.size = grid->rows, .size_out = grid->rows_out, .kernel = kernel[0]},
+      columns{.size = grid->columns, .size_out = grid->columns_out, .kernel = kernel[1]};
+  return WinogradWindows{.channels = grid->channels, .units = grid->units, .axes = {rows, columns}};
+}
+
 }  // namespace
-}  // namespace assay::lanes
+}  // namespace assay::channels
 
 namespace assay::inline engine {
 
@@ -68,17 +85,18 @@ std::optional<TransformRounding> transform_rounding(const Graph& graph, const No
                                                     const Shape& output) {
   const Array weights = graph.constant(node.inputs[1]).to(DType::float32).contiguous();
   if (weights.shape().size() != 4) return std::nullopt;
-  const auto windows = lanes::winograd_windows(node, {weights.size(2), weights.size(3)}, input, output);
+  const auto windows = channels::transformed_windows(node, weights.shape(), input, output);
   if (!windows) return std::nullopt;
   const auto both = [&](std::size_t axis) {
-    return std::array{lanes::gains_along(windows->axes[axis], 0), lanes::gains_along(windows->axes[axis], 1)};
+    return std::array{channels::gains_along(windows->axes[axis], 0),
+                      channels::gains_along(windows->axes[axis], 1)};
   };
   const auto down = both(0), across = both(1);
-  TransformRounding rounding{.gains = {}, .share = lanes::share_of(*windows)};
+  TransformRounding rounding{.gains = {}, .share = channels::share_of(*windows)};
   const std::size_t taps = down[0].size() * across[0].size(),
                     kernels = static_cast<std::size_t>(windows->units * windows->channels);
   for (std::size_t k = 0; k < kernels; ++k) {
-    const double gain = lanes::gain_of(weights.as<float>().subspan(k * taps, taps), down, across);
+    const double gain = channels::gain_of(weights.as<float>().subspan(k * taps, taps), down, across);
     rounding.gains.push_back(
         std::nextafter(static_cast<float>(gain), std::numeric_limits<float>::infinity()));
   }
