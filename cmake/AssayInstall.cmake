@@ -17,7 +17,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/assay DESTINATION ${CMAKE_INSTAL
 install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${ASSAY_PACKAGE_DIR} COMPONENT development)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/assayConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/assayConfig.cmake.in ${PROJECT_BINARY_DIR}/assayConfig.cmake @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/assayConfig.cmake ${PROJECT_SOURCE_DIR}/cmake/AssayDependencies.cmake
+install(FILES ${PROJECT_BINARY_DIR}/assayConfig.cmake ${PROJECT_SOURCE_DIR}/cmake/AssayDependencies.cmake ${PROJECT_SOURCE_DIR}/cmake/AssayArchives.cmake
   ${PROJECT_BINARY_DIR}/assayConfigVersion.cmake DESTINATION ${ASSAY_PACKAGE_DIR} COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT program)

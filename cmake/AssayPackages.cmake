@@ -51,7 +51,7 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers and CMake package,
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # What cmake/AssayDependencies.cmake asks for; a test compares with scripts/packages.sh.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, g++, pkg-config, libonnx-dev, \
-libprotobuf-dev, libhdf5-dev, libzip-dev, libarchive-dev, zlib1g-dev, libpng-dev, libjpeg-dev, libcli11-dev, \
+libprotobuf-dev, libhdf5-dev, libminizip-dev, libarchive-dev, zlib1g-dev, libpng-dev, libjpeg62-turbo-dev, libcli11-dev, \
 libsqlite3-dev, libre2-dev, libpcre2-dev, libutf8proc-dev, libhwy-dev, libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
 
 if(TARGET assay_python)

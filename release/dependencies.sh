@@ -77,9 +77,11 @@ build_archive() {
     "$tools/ar" rcs "$prefix/lib/libarchive.a" -- *.o
   )
 }
-build_zip() {
-  with_cmake zip libzip -DENABLE_COMMONCRYPTO=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF -DENABLE_BZIP2=OFF \
-    -DENABLE_LZMA=OFF -DENABLE_ZSTD=OFF -DBUILD_TOOLS=OFF -DBUILD_REGRESS=OFF -DBUILD_EXAMPLES=OFF -DBUILD_DOC=OFF
+build_minizip() {
+  local flags=(-I "$sources/zlib")
+  with_compiler minizip "$sources"/minizip/{ioapi,unzip,zip}.c
+  mkdir -p "$prefix/include/minizip"
+  cp "$sources"/minizip/{ioapi,unzip,zip}.h "$prefix/include/minizip"
 }
 build_sqlite() {
   local flags=(-DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_THREADSAFE=1 -DSQLITE_DQS=0 -DSQLITE_ENABLE_COLUMN_METADATA)
@@ -147,7 +149,7 @@ recipe_of() { { echo "$CFLAGS $SOURCE_DATE_EPOCH"; declare -f with_cmake with_co
 mkdir -p "$prefix/include" "$prefix/lib"
 allocator=
 [[ $tools != *-musl ]] || allocator=jemalloc
-for name in fmt highway zlib bzip2 xz zstd png jpeg archive zip sqlite re2 pcre2 utf8proc hdf5 protobuf onnx headers $allocator; do
+for name in fmt highway zlib bzip2 xz zstd png jpeg archive minizip sqlite re2 pcre2 utf8proc hdf5 protobuf onnx headers $allocator; do
   log=$work/$name.log
   case $name in
     zlib | zstd | png | jpeg | highway | jemalloc) optimised 3 ;;

@@ -1,15 +1,13 @@
 #include "assay/model/foreign.h"
 
-#include <zip.h>
-
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 #include <assay/error.h>
 #include "assay/support/files/input_file.h"
+#include "assay/support/files/zip_file.h"
 
 namespace assay::inline model {
 namespace {
@@ -99,22 +97,14 @@ struct Pickled {
        fmt::format(fmt::runtime(found->remedy), path.filename().string(), onnx_name(path)));
 }
 
-struct CloseForeign {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-
 // Names in an archive, the first ones of many; none where it cannot be read.
 std::vector<std::string> names_in(const fs::path& path) {
-  constexpr zip_int64_t most = 10'000;
-  int code = 0;
-  const std::unique_ptr<zip_t, CloseForeign> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  constexpr std::size_t most = 10'000;
+  const auto archive = ZipFile::open(path);
   std::vector<std::string> names;
   if (!archive) return names;
-  const zip_int64_t count = std::min(zip_get_num_entries(archive.get(), 0), most);
-  for (zip_int64_t i = 0; i < count; ++i) {
-    if (const char* name = zip_get_name(archive.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW))
-      names.emplace_back(name);
-  }
+  const std::size_t count = std::min(archive->entries().size(), most);
+  for (std::size_t i = 0; i < count; ++i) names.push_back(archive->entries()[i].name);
   return names;
 }
 

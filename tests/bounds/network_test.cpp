@@ -171,7 +171,8 @@ TEST(Bounds, CoverTransformsOfConvolutions) {
     EXPECT_TRUE(transform_rounding(graph, node, shapes.shape(node.inputs[0]), shapes.shape(node.outputs[0])))
         << node.name;
   }
-  const Session lanes(graph, {.threads = 1, .engine = "lanes"}), exact(graph, reference);
+  const Session lanes(graph, {.threads = 1, .engine = "lanes"}),
+      channels(graph, {.threads = 1, .engine = "channels"}), exact(graph, reference);
   const BoundedNetwork network(lanes);
   Rng rng(4);
   for (const double radius : {0.0, 1e-4, 0.02}) {
@@ -180,7 +181,7 @@ TEST(Bounds, CoverTransformsOfConvolutions) {
     const Box box = ball(centre, radius), found = network.outputs_over({&box, 1}, Method::interval)[0];
     for (int draw = 0; draw < 40; ++draw) {
       const std::vector<double> point = radius == 0 ? centre : random_point(rng, box, draw % 2 == 0);
-      for (const Session* session : {&lanes, &exact}) {
+      for (const Session* session : {&lanes, &channels, &exact}) {
         const std::vector<double> outputs = Plain(*session, {4, 12, 12}).scores(point);
         for (std::size_t o = 0; o < outputs.size(); ++o) {
           ASSERT_LE(found.low[o], outputs[o]) << radius;

@@ -4,12 +4,14 @@
 #include <archive_entry.h>
 
 #include <algorithm>
-#include <map>
+#include <ranges>
 
 #include <assay/error.h>
 #include <assay/progress.h>
 #include "assay/data/bytes.h"
 #include "assay/support/conditions.h"
+#include "assay/support/files/input_file.h"
+#include "assay/support/files/zip_file.h"
 
 namespace assay::inline data {
 namespace {
@@ -22,7 +24,7 @@ struct CloseArchive {
   void operator()(archive* a) const { archive_read_free(a); }
 };
 
-// One pass over an archive's entries.
+// One pass over the entries of a .tar, compressed or not.
 class Walk {
  public:
   explicit Walk(const fs::path& path) : path_(path), reader_(archive_read_new()) {
@@ -31,7 +33,6 @@ class Walk {
                                archive_read_support_filter_xz, archive_read_support_filter_zstd})
       support(reader_.get());
     archive_read_support_format_tar(reader_.get());
-    archive_read_support_format_zip(reader_.get());
     require_file(path);
     check(archive_read_open_filename(reader_.get(), path.c_str(), 1 << 18));
   }
@@ -84,21 +85,36 @@ std::string tidy(const char* name) {
   return text;
 }
 
+bool is_zip(const fs::path& path) {
+  require_file(path);
+  return path.extension() == ".zip" || read_start(path, 4) == "PK\x03\x04";
+}
+
+// By what systems with links note of each entry.
+bool is_file(const ZipEntry& entry) {
+  constexpr unsigned kind = 0170000, regular = 0100000;
+  return !entry.name.ends_with('/') && ((entry.mode & kind) == 0 || (entry.mode & kind) == regular);
+}
+
 }  // namespace
 
-Archive::Archive(const fs::path& path, const std::function<bool(const std::string&)>& wanted)
-    : plain_(path), unpacked_(FileBytes::temporary(path)) {
-  const std::uint64_t limit = decompressed_limit(plain_.size());
-  std::map<std::string, Member> found;
-  Walk walk(path);
+Archive::Archive(const fs::path& path, const Wanted& wanted)
+    : path_(path), plain_(path), unpacked_(FileBytes::temporary(path)) {
+  Members found = is_zip(path) ? zip_members(wanted) : tar_members(wanted);
+  for (auto& [name, member] : found) members_.push_back(std::move(member));
+}
+
+Archive::Members Archive::tar_members(const Wanted& wanted) {
+  Members found;
+  Walk walk(path_);
   while (archive_entry* const entry = walk.next()) {
     const std::string name = tidy(archive_entry_pathname(entry));
     if (!wanted(name)) continue;
     if (const char* const link = archive_entry_hardlink(entry)) {
       const auto target = found.find(tidy(link));
       if (target == found.end())
-        fail(Fault::data, "{}: '{}' is a hard link to '{}', which is not in the archive", path.string(), name,
-             tidy(link));
+        fail(Fault::data, "{}: '{}' is a hard link to '{}', which is not in the archive", path_.string(),
+             name, tidy(link));
       Member copy = target->second;
       copy.name = name;
       found.insert_or_assign(name, std::move(copy));
@@ -110,24 +126,54 @@ Archive::Archive(const fs::path& path, const std::function<bool(const std::strin
       member = {name, true, *place,
                 static_cast<std::uint64_t>(std::max<la_int64_t>(0, archive_entry_size(entry)))};
       if (member.offset > plain_.size() || member.size > plain_.size() - member.offset) {
-        fail(Fault::data, "{}: the archive is cut short inside '{}'", path.string(), name);
+        fail(Fault::data, "{}: the archive is cut short inside '{}'", path_.string(), name);
       }
     } else {
-      walk.unpack([&](std::string_view bytes) {
-        member.size += bytes.size();
-        if (unpacked_.size() + bytes.size() > limit) {
-          fail(Fault::resources,
-               "{}: unpacks to more than {} bytes, out of {}; unpack it and name the folder if that is right",
-               path.string(), limit, plain_.size());
-        }
-        if (member.size <= largest_member) unpacked_.append(bytes);
-      });
+      walk.unpack([&](std::string_view bytes) { append(member, bytes); });
     }
-    if (member.size > largest_member)
-      fail(Fault::resources, "{}: '{}' is larger than {} bytes", path.string(), name, largest_member);
+    require_size(member);
     found.insert_or_assign(name, std::move(member));
   }
-  for (auto& [name, member] : found) members_.push_back(std::move(member));
+  return found;
+}
+
+Archive::Members Archive::zip_members(const Wanted& wanted) {
+  const auto archive = ZipFile::open(path_);
+  if (!archive) fail(Fault::data, "{}: the archive is damaged or cut short", path_.string());
+  Members found;
+  for (const ZipEntry& entry : archive->entries()) {
+    check_interrupt();
+    const std::string name = tidy(entry.name.c_str());
+    if (!is_file(entry) || !wanted(name)) continue;
+    Member member{name, false, unpacked_.size(), 0};
+    const bool whole = archive->read(entry, [&](std::string_view bytes) {
+      check_interrupt();
+      append(member, bytes);
+      return true;
+    });
+    if (!whole)
+      fail(Fault::data, "{}: the archive is damaged or cut short: '{}' {}", path_.string(), name,
+           fault_of(entry));
+    require_size(member);
+    found.insert_or_assign(name, std::move(member));
+  }
+  return found;
+}
+
+void Archive::append(Member& member, std::string_view bytes) {
+  const std::uint64_t limit = decompressed_limit(plain_.size());
+  member.size += bytes.size();
+  if (unpacked_.size() + bytes.size() > limit) {
+    fail(Fault::resources,
+         "{}: unpacks to more than {} bytes, out of {}; unpack it and name the folder if that is right",
+         path_.string(), limit, plain_.size());
+  }
+  if (member.size <= largest_member) unpacked_.append(bytes);
+}
+
+void Archive::require_size(const Member& member) const {
+  if (member.size > largest_member)
+    fail(Fault::resources, "{}: '{}' is larger than {} bytes", path_.string(), member.name, largest_member);
 }
 
 std::string Archive::read(std::size_t i) const {
@@ -146,9 +192,16 @@ bool is_archive_name(const fs::path& path) {
 }
 
 bool archive_begins_with(const fs::path& path, const std::function<bool(const std::string&)>& wanted) {
+  constexpr std::size_t first = 8;
   try {
+    if (is_zip(path)) {
+      const auto archive = ZipFile::open(path);
+      if (!archive) return false;
+      return std::ranges::any_of(archive->entries() | std::views::take(first),
+                                 [&](const ZipEntry& entry) { return wanted(tidy(entry.name.c_str())); });
+    }
     Walk walk(path);
-    for (int i = 0; i < 8; ++i) {
+    for (std::size_t i = 0; i < first; ++i) {
       archive_entry* const entry = walk.next();
       if (entry == nullptr) return false;
       if (wanted(tidy(archive_entry_pathname(entry)))) return true;

@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/data/storage.h"
@@ -21,7 +22,8 @@ class Archive {
   // the last counts, as when unpacking; hard links are the file they name; symbolic links, folders and
   // devices are left out. Throws Error{data} when damaged, Error{resources} when it unpacks to far more than
   // its own size.
-  Archive(const std::filesystem::path& path, const std::function<bool(const std::string&)>& wanted);
+  using Wanted = std::function<bool(const std::string&)>;
+  Archive(const std::filesystem::path& path, const Wanted& wanted);
 
   std::size_t size() const { return members_.size(); }
   const std::string& name(std::size_t i) const { return members_[i].name; }  // ascending
@@ -33,6 +35,14 @@ class Archive {
     bool in_place = false;
     std::uint64_t offset = 0, size = 0;
   };
+  using Members = std::map<std::string, Member>;
+  Members tar_members(const Wanted& wanted);
+  Members zip_members(const Wanted& wanted);
+  // Further bytes of a member that is unpacked.
+  void append(Member& member, std::string_view bytes);
+  void require_size(const Member& member) const;
+
+  std::filesystem::path path_;
   std::vector<Member> members_;
   FileBytes plain_, unpacked_;
 };

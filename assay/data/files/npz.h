@@ -5,15 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "assay/data/files/npy.h"
 #include "assay/data/storage.h"
-
-struct zip;  // of libzip
+#include "assay/support/files/zip_file.h"
 
 namespace assay::inline data {
 
@@ -44,13 +42,12 @@ class NpzFile {
   StoredBytes stored(const NpzEntry& entry, std::uint64_t in_memory = most_in_memory) const;
 
  private:
-  struct Close {
-    void operator()(zip* archive) const;
-  };
+  std::string head_of(const NpzEntry& entry) const;
+  [[noreturn]] void fail_entry(const NpzEntry& entry) const;
   void unpack(const NpzEntry& entry, const std::function<void(std::string_view)>& take) const;
 
   std::filesystem::path path_;
-  std::unique_ptr<zip, Close> archive_;
+  ZipFile archive_;
   std::vector<NpzEntry> entries_;
 };
 

@@ -1,8 +1,5 @@
 #include "assay/model/keras/read.h"
 
-#include <zip.h>
-
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -12,6 +9,7 @@
 #include "assay/model/keras/hdf5.h"
 #include "assay/model/keras/weights.h"
 #include "assay/support/files/file.h"
+#include "assay/support/files/zip_file.h"
 
 namespace assay::inline model {
 namespace {
@@ -61,38 +59,22 @@ constexpr const char* shard_list = "model.weights.json";
        name);
 }
 
-struct CloseZip {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-struct CloseEntry {
-  void operator()(zip_file_t* entry) const { zip_fclose(entry); }
-};
-
 // One file of the archive, whole. `limit` is in bytes.
-std::string zip_entry(zip_t* archive, const std::string& archive_name, const char* name,
+std::string zip_entry(const ZipFile& archive, const std::string& archive_name, const char* name,
                       std::uint64_t limit) {
-  zip_stat_t stat;
-  zip_stat_init(&stat);
-  if (zip_stat(archive, name, 0, &stat) != 0)
-    fail(Fault::model, "{}: no '{}' in the archive", archive_name, name);
-  const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
-  if ((stat.valid & needed) != needed) fail(Fault::model, "{}: '{}' has no size", archive_name, name);
-  if (stat.size > limit || stat.size / deflate_ratio > stat.comp_size) {
+  const ZipEntry* const entry = archive.find(name);
+  if (entry == nullptr) fail(Fault::model, "{}: no '{}' in the archive", archive_name, name);
+  if (entry->size > limit || entry->size / deflate_ratio > entry->packed_size) {
     fail(Fault::resources, "{}: '{}' unpacks from {} to {} bytes, which no model needs", archive_name, name,
-         stat.comp_size, stat.size);
+         entry->packed_size, entry->size);
   }
-  const std::unique_ptr<zip_file_t, CloseEntry> entry(zip_fopen(archive, name, 0));
-  if (!entry) fail(Fault::model, "{}: '{}' cannot be opened: {}", archive_name, name, zip_strerror(archive));
-  // Piece by piece, so that memory follows what is there and not what is claimed. libzip compares the
-  // checksum when the end is reached.
+  // Piece by piece, so that memory follows what is there and not what is claimed.
   std::string bytes;
-  std::vector<char> piece(std::size_t{1} << 16);
-  zip_int64_t got = 0;
-  while ((got = zip_fread(entry.get(), piece.data(), piece.size())) > 0) {
-    bytes.append(piece.data(), static_cast<std::size_t>(got));
-    if (bytes.size() > stat.size) break;
-  }
-  if (got < 0 || bytes.size() != stat.size) fail(Fault::model, "{}: '{}' is damaged", archive_name, name);
+  const bool whole = archive.read(*entry, [&](std::string_view piece) {
+    bytes.append(piece);
+    return true;
+  });
+  if (!whole) fail(Fault::model, "{}: '{}' {}", archive_name, name, fault_of(*entry));
   return bytes;
 }
 
@@ -134,18 +116,16 @@ Graph read_keras_h5(const fs::path& path) {
 
 Graph read_keras_zip(const fs::path& path) {
   if (!fs::exists(path)) fail(Fault::io, "{}: no such file", path.string());
-  int code = 0;
-  const std::unique_ptr<zip_t, CloseZip> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  const auto archive = ZipFile::open(path);
   if (!archive) fail(Fault::model, "{}: not a complete zip archive (truncated or damaged?)", path.string());
-  const std::string config = zip_entry(archive.get(), path.string(), "config.json", config_limit);
+  const std::string config = zip_entry(*archive, path.string(), "config.json", config_limit);
   std::string version;
-  if (zip_name_locate(archive.get(), "metadata.json", 0) >= 0) {
-    version = keras_version_of(zip_entry(archive.get(), path.string(), "metadata.json", config_limit));
+  if (archive->find("metadata.json") != nullptr) {
+    version = keras_version_of(zip_entry(*archive, path.string(), "metadata.json", config_limit));
   }
-  if (zip_name_locate(archive.get(), "model.weights.h5", 0) < 0 &&
-      zip_name_locate(archive.get(), shard_list, 0) >= 0)
+  if (archive->find("model.weights.h5") == nullptr && archive->find(shard_list) != nullptr)
     refuse_shards(path.string());
-  return read_keras_memory(config, zip_entry(archive.get(), path.string(), "model.weights.h5", weights_limit),
+  return read_keras_memory(config, zip_entry(*archive, path.string(), "model.weights.h5", weights_limit),
                            path.string(), version);
 }
 
