@@ -70,7 +70,7 @@ Array decisions_of(const Session& session, const Batch& batch) {
   const ValueId decision = session.logits();
   Array values = session.run(session.bind(batch), std::span(&decision, 1)).at(decision);
   require_rows(session, values, batch.indices.size());
-  return as_rows(in_memory(values, DType::float32));
+  return as_rows(engine::in_memory(values, DType::float32));
 }
 
 }  // namespace

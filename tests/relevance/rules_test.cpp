@@ -253,8 +253,8 @@ TEST(LinearNode, TransposeIsTheAdjointOfApply) {
   Rng rng(5);
   const Node node{.name = "up",
                   .op = "ConvTranspose",
-                  .inputs = {0, 1},
-                  .outputs = {2},
+                  .inputs = {ValueId{0}, ValueId{1}},
+                  .outputs = {ValueId{2}},
                   .attributes = {{"strides", std::vector<std::int64_t>{2, 2}}}};
   const Array x = random_tensor(rng, {2, 3, 4, 4}), w = random_tensor(rng, {3, 2, 3, 3});
   const LinearMap layer{linear_node(node, 0, 1, std::vector<Array>(2)), w, {}};

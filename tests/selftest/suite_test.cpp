@@ -140,7 +140,7 @@ TEST(SelftestSuite, IsRefusedWhereItIsNotOne) {
 
 // The program's own suite, run once for the tests below.
 report::Document of_program(const std::vector<std::pair<std::string, std::vector<std::string>>>& flags) {
-  return ask({"selftest", flags}, silence());
+  return frame::ask({"selftest", flags}, silence());
 }
 
 std::string failures(const report::Document& document) {
