@@ -12,7 +12,7 @@
 #include "assay/evidence/step_commands.h"
 #include "assay/support/files/file.h"
 
-namespace assay {
+namespace assay::frame {
 namespace {
 
 namespace fs = std::filesystem;
@@ -186,4 +186,4 @@ TEST(StepCommands, OfPacksNeitherMakeFilesNorRunCode) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::frame

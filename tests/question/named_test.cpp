@@ -7,7 +7,7 @@
 #include <assay/error.h>
 #include <assay/training.h>
 
-namespace assay {
+namespace assay::frame {
 namespace {
 
 using testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(NamedNetwork, IsReadByItsName) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::frame

@@ -9,7 +9,7 @@
 
 #include "tests/structure/cpp_source.h"
 
-namespace assay {
+namespace assay::frame {
 namespace {
 
 // "train" and "voters" of About{"...", "give {train=SPEC} or {voters}"}.
@@ -47,4 +47,4 @@ TEST(Options, OfMessagesAreFlags) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::frame

@@ -12,7 +12,7 @@
 #include "assay/data/files/numpy.h"
 #include "assay/support/files/file.h"
 
-namespace assay {
+namespace assay::frame {
 namespace {
 
 std::filesystem::path place(const std::string& name) {
@@ -80,4 +80,4 @@ TEST(Predictions, OfRegressionHaveTargets) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::frame

@@ -6,7 +6,7 @@
 #include <assay/error.h>
 #include <assay/training.h>
 
-namespace assay {
+namespace assay::frame {
 namespace {
 
 using testing::Contains;
@@ -85,4 +85,4 @@ TEST(Ask, ErrorsAreThoseOfTheProgram) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::frame

@@ -16,7 +16,7 @@
 #include <assay/model.h>
 #include <assay/records.h>
 
-namespace assay {
+namespace assay::frame {
 namespace {
 
 constexpr std::int64_t record_count = 3, inputs = 6, classes = 3;  // as many records as classes
@@ -184,4 +184,4 @@ TEST(Rows, ASingleScoreNeedsNoAxisOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::frame

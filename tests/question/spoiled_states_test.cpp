@@ -24,7 +24,7 @@
 #include <assay/report.h>
 #include "assay/support/files/binary.h"
 
-namespace assay {
+namespace assay::frame {
 namespace {
 
 using Json = nlohmann::json;
@@ -268,4 +268,4 @@ TEST_F(SpoiledStates, OfResultDocuments) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::frame
