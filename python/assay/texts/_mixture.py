@@ -63,10 +63,13 @@ def _log_sum(values: Rows) -> Rows:
 
 def _clusters(rows: Rows, count: int) -> Rows:
     """For each row the nearest of those that are far from each other, from the one nearest to the mean on."""
-    to = lambda place: ((rows - rows[place]) ** 2).sum(1)  # noqa: E731
+
+    def to(place: int) -> Rows:
+        return np.asarray(((rows - rows[place]) ** 2).sum(1))
+
     chosen = [int(((rows - rows.mean(0)) ** 2).sum(1).argmin())]
     distances = [to(chosen[0])]
     while len(chosen) < count:
         chosen.append(int(np.min(distances, 0).argmax()))
         distances.append(to(chosen[-1]))
-    return np.argmin(distances, 0)
+    return np.asarray(np.argmin(distances, 0))
