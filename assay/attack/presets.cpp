@@ -26,7 +26,7 @@ Catalogue<Preset>& presets() {
             "square[eps=0.3]"}},
           {"natural",
            "every natural corruption at severity 3, and noise",
-           {"brightness", "contrast", "blur", "rotation", "translation", "scale", "noise[sigma=0.1]",
+           {"brightness", "contrast", "blur", "rotation", "translation", "scale", "fog", "noise[sigma=0.1]",
             "salt-pepper"}},
       });
   return all;

@@ -72,6 +72,7 @@ void LinearBounds::add_step(const Node& node, std::size_t output) {
   Step step{.rule = rule_of(network_.graph, node),
             .output = node.outputs[output],
             .linear = {},
+            .transforms = {},
             .function = {},
             .windows = {},
             .operand = node.inputs[0]};
@@ -81,6 +82,9 @@ void LinearBounds::add_step(const Node& node, std::size_t output) {
     step.windows = windows_of(network_, node);
   } else {
     if (step.rule != Rule::movement) step.rounding = rounding_of(terms_of(network_, node), node);
+    if (node.op == "Conv")
+      step.transforms =
+          transform_rounding(network_.graph, node, network_.shape(step.operand), network_.shape(step.output));
     step.linear = linear_node(network_, node, output);
     for (const LinearNode::Operand& operand : step.linear.operands) entries_ += operand.rows.column.size();
     if (step.linear.operands.size() == 1 && step.linear.operands[0].value == network_.input)
@@ -93,9 +97,27 @@ void LinearBounds::add_step(const Node& node, std::size_t output) {
   steps_.push_back(std::move(step));
 }
 
+std::vector<double> LinearBounds::lost_by_transforms(const Step& step, const Intervals& at) const {
+  const Box& operand = at.at(step.operand);
+  const auto channels = static_cast<std::size_t>(network_.shape(step.operand)[1]),
+             units = static_cast<std::size_t>(network_.shape(step.output)[1]);
+  std::vector<double> greatest(channels), lost(units);
+  for (std::size_t i = 0; i < operand.low.size(); ++i) {
+    double& of_channel = greatest[i / (operand.low.size() / channels)];
+    of_channel = std::max(of_channel, magnitude(operand, i));
+  }
+  for (std::size_t u = 0; u < units; ++u)
+    for (std::size_t c = 0; c < channels; ++c)
+      lost[u] += step.transforms->share * 1.01 *
+                 static_cast<double>(step.transforms->gains[u * channels + c]) * greatest[c];
+  return lost;
+}
+
 // The error of a linear element is that of the network in float32 and of the factors here, both shares of
-// sum |w x|.
+// sum |w x|, and that of transforms, which add and subtract elements before they have a weight.
 void LinearBounds::back(const Step& step, const Intervals& at, BackwardSums& sums) const {
+  std::vector<double> lost;
+  if (step.transforms) lost = lost_by_transforms(step, at);
   for (std::size_t k = 0; k < network_.size(step.output); ++k) {
     const Row row = sums.row(step.output, k);
     if (BackwardSums::is_nothing(row)) continue;
@@ -118,7 +140,8 @@ void LinearBounds::back(const Step& step, const Intervals& at, BackwardSums& sum
         size += std::abs(rows.factor[e]) * magnitude(operand, i);
       }
     }
-    sums.add(added, (step.rounding + BackwardSums::accuracy) * size + underflow, row);
+    const double transformed = lost.empty() ? 0 : lost[k / (network_.size(step.output) / lost.size())];
+    sums.add(added, (step.rounding + BackwardSums::accuracy) * size + transformed + underflow, row);
   }
 }
 

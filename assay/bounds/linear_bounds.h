@@ -13,6 +13,7 @@
 #include <assay/bounds.h>
 #include "assay/bounds/linear_rows.h"
 #include "assay/bounds/relaxation.h"
+#include "assay/engine/direct_sums.h"
 
 namespace assay::bounds {
 
@@ -40,15 +41,18 @@ class LinearBounds {
   struct Step {
     Rule rule;
     ValueId output;
-    LinearNode linear;                         // affine, sum, movement
-    double rounding = 0;                       // of affine and sum: the share of sum |w x|
-    std::optional<MonotoneFunction> function;  // monotone
-    Rows windows;                              // greatest
-    ValueId operand = no_value;                // of the latter two
+    LinearNode linear;                            // affine, sum, movement
+    double rounding = 0;                          // of affine and sum: the share of sum |w x|
+    std::optional<TransformRounding> transforms;  // of a convolution: what is lost beside that
+    std::optional<MonotoneFunction> function;     // monotone
+    Rows windows;                                 // greatest
+    ValueId operand = no_value;                   // of the latter three
   };
 
   std::vector<double> least(const Intervals& at, ValueId value, std::span<const Terms> sums) const;
   void back(const Step& step, const Intervals& at, BackwardSums& sums) const;
+  // Of each unit.
+  std::vector<double> lost_by_transforms(const Step& step, const Intervals& at) const;
   void refine(Intervals& at, ValueId value, const std::vector<std::size_t>& elements) const;
   void add_step(const Node& node, std::size_t output);
   // Elements of a step's operand whose tighter bounds make the step's, or those of a maximum after it,

@@ -6,7 +6,8 @@ namespace assay::inline support {
 
 // While one lives, in whichever thread, large blocks that are freed are kept for those that allocate. Pages
 // that the system gives anew are cleared at their first touch, which takes longer than a small network's
-// pass. Up to 1 GiB is kept, and given back when the last one goes.
+// pass. Up to 1 GiB is kept, no more than the limit on memory, and given back when the last one goes or when
+// the system has no more.
 class KeptBlocks {
  public:
   KeptBlocks();

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <map>
@@ -38,12 +39,16 @@ class BlockStore {
   }
   void close() {
     const std::lock_guard lock(mutex_);
-    if (--users_ > 0) return;
-    for (const auto& [bytes, block] : blocks_) std::free(block);
-    blocks_.clear();
-    held_ = 0;
+    if (--users_ == 0) free_all();
   }
   bool is_open() const { return users_ > 0; }
+  // Whether there were any.
+  bool give_back() {
+    const std::lock_guard lock(mutex_);
+    const bool any = !blocks_.empty();
+    free_all();
+    return any;
+  }
 
   // Not much larger than what is asked for; null if there is none.
   void* take(std::size_t bytes) {
@@ -57,15 +62,25 @@ class BlockStore {
   }
   // False: it is not kept.
   bool keep(void* block, std::size_t bytes) {
-    constexpr std::size_t most = std::size_t{1} << 30;
+    const std::uint64_t most = std::min(std::uint64_t{1} << 30, memory_limit());
     const std::lock_guard lock(mutex_);
-    if (users_ == 0 || bytes > most - held_) return false;
-    blocks_.emplace(bytes, block);
+    if (users_ == 0 || held_ + bytes > most) return false;
+    try {
+      blocks_.emplace(bytes, block);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
     held_ += bytes;
     return true;
   }
 
  private:
+  void free_all() {
+    for (const auto& [bytes, block] : blocks_) std::free(block);
+    blocks_.clear();
+    held_ = 0;
+  }
+
   std::mutex mutex_;
   std::atomic<int> users_ = 0;
   std::multimap<std::size_t, void*> blocks_;
@@ -110,7 +125,9 @@ void* allocate_block(std::size_t bytes) {
     }
   }
   void* block = nullptr;
-  if (::posix_memalign(&block, large ? large_page : 64, bytes) != 0) throw std::bad_alloc();
+  // What is kept may be what is missing.
+  while (::posix_memalign(&block, large ? large_page : 64, bytes) != 0)
+    if (!block_store().give_back()) throw std::bad_alloc();
   if (large) use_large_pages(block, bytes);
   return block;
 }

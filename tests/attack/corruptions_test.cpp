@@ -1,6 +1,9 @@
 // Noise and natural corruptions by hand-worked pixels.
 
+#include <algorithm>
 #include <numbers>
+
+#include <gmock/gmock.h>
 
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
@@ -194,6 +197,17 @@ TEST_F(Corruption, RemovalTakesAwayThePixelsOfGreatestRelevance) {
   EXPECT_TRUE(low.equal(problem.inputs.masked_fill(places, 0)));
   EXPECT_TRUE(
       opposite.equal(array::where(places, problem.inputs.le(0.5).to(DType::float32), problem.inputs)));
+}
+
+// Every attack with the five severities.
+TEST(Corruptions, AreAllInThePresetOfThem) {
+  std::vector<std::string> preset, corruptions;
+  for (const Spec& spec : parse_attacks("natural")) preset.push_back(spec.name);
+  for (const AttackInfo& info : attacks())
+    if (std::ranges::find(info.severities, "severity", &Severity::option) != info.severities.end())
+      corruptions.push_back(info.name);
+  EXPECT_THAT(corruptions, testing::Contains("fog"));
+  EXPECT_THAT(preset, testing::IsSupersetOf(corruptions));
 }
 
 }  // namespace

@@ -196,6 +196,39 @@ TEST(Bounds, CoverTransformsOfConvolutions) {
   }
 }
 
+// Taps of 0: results that have no part of an element are rounded by its size.
+TEST(Bounds, CoverTransformsOfGreatElementsWithoutWeight) {
+  Net net("spikes", 22);
+  std::vector<float> taps(static_cast<std::size_t>(24 * 24 * 9));
+  Rng rng(6);
+  for (std::size_t i = 0; i < taps.size(); i += 9) taps[i] = static_cast<float>(rng.uniform(-0.1, 0.1));
+  const ValueId weights = net.builder.constant("w", Array::of<float>({24, 24, 3, 3}, taps));
+  const ValueId conv =
+      net.builder.add("Conv", "conv", {net.input({-1, 24, 12, 12}), weights}, {{"pads", Ints{1, 1, 1, 1}}});
+  const Graph graph = net.build(net.builder.add("Flatten", "flat", {conv}));
+  std::vector<double> point;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(24 * 12 * 12); ++i) {
+    const bool great = i % 12 % 4 == 1 && i / 12 % 12 % 4 == 1;
+    point.push_back(static_cast<double>(static_cast<float>(rng.uniform() * (great ? 1e6 : 1))));
+  }
+  const Box box = ball(point, 0);
+  const std::vector<double> of_definition = Plain(Session(graph, reference), {24, 12, 12}).scores(point);
+  bool rounds_otherwise = false;
+  for (const char* const engine : {"lanes", "channels"}) {
+    const Session session(graph, {.threads = 1, .engine = engine});
+    const std::vector<double> outputs = Plain(session, {24, 12, 12}).scores(point);
+    for (const Method method : {Method::interval, Method::crown}) {
+      const Box found = BoundedNetwork(session).outputs_over({&box, 1}, method)[0];
+      for (std::size_t o = 0; o < outputs.size(); ++o) {
+        ASSERT_LE(found.low[o], outputs[o]) << engine << " output " << o;
+        ASSERT_GE(found.high[o], outputs[o]) << engine << " output " << o;
+        rounds_otherwise |= std::abs(of_definition[o]) < 1 && std::abs(outputs[o] - of_definition[o]) > 1e-3;
+      }
+    }
+  }
+  EXPECT_TRUE(rounds_otherwise);
+}
+
 TEST_P(BoundsOf, AreAttainedWhereTheNetworkIsLinear) {
   // Within a small enough ball nothing bends but tanh, sigmoid and maxima of almost equal elements, so that
   // corners along the gradient come close to the bounds of lines.

@@ -1,6 +1,7 @@
 #include "assay/support/memory.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <cstdint>
 #include <cstring>
@@ -48,6 +49,25 @@ TEST(Memory, LargeBlocksAreKeptWhileSomebodyAsksForIt) {
   EXPECT_EQ(next.get(), first);
   const std::unique_ptr<char, FreeBlock> another(static_cast<char*>(allocate_block(bytes)));
   EXPECT_NE(another.get(), first);
+}
+
+// Blocks beyond the limit, and blocks that the system has no memory beside, go back to it.
+TEST(Memory, NoMoreIsKeptThanTheLimit) {
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  const FreeBlock free_block;
+  const KeptBlocks kept;
+  const auto held = [] { return ::mallinfo2().hblkhd; };
+  const std::uint64_t before = memory_limit();
+  const std::size_t at_first = held();
+  free_block(allocate_block(bytes));
+  const std::size_t with_one = held();
+  if (with_one < at_first + bytes) GTEST_SKIP() << "this allocator does not tell what it holds";
+  EXPECT_THROW(allocate_block(SIZE_MAX / 4), std::bad_alloc);
+  EXPECT_EQ(held(), at_first) << "given back before memory was refused";
+  set_memory_limit(bytes / 2);
+  free_block(allocate_block(bytes));
+  set_memory_limit(before);
+  EXPECT_EQ(held(), at_first);
 }
 
 TEST(Memory, BlocksThatOutliveTheirKeepersAreFreed) {
