@@ -88,6 +88,10 @@ def test_tokens_are_those_of_the_package(package, tmp_path, name):
         if theirs.unk_id() not in made.ids:
             assert ours.decode(made.ids) == theirs.decode(made.ids), repr(text)
         assert all(0 <= begin <= end <= len(text) for begin, end in made.offsets), repr(text)
+    rng = random.Random(3)
+    for _ in range(1000):
+        ids = [id for id in (rng.randrange(len(ours)) for _ in range(rng.randrange(8))) if id != theirs.unk_id()]
+        assert ours.decode(ids) == theirs.decode(ids), ids
 
 
 def made_by_hand(package, path, pieces):

@@ -105,6 +105,15 @@ TEST(SentencePiece, CharactersAreReplacedAsAWhole) {
   EXPECT_THAT(made.encode("a\u00E9").tokens, ElementsAre("a", "\u00E9"));
 }
 
+// A, half of \u00E9, \u00E9: what is no character is marked byte by byte, and the rest stays.
+TEST(SentencePiece, BytesAreTheCharactersThatTheyHold) {
+  std::string bytes;
+  for (unsigned byte = 0; byte < 256; ++byte) bytes += piece(byte_piece(byte), 0, 6);
+  const Tokenizer made = tokenizer_in(unknown + bytes + piece("a", -1) + text(2, number(35, 1)));
+  const std::vector<std::int64_t> ids{1 + 0x41, 1 + 0xC3, 1 + 0xC3, 1 + 0xA9, 257};
+  EXPECT_EQ(made.decode(ids), "A\uFFFD\u00E9a");
+}
+
 TEST(SentencePiece, SaysWhatIsWrong) {
   const auto expect = [](Fault fault, const std::string& bytes, const std::string& said) {
     expect_error(fault, {"made.model", said}, [&] { tokenizer_in(bytes); });
