@@ -2,6 +2,7 @@
 
 import csv
 import json
+import pathlib
 import random
 import re
 import subprocess
@@ -405,6 +406,29 @@ def test_unusual_texts_are_chosen(exported):
     wanted = np.argsort(-_mixture.Mixture(at_last(many), 2).surprise(at_last(others)), kind="stable")
     layers = [layer.name for layer in assay.load(folder).layers(assay.data(others, tokenizer=folder)) if layer.op.startswith("Tanh") or "Tanh" in layer.activation]
     assert texts.select(folder, others, 3, doubt="mixture", seen=many, layer=layers[0], components=2, pool=1) == list(wanted[:3])
+
+
+def test_evidence_lists_what_says_which_token_fills_up(exported, tmp_path, monkeypatch):
+    """Or figures that rest on it could not be reproduced from the files that the pack names."""
+    import shutil
+
+    onnx = need("onnx")
+    from conftest import run_program
+
+    folder, _ = exported
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder, "words")
+    model = onnx.load("words/model.onnx")
+    for one in model.graph.input:
+        one.type.tensor_type.shape.dim[1].dim_value = 3
+    onnx.save(model, "words/model.onnx")
+    pathlib.Path("t.csv").write_text("text,label\nanna,0\nthe film,1\n")
+    spec = "t.csv,text=text,label=label,tokenizer=words/tokenizer.json,length=3"
+    (tmp_path / "study.toml").write_text(f'model = "words/model.onnx"\ntest = "{spec}"\n[[evidence.step]]\ncommand = "evaluate"\n')
+    run_program(tmp_path, "evidence", "--config", "study.toml", "--out", "pack")
+    listed = [one["path"] for one in json.loads(pathlib.Path("pack/manifest.json").read_text())["inputs"]]
+    assert {"words/tokenizer.json", "words/config.json"} <= set(listed)
+    assert all(gate["passed"] for gate in run_program(tmp_path, "verify", "pack", "--rerun", "all")["gates"])
 
 
 def test_the_last_token_is_not_what_fills_up(exported, tmp_path):
