@@ -159,6 +159,12 @@ std::vector<fs::path> external_data(const fs::path& network) {
   return files;
 }
 
+// Beside a tokenizer, what says which token fills up.
+std::vector<fs::path> beside_tokenizer(const std::string& text, const fs::path& path) {
+  if (text.find("tokenizer=" + path.string()) == std::string::npos) return {};
+  return {path.parent_path() / "config.json", path.parent_path() / "generation_config.json"};
+}
+
 // Files that the text of an option names: a network with what lies next to it, a data set with its labels.
 std::vector<fs::path> named_files(const std::string& text) {
   std::vector<fs::path> files;
@@ -172,6 +178,7 @@ std::vector<fs::path> named_files(const std::string& text) {
   for (const fs::path& path : paths_in(text)) {
     add(path);
     if (path.extension() == ".onnx") std::ranges::for_each(external_data(path), add);
+    std::ranges::for_each(beside_tokenizer(text, path), add);
   }
   return files;
 }

@@ -102,6 +102,13 @@ void check_baseline(const Conditions& conditions, const std::string& model_hash,
   check_hash(conditions, "data set", data, data_hash);
 }
 
+void check_baseline_set(const Conditions& conditions, std::string_view what, const std::string& name,
+                        const std::string& hash) {
+  if (conditions.baseline.empty() || conditions.any_baseline) return;
+  const std::string then = provenance_of(baseline_of(conditions), name + "_hash");
+  if (!then.empty()) check_hash(conditions, what, then, hash);
+}
+
 void check_baseline_records(const Conditions& conditions, const std::string& records_hash, bool by_data_set) {
   if (conditions.baseline.empty() || conditions.any_baseline) return;
   const Document baseline = baseline_of(conditions);

@@ -31,6 +31,9 @@ void check_no_figures(const Conditions& conditions, std::string_view why);
 // any is not allowed. Empty hashes: not known (yet).
 void check_baseline(const Conditions& conditions, const std::string& model_hash,
                     const std::string& data_hash);
+// The same for another set of records that figures rest on, `name` in results, where the baseline has one.
+void check_baseline_set(const Conditions& conditions, std::string_view what, const std::string& name,
+                        const std::string& hash);
 // The same by the records themselves, for states, which may hold more than one run's data set. `by_data_set`:
 // that was checked, and does for a baseline without such a hash.
 void check_baseline_records(const Conditions& conditions, const std::string& records_hash, bool by_data_set);

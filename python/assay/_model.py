@@ -41,6 +41,7 @@ class Model:
         self._network = network
         self._run = _assay.RunOptions(threads=threads, device=device, batch=batch)
         self._channels_last: frozenset[tuple[int, ...]] = frozenset()  # records that are given so, and looked at otherwise
+        self._folder = ""  # where a tokenizer may be
 
     @property
     def name(self) -> str:
@@ -97,10 +98,10 @@ class Model:
         """With these values as outputs; nodes that none of them needs are dropped."""
         return self._edited(self._network.with_outputs(list(names)))
 
-    def _with_views(self, views: Sequence[str], folder: str, data: Any) -> Model:
-        """``folder``: where a tokenizer may be."""
+    def _with_views(self, views: Sequence[str], data: Any, folder: str | None = None) -> Model:
+        """``folder``: where a tokenizer is, instead of the network's."""
         records = self._records(self._sample() if data is None else data)
-        return self._edited(self._network.with_views(list(views), folder, records, self._run))
+        return self._edited(self._network.with_views(list(views), self._folder if folder is None else folder, records, self._run))
 
     def _sample(self) -> Any:
         """A record that the network takes, whose shape it tells but for the number of tokens."""
@@ -121,7 +122,7 @@ class Model:
 
     def _edited(self, network: Any) -> Model:
         edited = Model(network)
-        edited._run, edited._channels_last = self._run, self._channels_last
+        edited._run, edited._channels_last, edited._folder = self._run, self._channels_last, self._folder
         return edited
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -292,13 +293,13 @@ def load(
     if data is not None and not views:
         raise UsageError("data has no effect without view; give both, or neither")
     if isinstance(source, Model):
-        network = _adapted(source._network, weights, fix, decision, "")
+        network = _adapted(source._network, weights, fix, decision, source._folder)
         model = source if network is source._network else source._edited(network)
-        return model._with_views(views, "", data) if views else model
+        return model._with_views(views, data) if views else model
     network = _network_of(source, example, name)
     model = Model(_adapted(network, weights, fix, decision, _folder_of(source)), threads, device, batch)
-    model._channels_last = channels_last(source, network)
-    return model._with_views(views, _folder_of(source), data) if views else model
+    model._channels_last, model._folder = channels_last(source, network), _folder_of(source)
+    return model._with_views(views, data) if views else model
 
 
 def _adapted(

@@ -168,29 +168,34 @@ def test_weights_of_four_bit_reals(tmp_path, kind, rows, columns, block):
     net.expect_same()
 
 
-@pytest.mark.parametrize("begins", [False, True], ids=["ends", "ends and beginnings"])
-def test_masks_of_ends(tmp_path, begins):
-    """As optimisers make them of a mask of keys."""
-    onnx, runtime = need("onnx"), need("onnxruntime")
+def of_ends(path, parts):
+    """Attention with a mask of ends and the like, as optimisers make them of a mask of keys. `parts`: of the mask, `end` and `first`."""
+    onnx = need("onnx")
     from onnx import TensorProto, helper, numpy_helper
 
-    inner, batch, node = 8, 3, helper.make_node
-    first = np.array([0, 2, 1]) if begins else np.zeros(batch, int)
-    mask = ((np.arange(LENGTH) >= first[:, None]) & (np.arange(LENGTH) < np.array([[5], [4], [3]]))).astype(np.int32)
+    inner, node = 8, helper.make_node
     tensors = {"w": real(2, inner, 3 * WIDTH, scale=0.3), "b": real(3, 3 * WIDTH), "along": np.array([1])}
     nodes = [
         node("ReduceSum", ["mask", "along"], ["count"], keepdims=0), node("ArgMax", ["mask"], ["first_long"], axis=1, keepdims=0),
         node("Cast", ["first_long"], ["first"], to=TensorProto.INT32), node("Add", ["first", "count"], ["end"]),
-        node("Concat", ["end", "first"], ["both"], axis=0),
-        node("Attention", ["x", "w", "b", "both" if begins else "end"], ["y"], name="node", domain="com.microsoft", num_heads=HEADS),
+        node("Concat", parts, ["both"], axis=0),
+        node("Attention", ["x", "w", "b", "both"], ["y"], name="node", domain="com.microsoft", num_heads=HEADS),
     ]  # fmt: skip
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", LENGTH, inner]), helper.make_tensor_value_info("mask", TensorProto.INT32, ["n", LENGTH])]
-    known = [helper.make_tensor_value_info(name, TensorProto.INT32, [size]) for name, size in (("end", "n"), ("both", "twice"))]
+    known = [helper.make_tensor_value_info("both", TensorProto.INT32, ["some"])]
     graph = helper.make_graph(nodes, "one", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [numpy_helper.from_array(array, name) for name, array in tensors.items()], value_info=known)  # fmt: skip
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "net.onnx")
-    given = {"x": real(1, batch, LENGTH, inner), "mask": mask}
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+
+
+@pytest.mark.parametrize("begins", [False, True], ids=["ends", "ends and beginnings"])
+def test_masks_of_ends(tmp_path, begins):
+    runtime, batch = need("onnxruntime"), 3
+    of_ends(tmp_path / "net.onnx", ["end", "first"] if begins else ["end"])
+    first = np.array([0, 2, 1]) if begins else np.zeros(batch, int)
+    mask = ((np.arange(LENGTH) >= first[:, None]) & (np.arange(LENGTH) < np.array([[5], [4], [3]]))).astype(np.int32)
+    given = {"x": real(1, batch, LENGTH, 8), "mask": mask}
     theirs = runtime.InferenceSession(tmp_path / "net.onnx", providers=["CPUExecutionProvider"]).run(None, given)[0]
     network = assay.load(tmp_path / "net.onnx")
     np.testing.assert_allclose(network(given), theirs, rtol=1e-4, atol=1e-5)
@@ -207,6 +212,30 @@ def test_masks_of_joined_texts_are_refused(tmp_path):
     onnx.save(model, net.path)
     with pytest.raises(assay.UnsupportedError, match="a mask of more than ends and beginnings"):
         assay.load(net.path)(net.given)
+
+
+def test_masks_of_more_than_ends_and_beginnings_are_refused_where_no_size_is_declared(tmp_path):
+    of_ends(tmp_path / "net.onnx", ["end", "first", "end"])
+    given = {"x": real(1, 2, LENGTH, 8), "mask": np.ones((2, LENGTH), np.int32)}
+    with pytest.raises(assay.AssayError, match="node/ends_by_record"):
+        assay.load(tmp_path / "net.onnx")(given)
+
+
+@pytest.mark.parametrize("size", [2, 6, 11])
+def test_constant_masks_of_ends_beside_any_number_of_records_are_refused(tmp_path, size):
+    """They fit one number of records; of another one, that they are a multiple of, ends would be taken for those of other records."""
+    constants = {"w": real(2, 8, 3 * WIDTH, scale=0.3), "b": real(3, 3 * WIDTH), "mask": np.full(size, 3, np.int32)}
+    net = Net(tmp_path / "net.onnx", "Attention", ["x", "w", "b", "mask"], constants, {"x": real(1, BATCH, LENGTH, 8)}, num_heads=HEADS)
+    with pytest.raises(assay.UnsupportedError, match="a mask of ends that is a constant, beside any number of records, is not supported"):
+        assay.load(net.path)
+
+
+@pytest.mark.parametrize("rows, columns, block", [(32, 6, 2**63 - 1), (2**40, 2**40, 16), (-1, 6, 16), (32, 6, 0)])
+def test_weights_of_four_bit_reals_of_impossible_sizes_are_refused(tmp_path, rows, columns, block):
+    constants = {"b": np.zeros(96, np.uint8), "s": np.ones(12, np.float32)}
+    net = Net(tmp_path / "net.onnx", "MatMulBnb4", ["x", "b", "s"], constants, {"x": real(1, BATCH, 32)}, K=rows, N=columns, block_size=block, quant_type=0)  # fmt: skip
+    with pytest.raises(assay.ModelError, match=f"K {rows}, N {columns}, block_size {block}"):
+        assay.load(net.path)
 
 
 def test_a_choice_of_quantised_values(tmp_path):

@@ -260,6 +260,9 @@ def test_tokens_that_a_tokenizer_lacks_are_those_of_the_folder(bigrams, tmp_path
     (folder / "config.json").write_text(json.dumps({"eos_token_id": 3, "pad_token_id": 1}))
     np.testing.assert_array_equal(read(), np.where(mask, ids, 1))
     assert not told()
+    (folder / "config.json").write_text('{"time_step_limit": [0.0, Infinity, -Infinity, NaN], "name": "a \\" NaN", "pad_token_id": 1}')  # as Python writes it
+    np.testing.assert_array_equal(assay.Tokenizer(folder).encode("yes", length=3).ids[1:], [1, 1])
+    (folder / "config.json").unlink()
     (folder / "generation_config.json").write_text("[]")
     with pytest.raises(assay.DataError, match="generation_config.json: this is not a JSON object"):
         read()

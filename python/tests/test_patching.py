@@ -170,6 +170,10 @@ def test_results_are_no_worse_than_earlier_ones(pairs):
     assert ask(*data, no_worse_than=before).passed
     with pytest.raises(assay.MismatchError, match="data set"):
         ask(data[1], data[0], no_worse_than=before)
+    with np.load(data[1]) as corrupted:
+        np.savez(folder / "turned.npz", **{name: corrupted[name][::-1] for name in corrupted})
+    with pytest.raises(assay.MismatchError, match="another set of corrupted records"):
+        ask(data[0], folder / "turned.npz", no_worse_than=before)
 
 
 def test_controls_take_out_as_much_as_a_head(pairs):

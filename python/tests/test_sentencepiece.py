@@ -88,6 +88,37 @@ def test_tokens_are_those_of_the_package(package, tmp_path, name):
         if theirs.unk_id() not in made.ids:
             assert ours.decode(made.ids) == theirs.decode(made.ids), repr(text)
         assert all(0 <= begin <= end <= len(text) for begin, end in made.offsets), repr(text)
+    rng = random.Random(3)
+    for _ in range(1000):
+        ids = [id for id in (rng.randrange(len(ours)) for _ in range(rng.randrange(8))) if id != theirs.unk_id()]
+        assert ours.decode(ids) == theirs.decode(ids), ids
+
+
+def made_by_hand(package, path, pieces):
+    """A Unigram model of (text, score, type)."""
+    pb = pytest.importorskip("sentencepiece.sentencepiece_model_pb2", reason="SKIPPED: the package protobuf is not there")
+    model = pb.ModelProto()
+    model.trainer_spec.model_type = 1
+    model.normalizer_spec.add_dummy_prefix = model.normalizer_spec.remove_extra_whitespaces = False
+    for text, score, kind in pieces:
+        model.pieces.add(piece=text, score=score, type=kind)
+    path.write_bytes(model.SerializeToString())
+    return package.SentencePieceProcessor(model_file=os.fspath(path))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tokens_of_symbols_of_users_and_unused_pieces_are_those_of_the_package(package, tmp_path, seed):
+    """Which compete with pieces of the same characters; as of version 0.2.3."""
+    if tuple(int(part) for part in package.__version__.split(".")[:3]) < (0, 2, 3):
+        pytest.skip("SKIPPED: older versions of the package weigh symbols of users differently")
+    rng = random.Random(seed)
+    words = sorted({"".join(rng.choice("abc") for _ in range(rng.randrange(1, 5))) for _ in range(rng.randrange(2, 9))})
+    pieces = [("<unk>", 0, 2), ("aaaaa", -9, 1), *((word, -round(rng.random() * 50) / 10, rng.choice([1, 1, 4, 5])) for word in words)]
+    theirs = made_by_hand(package, tmp_path / "made.model", pieces)
+    ours = assay.Tokenizer(tmp_path / "made.model")
+    for _ in range(50):
+        text = "".join(rng.choice("abcz") for _ in range(rng.randrange(1, 14)))
+        assert ours.encode(text).ids == theirs.encode(text), (pieces, text)
 
 
 def test_offsets_are_characters_of_the_text(package, tmp_path):

@@ -137,6 +137,13 @@ def stored(folder, rows, tags, told, **more):
     return f"{folder}/stored.npz,inputs=x+{told},{told}={told}"
 
 
+def test_numbers_of_steps_are_not_left_out(tmp_path):
+    """-100 would be one of them in the errors of a regression."""
+    np.savez(tmp_path / "r.npz", x=np.zeros((2, 3, 1), np.float32), y=np.array([[0, 1.5, 0.5], [2, 0, 0]]), lengths=np.array([2, 1]))
+    with pytest.raises(assay.DataError, match="lengths=lengths: record 0 has the label 1.5; classes of steps can be left out"):
+        assay.data(f"{tmp_path}/r.npz,lengths=lengths")
+
+
 @pytest.mark.parametrize("told", ["lengths", "mask"])
 def test_sequences_in_files_are_those_in_memory(onnx, tmp_path, told):
     net = tagger(onnx, told)

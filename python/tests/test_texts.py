@@ -2,6 +2,7 @@
 
 import csv
 import json
+import pathlib
 import random
 import re
 import subprocess
@@ -390,6 +391,8 @@ def test_doubtful_texts_are_chosen(exported, doubt):
         texts.select(folder, TEXTS, 2, doubt=doubt, layer="x")
     with pytest.raises(assay.UsageError, match="give seen=TEXTS and layer=NAME"):
         texts.select(folder, TEXTS, 2, doubt="mixture")
+    with pytest.raises(assay.UsageError, match="components=0: a mixture has at least one"):
+        texts.select(folder, TEXTS, 2, doubt="mixture", seen=TEXTS, layer="hidden", components=0)
 
 
 def test_unusual_texts_are_chosen(exported):
@@ -403,6 +406,57 @@ def test_unusual_texts_are_chosen(exported):
     wanted = np.argsort(-_mixture.Mixture(at_last(many), 2).surprise(at_last(others)), kind="stable")
     layers = [layer.name for layer in assay.load(folder).layers(assay.data(others, tokenizer=folder)) if layer.op.startswith("Tanh") or "Tanh" in layer.activation]
     assert texts.select(folder, others, 3, doubt="mixture", seen=many, layer=layers[0], components=2, pool=1) == list(wanted[:3])
+
+
+def test_evidence_lists_what_says_which_token_fills_up(exported, tmp_path, monkeypatch):
+    """Or figures that rest on it could not be reproduced from the files that the pack names."""
+    import shutil
+
+    onnx = need("onnx")
+    from conftest import run_program
+
+    folder, _ = exported
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder, "words")
+    model = onnx.load("words/model.onnx")
+    for one in model.graph.input:
+        one.type.tensor_type.shape.dim[1].dim_value = 3
+    onnx.save(model, "words/model.onnx")
+    pathlib.Path("t.csv").write_text("text,label\nanna,0\nthe film,1\n")
+    spec = "t.csv,text=text,label=label,tokenizer=words/tokenizer.json,length=3"
+    (tmp_path / "study.toml").write_text(f'model = "words/model.onnx"\ntest = "{spec}"\n[[evidence.step]]\ncommand = "evaluate"\n')
+    run_program(tmp_path, "evidence", "--config", "study.toml", "--out", "pack")
+    listed = [one["path"] for one in json.loads(pathlib.Path("pack/manifest.json").read_text())["inputs"]]
+    assert {"words/tokenizer.json", "words/config.json"} <= set(listed)
+    assert all(gate["passed"] for gate in run_program(tmp_path, "verify", "pack", "--rerun", "all")["gates"])
+
+
+def test_the_last_token_is_not_what_fills_up(exported, tmp_path):
+    """Of a network without a mask of tokens, however it is given."""
+    import shutil
+
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+    from assay.texts import _network
+
+    folder, plain = exported
+    shutil.copy(folder / "tokenizer.json", tmp_path)
+    nodes = [helper.make_node("Gather", ["rows", "input_ids"], ["found"]), helper.make_node("Tanh", ["found"], ["hidden"]),
+             helper.make_node("ReduceSum", ["hidden", "tokens"], ["sum"], keepdims=0), helper.make_node("MatMul", ["sum", "outer"], ["logits"])]  # fmt: skip
+    weights = {"rows": plain.rows, "outer": plain.outer, "tokens": np.array([1])}
+    graph = helper.make_graph(
+        nodes, "bag", [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["n", "t"])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 2])], [numpy_helper.from_array(v, n) for n, v in weights.items()],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
+    some = ["anna", "the film", "a good plot"]
+    wanted = [np.tanh(plain.rows[WORDS.index(text.split()[-1])]) for text in some]
+    data = assay.data(some, tokenizer=tmp_path)
+    (name,) = [layer.name for layer in assay.load(tmp_path).layers(data) if "Tanh" in (layer.op, layer.activation)]
+    elsewhere = assay.load((tmp_path / "model.onnx").read_bytes())
+    for network in (tmp_path, assay.load(tmp_path), assay.load(tmp_path).with_outputs(["logits"]), elsewhere):
+        found = _network.TextNetwork(network, tmp_path).at_last_token(some, name)
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
 def test_a_mixture_of_gaussians_is_that_of_scikit_learn():

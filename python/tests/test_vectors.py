@@ -89,6 +89,18 @@ def test_probabilities_are_those_of_onnx_runtime(transform):
     assert assay.load(model)(x) == pytest.approx(outputs_of(model, x)[1], abs=0.005)
 
 
+@pytest.mark.parametrize("away", [30, 3000])
+def test_columns_far_from_0_are_those_of_onnx_runtime(away):
+    """Whose squares are great beside their differences."""
+    rng = np.random.default_rng(3)
+    node = make.make_node(
+        "SVMRegressor", ["x"], ["y"], domain="ai.onnx.ml", kernel_type="RBF", kernel_params=PARAMETERS, rho=[0.1], n_supports=5,
+        coefficients=numbers(rng, 5), support_vectors=[away + v for v in numbers(rng, 5, COLUMNS)],
+    )  # fmt: skip
+    model, x = model_of(node, [("y", types.FLOAT, [1])]), away + records()
+    assert assay.load(model)(x) == pytest.approx(outputs_of(model, x)[0], rel=1e-4, abs=1e-4)
+
+
 def test_classes_that_are_texts_are_left_out():
     model, x = classifier(np.random.default_rng(4), 3, texts=True), records()
     assert assay.load(model)(x) == pytest.approx(outputs_of(model, x)[1], abs=1e-4)
@@ -112,9 +124,12 @@ def test_classifiers_without_vectors_are_those_of_onnx_runtime(classes, transfor
         ({"rho": []}, "'rho' has 0 numbers, not 1"),
         ({"coefficients": [1.0]}, "'coefficients' has 1 numbers, not 2"),
         ({"support_vectors": [1.0, 2.0, 3.0]}, "3 numbers are no 2 support vectors"),
+        ({"support_vectors": [1.0, 2.0]}, "records have 4 columns, and support vectors 1"),
         ({"kernel_params": [1.0]}, "not gamma, coef0 and degree"),
         ({"kernel_type": "COSINE"}, "there is no kernel 'COSINE'"),
         ({"vectors_per_class": [2]}, "not of two classes or more"),
+        ({"vectors_per_class": [2**63 - 1, 2**63 - 1, 4]}, "more vectors than a file holds"),
+        ({"vectors_per_class": [2**31, 2]}, "more vectors than a file holds"),
         ({"post_transform": "PROBIT"}, "post_transform PROBIT"),
     ],
 )

@@ -142,6 +142,10 @@ TEST(Text, WhatDoesNotFitIsSaid) {
               HasSubstr("line 2 is empty"));
   EXPECT_THAT(said("alphabet=" + alphabet_file("assay_bytes.txt", "\xFF\n"), {5, 3}),
               HasSubstr("line 1 is not UTF-8"));
+  const std::string twice = alphabet_file("assay_twice.txt", "a\nb\na\n");
+  EXPECT_THAT(said("alphabet=" + twice, {5, 4}), HasSubstr("assay_twice.txt: 'a' is there twice"));
+  // The line of the blank is no symbol.
+  EXPECT_THAT(said("blank=0,alphabet=" + twice, {5, 3}), HasSubstr("nothing"));
 }
 
 }  // namespace

@@ -59,6 +59,14 @@ TEST(SentencePiece, TakesTheBestPieces) {
   EXPECT_EQ(made.size(), 7U);
 }
 
+// "c" would be -1 as a piece, and "ab" -0.5; as of version 0.2.3 of the package.
+TEST(SentencePiece, SymbolsOfUsersAreFoundAndUnusedPiecesAreNot) {
+  const Tokenizer made = tokenizer_in(unknown + piece("a", 0, 4) + piece("b", 0, 4) + piece("ab", -0.5F) +
+                                      piece("c", -1, 5) + unigram + text(3, number(3, 0)));
+  EXPECT_THAT(made.encode("abc").ids, ElementsAre(1, 2, 0));
+  EXPECT_THAT(made.encode("accb").ids, ElementsAre(1, 0, 2));
+}
+
 // "bc" has the greatest score, though "ab" is to its left; symbols of users stay whole.
 TEST(SentencePiece, MergesTheBestPairFirst) {
   const Tokenizer made =
@@ -71,12 +79,54 @@ TEST(SentencePiece, MergesTheBestPairFirst) {
   EXPECT_THAT(made.encode("axyb").ids, ElementsAre(1, 0, 2));
 }
 
+// Units of a map that has "x" for the first byte of \u00E9 and "y" for \u00F8, both of which begin with it.
+std::string map_of_half_a_character() {
+  std::vector<std::uint32_t> units(0x400);
+  const std::uint32_t lead = 0x100 ^ 0xC3, after_lead = 0x200, after_second = 0x300;
+  units[0] = 0x100 << 10;
+  units[lead] = (lead ^ after_lead) << 10 | 1 << 8 | 0xC3;
+  units[after_lead] = 1U << 31;
+  const std::uint32_t second = after_lead ^ 0xB8;
+  units[second] = (second ^ after_second) << 10 | 1 << 8 | 0xB8;
+  units[after_second] = 1U << 31 | 2;
+  std::string bytes;
+  const auto put = [&](std::uint32_t number) {
+    for (int i = 0; i < 4; ++i) bytes += static_cast<char>(number >> (8 * i));
+  };
+  put(static_cast<std::uint32_t>(4 * units.size()));
+  for (const std::uint32_t unit : units) put(unit);
+  return bytes + std::string("x\0y\0", 4);
+}
+
+TEST(SentencePiece, CharactersAreReplacedAsAWhole) {
+  const Tokenizer made = tokenizer_in(unknown + piece("a", -1) + piece("y", -1) + unigram +
+                                      text(3, number(3, 0) + text(2, map_of_half_a_character())));
+  EXPECT_THAT(made.encode("a\u00F8a").tokens, ElementsAre("a", "y", "a"));
+  EXPECT_THAT(made.encode("a\u00E9").tokens, ElementsAre("a", "\u00E9"));
+}
+
+// A, half of \u00E9, \u00E9: what is no character is marked byte by byte, and the rest stays.
+TEST(SentencePiece, BytesAreTheCharactersThatTheyHold) {
+  std::string bytes;
+  for (unsigned byte = 0; byte < 256; ++byte) bytes += piece(byte_piece(byte), 0, 6);
+  const Tokenizer made = tokenizer_in(unknown + bytes + piece("a", -1) + text(2, number(35, 1)));
+  const std::vector<std::int64_t> ids{1 + 0x41, 1 + 0xC3, 1 + 0xC3, 1 + 0xA9, 257};
+  EXPECT_EQ(made.decode(ids), "A\uFFFD\u00E9a");
+}
+
 TEST(SentencePiece, SaysWhatIsWrong) {
   const auto expect = [](Fault fault, const std::string& bytes, const std::string& said) {
     expect_error(fault, {"made.model", said}, [&] { tokenizer_in(bytes); });
   };
   expect(Fault::data, "", "it is empty");
   expect(Fault::data, unknown + "\x0a", "not a model of SentencePiece, or it is damaged");
+  const std::string training = text(2, number(3, 1) + number(35, 0));
+  expect(Fault::data, unknown + training.substr(0, training.size() - 3), "it is damaged");
+  expect(Fault::data, unknown + varint(2 << 3 | 2) + varint(0xFFFFFFFF) + number(3, 1), "it is damaged");
+  std::string bytes;
+  for (int byte = 0; byte < 256; ++byte)
+    bytes += piece(byte == 10 ? "<0x0a>" : byte_piece(static_cast<unsigned>(byte)), 0, 6);
+  expect(Fault::data, unknown + bytes + text(2, number(35, 1)), "no piece that is a byte is called '<0x0A>'");
   expect(Fault::data, piece("a", 0), "0 pieces stand for what is unknown");
   expect(Fault::data, unknown + piece("a", 0) + piece("a", 0), "'a' is there twice");
   expect(Fault::data, unknown + piece("a", 0, 9), "piece 1 is of type 9");

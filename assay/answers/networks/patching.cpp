@@ -59,6 +59,9 @@ report::Document patching(const Session& session, const DatasetPtr& clean, const
                           const Setting& setting, Progress& progress) {
   if (!question.conditions.gates.empty()) report::check(question.conditions, expected(session, question));
   report::check_baseline(question.conditions, session.graph().hash(), clean->hash());
+  if (question.corrupted)
+    report::check_baseline_set(question.conditions, "set of corrupted records", "corrupted",
+                               question.corrupted->hash());
   report::Document document;
   Figures figures;
   add_accuracy(document, question.accuracy, session, clean, setting, progress);

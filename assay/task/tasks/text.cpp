@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include <assay/array_math.h>
 #include <assay/error.h>
@@ -234,6 +235,17 @@ class Text final : public Task {
       symbols_.emplace_back(codes.begin(), codes.end());
     }
     symbols_[blank_].clear();
+    require_distinct(options);
+  }
+
+  // What stands for one symbol could not be told apart. The blank may be shown as a character that is there.
+  void require_distinct(const SpecOptions& options) const {
+    std::set<Codes> seen;
+    for (std::size_t i = 0; i < symbols_.size(); ++i) {
+      if (i != blank_ && !seen.insert(symbols_[i]).second)
+        fail(Fault::data, "{}: '{}' is there twice; an alphabet has each symbol once",
+             options.text("alphabet"), names_[i]);
+    }
   }
 
   // An alphabet with one symbol too many has as many as there are scores, too; its first one would be lost.

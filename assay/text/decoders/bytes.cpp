@@ -74,21 +74,22 @@ class ByteFallbackDecoder final : public Decoder {
  public:
   explicit ByteFallbackDecoder(const Settings&) {}
   std::vector<std::string> decode(std::vector<std::string> tokens) const override {
-    return with_bytes(std::move(tokens));
+    return with_bytes(std::move(tokens), [](const std::string& bytes) {
+      if (character_codes(bytes)) return std::vector{bytes};
+      return std::vector(bytes.size(), std::string(replacement_character));
+    });
   }
 };
 
 }  // namespace
 
-std::vector<std::string> with_bytes(std::vector<std::string> tokens) {
+std::vector<std::string> with_bytes(std::vector<std::string> tokens, const TextsOfBytes& texts_of) {
   std::vector<std::string> all;
   std::string bytes;
   const auto end_bytes = [&] {
     if (bytes.empty()) return;
-    if (character_codes(bytes))
-      all.push_back(bytes);
-    else
-      all.insert(all.end(), bytes.size(), std::string(replacement_character));
+    const std::vector<std::string> texts = texts_of(bytes);
+    all.insert(all.end(), texts.begin(), texts.end());
     bytes.clear();
   };
   for (std::string& token : tokens) {

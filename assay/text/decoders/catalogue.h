@@ -2,6 +2,10 @@
 
 // All decoders; their catalogue is in catalogue.cpp.
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "assay/text/parts.h"
 
 namespace assay::text {
@@ -17,7 +21,8 @@ PartInfo<Decoder> replace_decoder();
 PartInfo<Decoder> strip_decoder();
 PartInfo<Decoder> word_piece_decoder();
 
-// Tokens such as <0xC3> as the bytes that they stand for, one text for those after each other.
-std::vector<std::string> with_bytes(std::vector<std::string> tokens);
+// Tokens such as <0xC3> as the bytes that they stand for; `texts_of`: what becomes of those after each other.
+using TextsOfBytes = std::function<std::vector<std::string>(const std::string& bytes)>;
+std::vector<std::string> with_bytes(std::vector<std::string> tokens, const TextsOfBytes& texts_of);
 
 }  // namespace assay::text

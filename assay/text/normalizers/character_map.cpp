@@ -48,6 +48,9 @@ std::optional<CharacterMap::Replacement> CharacterMap::find(std::string_view tex
     node ^= offset_of(unit);
     if ((unit >> 8 & 1) == 0) continue;
     if (node >= units_.size()) return found;
+    const bool ends_within =
+        at + 1 < text.size() && (static_cast<unsigned char>(text[at + 1]) & 0xC0) == 0x80;
+    if (!first && ends_within) continue;
     if (const auto with = replacement(units_[node] & ((1U << 31) - 1))) found = Replacement{*with, at + 1};
     if (first) return found;
   }

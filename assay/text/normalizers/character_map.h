@@ -20,7 +20,8 @@ class CharacterMap {
     std::string_view with;
     std::size_t bytes = 0;  // that are replaced
   };
-  // What stands for the shortest, and for the longest, beginning of `text` that is in the map.
+  // What stands for the shortest, and for the longest, beginning of `text` that is in the map. The longest
+  // one is of whole characters.
   std::optional<Replacement> shortest(std::string_view text) const { return find(text, true); }
   std::optional<Replacement> longest(std::string_view text) const { return find(text, false); }
 

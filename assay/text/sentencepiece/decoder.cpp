@@ -1,5 +1,6 @@
 // Pieces as text again.
 
+#include "assay/support/text/visible.h"
 #include "assay/text/decoders/catalogue.h"
 #include "assay/text/sentencepiece/blank.h"
 #include "assay/text/sentencepiece/parts.h"
@@ -25,10 +26,15 @@ class SentencePieceDecoder final : public Decoder {
            at = token.find(blank_mark, at + 1))
         token.replace(at, blank_mark.size(), " ");
     }
-    return by_bytes_ ? with_bytes(std::move(tokens)) : tokens;
+    return by_bytes_ ? with_bytes(std::move(tokens), characters_in) : tokens;
   }
 
  private:
+  // Those that are whole; each byte between them is marked.
+  static std::vector<std::string> characters_in(const std::string& bytes) {
+    return {for_each_character(bytes, [](std::string& all, std::string_view next) { all += next; })};
+  }
+
   bool drops_one_, drops_all_, by_bytes_;
 };
 

@@ -41,9 +41,10 @@ class Message {
   void message(const std::function<void()>& read_it) {
     require(WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
     std::uint32_t size = 0;
-    if (!input_.ReadVarint32(&size)) refuse();
+    // A limit beyond the end is none, so a message that is cut off would be taken for whole.
+    if (!input_.ReadVarint32(&size) || std::int64_t{size} > input_.BytesUntilLimit()) refuse();
     const auto [limit, depth] = input_.IncrementRecursionDepthAndPushLimit(static_cast<int>(size));
-    if (depth < 0 || input_.BytesUntilLimit() < 0) refuse();
+    if (depth < 0) refuse();
     read_it();
     if (!input_.DecrementRecursionDepthAndPopLimit(limit)) refuse();
   }
@@ -183,8 +184,8 @@ class FileReader {
   }
 
   void check_pieces() {
-    std::set<std::string_view> texts;
-    std::size_t unknown = 0, bytes = 0;
+    std::set<std::string_view> texts, bytes;
+    std::size_t unknown = 0;
     for (std::size_t i = 0; i < file_.pieces.size(); ++i) {
       const SentencePiece& piece = file_.pieces[i];
       if (piece.text.empty() || piece.text.size() > longest_token || !character_codes(piece.text))
@@ -193,15 +194,20 @@ class FileReader {
       if (!std::isfinite(piece.score)) fail(Fault::data, "{}: piece {} has no score", file_.name, i);
       if (!texts.insert(piece.text).second)
         fail(Fault::data, "{}: '{}' is there twice", file_.name, piece.text);
-      bytes += piece.type == SentencePiece::Type::byte;
+      if (piece.type == SentencePiece::Type::byte) bytes.insert(piece.text);
       if (piece.type != SentencePiece::Type::unknown) continue;
       file_.unknown = i;
       ++unknown;
     }
     if (unknown != 1)
       fail(Fault::data, "{}: {} pieces stand for what is unknown, and one must", file_.name, unknown);
-    if (file_.by_bytes && bytes != 256)
-      fail(Fault::data, "{}: {} pieces are bytes, and for each of 256 there must be one", file_.name, bytes);
+    if (file_.by_bytes && bytes.size() != 256)
+      fail(Fault::data, "{}: {} pieces are bytes, and for each of 256 there must be one", file_.name,
+           bytes.size());
+    for (unsigned byte = 0; file_.by_bytes && byte < 256; ++byte) {
+      if (!bytes.contains(byte_piece(byte)))
+        fail(Fault::data, "{}: no piece that is a byte is called '{}'", file_.name, byte_piece(byte));
+    }
     if (file_.kind == SentencePieceFile::Kind::bpe) refuse_unused();
   }
 
@@ -220,6 +226,8 @@ class FileReader {
 };
 
 }  // namespace
+
+std::string byte_piece(unsigned byte) { return fmt::format("<0x{:02X}>", byte); }
 
 SentencePieceFile read_sentencepiece(std::string_view bytes, const std::string& name) {
   if (bytes.empty()) fail(Fault::data, "{}: this is not a model of SentencePiece: it is empty", name);

@@ -32,6 +32,9 @@ struct SentencePieceFile {
   std::string character_map;  // compiled; empty: characters stay
 };
 
+// What the piece of a byte is called.
+std::string byte_piece(unsigned byte);
+
 // Throws Error{data} naming what is wrong, and Error{unsupported} for kinds of models and parts that Assay
 // does not know.
 SentencePieceFile read_sentencepiece(std::string_view bytes, const std::string& name);

@@ -5,8 +5,6 @@
 #include <limits>
 #include <unordered_map>
 
-#include <fmt/format.h>
-
 #include "assay/text/models/best_pieces.h"
 #include "assay/text/models/pair_merger.h"
 #include "assay/text/prefix_tree.h"
@@ -20,7 +18,7 @@ using Type = SentencePiece::Type;
 constexpr float unknown_penalty_of_sentencepiece = 10;
 
 bool is_found_in_texts(const SentencePiece& piece) {
-  return piece.type == Type::normal || piece.type == Type::user_defined || piece.type == Type::unused;
+  return piece.type == Type::normal || piece.type == Type::user_defined;
 }
 
 class SentencePieceModel : public TokenModel {
@@ -34,8 +32,7 @@ class SentencePieceModel : public TokenModel {
     }
     symbols_ = PrefixTree(symbols);
     if (!by_bytes_) return;
-    for (std::uint32_t byte = 0; byte < 256; ++byte)
-      bytes_.push_back(ids_.at(fmt::format("<0x{:02X}>", byte)));
+    for (unsigned byte = 0; byte < 256; ++byte) bytes_.push_back(ids_.at(byte_piece(byte)));
   }
 
   std::optional<std::uint32_t> id(const std::string& token) const override {
@@ -92,9 +89,7 @@ class SentencePieceUnigram final : public SentencePieceModel {
     std::vector<std::pair<std::string, std::uint32_t>> entries;
     for (std::uint32_t i = 0; i < pieces_.size(); ++i) {
       if (is_found_in_texts(pieces_[i])) entries.emplace_back(pieces_[i].text, i);
-      if (pieces_[i].type != Type::normal) continue;
-      least_ = std::min(least_, pieces_[i].score);
-      most_ = std::max(most_, pieces_[i].score);
+      if (pieces_[i].type == Type::normal) least_ = std::min(least_, pieces_[i].score);
     }
     tree_ = PrefixTree(entries);
   }
@@ -105,7 +100,6 @@ class SentencePieceUnigram final : public SentencePieceModel {
       const std::size_t length = character_at(text, at).length;
       bool single = false;
       tree_.for_each(std::string_view(text).substr(at), [&](std::size_t bytes, std::uint32_t id) {
-        if (pieces_[id].type == Type::unused) return;
         best.offer(at, at + bytes, best.until(at) + score(id, bytes));
         single |= bytes == length;
       });
@@ -118,14 +112,15 @@ class SentencePieceUnigram final : public SentencePieceModel {
   }
 
  private:
-  // Symbols of users are as good as the best pieces for each of their bytes.
+  // Symbols of users are better than pieces, whose scores are logarithms of shares, and the more so the
+  // longer.
   float score(std::uint32_t id, std::size_t bytes) const {
     if (pieces_[id].type != Type::user_defined) return pieces_[id].score;
-    return static_cast<float>(static_cast<float>(bytes) * most_ - 0.1);
+    return static_cast<float>(0.1 * static_cast<double>(bytes - 1));
   }
 
   PrefixTree tree_;
-  float least_ = std::numeric_limits<float>::max(), most_ = std::numeric_limits<float>::lowest();
+  float least_ = std::numeric_limits<float>::max();
 };
 
 class SentencePieceBpe final : public SentencePieceModel {

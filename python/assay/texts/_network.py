@@ -25,6 +25,7 @@ class TextNetwork:
         folder = pathlib.Path(network) if isinstance(network, (str, os.PathLike)) else None
         if tokenizer is None:
             tokenizer = _beside(folder)
+        self._tokenizer_in = _folder_of(tokenizer)
         self.tokenizer = Tokenizer(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer
         self._length = length
         if length is not None and not isinstance(self.tokenizer, Tokenizer):
@@ -68,7 +69,7 @@ class TextNetwork:
         parts = []
         for begin in range(0, len(texts), _texts_at_a_time):
             inputs = self._inputs(texts[begin : begin + _texts_at_a_time])
-            model = load(self.model, view=f'layer="{layer}",tokens=last', data=inputs)
+            model = self.model._with_views([f'layer="{layer}",tokens=last'], inputs, self._tokenizer_in)
             parts.append(np.asarray(model.activations(inputs, model.layers(inputs)[-1].name), np.float64))
         return np.concatenate(parts)
 
@@ -102,6 +103,14 @@ def shares(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return scores
     powers = np.exp(scores - scores.max(1, keepdims=True))
     return np.asarray(powers / powers.sum(1, keepdims=True))
+
+
+def _folder_of(tokenizer: TokenizerLike) -> str | None:
+    """With the tokenizer.json that says what fills up; None: that of the network."""
+    if not isinstance(tokenizer, (str, os.PathLike)):
+        return None
+    place = pathlib.Path(tokenizer)
+    return os.fspath(place if place.is_dir() else place.parent)
 
 
 def _beside(folder: pathlib.Path | None) -> pathlib.Path:

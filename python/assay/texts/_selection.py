@@ -59,6 +59,8 @@ def diverse(texts: Sequence[str], count: int, *, first: int = 0) -> list[int]:
 def _unusual(network: TextNetwork, texts: Sequence[str], seen: Sequence[str] | None, layer: str | None, components: int | None) -> np.ndarray[Any, Any]:
     if seen is None or layer is None:
         raise UsageError("doubt='mixture' is about what a layer gives beside the texts seen before; give seen=TEXTS and layer=NAME")
+    if components is not None and components < 1:
+        raise UsageError(f"components={components}: a mixture has at least one")
     return Mixture(network.at_last_token(seen, layer), 4 if components is None else components).surprise(network.at_last_token(texts, layer))
 
 

@@ -178,7 +178,8 @@ void product_of_four_bit_reals(Upgrade& u) {
   constexpr std::int64_t most = std::int64_t{1} << 31;  // elements, as files hold at most
   const std::int64_t rows = u.node.integer("K", 0), columns = u.node.integer("N", 0),
                      block = u.node.integer("block_size", 0), kind = u.node.integer("quant_type", 0);
-  if (rows < 1 || columns < 1 || block < 1 || rows > most || columns > most || rows * columns > most)
+  if (rows < 1 || columns < 1 || block < 1 || rows > most || columns > most || rows * columns > most ||
+      block > most)
     fail(Fault::model, "{}: K {}, N {}, block_size {}", u.node.describe(), rows, columns, block);
   refuse(u, kind != 0 && kind != 1, fmt::format("quant_type {}", kind));
   refuse(u, u.node.integer("transB", 1) != 1, "weights that are not turned");

@@ -32,11 +32,19 @@ ValueId between_ends(Upgrade& u, ValueId ends, ValueId keys) {
   const auto count = u.graph.dimension(ends, 0), records = u.graph.dimension(needed(u, 0), 0);
   refuse(u, count && records && *records > 0 && *count != *records && *count != 2 * *records,
          "a mask of more than ends and beginnings");
+  // It would be ends alone, or with beginnings, as many records as run at a time.
+  refuse(u, u.graph.constant(ends) != nullptr && count != 1 && !records,
+         "a mask of ends that is a constant, beside any number of records,");
   const ValueId batch =
       u.before("batch", "Shape", {keys}, {{"start", std::int64_t{0}}, {"end", std::int64_t{1}}});
   const ValueId rows =
       u.before("ends_rows", "Concat", {u.integers("any", {-1}), batch}, {{"axis", std::int64_t{0}}});
-  const ValueId given = u.before("ends_by_row", "Reshape", {cast(u, "ends", ends, DType::int64), rows});
+  const ValueId all = u.before("ends_by_row", "Reshape", {cast(u, "ends", ends, DType::int64), rows});
+  // Whose shape is that of two rows at most: with more this fails, rather than take the first ones.
+  const ValueId some =
+      u.before("two_rows", "Slice",
+               {all, u.integers("two_from", {0}), u.integers("two_to", {2}), u.integers("two_axes", {0})});
+  const ValueId given = u.before("ends_by_record", "Reshape", {some, u.before("ends_shape", "Shape", {all})});
   const ValueId begin_at_0 = u.before(
       "begin_at_0", "Mul",
       {u.before("first", "Gather", {given, u.integers("first_at", {0})}, {{"axis", std::int64_t{0}}}),

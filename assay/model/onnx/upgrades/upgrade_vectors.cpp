@@ -21,6 +21,16 @@ struct Vectors {
     for (float& element : scaled) element *= factor;
     return Array::of<float>({count, columns}, scaled);
   }
+  // Moves all by their mean, which it returns: [columns].
+  Array centre() {
+    std::vector<double> sums(static_cast<std::size_t>(columns));
+    for (std::size_t i = 0; i < elements.size(); ++i) sums[i % sums.size()] += elements[i];
+    VectorFloats mean(sums.size());
+    std::ranges::transform(sums, mean.begin(),
+                           [&](double sum) { return static_cast<float>(sum / static_cast<double>(count)); });
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[i] -= mean[i % mean.size()];
+    return Array::of<float>({columns}, mean);
+  }
   // |s|^2 of each, times `factor`.
   Array squares(float factor) const {
     VectorFloats all(static_cast<std::size_t>(count));
@@ -52,8 +62,10 @@ Array repeated(std::int64_t count, float value) {
   return Array::of<float>({count}, VectorFloats(static_cast<std::size_t>(count), value));
 }
 
-// exp(-gamma |x - s|^2), as exp(2 gamma x s - gamma |s|^2 - gamma |x|^2).
-ValueId radial(Upgrade& u, ValueId x, const Vectors& vectors, float gamma) {
+// exp(-gamma |x - s|^2), as exp(2 gamma x s - gamma |s|^2 - gamma |x|^2). Both are moved by the mean of the
+// vectors, since the difference of great squares would be lost in rounding.
+ValueId radial(Upgrade& u, ValueId x, Vectors vectors, float gamma) {
+  x = u.before("centred", "Sub", {x, u.constant("centre", vectors.centre())});
   const ValueId products =
       product_with_rows(u, "vectors", x, vectors.times(2 * gamma), vectors.squares(-gamma));
   const ValueId squares = u.before("squares", "Mul", {x, x});
@@ -65,6 +77,10 @@ ValueId radial(Upgrade& u, ValueId x, const Vectors& vectors, float gamma) {
 
 // [N, vectors].
 ValueId kernels(Upgrade& u, ValueId x, const Vectors& vectors) {
+  const auto columns = u.graph.dimension(u.node.inputs[0], 1);
+  if (columns && *columns != vectors.columns)
+    fail(Fault::model, "{}: records have {} columns, and support vectors {}", u.node.describe(), *columns,
+         vectors.columns);
   const std::string kind = u.node.text("kernel_type", "LINEAR");
   VectorFloats parameters = u.node.reals("kernel_params", {});
   if (kind != "LINEAR" && parameters.size() != 3)
@@ -101,9 +117,14 @@ class Pairs {
  public:
   Pairs(const Upgrade& u, std::vector<std::int64_t> per_class)
       : per_class_(std::move(per_class)), classes_(std::ssize(per_class_)) {
-    if (classes_ < 2 || std::ranges::any_of(per_class_, [](std::int64_t n) { return n < 0; }))
-      fail(Fault::model, "{}: 'vectors_per_class' is not of two classes or more", u.node.describe());
-    vectors_ = std::accumulate(per_class_.begin(), per_class_.end(), std::int64_t{0});
+    constexpr std::int64_t most = std::int64_t{1} << 31;  // as files hold at most; sums stay numbers
+    for (const std::int64_t one : per_class_) {
+      if (classes_ < 2 || one < 0)
+        fail(Fault::model, "{}: 'vectors_per_class' is not of two classes or more", u.node.describe());
+      if (one > most - vectors_)
+        fail(Fault::model, "{}: 'vectors_per_class' has more vectors than a file holds", u.node.describe());
+      vectors_ += one;
+    }
     coefficients_ = required_list(u, "coefficients", (classes_ - 1) * vectors_);
     offsets_ = required_list(u, "rho", count());
   }
