@@ -151,9 +151,7 @@ Archive::Members Archive::zip_members(const Wanted& wanted) {
       append(member, bytes);
       return true;
     });
-    if (!whole)
-      fail(Fault::data, "{}: the archive is damaged or cut short: '{}' {}", path_.string(), name,
-           fault_of(entry));
+    if (!whole) fail(Fault::data, "{}: '{}' {}", path_.string(), name, fault_of(entry));
     require_size(member);
     found.insert_or_assign(name, std::move(member));
   }
