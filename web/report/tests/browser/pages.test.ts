@@ -314,11 +314,7 @@ describe("criteria", () => {
       width: 1440,
     });
     expect(await page.locator(".family h3").allInnerTexts()).toEqual(["idc", "nlc"]);
-    expect(await page.locator(".criterion h4").allInnerTexts()).toEqual([
-      "m=6, fc1",
-      "m=6, fc2",
-      "in all",
-    ]);
+    expect(await page.locator(".criterion h4").allInnerTexts()).toEqual(["m=6, fc1", "m=6, fc2", "in all"]);
     expect(await page.locator(".criterion-share").allInnerTexts()).toEqual([
       "25.00\u00a0%",
       "50.00\u00a0%",
