@@ -146,6 +146,7 @@ def test_tensorboard_has_scalars_and_a_text(package, found, here):
     (text, _) = events.Tensors("cover/result/text_summary")
     assert "| conv2 |" in text.tensor_proto.string_val[0].decode()
     assert (here / "events" / "assay-cover-1" / "report.html").read_text() == found.to_html()
+    assert (here / "events" / "assay-cover-1").stat().st_mode == (here / "events").stat().st_mode
     assert not (here / "events" / "assay-cover-2").exists()
 
 
