@@ -8,7 +8,7 @@ case "$*" in
   assay_program) needs=(--program) ;;
   assay_python | "assay_program assay_python") needs=(--module) ;;
 esac
-if [ ${#needs[@]} -gt 0 ]; then dpkg-query -W libgtest-dev libzip-dev >/dev/null 2>&1 || options=(-DASSAY_TESTS=OFF); fi
+if [ ${#needs[@]} -gt 0 ]; then dpkg-query -W libgtest-dev libgmock-dev libzip-dev >/dev/null 2>&1 || options=(-DASSAY_TESTS=OFF); fi
 scripts/install-dependencies.sh "${needs[@]}"
 [ ! -d build/packages ] || options+=("-DCMAKE_PREFIX_PATH=$PWD/build/packages/usr")
 configured() { cmake --preset release "$@" >build-configure.log 2>&1; }

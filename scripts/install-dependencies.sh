@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/packages.sh
 mode=${1:-} unpacked=build/packages
+[[ " --program --module --checks " == *" $mode "* || -z $mode ]] || { sed -n '4,6p' "$0" >&2; exit 2; }
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
 offered() { apt-cache show "$1" >/dev/null 2>&1; }
@@ -51,8 +52,11 @@ install_least() { # program|module
   for package in $(least_unpacked "$1"); do
     if installed "$package" || compgen -G "$unpacked/${package}_*.deb" >/dev/null; then continue; fi
     echo "== dependencies: unpacking $package in $unpacked"
-    mkdir -p "$unpacked"
-    (cd "$unpacked" && apt-get -o APT::Sandbox::User=root download -qq "$package" && dpkg-deb -x "${package}"_*.deb .)
+    # The file comes there last: it says that the package is unpacked.
+    rm -rf "$unpacked/new"
+    mkdir -p "$unpacked/new"
+    (cd "$unpacked/new" && apt-get -o APT::Sandbox::User=root download -qq "$package" && dpkg-deb -x "${package}"_*.deb .. && mv ./*.deb ..)
+    rmdir "$unpacked/new"
   done
   [ ! -d "$unpacked" ] || { complete_links && complete_headers; }
 }

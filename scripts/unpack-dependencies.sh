@@ -8,7 +8,8 @@ set -euo pipefail
 source "$(dirname "$0")/packages.sh"
 folder=$(realpath -m "${1:?usage: scripts/unpack-dependencies.sh FOLDER [--all]}")
 shift
-packages=("${library_packages[@]}" "${test_packages[@]}")
+packages=("${library_packages[@]}" "${static_packages[@]}")
+for package in "${test_packages[@]}"; do [[ $package == python3* ]] || packages+=("$package"); done
 all=
 for argument in "$@"; do
   case $argument in

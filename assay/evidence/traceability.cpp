@@ -99,9 +99,6 @@ Table requirement_table(const Study& study, std::span<const Outcome> outcomes,
     return result == results.end() ? Lists{}
                                    : lists_of(result->document, report::base_name(outcome.gate.criterion));
   };
-  const auto figure = [](const Outcome& outcome) {
-    return outcome.gate.criterion + ", layer " + (outcome.gate.layer.empty() ? "all" : outcome.gate.layer);
-  };
   return report::table_of(
       "requirements", "Requirements", outcomes,
       {{"requirement", [&](auto& outcome) { return study.requirements[outcome.requirement].id; }},
@@ -109,7 +106,7 @@ Table requirement_table(const Study& study, std::span<const Outcome> outcomes,
        {"holds", [](auto& outcome) { return outcome.gate.passed; }},
        {"step", &Outcome::step},
        {"file", "result", &Outcome::file},
-       {"figure", figure},
+       {"figure", [](auto& outcome) { return report::figure_name(outcome.gate); }},
        {"measured", [](auto& outcome) { return report::outcome_of(outcome.gate); }},
        {"interval", "95 % interval",
         [&](auto& outcome) { return interval_in(outcome, outcome.gate, results); }},

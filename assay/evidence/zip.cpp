@@ -63,6 +63,7 @@ class Unpacking {
     if (!seen_.insert(name.ends_with('/') ? name.substr(0, name.size() - 1) : name).second)
       refuse(name, "occurs twice");
     if (entry.encrypted) refuse(name, "is encrypted");
+    if (entry.packing == ZipEntry::Packing::other) refuse(name, "is compressed in another way than deflate");
     require_plain(entry);
     const fs::path path = folder_ / name;
     if (name.ends_with('/')) return make_folder(path, name);

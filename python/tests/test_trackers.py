@@ -61,6 +61,24 @@ def test_mlflow_has_metrics_tags_and_files(found, here):
     assert [file.path for file in client.list_artifacts(run.info.run_id)] == ["assay-cover-1"]
 
 
+def test_mlflow_gets_no_more_at_once_than_it_takes(here, monkeypatch):
+    mlflow = needs("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{here}/runs.db")
+    mlflow.set_experiment("many")  # other tests name others
+    calls = []
+
+    def log_batch(self, run_id, metrics=(), params=(), tags=()):
+        calls.append((len(metrics), len(tags)))
+
+    monkeypatch.setattr(mlflow.MlflowClient, "log_batch", log_batch)
+    for count in (0, 3, 1000, 2500):
+        calls.clear()
+        figures = {f"cover/{i}": float(i) for i in range(count)}
+        trackers.catalogue["mlflow"].log(trackers.Entry("cover", figures, {"cover/headline": "a"}, "", None, None), None)
+        assert [sum(sent) for sent in zip(*calls)] == [count, 1]
+        assert all(sum(sent) <= 1000 for sent in calls), calls
+
+
 def test_a_server_that_does_not_answer_is_a_sentence(found, here):
     mlflow = needs("mlflow")
     with socket.socket() as free:
@@ -128,6 +146,7 @@ def test_tensorboard_has_scalars_and_a_text(package, found, here):
     (text, _) = events.Tensors("cover/result/text_summary")
     assert "| conv2 |" in text.tensor_proto.string_val[0].decode()
     assert (here / "events" / "assay-cover-1" / "report.html").read_text() == found.to_html()
+    assert (here / "events" / "assay-cover-1").stat().st_mode == (here / "events").stat().st_mode
     assert not (here / "events" / "assay-cover-2").exists()
 
 

@@ -4,6 +4,7 @@
 #include <assay/dataset.h>
 #include <assay/extend/random.h>
 #include "assay/data/files/archive.h"
+#include "assay/support/files/file.h"
 #include "files.h"
 
 namespace assay::testing {
@@ -126,6 +127,20 @@ TEST(Images, FilesThatOtherSystemsPutBesideThemAreNoPictures) {
     EXPECT_THAT(ids(*open_dataset(path)), ElementsAre("cat/0.png", "cat/1.png", "dog/2.png", "dog/3.png"));
     EXPECT_THAT(open_dataset(path)->class_names(), ElementsAre("cat", "dog"));
   }
+}
+
+// As programs of Windows have written them.
+TEST(Images, FoldersOfAnArchiveMayBeMarkedByBackslashes) {
+  const std::string path = put_archive("windows.zip", four_pictures());
+  std::string bytes = read_file(path);
+  for (std::size_t at = 0; (at = bytes.find("PK\x01\x02", at)) != std::string::npos; at += 4)
+    bytes[at + 5] = 0;  // the system: not Unix
+  for (const std::string name : {"cat/0.png", "cat/1.png", "dog/2.png", "dog/3.png"})
+    for (std::size_t at = 0; (at = bytes.find(name, at)) != std::string::npos;) bytes[at + 3] = '\\';
+  write_file(path, bytes);
+  const auto data = open_dataset(path);
+  EXPECT_THAT(ids(*data), ElementsAre("cat/0.png", "cat/1.png", "dog/2.png", "dog/3.png"));
+  EXPECT_THAT(labels(*data), ElementsAre(0, 0, 1, 1));
 }
 
 TEST(Images, ColourResizeAndUnder) {

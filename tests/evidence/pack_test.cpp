@@ -178,6 +178,25 @@ TEST_F(EvidencePack, SharesOfASampleHaveIntervals) {
   EXPECT_THAT(read_file(pack / "traceability/requirements.csv"), HasSubstr("82.37 % to 95.10 %"));
 }
 
+TEST_F(EvidencePack, RequirementsNameTheFigureThatDecides) {
+  std::vector<report::Measurement> figures(3);
+  const std::vector<std::pair<std::string, std::string>> groups{
+      {"", "80"}, {"weather=fog", "40"}, {"weather=sun", "90"}};
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    figures[i].criterion = "accuracy";
+    figures[i].context = groups[i].first;
+    figures[i].covered = groups[i].second;
+    figures[i].coverable = "100";
+    figures[i].value = std::stod(groups[i].second) / 100;
+  }
+  contents.results[0].document.tables = {report::criteria_table(figures)};
+  contents.study.requirements = {{"REQ-1", "groups", {"accuracy[weather=*]>=0.8", "accuracy>=0.8"}, ""}};
+  write_pack(contents, pack);
+  const std::string table = read_file(pack / "traceability/requirements.csv");
+  EXPECT_THAT(table, HasSubstr(",\"accuracy, context weather=fog\",\"40 of 100 (40.00 %): "));
+  EXPECT_THAT(table, HasSubstr(",accuracy,80 of 100 (80.00 %)"));
+}
+
 TEST_F(EvidencePack, TellsWhichWarningsWereLookedFor) {
   write_pack(contents, pack);
   const std::string report = read_file(pack / "REPORT.md");

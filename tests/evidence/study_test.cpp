@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
+
 #include <assay/error.h>
 #include <assay/gate.h>
 #include "apps/assay/program.h"
@@ -280,8 +282,26 @@ TEST_F(StudyTest, AStepThatFailsEndsTheStudy) {
   EXPECT_THAT(refusal([&] { gather(study, {pack, "", {}}, silence()); }), HasSubstr("ended with code 5"));
 }
 
+// Signals end processes, whatever this one was started to ignore and its children with it: nohup leaves out
+// SIGHUP.
+class DefaultSignals {
+ public:
+  DefaultSignals() : hang_up_(std::signal(SIGHUP, SIG_DFL)), terminate_(std::signal(SIGTERM, SIG_DFL)) {}
+  ~DefaultSignals() {
+    std::signal(SIGHUP, hang_up_);
+    std::signal(SIGTERM, terminate_);
+  }
+  DefaultSignals(const DefaultSignals&) = delete;
+  DefaultSignals& operator=(const DefaultSignals&) = delete;
+
+ private:
+  void (*hang_up_)(int);
+  void (*terminate_)(int);
+};
+
 // The study ends as its step did (docs/exit-codes.md).
 TEST_F(StudyTest, AStepThatFailsGivesTheStudyItsFault) {
+  const DefaultSignals signals;
   stand_in();
   Study study;
   study.steps = {{"evaluate", "evaluate", {}, ""}};

@@ -23,6 +23,7 @@ struct Entry {
   std::string name, bytes;
   unsigned mode = 0100644;  // of Unix
   unsigned flags = 0;       // 1: encrypted
+  unsigned method = 0;      // 12: bzip2
 };
 
 std::uint32_t crc_of(const std::string& bytes) {
@@ -44,9 +45,10 @@ std::string number(std::uint64_t value, int bytes) {
 std::string archive_of(const std::vector<Entry>& entries) {
   std::string files, directory;
   for (const Entry& entry : entries) {
-    const std::string facts = number(entry.flags, 2) + number(0, 2) + number(0, 2) + number(0x21, 2) +
-                              number(crc_of(entry.bytes), 4) + number(entry.bytes.size(), 4) +
-                              number(entry.bytes.size(), 4) + number(entry.name.size(), 2) + number(0, 2);
+    const std::string facts = number(entry.flags, 2) + number(entry.method, 2) + number(0, 2) +
+                              number(0x21, 2) + number(crc_of(entry.bytes), 4) +
+                              number(entry.bytes.size(), 4) + number(entry.bytes.size(), 4) +
+                              number(entry.name.size(), 2) + number(0, 2);
     constexpr unsigned unix_system = 3;
     directory += "PK\x01\x02" + number(unix_system << 8 | 20, 2) + number(20, 2) + facts + number(0, 2) +
                  number(0, 2) + number(0, 2) + number(std::uint64_t{entry.mode} << 16, 4) +
@@ -128,6 +130,7 @@ TEST_F(Archives, HoldPlainFilesAlone) {
   EXPECT_THAT(refusal({{"d", "x"}, {"d/e", "y"}}), HasSubstr("is a file and a folder"));
   EXPECT_THAT(refusal({{"f/g", "x"}, {"f", "y"}}), HasSubstr("is a file and a folder"));
   EXPECT_THAT(refusal({{"h", "x", 0100644, 1}}), HasSubstr("is encrypted"));
+  EXPECT_THAT(refusal({{"i", "x", 0100644, 0, 12}}), HasSubstr("in another way than deflate; no archive"));
 }
 
 TEST_F(Archives, AreLimited) {

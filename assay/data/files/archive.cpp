@@ -90,10 +90,18 @@ bool is_zip(const fs::path& path) {
   return path.extension() == ".zip" || read_start(path, 4) == "PK\x03\x04";
 }
 
+// As tidy(). Programs of Windows, which note no mode, may have backslashes between folders, and then no
+// slash.
+std::string name_of(const ZipEntry& entry) {
+  std::string name = entry.name.c_str();
+  if (entry.mode == 0 && name.find('/') == std::string::npos) std::ranges::replace(name, '\\', '/');
+  return tidy(name.c_str());
+}
+
 // By what systems with links note of each entry.
 bool is_file(const ZipEntry& entry) {
   constexpr unsigned kind = 0170000, regular = 0100000;
-  return !entry.name.ends_with('/') && ((entry.mode & kind) == 0 || (entry.mode & kind) == regular);
+  return !name_of(entry).ends_with('/') && ((entry.mode & kind) == 0 || (entry.mode & kind) == regular);
 }
 
 }  // namespace
@@ -143,7 +151,7 @@ Archive::Members Archive::zip_members(const Wanted& wanted) {
   Members found;
   for (const ZipEntry& entry : archive->entries()) {
     check_interrupt();
-    const std::string name = tidy(entry.name.c_str());
+    const std::string name = name_of(entry);
     if (!is_file(entry) || !wanted(name)) continue;
     Member member{name, false, unpacked_.size(), 0};
     const bool whole = archive->read(entry, [&](std::string_view bytes) {
@@ -151,9 +159,7 @@ Archive::Members Archive::zip_members(const Wanted& wanted) {
       append(member, bytes);
       return true;
     });
-    if (!whole)
-      fail(Fault::data, "{}: the archive is damaged or cut short: '{}' {}", path_.string(), name,
-           fault_of(entry));
+    if (!whole) fail(Fault::data, "{}: '{}' {}", path_.string(), name, fault_of(entry));
     require_size(member);
     found.insert_or_assign(name, std::move(member));
   }
@@ -198,7 +204,7 @@ bool archive_begins_with(const fs::path& path, const std::function<bool(const st
       const auto archive = ZipFile::open(path);
       if (!archive) return false;
       return std::ranges::any_of(archive->entries() | std::views::take(first),
-                                 [&](const ZipEntry& entry) { return wanted(tidy(entry.name.c_str())); });
+                                 [&](const ZipEntry& entry) { return wanted(name_of(entry)); });
     }
     Walk walk(path);
     for (std::size_t i = 0; i < first; ++i) {

@@ -4,6 +4,7 @@
 #include <minizip/zip.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include <assay/error.h>
 #include "assay/support/files/file.h"
@@ -15,6 +16,55 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned unix_system = 3, mode_shift = 16;
+
+// How much of a file is its archive without the comment: up to the record of its end whose comment is all
+// that follows. Nothing where no record is so.
+std::optional<std::uint64_t> size_without_comment(const fs::path& path) {
+  constexpr std::size_t record = 22, longest_comment = 0xFFFF;
+  std::error_code code;
+  const std::uint64_t size = fs::file_size(path, code);
+  if (code || size < record) return std::nullopt;
+  std::string tail(std::min<std::uint64_t>(size, record + longest_comment), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(size - tail.size()));
+  if (!file.read(tail.data(), static_cast<std::streamsize>(tail.size()))) return std::nullopt;
+  const auto byte = [&](std::size_t at) { return std::size_t{static_cast<unsigned char>(tail[at])}; };
+  for (std::size_t at = tail.size() - record + 1; at-- > 0;) {
+    const std::size_t end = at + record;
+    if (tail.compare(at, 4, "PK\x05\x06") == 0 && end + byte(end - 2) + (byte(end - 1) << 8) == tail.size())
+      return size - tail.size() + end;
+  }
+  return std::nullopt;
+}
+
+const zlib_filefunc64_def& plain_files() {
+  static const zlib_filefunc64_def functions = [] {
+    zlib_filefunc64_def made;
+    fill_fopen64_filefunc(&made);
+    return made;
+  }();
+  return functions;
+}
+
+// In files of which the end is said. `end` is a number, not an address.
+long seek_before(void* end, void* stream, ZPOS64_T offset, int origin) {
+  if (origin == ZLIB_FILEFUNC_SEEK_END) {
+    offset += reinterpret_cast<std::uintptr_t>(end);
+    origin = ZLIB_FILEFUNC_SEEK_SET;
+  }
+  return plain_files().zseek64_file(nullptr, stream, offset, origin);
+}
+
+// The library takes the last "PK\5\6" of a file for the record of its end, also one in the archive's comment:
+// it is shown the file without that.
+unzFile opened(const fs::path& path) {
+  const auto end = size_without_comment(path);
+  if (!end) return unzOpen64(path.c_str());
+  zlib_filefunc64_def functions = plain_files();
+  functions.zseek64_file = seek_before;
+  functions.opaque = reinterpret_cast<void*>(static_cast<std::uintptr_t>(*end));
+  return unzOpen2_64(path.c_str(), &functions);
+}
 
 // The line of the directory at which the archive stands.
 std::optional<ZipEntry> entry_here(unzFile archive) {
@@ -87,7 +137,7 @@ class ZipWriter {
 void ZipFile::Close::operator()(void* archive) const { unzClose(archive); }
 
 std::optional<ZipFile> ZipFile::open(const fs::path& path) {
-  void* const archive = unzOpen64(path.c_str());
+  void* const archive = opened(path);
   if (archive == nullptr) return std::nullopt;
   ZipFile file(archive);
   if (!file.read_directory()) return std::nullopt;
@@ -104,7 +154,10 @@ bool ZipFile::read_directory() {
     if (!entry) return false;
     entries_.push_back(std::move(*entry));
   }
-  return state == UNZ_END_OF_LIST_OF_FILE;
+  // With this number the library reads on, since there are programs that write it for more.
+  constexpr std::uint64_t or_more = 0xFFFF;
+  return state == UNZ_END_OF_LIST_OF_FILE ||
+         (facts.number_entry == or_more && entries_.size() == or_more && state == UNZ_BADZIPFILE);
 }
 
 const ZipEntry* ZipFile::find(std::string_view name) const {
@@ -135,7 +188,8 @@ bool ZipFile::read(const ZipEntry& entry, const std::function<bool(std::string_v
 }
 
 std::optional<std::uint64_t> ZipFile::position(const ZipEntry& entry) const {
-  if (entry.packing != ZipEntry::Packing::stored || !go_to(entry)) return std::nullopt;
+  if (entry.packing != ZipEntry::Packing::stored || entry.size != entry.packed_size || !go_to(entry))
+    return std::nullopt;
   return unzGetCurrentFileZStreamPos64(archive_.get());
 }
 

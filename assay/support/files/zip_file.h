@@ -35,7 +35,7 @@ class ZipFile {
   // Calls take(bytes) with piece after piece until it returns false or the entry ends. Returns false where
   // the entry cannot be read; for entries that are read to their end also where length or checksum differ.
   bool read(const ZipEntry& entry, const std::function<bool(std::string_view)>& take) const;
-  // Where the bytes of a stored entry begin in the file; nothing where its header is damaged.
+  // Where the bytes of a stored entry begin in the file; nothing where what is said of it is damaged.
   std::optional<std::uint64_t> position(const ZipEntry& entry) const;
 
  private:

@@ -46,10 +46,12 @@ def log(result: Any, to: Any, *, step: int | None = None, files: bool = True) ->
     """Whether it was logged. If a tracker is not there, that is a warning: the result matters more."""
     tracker, run = tracker_of(to)
     try:
-        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
-            if files:
-                _write(result, pathlib.Path(folder))
-            tracker.log(_entry_of(result, step, pathlib.Path(folder) if files else None), run)
+        with tempfile.TemporaryDirectory(prefix="assay-") as work:
+            # Within it, as a folder that others may read: some trackers copy it with its permissions.
+            folder = pathlib.Path(work, "result") if files else None
+            if folder is not None:
+                _write(result, folder)
+            tracker.log(_entry_of(result, step, folder), run)
     except ImportError as error:
         _warn(f"{tracker.name}: {error.name or tracker.package} is not installed; `pip install {tracker.package}`")
         return False
@@ -82,6 +84,6 @@ def _write(result: Any, folder: pathlib.Path) -> None:
     waits for the disk."""
     files = {"report.html": result.to_html(), "result.json": result.to_json()}
     files |= {f"tables/{name}": text for name, text in result.render_files("csv").items()}
-    (folder / "tables").mkdir()
+    (folder / "tables").mkdir(parents=True)
     for name, text in files.items():
         (folder / name).write_bytes(text.encode())

@@ -12,8 +12,9 @@ from ._entry import Entry, Tracker, objects_of
 
 __all__ = ["tracker"]
 
-# What a server takes at once.
-_metrics, _tags, _tag_length = 1000, 100, 5000
+# What a server takes at once: 1000 of figures and texts together.
+_tags, _tag_length = 100, 5000
+_metrics = 1000 - _tags
 
 
 def _require_server(uri: str) -> None:
