@@ -147,8 +147,4 @@ class Array {
 
 }  // namespace assay::array
 
-namespace assay {
-using array::Array;
-}  // namespace assay
-
 #include <assay/array_elements.h>

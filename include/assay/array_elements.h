@@ -55,6 +55,7 @@ Array tensor(std::initializer_list<T> values, DType type) {
 }  // namespace assay::array
 
 namespace assay {
+using array::Array;
 using array::require_contiguous;
 using array::require_dtype;
 }  // namespace assay
