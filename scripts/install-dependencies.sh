@@ -82,7 +82,15 @@ case $mode in
     [ ! -d "$unpacked" ] || complete_links
     ;;
 esac
-if [ "$mode" != --program ]; then
-  cmake -P scripts/fetch-nanobind.cmake ||
-    echo "== dependencies: nanobind could not be fetched from PyPI; the Python package is left out" >&2
+[ "$mode" != --program ] || exit 0
+
+# What binds the Python package comes from PyPI. Where that cannot be reached the rest is built without the package.
+tools=build/tools
+if [ ! -d "$tools/nanobind-$nanobind_version.dist-info" ]; then
+  rm -rf "$tools"/nanobind "$tools"/nanobind-*.dist-info # of another version
+  if /usr/bin/python3 -m pip install --target "$tools" --no-deps --quiet --root-user-action ignore "nanobind==$nanobind_version"; then
+    echo "== dependencies: nanobind $nanobind_version in $tools"
+  else
+    echo "== dependencies: nanobind $nanobind_version could not be fetched from PyPI; the Python package is left out" >&2
+  fi
 fi
