@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     app->add_option("--share", share)->check(CLI::Range(0.0, 1.0));
   }
   try {
-    assay::frame::apply_config(file, {}, root, *cover);
+    assay::frame::apply_config(file, {}, {}, root, *cover);
   } catch (const assay::Error&) {
   }
   return 0;
