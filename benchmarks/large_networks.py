@@ -428,8 +428,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--engine", default="auto")
-    parser.add_argument("networks", nargs="*", default=list(NETWORKS))
+    parser.add_argument("networks", nargs="*", default=list(NETWORKS), metavar="NETWORK",
+                        help="of " + ", ".join(NETWORKS))
     options = parser.parse_args()
+    for name in options.networks:
+        if name not in NETWORKS:
+            parser.error(f"there is no network '{name}'; there are {', '.join(NETWORKS)}")
     print(f"{'network':16} {'assay ms':>9} {'onnxruntime ms':>15} {'ratio':>6} {'of the peak':>11} {'assay MB':>9} {'onnxruntime MB':>15}")
     for name in options.networks:
         with tempfile.TemporaryDirectory() as folder:

@@ -21,7 +21,7 @@ SessionOptions for_intervals(const SessionOptions& options) {
 }
 
 // Middles and radii in float32 that hold intervals; radii are at least the next number, and 0 of points. What
-// is added is no denormal number, with which processors take long.
+// is added is a normal number: with denormal ones processors take long.
 // Returns whether all are intervals of finite numbers.
 ASSAY_VECTORISED bool hold(const double* __restrict low, const double* __restrict high, std::size_t count,
                            float* __restrict middles, float* __restrict radii) {

@@ -123,7 +123,7 @@ def test_classifiers_without_vectors_are_those_of_onnx_runtime(classes, transfor
     [
         ({"rho": []}, "'rho' has 0 numbers, not 1"),
         ({"coefficients": [1.0]}, "'coefficients' has 1 numbers, not 2"),
-        ({"support_vectors": [1.0, 2.0, 3.0]}, "3 numbers are no 2 support vectors"),
+        ({"support_vectors": [1.0, 2.0, 3.0]}, "3 numbers do not make 2 support vectors"),
         ({"support_vectors": [1.0, 2.0]}, "records have 4 columns, and support vectors 1"),
         ({"kernel_params": [1.0]}, "not gamma, coef0 and degree"),
         ({"kernel_type": "COSINE"}, "there is no kernel 'COSINE'"),

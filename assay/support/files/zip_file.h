@@ -25,7 +25,7 @@ struct ZipEntry {
 
 class ZipFile {
  public:
-  // Nothing where the file is no whole archive.
+  // Nothing where the file is not a whole archive.
   static std::optional<ZipFile> open(const std::filesystem::path& path);
 
   const std::vector<ZipEntry>& entries() const { return entries_; }

@@ -46,8 +46,8 @@ struct Vectors {
 Vectors vectors_of(const Upgrade& u, std::int64_t count) {
   Vectors vectors{.count = count, .elements = u.node.reals("support_vectors", {})};
   if (count < 1 || vectors.elements.empty() || std::ssize(vectors.elements) % count != 0)
-    fail(Fault::model, "{}: {} numbers are no {} support vectors", u.node.describe(), vectors.elements.size(),
-         count);
+    fail(Fault::model, "{}: {} numbers do not make {} support vectors", u.node.describe(),
+         vectors.elements.size(), count);
   vectors.columns = std::ssize(vectors.elements) / count;
   return vectors;
 }
