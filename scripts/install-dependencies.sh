@@ -88,7 +88,8 @@ esac
 tools=build/tools
 if [ ! -d "$tools/nanobind-$nanobind_version.dist-info" ]; then
   rm -rf "$tools"/nanobind "$tools"/nanobind-*.dist-info # of another version
-  if /usr/bin/python3 -m pip install --target "$tools" --no-deps --quiet --root-user-action ignore "nanobind==$nanobind_version"; then
+  pip=(/usr/share/python-wheels/pip-*.whl)
+  if /usr/bin/python3 "${pip[0]}/pip" install --target "$tools" --no-deps --quiet --root-user-action ignore "nanobind==$nanobind_version"; then
     echo "== dependencies: nanobind $nanobind_version in $tools"
   else
     echo "== dependencies: nanobind $nanobind_version could not be fetched from PyPI; the Python package is left out" >&2

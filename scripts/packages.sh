@@ -8,8 +8,9 @@ library_packages=(
 )
 # What static libraries of these need to be linked into the program.
 static_packages=(libaec-dev libbz2-dev liblzma-dev)
-# For the Python module.
-module_packages=(python3-pip libpython3-dev)
+# For the Python module. pip is used as the wheel that Debian has of it: the package python3-pip brings five others.
+pip_packages=(python3 python3-pip-whl)
+module_packages=("${pip_packages[@]}" libpython3-dev)
 nanobind_version=3.1.0 # of PyPI, as Debian 12 has none
 # Further needs of scripts/release.sh.
 release_packages=(dpkg-dev make perl protobuf-compiler python3-venv python3-six tcl unicode-data xz-utils zip)
@@ -36,5 +37,5 @@ least_installed() {
   done
   depended libonnx-dev 'libonnx[0-9].*'
   depended libprotobuf-dev 'libprotobuf[0-9].*'
-  [ "$1" = program ] || { depended libhdf5-dev 'libhdf5-[0-9].*' && echo python3-pip; }
+  [ "$1" = program ] || { depended libhdf5-dev 'libhdf5-[0-9].*' && printf '%s\n' "${pip_packages[@]}"; }
 }

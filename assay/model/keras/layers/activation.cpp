@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "assay/model/keras/arrays.h"
 #include "assay/model/keras/layers/layers.h"
 
@@ -294,7 +296,7 @@ std::string_view preact_suffix(const LayerBuilder& layer, const std::string& key
 KerasTensor activate(LayerBuilder& layer, const KerasTensor& x, const std::string& key) {
   if (preact_suffix(layer, key).empty()) return x;
   const LayerConfig function = layer.config().child(key);
-  ActivationWriter write(layer, x, "_" + lower(function.class_name()));
+  ActivationWriter write(layer, x, fmt::format("_{}", lower(function.class_name())));
   return apply(write, function);
 }
 
