@@ -16,7 +16,7 @@ std::vector<std::string> names_of_question(const Posed& posed) {
   return all;
 }
 
-// Name of what the option writes in a folder for outputs that nobody named: "out.csv" of "--out FILE.csv".
+// Name of what the option writes in a folder for outputs that no one named: "out.csv" of "--out FILE.csv".
 // Empty where it is not written, or only when it is named, and not read back.
 std::string place_of(const CLI::Option& option) {
   constexpr std::string_view file = "FILE";
@@ -69,7 +69,7 @@ void give_flags(const FlagValues& flags, Posed& posed) {
   }
 }
 
-// Names what the command will write and nobody has named.
+// Names what the command will write and no one has named.
 void place_outputs(const std::filesystem::path& folder, Posed& posed) {
   for (const WrittenFlag& written : posed.command->written()) {
     CLI::Option& option = *posed.flags.get_option(written.flag);

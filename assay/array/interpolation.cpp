@@ -192,9 +192,9 @@ Array grid_sample(const Array& given, const Array& at, Interpolation mode, Outsi
                 double both = 0;
                 for (std::int64_t c = 0; c < geometry.channels; ++c) {
                   const std::int64_t plane = r * geometry.channels + c;
-                  const double slope = static_cast<double>(back[plane * geometry.places + p]);
-                  to[plane * geometry.plane() + tap] += static_cast<T>(slope * weight);
-                  both += slope * static_cast<double>(from[plane * geometry.plane() + tap]);
+                  const double gradient = static_cast<double>(back[plane * geometry.places + p]);
+                  to[plane * geometry.plane() + tap] += static_cast<T>(gradient * weight);
+                  both += gradient * static_cast<double>(from[plane * geometry.plane() + tap]);
                 }
                 T* const point =
                     by_grid + (r * geometry.places + p) * static_cast<std::int64_t>(geometry.axes);

@@ -66,12 +66,12 @@ class Search {
     shape[0] = static_cast<std::int64_t>(options_.starts);
     Tensors given;
     given.emplace(input_, Array::of<float>(shape, points));
-    const auto ask = [&](std::size_t, std::span<const float> outputs, std::span<float> slopes) {
+    const auto ask = [&](std::size_t, std::span<const float> outputs, std::span<float> gradients) {
       const std::vector<double> wide(outputs.begin(), outputs.end());
       const auto worst = std::ranges::max_element(
           one.constraints, {}, [&](const Constraint& constraint) { return excess(constraint, wide); });
       if (worst == one.constraints.end()) return;
-      for (const auto& [o, factor] : worst->terms) slopes[o] += static_cast<float>(factor);
+      for (const auto& [o, factor] : worst->terms) gradients[o] += static_cast<float>(factor);
     };
     return session_.gradients(given, {.read = {output_}, .numbers = 1, .gradients = ask},
                               std::span(&input_, 1));
@@ -96,12 +96,12 @@ class Search {
   }
 
   void move(const Box& box, std::vector<float>& points, const Array& gradient, double share) const {
-    const Array slopes = gradient.to(DType::float32).contiguous();
+    const Array gradients = gradient.to(DType::float32).contiguous();
     for (std::size_t i = 0; i < points.size(); ++i) {
       const std::size_t at = i % box.low.size();
-      const float slope = slopes.as<float>()[i];
-      if (slope == 0 || !std::isfinite(slope)) continue;
-      points[i] = inside(box, at, points[i] - std::copysign(share * (box.high[at] - box.low[at]), slope));
+      const float gradient = gradients.as<float>()[i];
+      if (gradient == 0 || !std::isfinite(gradient)) continue;
+      points[i] = inside(box, at, points[i] - std::copysign(share * (box.high[at] - box.low[at]), gradient));
     }
   }
 

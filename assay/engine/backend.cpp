@@ -18,8 +18,8 @@ RecordGradients Segment::gradients(const Tensors&, const RecordObjective&, std::
   fail(Fault::internal, "gradients are requested from a back end that has none");
 }
 
-bool Backend::learns(const Graph&, const Node&, std::size_t) const { return false; }
-double Backend::learned_bytes(double) const { return 0; }
+bool Backend::trains(const Graph&, const Node&, std::size_t) const { return false; }
+double Backend::trainable_bytes(double) const { return 0; }
 
 std::span<const Backend* const> backends() {
   static const std::array<const Backend*, 2> all{&lanes::backend(), &channels::backend()};

@@ -49,9 +49,9 @@ struct SegmentRequest {
   const Graph* graph = nullptr;  // must outlive the segment
   std::vector<int> nodes;
   ShapeOf shape_of;
-  std::vector<ValueId> keep;          // values to be returned whole
-  std::vector<ReducedValue> taps;     // of values that the nodes compute
-  std::vector<ValueId> learned = {};  // constants whose values come with every run, as inputs do
+  std::vector<ValueId> keep;            // values to be returned whole
+  std::vector<ReducedValue> taps;       // of values that the nodes compute
+  std::vector<ValueId> trainable = {};  // constants whose values come with every run, as inputs do
   std::optional<Redistribution> redistribution = {};  // of back ends that differentiate
   int threads = 1;
 };
@@ -61,7 +61,7 @@ class Segment {
  public:
   virtual ~Segment() = default;
 
-  // Values from outside that the nodes read (of constants only the learned ones), and the values that run()
+  // Values from outside that the nodes read (of constants only the trainable ones), and the values that run()
   // returns.
   virtual std::span<const ValueId> inputs() const = 0;
   virtual std::span<const ValueId> outputs() const = 0;
@@ -97,10 +97,10 @@ class Backend {
   virtual std::int64_t records_together() const { return 1; }
   // Bytes that a thread keeps for the node's results where gradients go back through it.
   virtual double kept_bytes(const Node& node, const ShapeOf& shape_of) const = 0;
-  // Whether the constant that the node reads as this input can be learned. REQUIRES supports().
-  virtual bool learns(const Graph& graph, const Node& node, std::size_t input) const;
-  // Bytes that gradients with respect to so many elements of learned constants take, for all threads.
-  virtual double learned_bytes(double elements) const;
+  // Whether the constant that the node reads as this input can be trained. REQUIRES supports().
+  virtual bool trains(const Graph& graph, const Node& node, std::size_t input) const;
+  // Bytes that gradients with respect to so many elements of trainable constants take, for all threads.
+  virtual double trainable_bytes(double elements) const;
   // Whether Segment::gradients() is implemented, and whether NaN and infinities always travel.
   virtual bool differentiates() const = 0;
   virtual bool keeps_nan() const = 0;

@@ -184,15 +184,15 @@ RecordGradients Session::learn(const Tensors& given, const RecordObjective& obje
                                std::span<const ValueId> with_respect_to, Rng* random,
                                Tensors& constants) const {
   Tensors all = given;
-  std::vector<ValueId> learned;
+  std::vector<ValueId> trainable;
   for (const auto& [id, value] : constants) {
     all.emplace(id, value);
-    learned.push_back(id);
+    trainable.push_back(id);
   }
   KernelContext context;  // of nodes that no back end runs: there are none where this is of use
   context.training = true;
   const FastPath::Request request{
-      .wanted = objective.read, .differentiable = true, .learned = learned, .training = &context};
+      .wanted = objective.read, .differentiable = true, .trainable = trainable, .training = &context};
   if (const FastPath* const fast = state_->fast(all, request)) {
     if (auto found = fast->gradients(all, request, objective, with_respect_to)) return *std::move(found);
   }

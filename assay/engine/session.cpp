@@ -127,17 +127,17 @@ Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bo
   context.training = training;
   context.random = random;
   Tensors all = given;
-  std::vector<ValueId> learned;
+  std::vector<ValueId> trainable;
   if (constants) {
     all.insert(constants->begin(), constants->end());
-    for (const auto& [id, value] : *constants) learned.push_back(id);
+    for (const auto& [id, value] : *constants) trainable.push_back(id);
     context.update_constant = [constants](ValueId id, const Array& value) {
       (*constants)[id] = value.detach();
     };
   }
   const FastPath::Request request{.wanted = wanted,
                                   .differentiable = true,
-                                  .learned = learned,
+                                  .trainable = trainable,
                                   .training = training || constants ? &context : nullptr};
   if (const FastPath* fast = state_->fast(all, request)) return fast->run(all, request);
   return state_->compute(all, {wanted}, context);

@@ -92,9 +92,9 @@ Session::State::State(Graph graph_, SessionOptions options_)
   settle_branches();
 }
 
-bool Session::State::nothing_folded_from(std::span<const ValueId> learned) const {
-  if (learned.empty()) return true;
-  const std::vector<bool> valid = constants.valid_without(graph, learned);
+bool Session::State::nothing_folded_from(std::span<const ValueId> trainable) const {
+  if (trainable.empty()) return true;
+  const std::vector<bool> valid = constants.valid_without(graph, trainable);
   for (std::size_t i = 0; i < valid.size(); ++i) {
     const auto id = static_cast<ValueId>(i);
     if (constants.has(id) && !valid[i] && !graph.is_constant(id)) return false;
@@ -189,7 +189,7 @@ void Session::State::settle_batch() {
   try {
     free_the_batch();
   } catch (const Error& error) {
-    // Made-up inputs do not suit every network: shapes and indices among them, say. It runs as the file says.
+    // Sample inputs do not suit every network: shapes and indices among them, say. It runs as the file says.
     if (!about_inputs(error)) throw;
   }
 }
@@ -290,7 +290,7 @@ std::vector<ValueInfo> Session::State::probe() const {
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;
     fail(error.fault(),
-         "{}; layers are found by running the network on made-up inputs, which do not suit this network",
+         "{}; layers are found by running the network on sample inputs, which do not suit this network",
          error.message());
   }
 }
@@ -348,7 +348,7 @@ void Session::State::settle_back_ends() const {
 }
 
 const FastPath* Session::State::fast(const Tensors& given, const FastPath::Request& request) const {
-  if (!may_use_back_ends() || !nothing_folded_from(request.learned)) return nullptr;
+  if (!may_use_back_ends() || !nothing_folded_from(request.trainable)) return nullptr;
   settle_back_ends();
   if (in_front_ && in_front_->can_run(given, request)) return in_front_.get();
   return fast_ && fast_->can_run(given, request) ? fast_.get() : nullptr;

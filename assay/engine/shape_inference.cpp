@@ -242,8 +242,8 @@ SampleShapes look(const Graph& graph, const Constants& constants, std::span<cons
     for (const auto& [id, tensor] : batches[r]) runs[r][index_of(id)] = tensor;
   }
   KernelContext context;
-  const OnValue nobody;
-  const Executor executor{graph, constants.values(), context, nobody};
+  const OnValue no_observer;
+  const Executor executor{graph, constants.values(), context, no_observer};
   const Plan plan = make_plan(graph, seen.computed, graph.outputs());
   for (std::size_t step = 0; step < plan.nodes.size(); ++step) {
     for (auto& values : runs) executor.run(plan.nodes[step], values);

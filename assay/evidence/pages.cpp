@@ -78,7 +78,7 @@ void add_requirements(Text& text, const PackContents& contents, std::span<const 
     rows.push_back({requirement.id, requirement.text, outcome.gate.passed ? "yes" : "NO", outcome.gate.text,
                     report::outcome_of(outcome.gate),
                     measured ? interval_of(outcome.gate, result->step.command).value_or("-") : "-",
-                    measured ? outcome.step + " (" + outcome.file + ")" : "nobody"});
+                    measured ? outcome.step + " (" + outcome.file + ")" : "no one"});
   }
   text.table(std::move(rows));
   add_failing_members(text, contents, outcomes);

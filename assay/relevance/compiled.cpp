@@ -49,7 +49,7 @@ Way way_of(const Graph& graph, const Node& node) {
 
 // Where the factor of a value is best applied: after a ReLU that alone reads it, which lets nothing back
 // where the value is negative, so that a back end may compute both in one.
-ValueId behind_rectifier(const Graph& graph, ValueId id, ValueId start) {
+ValueId after_rectifier(const Graph& graph, ValueId id, ValueId start) {
   const auto readers = graph.consumers(id);
   const bool result = id == start || std::ranges::find(graph.outputs(), id) != graph.outputs().end();
   if (result || readers.size() != 1) return id;
@@ -87,7 +87,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
     Redistribution& to = *request.redistribution;
     if (one.part_of_unit) {
       if (one.end != no_value)
-        to.stabilised.push_back({behind_rectifier(graph, one.end, start.value()), one.epsilon});
+        to.stabilised.push_back({after_rectifier(graph, one.end, start.value()), one.epsilon});
       continue;
     }
     switch (way_of(graph, node)) {
@@ -99,7 +99,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
         to.by_ratio.push_back(node.outputs[0]);
         break;
       case Way::in_proportion:
-        to.stabilised.push_back({behind_rectifier(graph, node.outputs[0], start.value()), one.epsilon});
+        to.stabilised.push_back({after_rectifier(graph, node.outputs[0], start.value()), one.epsilon});
         break;
     }
   }

@@ -199,7 +199,7 @@ std::vector<Warning> influence_warnings(const Session& session, const Dataset* d
   }
   if (!found) return {};
   const std::string record =
-      data == nullptr ? "a made-up record" : fmt::format("record '{}'", data->id(first[found->record]));
+      data == nullptr ? "a sample record" : fmt::format("record '{}'", data->id(first[found->record]));
   return {
       {"records-interact",
        fmt::format(

@@ -30,7 +30,7 @@ std::atomic<std::uint64_t>& limit() {
 
 constexpr std::size_t large_page = std::size_t{2} << 20;
 
-// Large blocks that nobody holds, by size.
+// Large blocks that no one holds, by size.
 class BlockStore {
  public:
   void open() {

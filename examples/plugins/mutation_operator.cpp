@@ -17,7 +17,7 @@ void enter() {
        .level = OperatorInfo::Level::weight,
        .options = site_options(OperatorInfo::Level::weight, "0.01", "0"),
        .refusal = [](const SubjectLayer&, const assay::SpecOptions&) { return std::string(); },
-       .apply = [](const Strike& target,
+       .apply = [](const MutationSite& target,
                    Edit& edit) { change_weights(target, edit, [](float weight) { return -weight; }); }});
 }
 

@@ -38,7 +38,7 @@ struct UnitGroup {
   std::string gate = {};
   std::vector<std::size_t> units = {};  // ascending; empty: all
   UnitBehaviour behaviour = UnitBehaviour::activation;
-  bool usual = false;  // named by nobody: left out with a notice where its positions do not fit
+  bool usual = false;  // named by no one: left out with a notice where its positions do not fit
 };
 
 // What tokens mean, so that hypotheses can read records as text.

@@ -163,7 +163,7 @@ def lasting(value, who):
 
 
 def alone(command):
-    """What is known where nobody has added classes of their own, as other tests do here."""
+    """What is known where no one has added classes of their own, as other tests do here."""
     script = f"import assay; print(assay.{command}().to_json())"
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
 

@@ -38,7 +38,7 @@ DatasetPtr named(std::vector<std::string> names) {
   return from_arrays(Array::of<float>({2, 2}, std::vector<float>{0, 1, 2, 3}), {0, 1}, std::move(options));
 }
 
-// A softmax over the records, of data and of made-up ones.
+// A softmax over the records, of data and of sample inputs.
 TEST(Warnings, SayThatRecordsChangeEachOthersResults) {
   const auto network = [](std::int64_t axis) {
     GraphBuilder build("net");

@@ -58,13 +58,13 @@ class EmbeddingPgd final : public TokenAttack {
                width = static_cast<std::size_t>(rows.size(2));
     for (std::size_t r = 0; r < records.size(); ++r) {
       for (const std::size_t position : records[r].positions) {
-        const float* const slope = gradient.elements<float>() + (r * positions + position) * width;
+        const float* const step = gradient.elements<float>() + (r * positions + position) * width;
         float* const row = rows.elements<float>() + (r * positions + position) * width;
         double norm = 0;
-        for (std::size_t i = 0; i < width; ++i) norm += static_cast<double>(slope[i]) * slope[i];
+        for (std::size_t i = 0; i < width; ++i) norm += static_cast<double>(step[i]) * step[i];
         if (norm == 0) continue;
         const double factor = length / std::sqrt(norm);
-        for (std::size_t i = 0; i < width; ++i) row[i] += static_cast<float>(factor * slope[i]);
+        for (std::size_t i = 0; i < width; ++i) row[i] += static_cast<float>(factor * step[i]);
       }
     }
   }

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "assay/engine/elements.h"
-#include "assay/engine/lanes/tiles.h"
+#include "assay/engine/lanes/batch_blocks.h"
 #include "assay/engine/parameters.h"
 #include "assay/engine/threads/workers.h"
 
@@ -235,21 +235,21 @@ void ChangedWeights::run_pictures(const Array& operand, const Array& before, int
   });
 }
 
-void ChangedWeights::run_tiles(const Array& operand, const Array& before, int threads, Array& result) const {
+void ChangedWeights::run_blocks(const Array& operand, const Array& before, int threads, Array& result) const {
   const std::int64_t records = before.size(0), units = std::ssize(units_);
   const float* const from = operand.elements<float>();
   const float* const was = before.elements<float>();
   float* const to = result.elements<float>();
-  lanes::each_tile(
+  lanes::each_block(
       static_cast<std::size_t>(threads), (channels_ + units) * lanes::width, records, 1, 1,
       [](float* memory) { return memory; },
-      [&](float* tile, std::int64_t first, std::int64_t count) {
-        float* const sums = tile + channels_ * lanes::width;
+      [&](float* block, std::int64_t first, std::int64_t count) {
+        float* const sums = block + channels_ * lanes::width;
         const float* rows[lanes::width];
         float* results[lanes::width];
         lanes::point_at_rows(from + first * channels_, channels_, count, rows);
-        lanes::to_lanes(rows, channels_, tile);
-        lanes::apply(map_, tile, weights_.data(), nullptr, lanes::Finish::none, false, sums);
+        lanes::to_lanes(rows, channels_, block);
+        lanes::apply(map_, block, weights_.data(), nullptr, lanes::Finish::none, false, sums);
         lanes::point_at_rows(to + first * units, units, count, results);
         lanes::from_lanes(sums, units, count, results);
         for (std::int64_t i = first * units; i < (first + count) * units; ++i)
@@ -262,7 +262,7 @@ Array ChangedWeights::run(const Array& operand, const Array& before, int threads
   Array now = array::empty(was.shape());
   if (was.count() == 0) return now;
   if (windows_.one)
-    run_tiles(given, was, threads, now);
+    run_blocks(given, was, threads, now);
   else
     run_pictures(given, was, threads, now);
   return all_finite({now.elements<float>(), static_cast<std::size_t>(now.count())}) ? now : Array();

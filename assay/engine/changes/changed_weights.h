@@ -61,7 +61,7 @@ class ChangedWeights {
   void pad(const float* record, float* to) const;
   void run_record(const float* operand, const float* before, float* sums, float* result) const;
   void run_pictures(const Array& operand, const Array& before, int threads, Array& result) const;
-  void run_tiles(const Array& operand, const Array& before, int threads, Array& result) const;
+  void run_blocks(const Array& operand, const Array& before, int threads, Array& result) const;
 
   Windows windows_;
   std::int64_t channels_, width_, positions_;  // positions as pictures with zeros count them

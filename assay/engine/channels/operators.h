@@ -47,7 +47,7 @@ class Compiler {
   Value plainly(ValueId id) { return as(value(id), plain_strides(value(id).shape)); }
   Value channels_last(ValueId id) { return as(value(id), channels_last_strides(value(id).shape)); }
   Value as(const Value& value, const Shape& strides);
-  // Room for a value about to be computed and defined; `temporary`: for the time of the node alone.
+  // Memory for a value about to be computed and defined; `temporary`: for the time of the node alone.
   Value fresh(const Shape& shape, const Shape& strides);
   Value temporary(const Shape& shape, const Shape& strides);
   void add(std::unique_ptr<Operation> operation) { program_.operations.push_back(std::move(operation)); }

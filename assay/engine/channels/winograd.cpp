@@ -5,7 +5,7 @@
 
 #include "assay/engine/channels/linear.h"
 #include "assay/engine/direct_sums.h"
-#include "assay/engine/lanes/tiles.h"
+#include "assay/engine/lanes/batch_blocks.h"
 #include "assay/engine/lanes/winograd.h"
 
 namespace assay::channels {
@@ -130,8 +130,8 @@ class FewerProducts : public Operation {
   void run(const Memory& memory, std::int64_t records) const override {
     const std::int64_t step_in = point_step(together_, grid_.channels),
                        step_out = point_step(together_, grid_.units), all = records * grid_.blocks();
-    thread_local lanes::Room room;
-    float* const from = room.floats(points * (step_in + step_out) + records * lanes::width);
+    thread_local lanes::ScratchBuffer scratch;
+    float* const from = scratch.floats(points * (step_in + step_out) + records * lanes::width);
     float* const to = from + points * step_in;
     float* const finite = to + points * step_out;
     std::fill_n(finite, records * lanes::width, 0.0F);
@@ -206,7 +206,7 @@ double BlockGrid::products() const {
 }
 
 bool pays(const BlockGrid& grid) {
-  // Fewer channels are products of a few numbers, between which the tile of results is written and read.
+  // Fewer channels are products of a few numbers, between which the block of results is written and read.
   constexpr std::int64_t least_channels = 16;
   constexpr double enough = 0.85;
   const double all = static_cast<double>(taps_along * taps_along * grid.channels) * full(grid.units) *

@@ -18,9 +18,9 @@ class Stabiliser : public Operation {
  public:
   Stabiliser(int slot, std::int64_t elements, float epsilon)
       : Operation({slot}, slot), elements_(elements), epsilon_(epsilon) {}
-  void forward(const Tile&) const override {}
-  void backward(const Tile& tile, std::span<const GradientState>) const override {
-    stabilise_gradients(elements_, epsilon_, tile.value(result()), tile.gradient(result()));
+  void forward(const BatchBlock&) const override {}
+  void backward(const BatchBlock& block, std::span<const GradientState>) const override {
+    stabilise_gradients(elements_, epsilon_, block.value(result()), block.gradient(result()));
   }
 
  private:
@@ -69,7 +69,7 @@ Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> input
       graph_(*request.graph),
       differentiates_(!wanted.empty()),
       inside_(request.nodes.begin(), request.nodes.end()),
-      learned_(request.learned.begin(), request.learned.end()),
+      trainable_(request.trainable.begin(), request.trainable.end()),
       by_(wanted.begin(), wanted.end()),
       wanted_(request.keep) {
   for (const ReducedValue& tap : request.taps) wanted_.push_back(tap.value);
@@ -94,9 +94,9 @@ const Node* Compiler::sole_reader(ValueId id) const {
   if (std::ranges::find(wanted_, id) != wanted_.end()) return nullptr;
   if (readers.size() != 1 || !inside_.contains(readers[0])) return nullptr;
   const Node& reader = graph_.nodes()[index(readers[0])];
-  // What it learns stays its own.
-  return std::ranges::any_of(reader.inputs, [this](ValueId in) { return is_learned(in); }) ? nullptr
-                                                                                           : &reader;
+  // What it trains stays its own.
+  return std::ranges::any_of(reader.inputs, [this](ValueId in) { return is_trainable(in); }) ? nullptr
+                                                                                             : &reader;
 }
 
 Absorber Compiler::absorber() {
@@ -208,10 +208,10 @@ void Compiler::find_gradients() {
   const std::size_t slots = program_.elements.size();
   std::vector<bool> needed(slots), held(slots);
   for (const ValueId id : by_) {
-    if (!is_learned(id)) needed[index(slots_.at(id))] = true;
+    if (!is_trainable(id)) needed[index(slots_.at(id))] = true;
   }
-  for (const Lesson& lesson : program_.lessons) {
-    if (lesson.at >= 0) needed[index(program_.operations[lesson.operation]->result())] = true;
+  for (const WeightGradient& gradient : program_.weight_gradients) {
+    if (gradient.at >= 0) needed[index(program_.operations[gradient.operation]->result())] = true;
   }
   for (const auto& operation : program_.operations) {
     if (std::ranges::any_of(operation->operands(), [&](int operand) { return needed[index(operand)]; }))
@@ -266,17 +266,18 @@ void Compiler::find_lessons() {
   for (std::size_t i = 0; i < program_.operations.size(); ++i) {
     const Operation& operation = *program_.operations[i];
     program_.scratch = std::max(program_.scratch, operation.scratch());
-    for (std::size_t which = 0; which < operation.learned().size(); ++which) {
-      const Learned& learned = operation.learned()[which];
-      Lesson& lesson = program_.lessons.emplace_back(Lesson{.operation = i, .which = which});
-      if (std::ranges::find(by_, learned.constant) == by_.end()) continue;
-      lesson.at = program_.sums;
-      program_.sums += (std::ssize(learned.to) + width - 1) / width * width;
+    for (std::size_t which = 0; which < operation.trainable().size(); ++which) {
+      const TrainableConstant& trainable = operation.trainable()[which];
+      WeightGradient& gradient =
+          program_.weight_gradients.emplace_back(WeightGradient{.operation = i, .which = which});
+      if (std::ranges::find(by_, trainable.constant) == by_.end()) continue;
+      gradient.at = program_.sums;
+      program_.sums += (std::ssize(trainable.to) + width - 1) / width * width;
     }
   }
 }
 
-// As many as half of a usual second-level cache holds: larger tiles lose more to it than weights gain.
+// As many as half of a usual second-level cache holds: larger batch blocks lose more to it than weights gain.
 void Compiler::find_neighbours() {
   constexpr std::int64_t cache = (std::int64_t{1} << 19) / sizeof(float);
   const auto once = [](const auto& operation) { return operation->reads_weights_once(); };

@@ -16,16 +16,16 @@ class Function : public Operation {
  public:
   Function(int operand, int result, const UnaryFunction& function, std::int64_t elements, bool by_ratio)
       : Operation({operand}, result), function_(function), elements_(elements), by_ratio_(by_ratio) {}
-  void forward(const Tile& tile) const override {
-    apply(function_, elements_, tile.value(operand()), tile.value(result()));
+  void forward(const BatchBlock& block) const override {
+    apply(function_, elements_, block.value(operand()), block.value(result()));
   }
-  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+  void backward(const BatchBlock& block, std::span<const GradientState> gradients) const override {
     if (gradients[0] == GradientState::unwanted) return;
-    const float *const x = tile.value(operand()), *const y = tile.value(result());
+    const float *const x = block.value(operand()), *const y = block.value(result());
     const bool add = gradients[0] == GradientState::further;
     if (by_ratio_)
-      return ratio_gradients(elements_, x, y, tile.gradient(result()), add, tile.gradient(operand()));
-    lanes::gradients(function_, elements_, x, y, tile.gradient(result()), add, tile.gradient(operand()));
+      return ratio_gradients(elements_, x, y, block.gradient(result()), add, block.gradient(operand()));
+    lanes::gradients(function_, elements_, x, y, block.gradient(result()), add, block.gradient(operand()));
   }
 
  private:
@@ -37,14 +37,14 @@ class Function : public Operation {
 // Two computed operands, or one and a constant.
 class Pair : public Operation {
  public:
-  // `learned`: the constant, where it comes with every run. Of sums, differences and products.
+  // `trainable`: the constant, where it comes with every run. Of sums, differences and products.
   Pair(std::vector<int> operands, int result, BinaryMap map, std::vector<float> constant, Ints elements,
-       ValueId learned = no_value)
+       ValueId trainable = no_value)
       : Operation(std::move(operands), result),
         map_(std::move(map)),
         constant_(std::move(constant)),
         elements_(std::move(elements)) {
-    if (learned == no_value) return;
+    if (trainable == no_value) return;
     std::vector<std::int32_t> to = map_.left_constant ? map_.left_at : map_.right_at;
     const bool unique = to.empty();
     if (unique) {
@@ -52,47 +52,47 @@ class Pair : public Operation {
       std::iota(to.begin(), to.end(), 0);
     }
     const bool negative = map_.kind == Binary::subtract && map_.right_constant;
-    learned_.push_back(
-        {.constant = learned, .factor = negative ? -1.0F : 1.0F, .to = std::move(to), .unique = unique});
+    trainable_.push_back(
+        {.constant = trainable, .factor = negative ? -1.0F : 1.0F, .to = std::move(to), .unique = unique});
   }
-  void forward(const Tile& tile) const override {
-    apply(map_, left(tile), right(tile), tile.value(result()));
+  void forward(const BatchBlock& block) const override {
+    apply(map_, left(block), right(block), block.value(result()));
   }
-  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+  void backward(const BatchBlock& block, std::span<const GradientState> gradients) const override {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (gradients[i] == GradientState::unwanted) continue;
-      float* const to = tile.gradient(operand(i));
+      float* const to = block.gradient(operand(i));
       if (gradients[i] == GradientState::first) fill(elements_[i], 0, to);
       const bool of_left = i == 0 && !map_.left_constant;
-      lanes::gradients(map_, of_left, left(tile), right(tile), tile.gradient(result()), to);
+      lanes::gradients(map_, of_left, left(block), right(block), block.gradient(result()), to);
     }
   }
   void set(std::size_t, std::span<const float> values) override {
     std::ranges::copy(values, constant_.begin());
   }
-  void learn(const Tile& tile, std::size_t, bool add, float* sums) const override {
-    const float* gradients = tile.gradient(result());
+  void sum_weight_gradient(const BatchBlock& block, std::size_t, bool add, float* sums) const override {
+    const float* gradients = block.gradient(result());
     if (map_.kind == Binary::multiply) {
       const BinaryMap products{.kind = Binary::multiply,
                                .elements = map_.elements,
                                .left_at = {},
                                .right_at = map_.left_constant ? map_.right_at : map_.left_at};
-      apply(products, gradients, tile.value(operand()), tile.scratch());
-      gradients = tile.scratch();
+      apply(products, gradients, block.value(operand()), block.scratch());
+      gradients = block.scratch();
     }
     element_sums(map_.elements, width, 1, 0, gradients, add, sums);
   }
   std::int64_t scratch() const override {
-    return learned_.empty() || map_.kind != Binary::multiply ? 0 : map_.elements * width;
+    return trainable_.empty() || map_.kind != Binary::multiply ? 0 : map_.elements * width;
   }
 
  private:
-  const float* left(const Tile& tile) const {
-    return map_.left_constant ? constant_.data() : tile.value(operand(0));
+  const float* left(const BatchBlock& block) const {
+    return map_.left_constant ? constant_.data() : block.value(operand(0));
   }
-  const float* right(const Tile& tile) const {
+  const float* right(const BatchBlock& block) const {
     return map_.right_constant ? constant_.data()
-                               : tile.value(operand(map_.left_constant ? 0 : operands().size() - 1));
+                               : block.value(operand(map_.left_constant ? 0 : operands().size() - 1));
   }
   BinaryMap map_;
   std::vector<float> constant_;
@@ -103,14 +103,14 @@ class Softmax : public Operation {
  public:
   Softmax(int operand, int result, bool logarithm, AxisMap map, std::int64_t elements)
       : Operation({operand}, result), logarithm_(logarithm), map_(std::move(map)), elements_(elements) {}
-  void forward(const Tile& tile) const override {
-    softmax(map_, logarithm_, tile.value(operand()), tile.value(result()));
+  void forward(const BatchBlock& block) const override {
+    softmax(map_, logarithm_, block.value(operand()), block.value(result()));
   }
-  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+  void backward(const BatchBlock& block, std::span<const GradientState> gradients) const override {
     if (gradients[0] == GradientState::unwanted) return;
-    if (gradients[0] == GradientState::first) fill(elements_, 0, tile.gradient(operand()));
-    softmax_gradients(map_, logarithm_, tile.value(result()), tile.gradient(result()),
-                      tile.gradient(operand()));
+    if (gradients[0] == GradientState::first) fill(elements_, 0, block.gradient(operand()));
+    softmax_gradients(map_, logarithm_, block.value(result()), block.gradient(result()),
+                      block.gradient(operand()));
   }
 
  private:
@@ -245,7 +245,7 @@ void compile_binary(Compiler& compiler, const Node& node) {
   map.left_constant = graph.is_constant(node.inputs[0]);
   map.right_constant = graph.is_constant(node.inputs[1]);
   std::vector<float> constant;
-  ValueId learned = no_value;
+  ValueId trainable = no_value;
   std::vector<int> operands;
   Ints elements;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -255,14 +255,14 @@ void compile_binary(Compiler& compiler, const Node& node) {
     (i == 0 ? map.left_at : map.right_at) = broadcast_elements(shape, result);
     if (is_constant) {
       constant = floats(graph.constant(id));
-      if (compiler.is_learned(id)) learned = id;
+      if (compiler.is_trainable(id)) trainable = id;
     } else {
       operands.push_back(compiler.slot(id));
       elements.push_back(element_count(shape));
     }
   }
   compiler.add(std::make_unique<Pair>(std::move(operands), compiler.define(node.outputs[0]), std::move(map),
-                                      std::move(constant), std::move(elements), learned));
+                                      std::move(constant), std::move(elements), trainable));
 }
 
 bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {

@@ -1,12 +1,12 @@
 #pragma once
 
 // The loops of the lanes back end, compiled for every vector instruction set and chosen at run time. All work
-// on tiles: a value of a tile is [elements][width] floats, 64-byte aligned, so that one vector holds the same
-// element of as many records as it has lanes. Offsets of elements count floats: they are multiplied by
-// `width` already.
+// on batch blocks: a value of a batch block is [elements][width] floats, 64-byte aligned, so that one vector
+// holds the same element of as many records as it has lanes. Offsets of elements count floats: they are
+// multiplied by `width` already.
 //
-// Every result is computed by the same operations in the same order for every tile, lane and thread, so
-// results do not depend on how records are cut into batches. NaN and infinities travel.
+// Every result is computed by the same operations in the same order for every batch block, lane and thread,
+// so results do not depend on how records are cut into batches. NaN and infinities travel.
 
 #include <array>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace assay::lanes {
 
-inline constexpr std::int64_t width = 16;  // records of a tile
+inline constexpr std::int64_t width = 16;  // records of a batch block
 
 // Windows: positions of the result that read the operand at the same offsets.
 struct WindowTap {
@@ -59,7 +59,8 @@ inline std::int64_t packed_place(std::int64_t units, std::int64_t count, std::in
   const std::int64_t first = unit / unit_block * unit_block, left = units - first;
   return first * count + k * (left < unit_block ? left : unit_block) + unit - first;
 }
-// Tiles whose memory lies `step` floats apart. Maps of one place read their weights once for all of them.
+// Batch blocks whose memory lies `step` floats apart. Maps of one place read their weights once for all of
+// them.
 inline constexpr std::int64_t most_neighbours = 3;
 struct Neighbours {
   std::int64_t count = 1, step = 0;
@@ -266,9 +267,9 @@ struct Reductions {
 void reduce(const ReduceMap& map, const float* operand, const Reductions& to);
 
 // `rows` are `width` records of `elements` floats each.
-void to_lanes(const float* const* rows, std::int64_t elements, float* tile);
+void to_lanes(const float* const* rows, std::int64_t elements, float* block);
 // The first `count` records.
-void from_lanes(const float* tile, std::int64_t elements, std::int64_t count, float* const* rows);
+void from_lanes(const float* block, std::int64_t elements, std::int64_t count, float* const* rows);
 
 // Floats of a vector of the instruction set in use.
 std::int64_t lanes_of_vector();

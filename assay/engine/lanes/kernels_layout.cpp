@@ -32,7 +32,7 @@ HWY_INLINE void turn(Vec& a, Vec& b, Vec& c, Vec& e) {
 
 }  // namespace
 
-void to_lanes_entry(const float* const* rows, std::int64_t elements, float* tile) {
+void to_lanes_entry(const float* const* rows, std::int64_t elements, float* block) {
   std::int64_t e = 0;
 #if HWY_TARGET != HWY_SCALAR
   const Four d;
@@ -41,7 +41,7 @@ void to_lanes_entry(const float* const* rows, std::int64_t elements, float* tile
       Vec v0 = hn::LoadU(d, rows[r] + e), v1 = hn::LoadU(d, rows[r + 1] + e),
           v2 = hn::LoadU(d, rows[r + 2] + e), v3 = hn::LoadU(d, rows[r + 3] + e);
       turn(v0, v1, v2, v3);
-      float* const to = tile + e * width + r;
+      float* const to = block + e * width + r;
       hn::Store(v0, d, to);
       hn::Store(v1, d, to + width);
       hn::Store(v2, d, to + 2 * width);
@@ -50,18 +50,18 @@ void to_lanes_entry(const float* const* rows, std::int64_t elements, float* tile
   }
 #endif
   for (; e < elements; ++e) {
-    for (std::int64_t r = 0; r < width; ++r) tile[e * width + r] = rows[r][e];
+    for (std::int64_t r = 0; r < width; ++r) block[e * width + r] = rows[r][e];
   }
 }
 
-void from_lanes_entry(const float* tile, std::int64_t elements, std::int64_t count, float* const* rows) {
+void from_lanes_entry(const float* block, std::int64_t elements, std::int64_t count, float* const* rows) {
   std::int64_t r = 0;
 #if HWY_TARGET != HWY_SCALAR
   const Four d;
   for (; r + 4 <= count; r += 4) {
     std::int64_t e = 0;
     for (; e + 4 <= elements; e += 4) {
-      const float* const from = tile + e * width + r;
+      const float* const from = block + e * width + r;
       Vec v0 = hn::Load(d, from), v1 = hn::Load(d, from + width), v2 = hn::Load(d, from + 2 * width),
           v3 = hn::Load(d, from + 3 * width);
       turn(v0, v1, v2, v3);
@@ -71,12 +71,12 @@ void from_lanes_entry(const float* tile, std::int64_t elements, std::int64_t cou
       hn::StoreU(v3, d, rows[r + 3] + e);
     }
     for (; e < elements; ++e) {
-      for (std::int64_t k = r; k < r + 4; ++k) rows[k][e] = tile[e * width + k];
+      for (std::int64_t k = r; k < r + 4; ++k) rows[k][e] = block[e * width + k];
     }
   }
 #endif
   for (; r < count; ++r) {
-    for (std::int64_t e = 0; e < elements; ++e) rows[r][e] = tile[e * width + r];
+    for (std::int64_t e = 0; e < elements; ++e) rows[r][e] = block[e * width + r];
   }
 }
 
@@ -94,11 +94,11 @@ HWY_EXPORT(to_lanes_entry);
 HWY_EXPORT(from_lanes_entry);
 HWY_EXPORT(lanes_entry);
 
-void to_lanes(const float* const* rows, std::int64_t elements, float* tile) {
-  HWY_DYNAMIC_DISPATCH(to_lanes_entry)(rows, elements, tile);
+void to_lanes(const float* const* rows, std::int64_t elements, float* block) {
+  HWY_DYNAMIC_DISPATCH(to_lanes_entry)(rows, elements, block);
 }
-void from_lanes(const float* tile, std::int64_t elements, std::int64_t count, float* const* rows) {
-  HWY_DYNAMIC_DISPATCH(from_lanes_entry)(tile, elements, count, rows);
+void from_lanes(const float* block, std::int64_t elements, std::int64_t count, float* const* rows) {
+  HWY_DYNAMIC_DISPATCH(from_lanes_entry)(block, elements, count, rows);
 }
 std::int64_t lanes_of_vector() { return HWY_DYNAMIC_DISPATCH(lanes_entry)(); }
 

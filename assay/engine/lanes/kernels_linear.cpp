@@ -126,7 +126,7 @@ void linear(const LinearMap& map, const float* operand, const float* weights, co
             Finish finish, bool add, float* result, const Neighbours& neighbours) {
   const std::int64_t count = map.outer * map.inner;
   constexpr std::int64_t together = places_beside(unit_block);
-  // The one place of every tile, for a loop over all of them.
+  // The one place of every batch block, for a loop over all of them.
   WindowPlace places[most_neighbours];
   const bool one = map.patterns.size() == 1 && map.patterns[0].places.size() == 1;
   for (std::int64_t n = 0; one && n < neighbours.count; ++n) {

@@ -223,9 +223,9 @@ class Linear : public Operation {
     Finish finish = Finish::none;
     std::optional<WinogradWindows> windows = {};
     // Constants that come with every run, and what they are multiplied with.
-    ValueId learned_weights = no_value, learned_bias = no_value;
+    ValueId trainable_weights = no_value, trainable_bias = no_value;
     float weights_factor = 1, bias_factor = 1;
-    std::int64_t bias_count = 0;  // numbers of the learned bias: one for all, or one a unit
+    std::int64_t bias_count = 0;  // numbers of the trainable bias: one for all, or one a unit
   };
 
   Linear(int operand, int result, const Parts& parts, bool differentiates)
@@ -258,70 +258,71 @@ class Linear : public Operation {
     }
     for (Loop* loop : {&forward_, &backward_}) {
       loop->set(parts.weights, parts.weights_factor);
-      if (parts.learned_weights == no_value) loop->settle();
+      if (parts.trainable_weights == no_value) loop->settle();
     }
-    if (parts.learned_weights != no_value) learn_weights(parts, differentiates);
-    if (parts.learned_bias != no_value) learn_bias(parts);
+    if (parts.trainable_weights != no_value) train_weights(parts, differentiates);
+    if (parts.trainable_bias != no_value) train_bias(parts);
   }
 
-  void forward(const Tile& tile) const override { forward_all({&tile, 1}); }
+  void forward(const BatchBlock& block) const override { forward_all({&block, 1}); }
 
-  void forward_all(std::span<const Tile> tiles) const override {
-    const Tile& tile = tiles[0];
+  void forward_all(std::span<const BatchBlock> blocks) const override {
+    const BatchBlock& block = blocks[0];
     for (std::int64_t g = 0; g < groups_; ++g) {
       const float* const bias = bias_.empty() ? nullptr : bias_.data() + g * forward_.map().units;
-      forward_.run(g, tile.value(operand()) + g * group_in_, bias, finish_, false, tile.scratch(),
-                   tile.value(result()) + g * group_out_, neighbours(tiles));
+      forward_.run(g, block.value(operand()) + g * group_in_, bias, finish_, false, block.scratch(),
+                   block.value(result()) + g * group_out_, neighbours(blocks));
     }
   }
 
-  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
-    backward_all({&tile, 1}, gradients);
+  void backward(const BatchBlock& block, std::span<const GradientState> gradients) const override {
+    backward_all({&block, 1}, gradients);
   }
 
-  void backward_all(std::span<const Tile> tiles, std::span<const GradientState> gradients) const override {
-    for (const Tile& tile : tiles) {
+  void backward_all(std::span<const BatchBlock> blocks,
+                    std::span<const GradientState> gradients) const override {
+    for (const BatchBlock& block : blocks) {
       if (finish_ != Finish::rectify) break;
-      float* const gradient = tile.gradient(result());
-      lanes::gradients({.kind = Unary::rectify}, elements_out_, tile.value(result()), tile.value(result()),
+      float* const gradient = block.gradient(result());
+      lanes::gradients({.kind = Unary::rectify}, elements_out_, block.value(result()), block.value(result()),
                        gradient, false, gradient);
     }
     if (gradients[0] == GradientState::unwanted) return;
-    const Tile& tile = tiles[0];
+    const BatchBlock& block = blocks[0];
     for (std::int64_t g = 0; g < groups_; ++g) {
-      backward_.run(g, tile.gradient(result()) + g * group_out_, nullptr, Finish::none,
-                    gradients[0] == GradientState::further, tile.scratch(),
-                    tile.gradient(operand()) + g * group_in_, neighbours(tiles));
+      backward_.run(g, block.gradient(result()) + g * group_out_, nullptr, Finish::none,
+                    gradients[0] == GradientState::further, block.scratch(),
+                    block.gradient(operand()) + g * group_in_, neighbours(blocks));
     }
   }
 
   bool reads_weights_once() const override { return forward_.reads_weights_once(); }
 
   void set(std::size_t i, std::span<const float> values) override {
-    if (learned_[i].constant == bias_constant_) {
+    if (trainable_[i].constant == bias_constant_) {
       for (std::size_t u = 0; u < bias_.size(); ++u)
-        bias_[u] = learned_[i].factor * values[values.size() == 1 ? 0 : u];
+        bias_[u] = trainable_[i].factor * values[values.size() == 1 ? 0 : u];
       return;
     }
-    forward_.set(values, learned_[i].factor);
-    backward_.set(values, learned_[i].factor);
+    forward_.set(values, trainable_[i].factor);
+    backward_.set(values, trainable_[i].factor);
   }
 
-  void learn(const Tile& tile, std::size_t i, bool add, float* sums) const override {
-    const float* const gradient = tile.gradient(result());
+  void sum_weight_gradient(const BatchBlock& block, std::size_t i, bool add, float* sums) const override {
+    const float* const gradient = block.gradient(result());
     for (std::int64_t g = 0; g < groups_; ++g) {
       const float* const of_group = gradient + g * group_out_;
-      if (learned_[i].constant == bias_constant_) {
+      if (trainable_[i].constant == bias_constant_) {
         element_sums(forward_.map().units, forward_.map().unit_step, positions_, position_step_, of_group,
                      add, sums + g * forward_.map().units);
       } else if (dense_stride_ > 0) {
         float* rows[width];
-        for (std::int64_t r = 0; r < width; ++r) rows[r] = tile.scratch() + r * dense_stride_;
-        from_lanes(tile.value(operand()), by_weight_.stride, width, rows);
-        dense_sums(forward_.map().units, forward_.map().unit_step, dense_stride_, tile.scratch(), of_group,
+        for (std::int64_t r = 0; r < width; ++r) rows[r] = block.scratch() + r * dense_stride_;
+        from_lanes(block.value(operand()), by_weight_.stride, width, rows);
+        dense_sums(forward_.map().units, forward_.map().unit_step, dense_stride_, block.scratch(), of_group,
                    add, sums);
       } else {
-        weight_sums(by_weight_, tile.value(operand()) + g * group_in_, of_group, add,
+        weight_sums(by_weight_, block.value(operand()) + g * group_in_, of_group, add,
                     sums + g * by_weight_.units * by_weight_.stride);
       }
     }
@@ -335,38 +336,39 @@ class Linear : public Operation {
  private:
   static std::size_t index(std::int64_t group) { return static_cast<std::size_t>(group); }
 
-  Neighbours neighbours(std::span<const Tile> tiles) const {
-    if (tiles.size() == 1) return {};
-    return {std::ssize(tiles), tiles[1].value(result()) - tiles[0].value(result())};
+  Neighbours neighbours(std::span<const BatchBlock> blocks) const {
+    if (blocks.size() == 1) return {};
+    return {std::ssize(blocks), blocks[1].value(result()) - blocks[0].value(result())};
   }
 
-  void learn_weights(const Parts& parts, bool differentiates) {
+  void train_weights(const Parts& parts, bool differentiates) {
     const std::int64_t count = parts.in.channels * parts.kernel, units = parts.out.channels;
-    Learned learned{.constant = parts.learned_weights, .factor = parts.weights_factor, .to = {}};
+    TrainableConstant trainable{
+        .constant = parts.trainable_weights, .factor = parts.weights_factor, .to = {}};
     if (differentiates) {
       by_weight_ = weight_map_of(parts.reads, parts.kernel, parts.in, parts.out);
       if (reads_in_order(parts)) dense_stride_ = (count + width - 1) / width * width;
       const std::int64_t stride = dense_stride_ > 0 ? dense_stride_ : count;
-      learned.to.assign(static_cast<std::size_t>(groups_ * units * stride), -1);
+      trainable.to.assign(static_cast<std::size_t>(groups_ * units * stride), -1);
       for (std::int64_t row = 0; row < groups_ * units; ++row) {
         for (std::int64_t k = 0; k < count; ++k) {
-          learned.to[static_cast<std::size_t>(row * stride + k)] =
+          trainable.to[static_cast<std::size_t>(row * stride + k)] =
               place32(parts.weight(row / units, row % units, k / parts.kernel, k % parts.kernel));
         }
       }
     }
-    learned_.push_back(std::move(learned));
+    trainable_.push_back(std::move(trainable));
   }
 
-  void learn_bias(const Parts& parts) {
-    bias_constant_ = parts.learned_bias;
+  void train_bias(const Parts& parts) {
+    bias_constant_ = parts.trainable_bias;
     positions_ = static_cast<std::int64_t>(parts.reads.size());
     position_step_ = parts.out.position_step * width;
-    Learned learned{.constant = parts.learned_bias, .factor = parts.bias_factor, .to = {}};
-    learned.unique = parts.bias_count > 1;
+    TrainableConstant trainable{.constant = parts.trainable_bias, .factor = parts.bias_factor, .to = {}};
+    trainable.unique = parts.bias_count > 1;
     for (std::int64_t u = 0; u < groups_ * parts.out.channels; ++u)
-      learned.to.push_back(learned.unique ? place32(u) : 0);
-    learned_.push_back(std::move(learned));
+      trainable.to.push_back(trainable.unique ? place32(u) : 0);
+    trainable_.push_back(std::move(trainable));
   }
 
   // One position that reads all there is, one element after the other.
@@ -381,7 +383,7 @@ class Linear : public Operation {
   }
 
   Loop forward_, backward_;
-  WeightMap by_weight_;            // of learned weights
+  WeightMap by_weight_;            // of trainable weights
   std::int64_t dense_stride_ = 0;  // of the sums where by_weight_ is a dense layer's; otherwise 0
   std::int64_t positions_ = 0, position_step_ = 0;  // of the result
   ValueId bias_constant_ = no_value;
@@ -413,14 +415,14 @@ Linear::Parts parts_between(const Node& node, const Shape& input, const Shape& o
 }
 
 // Notes which of a node's constants come with every run.
-void learn(const Compiler& compiler, const Node& node, Linear::Parts& parts) {
-  if (compiler.is_learned(node.inputs[1])) parts.learned_weights = node.inputs[1];
-  if (node.inputs.size() < 3 || !compiler.is_learned(node.inputs[2])) return;
-  parts.learned_bias = node.inputs[2];
+void read_trainable(const Compiler& compiler, const Node& node, Linear::Parts& parts) {
+  if (compiler.is_trainable(node.inputs[1])) parts.trainable_weights = node.inputs[1];
+  if (node.inputs.size() < 3 || !compiler.is_trainable(node.inputs[2])) return;
+  parts.trainable_bias = node.inputs[2];
   parts.bias_count = compiler.graph().constant(node.inputs[2]).count();
 }
-bool learns(const Linear::Parts& parts) {
-  return parts.learned_weights != no_value || parts.learned_bias != no_value;
+bool trains(const Linear::Parts& parts) {
+  return parts.trainable_weights != no_value || parts.trainable_bias != no_value;
 }
 
 bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -475,9 +477,9 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   Linear::Parts parts = parts_between(node, input, output, window.kernel);
   parts.weights = floats(array);
   parts.bias = bias_of(graph, node, output[1]);
-  learn(compiler, node, parts);
+  read_trainable(compiler, node, parts);
   ValueId id = node.outputs[0];
-  if (!learns(parts)) id = compiler.absorber().normalisation(id, parts.weights, parts.bias);
+  if (!trains(parts)) id = compiler.absorber().normalisation(id, parts.weights, parts.bias);
   id = compiler.absorb_rectifier(id, parts.finish);
   parts.reads = window_reads(window, spatial(input), spatial(output));
   parts.windows = winograd_windows(node, window.kernel, input, output);
@@ -500,7 +502,7 @@ void compile_transposed(Compiler& compiler, const Node& node) {
   Linear::Parts parts = parts_between(node, input, output, kernel);
   parts.weights = floats(array);
   parts.bias = bias_of(graph, node, output[1]);
-  learn(compiler, node, parts);
+  read_trainable(compiler, node, parts);
   const ValueId id = compiler.absorb_rectifier(node.outputs[0], parts.finish);
 
   // The convolution that goes from the result to the operand, turned.
@@ -531,17 +533,17 @@ void compile_dense(Compiler& compiler, const Node& node) {
   dense_parameters(graph, node, parts.weights, parts.bias);
   const Shape input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
   const std::int64_t units = output.back(), inputs = input.back();
-  learn(compiler, node, parts);
-  // Learned weights come as they are stored, others as [units, inputs].
+  read_trainable(compiler, node, parts);
+  // Trainable weights come as they are stored, others as [units, inputs].
   bool by_unit = true;
-  if (parts.learned_weights != no_value) {
+  if (parts.trainable_weights != no_value) {
     parts.weights = floats(graph.constant(node.inputs[1]));
     by_unit = node.op == "Gemm" && node.integer("transB", 0) != 0;
     parts.weights_factor = node.op == "Gemm" ? node.real("alpha", 1.0F) : 1.0F;
   }
   if (node.op == "Gemm") parts.bias_factor = node.real("beta", 1.0F);
   ValueId id = node.outputs[0];
-  if (!learns(parts)) {
+  if (!trains(parts)) {
     if (node.op == "MatMul") id = compiler.absorber().added_bias(id, parts.bias);
     if (input.size() == 2) id = compiler.absorber().normalisation(id, parts.weights, parts.bias);
   }

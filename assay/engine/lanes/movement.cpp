@@ -36,24 +36,24 @@ class Move : public Operation {
     partial_ = covered < elements_out_;
   }
 
-  void forward(const Tile& tile) const override {
-    float* const to = tile.value(result());
+  void forward(const BatchBlock& block) const override {
+    float* const to = block.value(result());
     if (partial_) fill(elements_out_, rest_, to);
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      const float* const from = tile.value(operand(i));
+      const float* const from = block.value(operand(i));
       for (const Run& run : runs_[i])
         std::memcpy(to + run.to * width, from + run.from * width,
                     static_cast<std::size_t>(run.count * width) * sizeof(float));
     }
   }
 
-  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+  void backward(const BatchBlock& block, std::span<const GradientState> gradients) const override {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       if (gradients[i] == GradientState::unwanted) continue;
-      float* const to = tile.gradient(operand(i));
+      float* const to = block.gradient(operand(i));
       if (gradients[i] == GradientState::first) fill(elements_in_[i], 0, to);
       for (const Run& run : runs_[i])
-        add_to(run.count, tile.gradient(result()) + run.to * width, to + run.from * width);
+        add_to(run.count, block.gradient(result()) + run.to * width, to + run.from * width);
     }
   }
 

@@ -19,7 +19,7 @@ class Normalisation : public Operation {
     NormalisationMap map;
     Scales scales;
     std::vector<float> scale, shift;
-    ValueId learned_scale = no_value, learned_shift = no_value;
+    ValueId trainable_scale = no_value, trainable_shift = no_value;
   };
 
   Normalisation(int operand, int result, Parts parts)
@@ -29,38 +29,40 @@ class Normalisation : public Operation {
       parts_.map.scale_of.push_back(static_cast<std::int32_t>(e / parts_.scales.inner % parts_.scales.units));
     std::vector<std::int32_t> to;
     for (std::int32_t u = 0; u < parts_.scales.units; ++u) to.push_back(u);
-    if (parts_.learned_scale != no_value) learned_.push_back({.constant = parts_.learned_scale, .to = to});
-    if (parts_.learned_shift != no_value) learned_.push_back({.constant = parts_.learned_shift, .to = to});
+    if (parts_.trainable_scale != no_value)
+      trainable_.push_back({.constant = parts_.trainable_scale, .to = to});
+    if (parts_.trainable_shift != no_value)
+      trainable_.push_back({.constant = parts_.trainable_shift, .to = to});
   }
 
-  void forward(const Tile& tile) const override {
-    normalise(parts_.map, tile.value(operand()), parts_.scale.data(), parts_.shift.data(),
-              tile.value(result()));
+  void forward(const BatchBlock& block) const override {
+    normalise(parts_.map, block.value(operand()), parts_.scale.data(), parts_.shift.data(),
+              block.value(result()));
   }
-  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+  void backward(const BatchBlock& block, std::span<const GradientState> gradients) const override {
     if (gradients[0] == GradientState::unwanted) return;
-    normalise_gradients(parts_.map, tile.value(operand()), parts_.scale.data(), tile.gradient(result()),
-                        gradients[0] == GradientState::further, tile.gradient(operand()));
+    normalise_gradients(parts_.map, block.value(operand()), parts_.scale.data(), block.gradient(result()),
+                        gradients[0] == GradientState::further, block.gradient(operand()));
   }
   void set(std::size_t i, std::span<const float> values) override {
     std::ranges::copy(values, (is_scale(i) ? parts_.scale : parts_.shift).begin());
   }
-  void learn(const Tile& tile, std::size_t i, bool add, float* sums) const override {
-    const float* gradients = tile.gradient(result());
+  void sum_weight_gradient(const BatchBlock& block, std::size_t i, bool add, float* sums) const override {
+    const float* gradients = block.gradient(result());
     if (is_scale(i)) {
-      normal_products(parts_.map, tile.value(operand()), gradients, tile.scratch());
-      gradients = tile.scratch();
+      normal_products(parts_.map, block.value(operand()), gradients, block.scratch());
+      gradients = block.scratch();
     }
     const auto [units, inner] = parts_.scales;
     const std::int64_t shares = parts_.map.groups * parts_.map.count / units;
     element_sums(units, inner * width, shares, (inner > 1 ? 1 : units) * width, gradients, add, sums);
   }
   std::int64_t scratch() const override {
-    return parts_.learned_scale == no_value ? 0 : parts_.map.groups * parts_.map.count * width;
+    return parts_.trainable_scale == no_value ? 0 : parts_.map.groups * parts_.map.count * width;
   }
 
  private:
-  bool is_scale(std::size_t i) const { return i == 0 && parts_.learned_scale != no_value; }
+  bool is_scale(std::size_t i) const { return i == 0 && parts_.trainable_scale != no_value; }
   Parts parts_;
 };
 
@@ -101,11 +103,11 @@ void compile_own_normalisation(Compiler& compiler, const Node& node) {
   Normalisation::Parts parts;
   read(compiler.graph(), node, compiler.shape(node.inputs[0]), parts);
   parts.scale = floats(compiler.graph().constant(node.inputs[1]));
-  if (compiler.is_learned(node.inputs[1])) parts.learned_scale = node.inputs[1];
+  if (compiler.is_trainable(node.inputs[1])) parts.trainable_scale = node.inputs[1];
   parts.shift.resize(parts.scale.size());
   if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
     parts.shift = floats(compiler.graph().constant(node.inputs[2]));
-    if (compiler.is_learned(node.inputs[2])) parts.learned_shift = node.inputs[2];
+    if (compiler.is_trainable(node.inputs[2])) parts.trainable_shift = node.inputs[2];
   }
   const int operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Normalisation>(operand, compiler.define(node.outputs[0]), std::move(parts)));

@@ -14,7 +14,7 @@ struct Operator {
   std::string_view op;
   bool (*supports)(const Graph&, const Node&, const ShapeOf&);
   void (*compile)(Compiler&, const Node&);
-  bool learns = false;
+  bool trains = false;
 };
 
 constexpr Operator operators[] = {
@@ -88,8 +88,8 @@ const Operator* find(std::string_view op) {
 bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const Operator* const found = find(node.op);
   if (found == nullptr) return false;
-  // Batches of float32 records with something in them. Values of a tile stay below 16 MiB: larger ones leave
-  // every cache, and offsets into them are 32 bits wide.
+  // Batches of float32 records with something in them. Values of a batch block stay below 16 MiB: larger ones
+  // leave every cache, and offsets into them are 32 bits wide.
   constexpr std::int64_t most_elements = std::int64_t{1} << 18;
   const auto good = [&](ValueId id) {
     const Shape& shape = shape_of(id);
@@ -113,7 +113,7 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   return good(node.outputs.at(0)) && found->supports(graph, node, shape_of);
 }
 
-bool learns(const Node& node) { return find(node.op)->learns; }
+bool trains(const Node& node) { return find(node.op)->trains; }
 
 void compile_node(Compiler& compiler, const Node& node) { find(node.op)->compile(compiler, node); }
 
@@ -127,8 +127,8 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const auto made = static_cast<double>(element_count(shape_of(node.outputs[0])));
   const auto read = static_cast<double>(element_count(shape_of(node.inputs[0])));
   const OperatorKind kind = traits_of(node.op)->kind;
-  // Values of a tile that leave the second-level cache are written to memory and read from it; what goes over
-  // them several times, or reads them with the weights of a large layer, waits longer.
+  // Values of a batch block that leave the second-level cache are written to memory and read from it; what
+  // goes over them several times, or reads them with the weights of a large layer, waits longer.
   constexpr double most_cached = 20e3, from_memory = 0.4, from_memory_again = 1.5;
   double uncached = 0;
   const bool absorbed = node.op == "Relu";  // most often, by what computes its operand

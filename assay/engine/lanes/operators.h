@@ -1,7 +1,7 @@
 #pragma once
 
-// How single operators become operations on tiles. Adding one: a supports_* and a compile_* function in the
-// file of its family, here, and a line in the table of operators.cpp.
+// How single operators become operations on batch blocks. Adding one: a supports_* and a compile_* function
+// in the file of its family, here, and a line in the table of operators.cpp.
 
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ class Compiler {
     return request_.shape_of(id);
   }  // of one record, the batch axis in front
   // Whether the value of the constant comes with every run.
-  bool is_learned(ValueId id) const { return learned_.contains(id); }
+  bool is_trainable(ValueId id) const { return trainable_.contains(id); }
   // True when operations will have to go backward as well.
   bool differentiates() const { return differentiates_; }
   // To whom goes what comes back to equal maxima of an operator with these ties.
@@ -59,7 +59,7 @@ class Compiler {
   bool differentiates_ = false;
   Program program_;
   std::set<int> inside_, fused_;
-  std::set<ValueId> learned_;
+  std::set<ValueId> trainable_;
   std::map<ValueId, int> slots_;
   std::vector<ValueId> by_;      // inputs to differentiate by
   std::vector<ValueId> wanted_;  // by others than the nodes: kept, tapped or stabilised
@@ -111,7 +111,7 @@ std::optional<Binary> pair_of(const Node& node);
 std::vector<std::int32_t> broadcast_elements(const Shape& operand, const Shape& result);
 
 bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);
-bool learns(const Node& node);  // from constants that come with every run
+bool trains(const Node& node);  // from constants that come with every run
 void compile_node(Compiler& compiler, const Node& node);
 
 // Nanoseconds for a record on one thread.

@@ -20,19 +20,19 @@ class Pool : public Operation {
         map_(std::move(map)),
         elements_in_(elements_in) {}
 
-  void forward(const Tile& tile) const override {
-    (greatest_ ? pool_max : pool_sum)(map_, tile.value(operand()), tile.value(result()));
+  void forward(const BatchBlock& block) const override {
+    (greatest_ ? pool_max : pool_sum)(map_, block.value(operand()), block.value(result()));
   }
 
-  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
+  void backward(const BatchBlock& block, std::span<const GradientState> gradients) const override {
     if (gradients[0] == GradientState::unwanted) return;
-    float* const to = tile.gradient(operand());
+    float* const to = block.gradient(operand());
     if (gradients[0] == GradientState::first) fill(elements_in_, 0, to);
     if (greatest_) {
-      pool_max_gradients(map_, ties_, tile.value(operand()), tile.value(result()), tile.gradient(result()),
+      pool_max_gradients(map_, ties_, block.value(operand()), block.value(result()), block.gradient(result()),
                          to);
     } else {
-      pool_sum_gradients(map_, tile.gradient(result()), to);
+      pool_sum_gradients(map_, block.gradient(result()), to);
     }
   }
 

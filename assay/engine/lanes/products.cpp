@@ -70,18 +70,18 @@ class Product : public Operation {
                  .result_column = width};
   }
 
-  void forward(const Tile& tile) const override {
-    multiply(forward_, tile.value(operand(0)), tile.value(operand(1)), false, tile.value(result()));
+  void forward(const BatchBlock& block) const override {
+    multiply(forward_, block.value(operand(0)), block.value(operand(1)), false, block.value(result()));
   }
-  void backward(const Tile& tile, std::span<const GradientState> gradients) const override {
-    const float* const gradient = tile.gradient(result());
+  void backward(const BatchBlock& block, std::span<const GradientState> gradients) const override {
+    const float* const gradient = block.gradient(result());
     if (gradients[0] != GradientState::unwanted) {
-      if (gradients[0] == GradientState::first) fill(left_elements_, 0, tile.gradient(operand(0)));
-      multiply(by_left_, gradient, tile.value(operand(1)), true, tile.gradient(operand(0)));
+      if (gradients[0] == GradientState::first) fill(left_elements_, 0, block.gradient(operand(0)));
+      multiply(by_left_, gradient, block.value(operand(1)), true, block.gradient(operand(0)));
     }
     if (gradients[1] != GradientState::unwanted) {
-      if (gradients[1] == GradientState::first) fill(right_elements_, 0, tile.gradient(operand(1)));
-      multiply(by_right_, tile.value(operand(0)), gradient, true, tile.gradient(operand(1)));
+      if (gradients[1] == GradientState::first) fill(right_elements_, 0, block.gradient(operand(1)));
+      multiply(by_right_, block.value(operand(0)), gradient, true, block.gradient(operand(1)));
     }
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A segment compiled for tiles: operations on slots of memory. Built once, run by many threads, each with its
-// own tile.
+// A segment compiled for batch blocks: operations on slots of memory. Built once, run by many threads, each
+// with its own batch block.
 
 #include <array>
 #include <memory>
@@ -16,15 +16,15 @@ namespace assay::lanes {
 struct Program;
 
 // A thread's memory as one program divides it.
-class Tile {
+class BatchBlock {
  public:
   // `memory` and `scratch`: Program::floats and Program::scratch floats, 64-byte aligned, of any content.
-  Tile(const Program& program, float* memory, float* scratch);
+  BatchBlock(const Program& program, float* memory, float* scratch);
   // [elements][width] floats.
   float* value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }
   // The gradient with respect to the value; of programs that differentiate.
   float* gradient(int slot) const { return gradients_[static_cast<std::size_t>(slot)]; }
-  // Room for what an operation needs for the time of one call.
+  // Memory for what an operation needs for the time of one call.
   float* scratch() const { return scratch_; }
 
  private:
@@ -36,7 +36,7 @@ class Tile {
 enum class GradientState { unwanted, first, further };
 
 // A constant whose value comes with every run, and the sums of an operation for its gradient.
-struct Learned {
+struct TrainableConstant {
   ValueId constant = no_value;
   float factor = 1;              // what the operation multiplies it with
   std::vector<std::int32_t> to;  // of each sum: the element that it belongs to; -1: none
@@ -50,17 +50,18 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  virtual void forward(const Tile& tile) const = 0;
+  virtual void forward(const BatchBlock& block) const = 0;
   // Brings the gradient of the result, which is complete and may be overwritten, to the operands. `gradients`
   // has an entry for each operand.
-  virtual void backward(const Tile& tile, std::span<const GradientState> gradients) const = 0;
+  virtual void backward(const BatchBlock& block, std::span<const GradientState> gradients) const = 0;
 
-  // The same for neighbouring tiles, whose memory lies equally far apart.
-  virtual void forward_all(std::span<const Tile> tiles) const {
-    for (const Tile& tile : tiles) forward(tile);
+  // The same for neighbouring batch blocks, whose memory lies equally far apart.
+  virtual void forward_all(std::span<const BatchBlock> blocks) const {
+    for (const BatchBlock& block : blocks) forward(block);
   }
-  virtual void backward_all(std::span<const Tile> tiles, std::span<const GradientState> gradients) const {
-    for (const Tile& tile : tiles) backward(tile, gradients);
+  virtual void backward_all(std::span<const BatchBlock> blocks,
+                            std::span<const GradientState> gradients) const {
+    for (const BatchBlock& block : blocks) backward(block, gradients);
   }
   // Whether these read weights once for all of them.
   virtual bool reads_weights_once() const { return false; }
@@ -68,12 +69,12 @@ class Operation {
   // Whether backward() reads values, its own result's or its operands'.
   virtual bool reads_values() const { return true; }
 
-  std::span<const Learned> learned() const { return learned_; }
+  std::span<const TrainableConstant> trainable() const { return trainable_; }
   // Takes the value of the i-th of them.
   virtual void set(std::size_t, std::span<const float>) {}
-  // Writes the sums for it over the records of the tile, or adds them. After backward().
-  virtual void learn(const Tile&, std::size_t, bool /*add*/, float* /*sums*/) const {}
-  // Floats that learn() needs in Tile::scratch().
+  // Writes the sums for it over the records of the batch block, or adds them. After backward().
+  virtual void sum_weight_gradient(const BatchBlock&, std::size_t, bool /*add*/, float* /*sums*/) const {}
+  // Floats that sum_weight_gradient() needs in BatchBlock::scratch().
   virtual std::int64_t scratch() const { return 0; }
 
   std::span<const int> operands() const { return operands_; }
@@ -82,7 +83,7 @@ class Operation {
  protected:
   int operand(std::size_t i = 0) const { return operands_[i]; }
 
-  std::vector<Learned> learned_;
+  std::vector<TrainableConstant> trainable_;
 
  private:
   std::vector<int> operands_;
@@ -100,31 +101,32 @@ struct Tapped {
 };
 
 // The sums for one constant of an operation.
-struct Lesson {
+struct WeightGradient {
   std::size_t operation = 0, which = 0;
   std::int64_t at = -1;  // floats from the start of all sums; -1: not requested
 };
 
 struct Program {
   std::vector<std::unique_ptr<Operation>> operations;
-  std::vector<std::int64_t> elements;               // of each slot, for a record
-  std::vector<std::int64_t> value_at, gradient_at;  // floats from the start of a tile's memory; -1: none
-  std::int64_t floats = 0, scratch = 0;             // of a tile
-  std::int64_t neighbours = 1;                      // tiles that go through the operations side by side
-  std::vector<int> inputs, outputs;                 // slots, as of the segment
+  std::vector<std::int64_t> elements;  // of each slot, for a record
+  std::vector<std::int64_t> value_at,
+      gradient_at;                       // floats from the start of a batch block's memory; -1: none
+  std::int64_t floats = 0, scratch = 0;  // of a batch block
+  std::int64_t neighbours = 1;           // batch blocks that go through the operations side by side
+  std::vector<int> inputs, outputs;      // slots, as of the segment
   std::vector<Tapped> tapped;
   std::vector<std::vector<std::size_t>> tapped_after;  // by operations done
   std::vector<int> taps;                               // slots, as of the segment
   std::vector<std::vector<GradientState>>
-      gradients;                      // by operation and operand; of programs that differentiate
-  std::vector<GradientState> seeded;  // by output: `unwanted` where no gradient is needed
-  std::vector<Lesson> lessons;        // of all constants that come with every run
-  std::int64_t sums = 0;              // floats of all that were requested
-  bool reads_values = false;          // on the way back: otherwise nothing has to go forward before
+      gradients;                                 // by operation and operand; of programs that differentiate
+  std::vector<GradientState> seeded;             // by output: `unwanted` where no gradient is needed
+  std::vector<WeightGradient> weight_gradients;  // of all constants that come with every run
+  std::int64_t sums = 0;                         // floats of all that were requested
+  bool reads_values = false;  // on the way back: otherwise nothing has to go forward before
 };
 
-// `wanted`: inputs of the segment, learned constants among them, whose gradients are requested; none: forward
-// only.
+// `wanted`: inputs of the segment, trainable constants among them, whose gradients are requested; none:
+// forward only.
 Program compile(const SegmentRequest& request, std::span<const ValueId> inputs,
                 std::span<const ValueId> wanted);
 

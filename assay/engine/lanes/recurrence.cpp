@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "assay/engine/lanes/tiles.h"
+#include "assay/engine/lanes/batch_blocks.h"
 #include "assay/engine/recurrent_cell.h"
 
 namespace assay::lanes {
@@ -137,7 +137,7 @@ std::int64_t place_of(bool backwards, std::int64_t steps, std::int64_t k) {
   return backwards ? steps - 1 - k : k;
 }
 
-constexpr std::int64_t most_floats = std::int64_t{1} << 25;   // of a tile
+constexpr std::int64_t most_floats = std::int64_t{1} << 25;   // of a batch block
 constexpr std::int64_t most_weights = std::int64_t{1} << 22;  // they are held in four orders
 
 class LanesRecurrence : public Segment {
@@ -149,7 +149,7 @@ class LanesRecurrence : public Segment {
         workers_(static_cast<std::size_t>(std::max(request_.threads, 1))) {
     const auto note = [&](std::size_t input, bool constant) {
       if (!has_input(node_, input) || request_.graph->is_constant(node_.inputs[input]) != constant) return;
-      if (!constant || std::ranges::find(request_.learned, node_.inputs[input]) != request_.learned.end())
+      if (!constant || std::ranges::find(request_.trainable, node_.inputs[input]) != request_.trainable.end())
         inputs_.push_back(node_.inputs[input]);
     };
     note(0, false);
@@ -174,7 +174,7 @@ class LanesRecurrence : public Segment {
       kept.emplace_back(
           o, (results[id] = array::empty(batch.shape_of_output(o), DType::float32)).elements<float>());
     }
-    each_tile(
+    each_block(
         workers_, batch.layout.floats, batch.records, 1, 1, [](float* memory) { return memory; },
         [&](float* memory, std::int64_t first, std::int64_t count) {
           forward(batch, memory, first, count);
@@ -212,8 +212,8 @@ class LanesRecurrence : public Segment {
     }
     const Chunks chunks(batch.records, all > 0);
     std::vector<float> sums(static_cast<std::size_t>(chunks.count * all));
-    each_tile(
-        workers_, batch.layout.floats, batch.records, chunks.tiles_each, 1,
+    each_block(
+        workers_, batch.layout.floats, batch.records, chunks.blocks_each, 1,
         [](float* memory) { return memory; },
         [&](float* memory, std::int64_t first, std::int64_t count) {
           forward(batch, memory, first, count);
@@ -221,7 +221,7 @@ class LanesRecurrence : public Segment {
           float* const of_chunk = sums.data() + chunks.of(first) * all;
           for (std::size_t d = 0; d < directions_.size(); ++d) {
             go_back(batch, memory, d, result_of);
-            learn(batch, memory, d, begins, of_chunk, !chunks.begins(first));
+            sum_weight_gradient(batch, memory, d, begins, of_chunk, !chunks.begins(first));
             for (std::size_t k = 0; k < cell_.states; ++k) {
               if (Array* const to = result_of(N::first_state + k))
                 store_state(batch, memory, d, k, first, count, to->elements<float>());
@@ -386,8 +386,8 @@ class LanesRecurrence : public Segment {
     gru_states(h, gates, before, after);
   }
 
-  // visit(place in the tile, first float in the output, floats from record to record) for every row of an
-  // output: all states, the last states, the last cells.
+  // visit(place in the batch block, first float in the output, floats from record to record) for every row of
+  // an output: all states, the last states, the last cells.
   template <typename Visit>
   void each_row_of_output(const Batch& batch, std::size_t output, std::int64_t first,
                           const Visit& visit) const {
@@ -485,8 +485,8 @@ class LanesRecurrence : public Segment {
   }
 
   // Sums of a direction for weights, recurrent weights and bias; after go_back().
-  void learn(const Batch& batch, float* memory, std::size_t d, const std::array<std::int64_t, 3>& begins,
-             float* sums, bool add) const {
+  void sum_weight_gradient(const Batch& batch, float* memory, std::size_t d,
+                           const std::array<std::int64_t, 3>& begins, float* sums, bool add) const {
     const Layout::Direction& at = batch.layout.directions[d];
     const std::int64_t h = cell_.hidden, f = cell_.features, rows = cell_.gates * h, steps = batch.steps;
     const auto direction = static_cast<std::int64_t>(d);
@@ -569,8 +569,8 @@ class LanesRecurrence : public Segment {
   const Node& node_;
   RecurrentNode cell_;
   std::size_t workers_;
-  std::vector<ValueId> inputs_;                       // records, states, then learned constants
-  mutable std::vector<DirectionWeights> directions_;  // take the values of learned constants
+  std::vector<ValueId> inputs_;                       // records, states, then trainable constants
+  mutable std::vector<DirectionWeights> directions_;  // take the values of trainable constants
   mutable std::optional<Layout> layout_;              // of the last call
 };
 

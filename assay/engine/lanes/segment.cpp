@@ -8,27 +8,27 @@
 
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/elements.h"
+#include "assay/engine/lanes/batch_blocks.h"
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/lanes/recurrence.h"
-#include "assay/engine/lanes/tiles.h"
 #include "assay/engine/threads/workers.h"
 
 namespace assay::lanes {
 namespace {
 
-// The rows of a tile that an objective reads, and the gradients it returns for them.
-Room& elements_room() {
-  thread_local Room room;
-  return room;
+// The rows of a batch block that an objective reads, and the gradients it returns for them.
+ScratchBuffer& elements_scratch() {
+  thread_local ScratchBuffer scratch;
+  return scratch;
 }
-Room& gradients_room() {
-  thread_local Room room;
-  return room;
+ScratchBuffer& gradients_scratch() {
+  thread_local ScratchBuffer scratch;
+  return scratch;
 }
 
 struct Compiled {
   Program program;
-  Room sums;  // of learned constants
+  ScratchBuffer sums;  // of trainable constants
 };
 
 void load(const Array& records, std::int64_t first, std::int64_t count, std::int64_t elements, float* to) {
@@ -43,13 +43,13 @@ void store(const float* from, std::int64_t elements, std::int64_t first, std::in
   from_lanes(from, elements, count, rows);
 }
 
-void reduce(const Tapped& tapped, const Tile& tile) {
+void reduce(const Tapped& tapped, const BatchBlock& block) {
   const auto to = [&](const std::array<int, 3>& slots) {
-    const auto at = [&](int slot) { return slot < 0 ? nullptr : tile.value(slot); };
+    const auto at = [&](int slot) { return slot < 0 ? nullptr : block.value(slot); };
     return Reductions{.mean = at(slots[0]), .greatest = at(slots[1]), .least = at(slots[2])};
   };
   const bool last = tapped.neurons_last;
-  const float* const value = tile.value(tapped.slot);
+  const float* const value = block.value(tapped.slot);
   if (tapped.neurons != std::array{-1, -1, -1}) {
     reduce({.channels = tapped.channels,
             .positions = tapped.positions,
@@ -62,32 +62,32 @@ void reduce(const Tapped& tapped, const Tile& tile) {
     std::array<int, 3> one{-1, -1, -1};
     one[place] = tapped.whole[place];
     if (one[place] >= 0)
-      reduce(all, tapped.positions == 1 ? value : tile.value(tapped.neurons[place]), to(one));
+      reduce(all, tapped.positions == 1 ? value : block.value(tapped.neurons[place]), to(one));
   }
 }
 
-void run_forward(const Program& program, std::span<const Tile> tiles) {
+void run_forward(const Program& program, std::span<const BatchBlock> blocks) {
   for (std::size_t done = 0; done <= program.operations.size(); ++done) {
-    if (done > 0) program.operations[done - 1]->forward_all(tiles);
+    if (done > 0) program.operations[done - 1]->forward_all(blocks);
     for (const std::size_t t : program.tapped_after[done]) {
-      for (const Tile& tile : tiles) reduce(program.tapped[t], tile);
+      for (const BatchBlock& block : blocks) reduce(program.tapped[t], block);
     }
   }
 }
 
-// Writes what learned constants sum, or adds it.
-void run_backward(const Program& program, std::span<const Tile> tiles, bool add, float* sums) {
-  auto lesson = program.lessons.rbegin();
+// Writes what trainable constants sum, or adds it.
+void run_backward(const Program& program, std::span<const BatchBlock> blocks, bool add, float* sums) {
+  auto gradient = program.weight_gradients.rbegin();
   for (std::size_t i = program.operations.size(); i-- > 0;) {
-    if (!program.gradients[i].empty()) program.operations[i]->backward_all(tiles, program.gradients[i]);
-    for (; lesson != program.lessons.rend() && lesson->operation == i; ++lesson) {
-      if (lesson->at < 0) continue;
-      float* const to = sums + lesson->at;
+    if (!program.gradients[i].empty()) program.operations[i]->backward_all(blocks, program.gradients[i]);
+    for (; gradient != program.weight_gradients.rend() && gradient->operation == i; ++gradient) {
+      if (gradient->at < 0) continue;
+      float* const to = sums + gradient->at;
       if (program.gradients[i].empty()) {
-        std::fill_n(to, program.operations[i]->learned()[lesson->which].to.size(), 0.0F);
+        std::fill_n(to, program.operations[i]->trainable()[gradient->which].to.size(), 0.0F);
       } else {
-        for (std::size_t t = 0; t < tiles.size(); ++t)
-          program.operations[i]->learn(tiles[t], lesson->which, add || t > 0, to);
+        for (std::size_t t = 0; t < blocks.size(); ++t)
+          program.operations[i]->sum_weight_gradient(blocks[t], gradient->which, add || t > 0, to);
       }
     }
   }
@@ -101,9 +101,9 @@ class LanesSegment : public Segment {
         inputs_(records_),
         workers_(static_cast<std::size_t>(std::max(request_.threads, 1))),
         forward_{.program = compile(request_, records_, {}), .sums = {}} {
-    for (const ValueId id : request_.learned) {
+    for (const ValueId id : request_.trainable) {
       if (std::ranges::any_of(forward_.program.operations, [&](const auto& operation) {
-            return std::ranges::count(operation->learned(), id, &Learned::constant) > 0;
+            return std::ranges::count(operation->trainable(), id, &TrainableConstant::constant) > 0;
           }))
         inputs_.push_back(id);
     }
@@ -123,17 +123,18 @@ class LanesSegment : public Segment {
     }
     set_learned(forward_, given);
     const Program& program = forward_.program;
-    const auto results_of = [&](const Tile& tile, std::int64_t first, std::int64_t count) {
+    const auto results_of = [&](const BatchBlock& block, std::int64_t first, std::int64_t count) {
       for (std::size_t o = 0; o < out.size(); ++o)
-        store(tile.value(program.outputs[o]), elements(program, program.outputs[o]), first, count, out[o]);
+        store(block.value(program.outputs[o]), elements(program, program.outputs[o]), first, count, out[o]);
       for (std::size_t t = 0; t < tapped.size(); ++t)
-        store(tile.value(program.taps[t]), elements(program, program.taps[t]), first, count, tapped[t]);
+        store(block.value(program.taps[t]), elements(program, program.taps[t]), first, count, tapped[t]);
     };
-    each_group(program, records, 0, [&](std::span<const Tile> tiles, std::int64_t first, std::int64_t count) {
-      load_inputs(program, tiles, inputs, first, count);
-      run_forward(program, tiles);
-      each_of(tiles, first, count, results_of);
-    });
+    each_group(program, records, 0,
+               [&](std::span<const BatchBlock> blocks, std::int64_t first, std::int64_t count) {
+                 load_inputs(program, blocks, inputs, first, count);
+                 run_forward(program, blocks);
+                 each_of(blocks, first, count, results_of);
+               });
   }
 
   std::vector<Array> gradients(const Tensors& given, std::span<const Array> of_outputs,
@@ -144,9 +145,8 @@ class LanesSegment : public Segment {
     Compiled& compiled = differentiated(wanted);
     return std::move(
         go_back(compiled, compiled.program.reads_values, given, wanted, 1,
-                [&](const Tile& tile, std::size_t, std::size_t, std::int64_t first, std::int64_t count) {
-                  load_seeds(compiled.program, tile, seeds, first, count);
-                })[0]);
+                [&](const BatchBlock& block, std::size_t, std::size_t, std::int64_t first,
+                    std::int64_t count) { load_seeds(compiled.program, block, seeds, first, count); })[0]);
   }
 
   RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
@@ -167,17 +167,17 @@ class LanesSegment : public Segment {
     shape[0] = given.at(records_.at(0)).size(0);
     RecordGradients result{.value = array::empty(shape), .gradients = {}};
     float* const values = result.value.elements<float>();
-    // Of all neighbouring tiles: for the first number they are requested all.
+    // Of all neighbouring batch blocks: for the first number they are requested all.
     const auto gradients_of = [&](std::size_t place) {
-      return gradients_room().floats(row * width * program.neighbours) +
+      return gradients_scratch().floats(row * width * program.neighbours) +
              static_cast<std::int64_t>(place) * row * width;
     };
-    const auto ask = [&](const Tile& tile, std::size_t place, std::int64_t first, std::int64_t count) {
-      float* const read = elements_room().floats(all * width);
+    const auto ask = [&](const BatchBlock& block, std::size_t place, std::int64_t first, std::int64_t count) {
+      float* const read = elements_scratch().floats(all * width);
       for (std::size_t o = 0; o < begins.size(); ++o) {
         float* rows[width];
         point_at_rows(read + begins[o], all, count, rows);
-        from_lanes(tile.value(program.outputs[o]), elements(program, program.outputs[o]), count, rows);
+        from_lanes(block.value(program.outputs[o]), elements(program, program.outputs[o]), count, rows);
       }
       float* const gradients = gradients_of(place);
       std::fill_n(gradients, row * width,
@@ -192,12 +192,13 @@ class LanesSegment : public Segment {
     };
     const auto found = go_back(
         compiled, true, given, wanted, objective.numbers,
-        [&](const Tile& tile, std::size_t place, std::size_t n, std::int64_t first, std::int64_t count) {
-          const float* const gradients = n == 0 ? ask(tile, place, first, count) : gradients_of(place);
+        [&](const BatchBlock& block, std::size_t place, std::size_t n, std::int64_t first,
+            std::int64_t count) {
+          const float* const gradients = n == 0 ? ask(block, place, first, count) : gradients_of(place);
           for (std::size_t o = 0; o < begins.size(); ++o) {
             const float* rows[width];
             point_at_rows(gradients + static_cast<std::int64_t>(n) * all + begins[o], row, width, rows);
-            put(program, tile, o, rows);
+            put(program, block, o, rows);
           }
         });
     for (const std::vector<Array>& of_number : found) {
@@ -208,9 +209,9 @@ class LanesSegment : public Segment {
   }
 
  private:
-  // Goes back through every tile once for each number, after going forward if that is needed. seed(tile, its
-  // index among its neighbours, number, first, count) writes the gradients of the outputs. Returns them by
-  // number and `wanted`.
+  // Goes back through every batch block once for each number, after going forward if that is needed.
+  // seed(batch block, its index among its neighbours, number, first, count) writes the gradients of the
+  // outputs. Returns them by number and `wanted`.
   template <typename Seed>
   std::vector<std::vector<Array>> go_back(Compiled& compiled, bool forward, const Tensors& given,
                                           std::span<const ValueId> wanted, std::size_t numbers,
@@ -231,29 +232,29 @@ class LanesSegment : public Segment {
     const Chunks chunks(records, program.sums > 0);
     const std::int64_t of_number = chunks.count * program.sums;
     float* const sums = compiled.sums.floats(static_cast<std::int64_t>(numbers) * of_number);
-    each_group(program, records, program.sums > 0 ? chunks.tiles_each : 0,
-               [&](std::span<const Tile> tiles, std::int64_t first, std::int64_t count) {
-                 if (forward) {
-                   load_inputs(program, tiles, inputs, first, count);
-                   for (const auto& operation : program.operations) operation->forward_all(tiles);
-                 }
-                 for (std::size_t n = 0; n < numbers; ++n) {
-                   std::size_t place = 0;
-                   each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
-                     seed(tile, place++, n, at, some);
-                   });
-                   run_backward(
-                       program, tiles, !chunks.begins(first),
-                       sums + static_cast<std::int64_t>(n) * of_number + chunks.of(first) * program.sums);
-                   each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
-                     for (std::size_t w = 0; w < slots.size(); ++w) {
-                       if (slots[w] >= 0)
-                         store(tile.gradient(slots[w]), elements(program, slots[w]), at, some,
-                               results[n][w].elements<float>());
-                     }
-                   });
-                 }
-               });
+    each_group(
+        program, records, program.sums > 0 ? chunks.blocks_each : 0,
+        [&](std::span<const BatchBlock> blocks, std::int64_t first, std::int64_t count) {
+          if (forward) {
+            load_inputs(program, blocks, inputs, first, count);
+            for (const auto& operation : program.operations) operation->forward_all(blocks);
+          }
+          for (std::size_t n = 0; n < numbers; ++n) {
+            std::size_t place = 0;
+            each_of(blocks, first, count, [&](const BatchBlock& block, std::int64_t at, std::int64_t some) {
+              seed(block, place++, n, at, some);
+            });
+            run_backward(program, blocks, !chunks.begins(first),
+                         sums + static_cast<std::int64_t>(n) * of_number + chunks.of(first) * program.sums);
+            each_of(blocks, first, count, [&](const BatchBlock& block, std::int64_t at, std::int64_t some) {
+              for (std::size_t w = 0; w < slots.size(); ++w) {
+                if (slots[w] >= 0)
+                  store(block.gradient(slots[w]), elements(program, slots[w]), at, some,
+                        results[n][w].elements<float>());
+              }
+            });
+          }
+        });
     for (std::size_t n = 0; n < numbers; ++n)
       collect(program, sums + static_cast<std::int64_t>(n) * of_number, chunks.count, wanted, results[n]);
     return results;
@@ -278,14 +279,15 @@ class LanesSegment : public Segment {
   }
 
   void set_learned(Compiled& compiled, const Tensors& given) const {
-    const std::vector<Lesson>& lessons = compiled.program.lessons;
-    if (lessons.empty()) return;
+    const std::vector<WeightGradient>& weight_gradients = compiled.program.weight_gradients;
+    if (weight_gradients.empty()) return;
     std::atomic<std::size_t> next{0};
     run_workers(workers_, [&](std::size_t) {
-      for (std::size_t l; (l = next.fetch_add(1)) < lessons.size();) {
-        Operation& operation = *compiled.program.operations[lessons[l].operation];
-        const Array value = given.at(operation.learned()[lessons[l].which].constant).contiguous();
-        operation.set(lessons[l].which, {value.elements<float>(), static_cast<std::size_t>(value.count())});
+      for (std::size_t l; (l = next.fetch_add(1)) < weight_gradients.size();) {
+        Operation& operation = *compiled.program.operations[weight_gradients[l].operation];
+        const Array value = given.at(operation.trainable()[weight_gradients[l].which].constant).contiguous();
+        operation.set(weight_gradients[l].which,
+                      {value.elements<float>(), static_cast<std::size_t>(value.count())});
       }
     });
   }
@@ -295,32 +297,32 @@ class LanesSegment : public Segment {
                std::span<const ValueId> wanted, std::vector<Array>& results) const {
     if (program.sums == 0) return;
     struct Piece {
-      const Lesson* lesson;
+      const WeightGradient* gradient;
       std::size_t begin, end;
     };
     constexpr std::size_t piece = 4096;
     std::vector<Piece> pieces;
-    for (const Lesson& lesson : program.lessons) {
-      if (lesson.at < 0) continue;
-      const Learned& learned = learned_of(program, lesson);
+    for (const WeightGradient& gradient : program.weight_gradients) {
+      if (gradient.at < 0) continue;
+      const TrainableConstant& trainable = trainable_of(program, gradient);
       // A constant that several operations read has its gradient summed by one thread.
-      const std::size_t all = learned.to.size(), step = learned.unique ? piece : all;
+      const std::size_t all = trainable.to.size(), step = trainable.unique ? piece : all;
       for (std::size_t begin = 0; begin < all; begin += step)
-        pieces.push_back({&lesson, begin, std::min(begin + step, all)});
+        pieces.push_back({&gradient, begin, std::min(begin + step, all)});
     }
     std::atomic<std::size_t> next{0};
     const auto add = [&](const Piece& of) {
-      const Learned& learned = learned_of(program, *of.lesson);
-      const auto at = std::ranges::find(wanted, learned.constant) - wanted.begin();
+      const TrainableConstant& trainable = trainable_of(program, *of.gradient);
+      const auto at = std::ranges::find(wanted, trainable.constant) - wanted.begin();
       float* const to = (results[static_cast<std::size_t>(at)]).elements<float>();
       std::vector<float> whole(of.end - of.begin);
       for (std::int64_t c = 0; c < chunks; ++c) {
-        const float* const from = sums + c * program.sums + of.lesson->at + of.begin;
+        const float* const from = sums + c * program.sums + of.gradient->at + of.begin;
         for (std::size_t i = 0; i < whole.size(); ++i) whole[i] += from[i];
       }
       for (std::size_t i = 0; i < whole.size(); ++i) {
-        const std::int32_t element = learned.to[of.begin + i];
-        if (element >= 0) to[element] += learned.factor * whole[i];
+        const std::int32_t element = trainable.to[of.begin + i];
+        if (element >= 0) to[element] += trainable.factor * whole[i];
       }
     };
     if (!shares_constants(program)) {
@@ -332,83 +334,84 @@ class LanesSegment : public Segment {
     }
   }
 
-  static const Learned& learned_of(const Program& program, const Lesson& lesson) {
-    return program.operations[lesson.operation]->learned()[lesson.which];
+  static const TrainableConstant& trainable_of(const Program& program, const WeightGradient& gradient) {
+    return program.operations[gradient.operation]->trainable()[gradient.which];
   }
 
-  // Whether several operations read one of the learned constants.
+  // Whether several operations read one of the trainable constants.
   static bool shares_constants(const Program& program) {
     std::set<ValueId> seen;
-    return std::ranges::any_of(program.lessons, [&](const Lesson& lesson) {
-      return !seen.insert(learned_of(program, lesson).constant).second;
+    return std::ranges::any_of(program.weight_gradients, [&](const WeightGradient& gradient) {
+      return !seen.insert(trainable_of(program, gradient).constant).second;
     });
   }
 
-  void load_inputs(const Program& program, std::span<const Tile> tiles, const std::vector<Array>& inputs,
-                   std::int64_t first, std::int64_t count) const {
-    each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
+  void load_inputs(const Program& program, std::span<const BatchBlock> blocks,
+                   const std::vector<Array>& inputs, std::int64_t first, std::int64_t count) const {
+    each_of(blocks, first, count, [&](const BatchBlock& block, std::int64_t at, std::int64_t some) {
       for (std::size_t i = 0; i < inputs.size(); ++i)
-        load(inputs[i], at, some, elements(program, program.inputs[i]), tile.value(program.inputs[i]));
+        load(inputs[i], at, some, elements(program, program.inputs[i]), block.value(program.inputs[i]));
     });
   }
 
   // The gradients of an output, a row for each record, or adds them to those that the output it shares its
   // place with has left there.
-  static void put(const Program& program, const Tile& tile, std::size_t output,
+  static void put(const Program& program, const BatchBlock& block, std::size_t output,
                   const float* const (&rows)[width]) {
     const int slot = program.outputs[output];
     const std::int64_t size = elements(program, slot);
-    if (program.seeded[output] == GradientState::first) to_lanes(rows, size, tile.gradient(slot));
+    if (program.seeded[output] == GradientState::first) to_lanes(rows, size, block.gradient(slot));
     if (program.seeded[output] != GradientState::further) return;
     const auto more = allocate_floats(static_cast<std::size_t>(size * width));
     to_lanes(rows, size, more.get());
-    add_to(size, more.get(), tile.gradient(slot));
+    add_to(size, more.get(), block.gradient(slot));
   }
 
-  // Gradients of records that are missing from a tile are 0, so that they add nothing to sums.
-  static void load_seeds(const Program& program, const Tile& tile, const std::vector<Array>& seeds,
+  // Gradients of records that are missing from a batch block are 0, so that they add nothing to sums.
+  static void load_seeds(const Program& program, const BatchBlock& block, const std::vector<Array>& seeds,
                          std::int64_t first, std::int64_t count) {
     for (std::size_t o = 0; o < seeds.size(); ++o) {
       const int slot = program.outputs[o];
       const std::int64_t size = elements(program, slot);
       if (!seeds[o].defined()) {
-        if (program.seeded[o] == GradientState::first) fill(size, 0, tile.gradient(slot));
+        if (program.seeded[o] == GradientState::first) fill(size, 0, block.gradient(slot));
         continue;
       }
       const std::vector<float> none(count < width ? static_cast<std::size_t>(size) : 0);
       const float* rows[width];
       for (std::int64_t r = 0; r < width; ++r)
         rows[r] = r < count ? seeds[o].elements<float>() + (first + r) * size : none.data();
-      put(program, tile, o, rows);
+      put(program, block, o, rows);
     }
   }
 
-  // work(tiles side by side, first record, number of records) for all records. Those of `chunk` tiles are one
-  // thread's; 0: any.
+  // work(batch blocks side by side, first record, number of records) for all records. Those of `chunk` batch
+  // blocks are one thread's; 0: any.
   template <typename Work>
   void each_group(const Program& program, std::int64_t records, std::int64_t chunk, const Work& work) const {
     const auto workers = static_cast<std::int64_t>(workers_);
-    const std::int64_t tiles = (records + width - 1) / width, most = program.neighbours;
-    const std::int64_t group = (shared_out(tiles, most * workers) + workers - 1) / workers;
-    each_tile(
+    const std::int64_t blocks = (records + width - 1) / width, most = program.neighbours;
+    const std::int64_t group = (shared_out(blocks, most * workers) + workers - 1) / workers;
+    each_block(
         workers_, most * program.floats + program.scratch, records, chunk > 0 ? chunk : group, most,
         [&](float* memory) {
-          std::vector<Tile> all;
+          std::vector<BatchBlock> all;
           for (std::int64_t n = 0; n < most; ++n)
             all.emplace_back(program, memory + n * program.floats, memory + most * program.floats);
           return all;
         },
-        [&](const std::vector<Tile>& all, std::int64_t first, std::int64_t count) {
+        [&](const std::vector<BatchBlock>& all, std::int64_t first, std::int64_t count) {
           work(std::span(all).first(static_cast<std::size_t>((count + width - 1) / width)), first, count);
         });
   }
 
-  // work(tile, first record, number of records) for each of the tiles of so many records.
+  // work(batch block, first record, number of records) for each of the batch blocks of so many records.
   template <typename Work>
-  static void each_of(std::span<const Tile> tiles, std::int64_t first, std::int64_t count, const Work& work) {
-    for (std::size_t t = 0; t < tiles.size(); ++t) {
+  static void each_of(std::span<const BatchBlock> blocks, std::int64_t first, std::int64_t count,
+                      const Work& work) {
+    for (std::size_t t = 0; t < blocks.size(); ++t) {
       const auto before = static_cast<std::int64_t>(t) * width;
-      work(tiles[t], first + before, std::min(width, count - before));
+      work(blocks[t], first + before, std::min(width, count - before));
     }
   }
 
@@ -422,9 +425,9 @@ class LanesSegment : public Segment {
   }
 
   SegmentRequest request_;
-  std::vector<ValueId> records_, inputs_;  // inputs: the records, then learned constants
+  std::vector<ValueId> records_, inputs_;  // inputs: the records, then trainable constants
   std::size_t workers_;
-  mutable Compiled forward_;  // takes the values of learned constants
+  mutable Compiled forward_;  // takes the values of trainable constants
   mutable std::map<std::vector<ValueId>, std::unique_ptr<Compiled>> differentiated_;  // by what is requested
 };
 
@@ -445,14 +448,14 @@ class LanesBackend : public Backend {
     }
     return elements * static_cast<double>(2 * width * sizeof(float));  // values and gradients
   }
-  bool learns(const Graph&, const Node& node, std::size_t) const override {
-    return is_recurrent(node.op) || lanes::learns(node);
+  bool trains(const Graph&, const Node& node, std::size_t) const override {
+    return is_recurrent(node.op) || lanes::trains(node);
   }
   bool stands_alone(const Node& node) const override { return is_recurrent(node.op); }
   std::int64_t most_steps(const Graph& graph, const Node& node) const override {
     return lanes::most_steps(graph, node);
   }
-  double learned_bytes(double elements) const override {
+  double trainable_bytes(double elements) const override {
     return elements * static_cast<double>(most_chunks * sizeof(float));
   }
   bool differentiates() const override { return true; }
@@ -467,7 +470,7 @@ class LanesBackend : public Backend {
 
 }  // namespace
 
-Tile::Tile(const Program& program, float* memory, float* scratch) : scratch_(scratch) {
+BatchBlock::BatchBlock(const Program& program, float* memory, float* scratch) : scratch_(scratch) {
   const auto pointers = [&](const std::vector<std::int64_t>& begins) {
     std::vector<float*> result;
     for (const std::int64_t at : begins) result.push_back(at < 0 ? nullptr : memory + at);

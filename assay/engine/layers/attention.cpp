@@ -18,7 +18,7 @@ const Node* maker_of(const Graph& graph, ValueId value, ValueId* moved) {
   return maker;
 }
 
-std::optional<Attention> attention_behind(const Graph& graph, ValueId value) {
+std::optional<Attention> attention_of(const Graph& graph, ValueId value) {
   const Node* const product = maker_of(graph, value);
   if (product == nullptr || product->op != "MatMul") return std::nullopt;
   const Node* weights = maker_of(graph, product->inputs[0]);
@@ -39,7 +39,7 @@ std::vector<Layer> layers_of_attention(const Session& session) {
   for (const Layer& layer : session.layers()) {
     const Node& node = session.graph().node(layer.node);
     if (node.op != "MatMul") continue;
-    const auto attention = attention_behind(session.graph(), node.outputs[0]);
+    const auto attention = attention_of(session.graph(), node.outputs[0]);
     if (attention && weighs_last_axis(session, *attention)) found.push_back(layer);
   }
   return found;

@@ -19,7 +19,7 @@ struct Attention {
   const Node* softmax = nullptr;  // that gives the weights
 };
 // That which computes the value, but for movement.
-std::optional<Attention> attention_behind(const Graph& graph, ValueId value);
+std::optional<Attention> attention_of(const Graph& graph, ValueId value);
 
 // Whether the weights are those of the last axis, the tokens that are looked at.
 bool weighs_last_axis(const Session& session, const Attention& attention);

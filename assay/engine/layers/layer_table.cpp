@@ -148,7 +148,7 @@ class LayerFinder {
 
   void count_parameters(Layer& layer, ValueId id) const {
     if (id == no_value || !constants_.has(id) || !info(id).floating || info(id).shape.empty()) return;
-    layer.parameters += constants_.parameters_behind(graph_, id);
+    layer.parameters += constants_.parameters_of(graph_, id);
   }
 
   void finish(Layer layer) {

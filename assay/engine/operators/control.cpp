@@ -69,8 +69,8 @@ Outputs run_body(const Body& body, const Outputs& given, std::span<const Array> 
     values[index_of(inputs[i])] = i < given.size() ? given[i] : captured[i - given.size()];
   KernelContext inside = context;
   inside.update_constant = nullptr;
-  const OnValue nobody;
-  Executor{body.graph, body.constants.values(), inside, nobody}.run(body.plan, values);
+  const OnValue no_observer;
+  Executor{body.graph, body.constants.values(), inside, no_observer}.run(body.plan, values);
   Outputs outputs;
   for (const ValueId id : body.graph.outputs()) {
     const Array& value = values[index_of(id)];

@@ -26,7 +26,7 @@ Shape front_shape(const Shape& shape, const RecordPlace& place) {
   Shape front{1};
   front.insert(front.end(), shape.begin(), shape.begin() + place.axis);
   if (place.rows_before > 1) front.push_back(place.rows_before);
-  if (place.rows_behind > 1) front.push_back(place.rows_behind);
+  if (place.rows_after > 1) front.push_back(place.rows_after);
   front.insert(front.end(), shape.begin() + place.axis + 1, shape.end());
   return front;
 }
@@ -34,7 +34,7 @@ Shape front_shape(const Shape& shape, const RecordPlace& place) {
 // The new number of an axis that is not that of the records.
 std::int64_t front_axis(const RecordPlace& place, std::int64_t axis) {
   if (axis < place.axis) return axis + 1;
-  return axis + (place.rows_before > 1 ? 1 : 0) + (place.rows_behind > 1 ? 1 : 0);
+  return axis + (place.rows_before > 1 ? 1 : 0) + (place.rows_after > 1 ? 1 : 0);
 }
 
 // The axes of a value in its other form, in the order that `order` has of it as it was; the records in front.
@@ -47,7 +47,7 @@ Ints front_order(const RecordPlace& place, const Ints& order) {
     }
     std::int64_t next = axis + 1;
     if (place.rows_before > 1) front.push_back(next++);
-    if (place.rows_behind > 1) front.push_back(next);
+    if (place.rows_after > 1) front.push_back(next);
   }
   return front;
 }
@@ -67,7 +67,7 @@ WayBack way_back(const RecordPlace& place, const Shape& shape) {
   for (std::int64_t i = 1; i <= in_front; ++i) back.order.push_back(i);
   back.order.push_back(0);
   for (std::int64_t i = in_front + 1; i < rank; ++i) back.order.push_back(i);
-  if (place.rows_before > 1 || place.rows_behind > 1) {
+  if (place.rows_before > 1 || place.rows_after > 1) {
     back.shape = shape;
     (*back.shape)[index(place.axis)] = -1;
   }
@@ -75,7 +75,7 @@ WayBack way_back(const RecordPlace& place, const Shape& shape) {
 }
 
 bool same(const RecordPlace& a, const RecordPlace& b) {
-  return a.axis == b.axis && a.rows_before == b.rows_before && a.rows_behind == b.rows_behind;
+  return a.axis == b.axis && a.rows_before == b.rows_before && a.rows_after == b.rows_after;
 }
 
 class Mover {
@@ -156,7 +156,7 @@ class Mover {
       const ValueInfo& info = infos_[index_of(id)];
       const RecordPlace& place = made.places[std::min(o, made.places.size() - 1)];
       if (!info.computed || !info.single || info.varying_axis != place.axis) return false;
-      if (info.shape[index(place.axis)] != place.rows_before * place.rows_behind) return false;
+      if (info.shape[index(place.axis)] != place.rows_before * place.rows_after) return false;
       if (element_count(info.shape) == 0) return false;
     }
     return true;
@@ -245,7 +245,7 @@ class Mover {
     order = node.integers("perm", order);
     const Ints front = front_order(place, order);
     const auto axis = std::ranges::find(order, place.axis) - order.begin();
-    made.places = {{static_cast<int>(axis), place.rows_before, place.rows_behind}};
+    made.places = {{static_cast<int>(axis), place.rows_before, place.rows_after}};
     made.only_named = in_order(front);
     made.node.attributes["perm"] = front;
     return true;
@@ -354,18 +354,18 @@ class Mover {
     Shape front{1};
     front.insert(front.end(), whole.begin(), whole.begin() + place.axis);
     if (place.rows_before > 1) front.push_back(1);
-    if (place.rows_behind > 1) front.push_back(1);
+    if (place.rows_after > 1) front.push_back(1);
     front.insert(front.end(), whole.begin() + place.axis + 1, whole.end());
     return front;
   }
 
   std::string extra(const Node& node) {
-    std::string name = builder_.unused_name(node.name + " (records in front)");
+    std::string name = builder_.unused_name(node.name + " (batch-major)");
     extra_.emplace(name, node.name);
     return name;
   }
   ValueId value_like(ValueId id, Shape front) {
-    const ValueId made = builder_.value(builder_.unused_name(graph_.value(id).name + " (records in front)"));
+    const ValueId made = builder_.value(builder_.unused_name(graph_.value(id).name + " (batch-major)"));
     infos_.resize(index_of(made) + 1);
     infos_[index_of(made)] = {.shape = std::move(front),
                               .computed = true,

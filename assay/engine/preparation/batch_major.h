@@ -18,8 +18,8 @@ namespace assay::inline engine {
 // The records of a value: its elements in order are [before, N, behind], and N is a part of `axis`.
 struct RecordPlace {
   int axis = 0;
-  std::int64_t rows_before = 1, rows_behind = 1;  // of the axis: [rows_before, N, rows_behind]
-  bool in_front() const { return axis == 0 && rows_before == 1 && rows_behind == 1; }
+  std::int64_t rows_before = 1, rows_after = 1;  // of the axis: [rows_before, N, rows_after]
+  bool in_front() const { return axis == 0 && rows_before == 1 && rows_after == 1; }
 };
 
 struct BatchMajor {

@@ -28,7 +28,7 @@ Constants::Constants(const Graph& graph, std::uint64_t memory_limit) : values_(g
   }
   std::uint64_t room = memory_limit / 4;
   std::vector<Array> results(values_.size());
-  const OnValue nobody;
+  const OnValue no_observer;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     const bool foldable = repeatable(node) && std::ranges::all_of(node.inputs, [&](ValueId id) {
@@ -36,7 +36,7 @@ Constants::Constants(const Graph& graph, std::uint64_t memory_limit) : values_(g
                           });
     if (!foldable) continue;
     KernelContext context;
-    Executor{graph, values_, context, nobody}.run(static_cast<int>(n), results);
+    Executor{graph, values_, context, no_observer}.run(static_cast<int>(n), results);
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
       const Array result = std::move(results[index_of(id)]);
@@ -68,7 +68,7 @@ std::vector<bool> Constants::valid_without(const Graph& graph, std::span<const V
   return valid;
 }
 
-std::int64_t Constants::parameters_behind(const Graph& graph, ValueId id) const {
+std::int64_t Constants::parameters_of(const Graph& graph, ValueId id) const {
   std::set<ValueId> seen;
   std::vector<ValueId> open{id};
   std::int64_t count = 0;

@@ -27,7 +27,7 @@ class Constants {
 
   // Number of float elements of the constants that a constant value was computed from (itself, if not
   // folded).
-  std::int64_t parameters_behind(const Graph& graph, ValueId id) const;
+  std::int64_t parameters_of(const Graph& graph, ValueId id) const;
 
  private:
   std::vector<Array> values_;

@@ -131,10 +131,10 @@ FastPath::Translated FastPath::translated(const Request& request) const {
 }
 
 bool FastPath::can_translate(const Tensors& given, const Request& request) const {
-  if (std::ranges::any_of(request.learned, [&](ValueId id) { return folded_.contains(id); })) return false;
+  if (std::ranges::any_of(request.trainable, [&](ValueId id) { return folded_.contains(id); })) return false;
   if (moved_.empty()) return true;
   const auto moved = [&](ValueId id) { return moved_.contains(id); };
-  if (!request.learned.empty() || request.training != nullptr ||
+  if (!request.trainable.empty() || request.training != nullptr ||
       std::ranges::any_of(given, [&](const auto& entry) { return moved(entry.first); }))
     return false;
   return !request.differentiable ||
@@ -148,7 +148,7 @@ bool FastPath::can_run(const Tensors& given, const Request& request) const {
 bool FastPath::is_here(const Tensors& given, const Request& request) const {
   const auto computed = [&](ValueId id) { return graph_.producer(id) >= 0; };
   for (const auto& [id, tensor] : given) {
-    if (contains(request.learned, id)) continue;
+    if (contains(request.trainable, id)) continue;
     if (!computed(id) && !contains(graph_.inputs(), id)) return false;
     if (!as_expected(id, tensor)) return false;
   }

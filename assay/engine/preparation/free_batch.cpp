@@ -41,9 +41,9 @@ Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& i
     available[index_of(id)] = true;
   }
   KernelContext context;
-  const OnValue nobody;
-  Executor{graph, constants.values(), context, nobody}.run(make_plan(graph, available, graph.outputs()),
-                                                           values);
+  const OnValue no_observer;
+  Executor{graph, constants.values(), context, no_observer}.run(make_plan(graph, available, graph.outputs()),
+                                                                values);
   Tensors outputs;
   for (const ValueId id : graph.outputs()) {
     const auto index = index_of(id);

@@ -64,12 +64,12 @@ Planner::Planner(const Graph& graph, const std::vector<ValueInfo>& infos, const 
 // machine's memory.
 bool Planner::fits(const Plan& plan, const Backend& backend, const RunRequest& request) const {
   constexpr double most_bytes = 1e9;  // of all threads
-  double bytes = 0, learned = 0;
-  for (const ValueId id : request.learned) learned += static_cast<double>(graph_.constant(id).count());
+  double bytes = 0, trainable = 0;
+  for (const ValueId id : request.trainable) trainable += static_cast<double>(graph_.constant(id).count());
   for (const int n : plan.nodes) {
     if (backend.supports(graph_, node(n), shape_of_)) bytes += backend.kept_bytes(node(n), shape_of_);
   }
-  return bytes * threads_ + backend.learned_bytes(learned) <= most_bytes;
+  return bytes * threads_ + backend.trainable_bytes(trainable) <= most_bytes;
 }
 
 // Back ends that work on so many records at once do as much for fewer of them, on every thread.
@@ -110,7 +110,7 @@ bool Planner::takes(const Backend& backend, const Node& node, const RunRequest& 
   if (request.training == nullptr) return true;
   if (has_trait(node.op, Trait::in_training)) return false;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    if (contains(request.learned, node.inputs[i]) && !backend.learns(graph_, node, i)) return false;
+    if (contains(request.trainable, node.inputs[i]) && !backend.trains(graph_, node, i)) return false;
   }
   return true;
 }
@@ -264,7 +264,8 @@ CompiledPart Planner::make_part(const Plan& plan, std::size_t begin, std::size_t
   for (const ReducedValue& tap : request.tapped) tapped.emplace(tap.value, tap);
   for (const int n : nodes) {
     for (const ValueId id : node(n).inputs) {
-      if (contains(request.learned, id) && !contains(asked_for.learned, id)) asked_for.learned.push_back(id);
+      if (contains(request.trainable, id) && !contains(asked_for.trainable, id))
+        asked_for.trainable.push_back(id);
     }
     for (const ValueId id : node(n).outputs) {
       if (id == no_value) continue;

@@ -31,7 +31,7 @@ struct RunRequest {
   std::function<void(const ReducedValue&, const Array&)> on_matrix = {};
   bool differentiable = false;
   // For training: constants among what is given, and how kernels behave.
-  std::span<const ValueId> learned = {};
+  std::span<const ValueId> trainable = {};
   KernelContext* training = nullptr;
 };
 

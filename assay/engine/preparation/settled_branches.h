@@ -17,7 +17,7 @@ struct SettledBranches {
 };
 
 // Nothing where no condition follows from shapes alone, or it differs between batches of `rows` records.
-// Throws what running the network on made-up inputs throws.
+// Throws what running the network on sample inputs throws.
 std::optional<SettledBranches> with_settled_branches(const Graph& graph, const RecordShapes& known,
                                                      std::span<const std::int64_t> rows,
                                                      std::uint64_t memory_limit);

@@ -52,8 +52,8 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
   Tensors found;
   std::vector<Array> values(graph.values().size());
   KernelContext context;
-  const OnValue nobody;
-  const Executor executor{graph, constants.values(), context, nobody};
+  const OnValue no_observer;
+  const Executor executor{graph, constants.values(), context, no_observer};
   const auto small = [&](ValueId id) {
     if (id == no_value || found.contains(id)) return true;
     return constants.has(id) && constants.values()[index_of(id)].count() <= most_elements;

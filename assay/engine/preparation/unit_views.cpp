@@ -27,12 +27,12 @@ constexpr float least_share = 1e-6F;  // of a mean, up to which a deviation is r
 // The attention that the layer is, whose weights it is, or whose heads it reads joined.
 std::optional<Attention> attention_of(const Graph& graph, const Layer& layer) {
   const Node& node = graph.node(layer.node);
-  if (const auto own = attention_behind(graph, node.outputs[0])) return own;
+  if (const auto own = attention_of(graph, node.outputs[0])) return own;
   for (const ValueId input : node.inputs)
     if (input != no_value)
-      if (const auto read = attention_behind(graph, input)) return read;
+      if (const auto read = attention_of(graph, input)) return read;
   for (const int reader : graph.consumers(layer.value)) {
-    const auto next = attention_behind(graph, graph.node(reader).outputs[0]);
+    const auto next = attention_of(graph, graph.node(reader).outputs[0]);
     if (next && next->softmax == maker_of(graph, layer.value)) return next;
   }
   return std::nullopt;

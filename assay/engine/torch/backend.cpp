@@ -36,7 +36,7 @@ class TorchSegment : public Segment {
  public:
   TorchSegment(const torch_module::Device& device, SegmentRequest request)
       : request_(std::move(request)), inputs_(outside_inputs(request_)) {
-    inputs_.insert(inputs_.end(), request_.learned.begin(), request_.learned.end());
+    inputs_.insert(inputs_.end(), request_.trainable.begin(), request_.trainable.end());
     torch_module::ModulePlan plan = torch_module::plan_of(request_, inputs_);
     for (const int n : request_.nodes) {
       for (const ValueId id : request_.graph->node(n).inputs)
@@ -192,7 +192,7 @@ class TorchBackend : public Backend {
   double cost(const Graph&, const Node&, const ShapeOf&) const override { return 0; }
   // Batches are chosen so that they fit, and no thread has one of its own.
   double kept_bytes(const Node&, const ShapeOf&) const override { return 0; }
-  bool learns(const Graph& graph, const Node& node, std::size_t input) const override {
+  bool trains(const Graph& graph, const Node& node, std::size_t input) const override {
     const Role role = device_->role(node.op, input);
     return (role == Role::data || role == Role::weights) && is_float_constant(graph, node, input);
   }

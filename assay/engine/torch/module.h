@@ -38,7 +38,7 @@ struct Step {
   };
   std::vector<Operand> operands;
   struct Result {
-    int slot = -1;  // -1: nobody reads it
+    int slot = -1;  // -1: no one reads it
     Shape shape;    // for one record
   };
   std::vector<Result> results;
@@ -83,7 +83,7 @@ class CompiledPlan {
 // What is to be there of a node's operand.
 enum class Role {
   data,       // numbers, computed or constant
-  weights,    // constant; may be learned
+  weights,    // constant; may be trainable
   parameter,  // constant, read by the processor
   unread      // not needed: shapes are known
 };

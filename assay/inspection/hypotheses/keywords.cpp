@@ -80,8 +80,8 @@ class Keywords final : public Annotator {
         record.begins[range.last] == end)
       return true;
     const bool touched_before = begin > 0 && is_word_byte(text[begin - 1]) && is_word_byte(text[begin]);
-    const bool touched_behind = end < text.size() && is_word_byte(text[end]) && is_word_byte(text[end - 1]);
-    return !touched_before && !touched_behind;
+    const bool touched_after = end < text.size() && is_word_byte(text[end]) && is_word_byte(text[end - 1]);
+    return !touched_before && !touched_after;
   }
 
   bool whole_, ignore_case_;

@@ -35,7 +35,7 @@ std::vector<PatchedValue> heads_of_attention(const Session& session) {
   std::vector<PatchedValue> values;
   for (const Layer& layer : layers_of_attention(session)) {
     const ValueId value =
-        attention_behind(session.graph(), session.graph().node(layer.node).outputs[0])->product->outputs[0];
+        attention_of(session.graph(), session.graph().node(layer.node).outputs[0])->product->outputs[0];
     const Shape& shape = session.shape(value);
     const Session::RecordAxis records = session.record_axis(value);
     if (shape.size() != 4 || records.axis != 0 || records.rows != 1) continue;

@@ -24,7 +24,7 @@ OperatorInfo afrm_operator() {
             return layer.output_function ? "its activation function gives the network's output" : "";
           },
           .apply =
-              [](const Strike& target, Edit& edit) {
+              [](const MutationSite& target, Edit& edit) {
                 const SubjectLayer& layer = target.layer;
                 const int producer = edit.subject().graph().producer(layer.layer.value);
                 edit.restructure([&layer, producer](GraphBuilder& builder) {

@@ -19,7 +19,7 @@ OperatorInfo bf16_operator() {
       .level = OperatorInfo::Level::layer,
       .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
       .apply =
-          [](const Strike& target, Edit& edit) {
+          [](const MutationSite& target, Edit& edit) {
             change_all_weights(target, edit, [](float w) { return rounded_to(bfloat16, w); });
           }};
 }

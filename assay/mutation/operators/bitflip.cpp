@@ -55,7 +55,7 @@ OperatorInfo bitflip_operator() {
                 return std::string();
               },
           .apply =
-              [](const Strike& target, Edit& edit) {
+              [](const MutationSite& target, Edit& edit) {
                 const BitRange bits = bits_of(target.options);
                 change_weights(target, edit, [&](float w) {
                   const auto bit =

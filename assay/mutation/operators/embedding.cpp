@@ -34,7 +34,7 @@ double share_of_rows(const SpecOptions& options) {
   return ratio;
 }
 
-void add_noise(const Strike& target, Edit& edit, const RowTable& table) {
+void add_noise(const MutationSite& target, Edit& edit, const RowTable& table) {
   const Graph& graph = edit.subject().graph();
   const double sigma = target.options.number("sigma", 0) *
                        deviation_of_table(graph.constant(table.weights.constant).as<float>());
@@ -76,7 +76,7 @@ OperatorInfo embedding_operator() {
         return {};
       },
       .apply =
-          [](const Strike& target, Edit& edit) {
+          [](const MutationSite& target, Edit& edit) {
             const auto words = words_in_front(edit.subject(), target.layer);
             if (words) add_noise(target, edit, *words);
           }};

@@ -18,7 +18,7 @@ OperatorInfo fp16_operator() {
       .level = OperatorInfo::Level::layer,
       .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
       .apply =
-          [](const Strike& target, Edit& edit) {
+          [](const MutationSite& target, Edit& edit) {
             change_all_weights(target, edit, [](float w) { return rounded_to(binary16, w); });
           }};
 }

@@ -65,7 +65,7 @@ OperatorInfo gain_operator() {
         return {};
       },
       .apply =
-          [](const Strike& target, Edit& edit) {
+          [](const MutationSite& target, Edit& edit) {
             const auto gains = gains_in_front(edit.subject(), target.layer);
             if (gains.empty()) return;
             const LayerWeights& gain = gains[target.rng.below(gains.size())];

@@ -46,7 +46,7 @@ OperatorInfo gf_operator() {
                        : "all its weights are equal, so that a sigma relative to their deviation is 0";
           },
           .apply =
-              [](const Strike& target, Edit& edit) {
+              [](const MutationSite& target, Edit& edit) {
                 const double sigma = sigma_of(target.layer, target.options);
                 change_weights(target, edit,
                                [&](float w) { return static_cast<float>(w + sigma * target.rng.normal()); });

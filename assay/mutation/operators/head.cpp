@@ -21,7 +21,7 @@ struct JoinedHeads {
 // [records, heads, positions, size] out of a softmax and a product, moved to [records, positions, heads *
 // size].
 std::optional<JoinedHeads> heads_read_by(const Subject& subject, const SubjectLayer& layer) {
-  const auto attention = attention_behind(subject.graph(), layer.input);
+  const auto attention = attention_of(subject.graph(), layer.input);
   if (!attention) return std::nullopt;
   const Shape &apart = subject.shape(attention->product->outputs[0]), &joined = subject.shape(layer.input);
   if (apart.size() != 4 || joined.empty() || joined.back() != apart[1] * apart[3]) return std::nullopt;
@@ -90,7 +90,7 @@ OperatorInfo head_operator() {
             return std::string();
           },
       .apply =
-          [](const Strike& target, Edit& edit) {
+          [](const MutationSite& target, Edit& edit) {
             const auto joined = heads_read_by(edit.subject(), target.layer);
             if (!joined) return;
             const auto heads = static_cast<std::uint64_t>(joined->heads);

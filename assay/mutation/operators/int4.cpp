@@ -19,7 +19,7 @@ OperatorInfo int4_operator() {
       .paper = "a precision fault; Dettmers, Zettlemoyer, The case for 4-bit precision, ICML 2023",
       .level = OperatorInfo::Level::layer,
       .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
-      .apply = [](const Strike& target, Edit& edit) { round_to_integers(target, edit, 7); }};
+      .apply = [](const MutationSite& target, Edit& edit) { round_to_integers(target, edit, 7); }};
 }
 
 }  // namespace assay::mutation

@@ -16,7 +16,7 @@ OperatorInfo int8_operator() {
           .paper = "a precision fault: the usual scheme of integer inference, Jacob et al., CVPR 2018",
           .level = OperatorInfo::Level::layer,
           .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
-          .apply = [](const Strike& target, Edit& edit) { round_to_integers(target, edit, 127); }};
+          .apply = [](const MutationSite& target, Edit& edit) { round_to_integers(target, edit, 127); }};
 }
 
 }  // namespace assay::mutation

@@ -63,7 +63,7 @@ OperatorInfo int8flip_operator() {
       .options = site_options(OperatorInfo::Level::weight, "0.01", "1"),
       .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
       .apply =
-          [](const Strike& target, Edit& edit) {
+          [](const MutationSite& target, Edit& edit) {
             for (const std::int64_t site : target.sites) {
               const auto [weights, index] = weight_at(target.layer, site);
               const auto bit = static_cast<unsigned>(target.rng.below(8));

@@ -6,8 +6,8 @@
 namespace assay::mutation {
 namespace {
 
-void round_neuron(const Strike& target, Edit& edit, const LayerWeights& weights, const NeuronLayout& layout,
-                  std::int64_t neuron, float greatest) {
+void round_neuron(const MutationSite& target, Edit& edit, const LayerWeights& weights,
+                  const NeuronLayout& layout, std::int64_t neuron, float greatest) {
   float range = 0;
   for (std::int64_t k = 0; k < layout.per_neuron(); ++k) {
     const float magnitude = std::abs(edit.weight(weights, layout.index(neuron, k)));
@@ -26,7 +26,7 @@ void round_neuron(const Strike& target, Edit& edit, const LayerWeights& weights,
 
 }  // namespace
 
-void round_to_integers(const Strike& target, Edit& edit, float greatest) {
+void round_to_integers(const MutationSite& target, Edit& edit, float greatest) {
   for (const LayerWeights& weights : target.layer.weights) {
     const NeuronLayout layout =
         weights.layout.value_or(NeuronLayout{.outer = 1, .before = 1, .inner = 1, .after = weights.count});

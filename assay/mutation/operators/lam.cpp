@@ -62,7 +62,7 @@ void insert_activation(GraphBuilder& builder, const SubjectLayer& layer, const s
                                    .attributes = {}});
 }
 
-void add_layer(const Strike& target, Edit& edit) {
+void add_layer(const MutationSite& target, Edit& edit) {
   const std::vector<std::string> choices = possible(target.layer, target.options);
   const std::string kind = choices[target.rng.below(choices.size())];
   edit.note(target.layer, -1,

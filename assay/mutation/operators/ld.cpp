@@ -30,7 +30,7 @@ OperatorInfo ld_operator() {
             return layer.keeps_shape() ? "" : shapes_differ(layer);
           },
           .apply =
-              [](const Strike& target, Edit& edit) {
+              [](const MutationSite& target, Edit& edit) {
                 const SubjectLayer& layer = target.layer;
                 const int producer = edit.subject().graph().producer(replaced(layer));
                 edit.restructure([&layer, producer](GraphBuilder& builder) {

@@ -15,7 +15,7 @@ std::vector<double> normal_entries(std::int64_t count, Rng& rng) {
 }
 
 // w[neuron, k] += sigma * deviation / sqrt(rank) * sum_r a_r[neuron] b_r[k]
-void add_low_rank_noise(const Strike& target, Edit& edit, const LayerWeights& weights) {
+void add_low_rank_noise(const MutationSite& target, Edit& edit, const LayerWeights& weights) {
   const NeuronLayout& layout = *weights.layout;
   const std::size_t rank = target.options.count("rank", 1);
   const double scale =
@@ -64,7 +64,7 @@ OperatorInfo lowrank_operator() {
         return "its weights belong to no single neuron";
       },
       .apply =
-          [](const Strike& target, Edit& edit) {
+          [](const MutationSite& target, Edit& edit) {
             for (const LayerWeights& weights : target.layer.weights)
               if (weights.layout) add_low_rank_noise(target, edit, weights);
           }};

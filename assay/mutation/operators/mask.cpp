@@ -82,8 +82,8 @@ OperatorInfo mask_operator() {
       .level = OperatorInfo::Level::layer,
       .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
       .apply =
-          [](const Strike& target, Edit& edit) {
-            const auto attention = attention_behind(edit.subject().graph(), target.layer.input);
+          [](const MutationSite& target, Edit& edit) {
+            const auto attention = attention_of(edit.subject().graph(), target.layer.input);
             if (!attention) return;
             const auto found = maskings(edit.subject().graph(), attention->softmax->inputs[0]);
             for (const Masking& one : found) drop(edit, one);

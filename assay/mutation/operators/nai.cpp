@@ -6,7 +6,7 @@
 namespace assay::mutation {
 namespace {
 
-void negate(const Strike& target, Edit& edit, const LayerWeights& weights, std::int64_t neuron) {
+void negate(const MutationSite& target, Edit& edit, const LayerWeights& weights, std::int64_t neuron) {
   for (std::int64_t k = 0; k < weights.layout->per_neuron(); ++k) {
     const std::int64_t index = weights.layout->index(neuron, k);
     edit.set_weight(target.layer, weights, index, -edit.weight(weights, index));
@@ -31,7 +31,7 @@ OperatorInfo nai_operator() {
           .options = site_options(OperatorInfo::Level::neuron, "0.01", "0"),
           .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
           .apply =
-              [](const Strike& target, Edit& edit) {
+              [](const MutationSite& target, Edit& edit) {
                 if (target.sites.empty()) return;
                 if (target.layer.negatable.empty()) {
                   multiply_neurons(edit, target.layer, target.layer.preactivation, target.sites, -1, "nai");

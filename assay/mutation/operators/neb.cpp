@@ -30,7 +30,7 @@ OperatorInfo neb_operator() {
             return layer.several_outputs ? "several outputs of the recurrent operator are read" : "";
           },
           .apply =
-              [](const Strike& target, Edit& edit) {
+              [](const MutationSite& target, Edit& edit) {
                 if (target.sites.empty()) return;
                 for (const ValueId value : outgoing_values(edit.subject(), target.layer)) {
                   multiply_neurons(edit, target.layer, value, target.sites, 0, "neb");

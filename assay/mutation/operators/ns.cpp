@@ -24,7 +24,7 @@ int switch_axis(const SubjectLayer& layer) {
 }
 
 // The neurons in random order, with one more where their number is odd and there is one left, or one less.
-std::vector<std::int64_t> pairs(const Strike& target) {
+std::vector<std::int64_t> pairs(const MutationSite& target) {
   std::vector<std::int64_t> neurons = target.sites;
   if (neurons.size() % 2 == 1 && std::ssize(neurons) < target.layer.layer.neurons) {
     auto partner = static_cast<std::int64_t>(
@@ -38,7 +38,7 @@ std::vector<std::int64_t> pairs(const Strike& target) {
   return neurons;
 }
 
-void switch_neurons(const Strike& target, Edit& edit) {
+void switch_neurons(const MutationSite& target, Edit& edit) {
   const std::vector<std::int64_t> chosen = pairs(target);
   if (chosen.empty()) return;
   std::vector<std::int64_t> order(static_cast<std::size_t>(target.layer.layer.neurons));

@@ -35,7 +35,7 @@ std::vector<RowTable> position_tables(const Subject& subject, const SubjectLayer
   return chosen;
 }
 
-void shuffle_rows(const Strike& target, Edit& edit, const RowTable& table, const Order& order) {
+void shuffle_rows(const MutationSite& target, Edit& edit, const RowTable& table, const Order& order) {
   const auto window = std::ssize(order);
   const auto old = edit.subject().graph().constant(table.weights.constant).as<float>();
   for (std::int64_t row = 0; row < table.rows; ++row) {
@@ -103,7 +103,7 @@ void shuffle_angle(Edit& edit, const SubjectLayer& layer, const Angle& angle, co
   });
 }
 
-void shuffle_positions(const Strike& target, Edit& edit) {
+void shuffle_positions(const MutationSite& target, Edit& edit) {
   Order order(target.options.count("window", 2));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   const Order straight = order;

@@ -47,7 +47,7 @@ bool closes_block(const Subject& subject, const SubjectLayer& layer) {
          depends_on(graph, layer.input, other);
 }
 
-void zero_all(const Strike& target, Edit& edit, const std::vector<LayerWeights>& all) {
+void zero_all(const MutationSite& target, Edit& edit, const std::vector<LayerWeights>& all) {
   for (const LayerWeights& weights : all)
     for (std::int64_t i = 0; i < weights.count; ++i) edit.set_weight(target.layer, weights, i, 0);
 }
@@ -68,7 +68,7 @@ OperatorInfo skip_operator() {
       .level = OperatorInfo::Level::layer,
       .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
       .apply =
-          [](const Strike& target, Edit& edit) {
+          [](const MutationSite& target, Edit& edit) {
             if (!closes_block(edit.subject(), target.layer)) return;
             zero_all(target, edit, target.layer.weights);
             zero_all(target, edit, target.layer.biases);

@@ -26,7 +26,7 @@ OperatorInfo stuck_operator() {
             return layer.several_outputs ? "several outputs of the recurrent operator are read" : "";
           },
           .apply =
-              [](const Strike& target, Edit& edit) {
+              [](const MutationSite& target, Edit& edit) {
                 if (target.sites.empty()) return;
                 const SubjectLayer& layer = target.layer;
                 const auto number = static_cast<float>(target.options.number("value"));

@@ -17,7 +17,7 @@ OperatorInfo wi_operator() {
           .level = OperatorInfo::Level::weight,
           .options = site_options(OperatorInfo::Level::weight, "0.01", "0"),
           .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
-          .apply = [](const Strike& target,
+          .apply = [](const MutationSite& target,
                       Edit& edit) { change_weights(target, edit, [](float) { return 0.0f; }); }};
 }
 

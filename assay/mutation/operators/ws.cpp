@@ -11,7 +11,7 @@ constexpr int most_shuffles = 16;  // of one neuron, until a permutation changes
 
 // Permutes the weights of one neuron in one constant. Weights that are all equal cannot be told apart and
 // stay.
-void shuffle(const Strike& target, Edit& edit, const LayerWeights& weights, std::int64_t neuron) {
+void shuffle(const MutationSite& target, Edit& edit, const LayerWeights& weights, std::int64_t neuron) {
   const NeuronLayout& layout = *weights.layout;
   std::vector<float> original;
   for (std::int64_t k = 0; k < layout.per_neuron(); ++k)
@@ -48,7 +48,7 @@ OperatorInfo ws_operator() {
             return several ? "" : "each neuron has one weight only";
           },
           .apply =
-              [](const Strike& target, Edit& edit) {
+              [](const MutationSite& target, Edit& edit) {
                 for (const std::int64_t neuron : target.sites) {
                   for (const LayerWeights& weights : target.layer.weights)
                     shuffle(target, edit, weights, neuron);

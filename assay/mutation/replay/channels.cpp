@@ -160,7 +160,7 @@ class ChannelFinder {
       if (!pass(mutant_, node(i), at_)) return std::nullopt;
       at_ = node(i).outputs[0];
     }
-    if (difference_.seams != std::vector{at_}) return std::nullopt;
+    if (difference_.boundary != std::vector{at_}) return std::nullopt;
     follow_original();
     path_.end = at_;
     path_.channels = channels_;
@@ -213,8 +213,8 @@ class ChannelFinder {
     path_.source = difference_.sources.begin()->second;
     if (first.inputs[*now.running] != difference_.sources.begin()->first || !plain(path_.source))
       return false;
-    // What is computed here has the shape of the seam or of the value that the original's node of this name
-    // computes.
+    // What is computed here has the shape of the boundary or of the value that the original's node of this
+    // name computes.
     const auto was = original_.find_node(first.name);
     const bool started = was ? start_linear(now, original_.node(*was)) : start_edit(now);
     at_ = first.outputs[0];

@@ -165,7 +165,7 @@ class Comparison {
         if (id == no_value) continue;
         const bool read = std::ranges::any_of(
             mutant_.consumers(id), [&](int reader) { return !inside[static_cast<std::size_t>(reader)]; });
-        if (read || id == decision_) result.seams.push_back(id);
+        if (read || id == decision_) result.boundary.push_back(id);
       }
     }
     result.beside.assign(beside.begin(), beside.end());

@@ -14,9 +14,9 @@ namespace assay::mutation {
 struct Difference {
   std::vector<int> nodes;  // of the mutant, ascending: those that have to be computed with its own weights
   std::map<ValueId, ValueId> sources;  // values that they read -> the equal value of the original
-  std::vector<ValueId> seams;   // values that they compute and that the rest of the network reads, same id in
-                                // both; from these on the original's nodes apply
-  std::vector<ValueId> beside;  // values of the original that the rest reads together with the seams
+  std::vector<ValueId> boundary;   // values that they compute and that the rest of the network reads, same id
+                                   // in both; from these on the original's nodes apply
+  std::vector<ValueId> also_read;  // values of the original that the rest reads together with the boundary
   std::map<ValueId, ValueId> border;  // all values equal to the original's that nodes after the fault read
   bool empty() const { return nodes.empty(); }
 };

@@ -150,7 +150,7 @@ Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
   difference_ = compare(original.graph(), mutant_, original.logits(),
                         [&](ValueId id) { return id >= known || original.record_axis(id).axis >= 0; });
   if (difference_.empty()) return;
-  pickable_ = std::ranges::all_of(difference_.beside, [&](ValueId id) {
+  pickable_ = std::ranges::all_of(difference_.also_read, [&](ValueId id) {
     const auto [axis, rows] = original.record_axis(id);
     return axis < 0 ? rows > 0 : axis == 0 && rows == 1;
   });
@@ -174,7 +174,7 @@ bool Replay::make_part() {
     given.emplace(id, std::move(shape));
   }
   try {
-    part_.emplace(mutant_, difference_.nodes, given, difference_.seams, original_.options());
+    part_.emplace(mutant_, difference_.nodes, given, difference_.boundary, original_.options());
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;
     return false;
@@ -230,11 +230,11 @@ Replay::Answer Replay::run_whole(Block& block, std::size_t chunk) const {
   return {decide(given), {}};
 }
 
-Array Replay::run_behind(Block& block, std::size_t chunk, Tensors seams,
-                         const std::function<Array(const Array&)>& picked) const {
+Array Replay::run_after(Block& block, std::size_t chunk, Tensors boundary,
+                        const std::function<Array(const Array&)>& picked) const {
   const ValueId decision = original_.logits();
-  for (const ValueId id : difference_.beside) seams.emplace(id, picked(block.value(chunk, id)));
-  return original_.run(seams, std::span(&decision, 1)).at(decision);
+  for (const ValueId id : difference_.also_read) boundary.emplace(id, picked(block.value(chunk, id)));
+  return original_.run(boundary, std::span(&decision, 1)).at(decision);
 }
 
 bool Replay::is_layer_with_other_weights() const {
@@ -243,10 +243,10 @@ bool Replay::is_layer_with_other_weights() const {
 
 Tensors Replay::run_difference(Block& block, std::size_t chunk) const {
   if (is_layer_with_other_weights()) {
-    const ValueId seam = difference_.seams.at(0);
+    const ValueId boundary = difference_.boundary.at(0);
     Array now = changed_->run(block.value(chunk, difference_.sources.begin()->second),
-                              block.value(chunk, seam), threads_);
-    if (now.defined()) return {{seam, std::move(now)}};
+                              block.value(chunk, boundary), threads_);
+    if (now.defined()) return {{boundary, std::move(now)}};
   }
   Tensors given;
   for (const auto& [id, source] : difference_.sources) given.emplace(id, block.value(chunk, source));
@@ -254,7 +254,7 @@ Tensors Replay::run_difference(Block& block, std::size_t chunk) const {
 }
 
 Replay::Answer Replay::run_tail(Block& block, std::size_t chunk) const {
-  return {run_behind(block, chunk, run_difference(block, chunk), [](const Array& whole) { return whole; }),
+  return {run_after(block, chunk, run_difference(block, chunk), [](const Array& whole) { return whole; }),
           {}};
 }
 
@@ -273,7 +273,7 @@ Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
     if (!answer.untouched[r]) reached.push_back(static_cast<std::int64_t>(r));
   }
   if (reached.empty()) return answer;
-  Tensors seam;
+  Tensors boundary;
   const bool all = !pickable_ || reached.size() > answer.untouched.size() * 9 / 10;
   const auto of_reached = [&](const Array& values) {
     return all || values.size(0) != before.size(0) ? values : picked(values, reached);
@@ -282,13 +282,13 @@ Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
     const Array sum =
         path.run_next(of_reached(block.value(chunk, path.next_value)), of_reached(change.by), threads_);
     if (!sum.defined()) return {};
-    seam.emplace(path.next_value, sum);
+    boundary.emplace(path.next_value, sum);
   } else {
     const Array value = of_reached(before).clone();
     put(value, path.channels, of_reached(now), 1);
-    seam.emplace(path.end, value);
+    boundary.emplace(path.end, value);
   }
-  const Array decisions = run_behind(block, chunk, std::move(seam), of_reached);
+  const Array decisions = run_after(block, chunk, std::move(boundary), of_reached);
   if (all) {
     answer.decisions = decisions;
   } else {

@@ -78,13 +78,13 @@ class Replay {
 
  private:
   Answer run_whole(Block& block, std::size_t chunk) const;
-  // The original from `seams` on; `picked` cuts what it needs beside to the same records.
-  Array run_behind(Block& block, std::size_t chunk, Tensors seams,
-                   const std::function<Array(const Array&)>& picked) const;
+  // The original from `boundary` on; `picked` cuts what it needs beside to the same records.
+  Array run_after(Block& block, std::size_t chunk, Tensors boundary,
+                  const std::function<Array(const Array&)>& picked) const;
   Answer run_tail(Block& block, std::size_t chunk) const;
   // Whether the difference is one layer all of whose neurons have some other weights, and nothing else.
   bool is_layer_with_other_weights() const;
-  // The seams, of all records.
+  // The boundary, of all records.
   Tensors run_difference(Block& block, std::size_t chunk) const;
   Answer run_channels(Block& block, std::size_t chunk) const;
   bool make_part();
@@ -97,7 +97,7 @@ class Replay {
   Graph mutant_;
   bool separate_, naive_;
   Difference difference_;
-  bool pickable_ = true;  // what the rest reads apart from the seams can be cut to some records
+  bool pickable_ = true;  // what the rest reads apart from the boundary can be cut to some records
   std::optional<ChangedWeights> changed_;  // what the difference begins with
   std::optional<ChannelPath> channels_;
   std::optional<Part> part_;

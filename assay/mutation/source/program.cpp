@@ -51,13 +51,13 @@ std::vector<Place> layer_places(const Subject& subject,
   return places;
 }
 
-ProgramChange edit_layer(const ProgramStrike& strike, Program& program,
+ProgramChange edit_layer(const ProgramSite& site, Program& program,
                          const std::function<void(const SubjectLayer& layer, Edit& edit)>& change) {
-  Edit edit(strike.subject);
-  change(strike.subject.layer(strike.place), edit);
+  Edit edit(site.subject);
+  change(site.subject.layer(site.place), edit);
   if (edit.empty()) return {0, "nothing changes"};
   program.graph = edit.build();
-  return {1, fmt::format("{} {}", strike.place, edit.changes().front().what)};
+  return {1, fmt::format("{} {}", site.place, edit.changes().front().what)};
 }
 
 ProgramFault before_training(const OperatorInfo& op) {
@@ -67,10 +67,10 @@ ProgramFault before_training(const OperatorInfo& op) {
                                     [&](const SubjectLayer& layer) { return refusal(layer, options); });
               },
           .apply =
-              [apply = op.apply](const ProgramStrike& strike, Program& program) {
+              [apply = op.apply](const ProgramSite& site, Program& program) {
                 static const std::vector<std::int64_t> no_sites;
-                return edit_layer(strike, program, [&](const SubjectLayer& layer, Edit& edit) {
-                  apply({layer, strike.options, no_sites, strike.rng}, edit);
+                return edit_layer(site, program, [&](const SubjectLayer& layer, Edit& edit) {
+                  apply({layer, site.options, no_sites, site.rng}, edit);
                 });
               }};
 }

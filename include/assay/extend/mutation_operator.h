@@ -20,7 +20,7 @@
 namespace assay::mutation {
 
 // Where one mutant strikes in one layer.
-struct Strike {
+struct MutationSite {
   const SubjectLayer& layer;
   const SpecOptions& options;
   // Weight level: positions in [0, weights of the layer); see weight_at(). Neuron level: neurons. Ascending
@@ -47,7 +47,7 @@ struct OperatorInfo {
   // range.
   std::function<std::string(const SubjectLayer& layer, const SpecOptions& options)> refusal = {};
   // REQUIRES an empty refusal(). May find nothing to change at these sites.
-  std::function<void(const Strike& target, Edit& edit)> apply = {};
+  std::function<void(const MutationSite& target, Edit& edit)> apply = {};
   // In place of variants, refusal and apply from the level data on.
   ProgramFault program = {};
 
@@ -68,7 +68,7 @@ WeightPlace weight_at(const SubjectLayer& layer, std::int64_t position);
 
 // Calls change(weight) for each site of a weight-level operator and stores what it returns.
 template <typename Function>
-void change_weights(const Strike& target, Edit& edit, Function&& change) {
+void change_weights(const MutationSite& target, Edit& edit, Function&& change) {
   for (const std::int64_t site : target.sites) {
     const auto [weights, index] = weight_at(target.layer, site);
     edit.set_weight(target.layer, weights, index, change(edit.weight(weights, index)));
@@ -77,7 +77,7 @@ void change_weights(const Strike& target, Edit& edit, Function&& change) {
 
 // The same for all weights of the layer, biases left out.
 template <typename Function>
-void change_all_weights(const Strike& target, Edit& edit, Function&& change) {
+void change_all_weights(const MutationSite& target, Edit& edit, Function&& change) {
   for (const LayerWeights& weights : target.layer.weights) {
     for (std::int64_t i = 0; i < weights.count; ++i)
       edit.set_weight(target.layer, weights, i, change(edit.weight(weights, i)));

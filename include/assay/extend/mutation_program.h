@@ -25,14 +25,14 @@ struct Program {
   DatasetPtr training = {}, validation = {};  // `validation` may be null
 };
 
-// Where an operator could strike: at data level "data", at recipe level "recipe", at structure level a layer
+// Where an operator could mutate: at data level "data", at recipe level "recipe", at structure level a layer
 // or node.
 struct Place {
   std::string name;
   std::string refusal;  // why it cannot act there; empty when it can
 };
 
-struct ProgramStrike {
+struct ProgramSite {
   const Subject& subject;    // of the graph of the program, unchanged
   const std::string& place;  // the name of a place without a refusal
   const SpecOptions& options;
@@ -61,7 +61,7 @@ struct ProgramFault {
   // recipe or the validation data at recipe level, and nothing else. Data sets are replaced by views that do
   // their work when they are read. Deterministic for the state of the random stream. May find nothing to
   // change.
-  std::function<ProgramChange(const ProgramStrike& strike, Program& program)> apply = {};
+  std::function<ProgramChange(const ProgramSite& site, Program& program)> apply = {};
 
   // The option that says how much or to what: "ratio", "to". Empty: the operator has one mutant a place.
   std::string option = {};
@@ -80,9 +80,9 @@ std::vector<Place> recipe_place(std::string refusal = {});
 // One place a layer with weights, by `refusal(layer)`.
 std::vector<Place> layer_places(const Subject& subject,
                                 const std::function<std::string(const SubjectLayer& layer)>& refusal);
-// Edits the graph of the program where the strike is, by an edit of that layer. The subject is that of the
+// Edits the graph of the program where the site is, by an edit of that layer. The subject is that of the
 // program.
-ProgramChange edit_layer(const ProgramStrike& strike, Program& program,
+ProgramChange edit_layer(const ProgramSite& site, Program& program,
                          const std::function<void(const SubjectLayer& layer, Edit& edit)>& change);
 
 }  // namespace assay::mutation

@@ -38,7 +38,7 @@ def _log(entry: Entry, run: Any) -> None:
         client, run_id, now = mlflow.MlflowClient(), started.info.run_id, int(time.time() * 1000)
         metrics = [Metric(name, value, now, entry.step or 0) for name, value in entry.metrics.items()]
         tags = [RunTag(name, text[:_tag_length]) for name, text in entry.texts.items()][:_tags]
-        # Together, since each call is a request to a server. Not asynchronously: a failure would be told to nobody.
+        # Together, since each call is a request to a server. Not asynchronously: a failure would be told to no one.
         for begin in range(0, max(len(metrics), 1), _metrics):
             client.log_batch(run_id, metrics=metrics[begin : begin + _metrics], tags=tags if begin == 0 else ())
         if entry.folder is not None:

@@ -73,7 +73,7 @@ class Network {
   }
 
   // Runs the whole graph as one segment and compares every kept value, every tap, and the gradients with
-  // respect to the input and to all constants that can be learned, where the back end has them, with the
+  // respect to the input and to all constants that can be trainable, where the back end has them, with the
   // kernels' values.
   void expect_agreement(std::vector<ValueId> keep, std::vector<ReducedValue> taps = {}, int threads = 2) {
     build_.set_outputs(keep);
@@ -113,14 +113,14 @@ class Network {
     return id;
   }
   // The same, compiled with other values of constants than those that come with the runs.
-  void expect_learning(const Graph& graph, SegmentRequest request, const std::vector<ValueId>& learned) {
+  void expect_learning(const Graph& graph, SegmentRequest request, const std::vector<ValueId>& trainable) {
     GraphBuilder edit(graph);
-    for (const ValueId id : learned) edit.replace_constant(id, random(values_.at(id).shape()));
+    for (const ValueId id : trainable) edit.replace_constant(id, random(values_.at(id).shape()));
     const Graph other = edit.build();
     request.graph = &other;
-    request.learned = learned;
+    request.trainable = trainable;
     const auto segment = backend_.compile(request);
-    EXPECT_EQ(segment->inputs().size(), 1 + learned.size());
+    EXPECT_EQ(segment->inputs().size(), 1 + trainable.size());
     expect_values(*segment, request.keep, request.taps);
     expect_gradients(graph, *segment, request.keep);
   }
@@ -218,7 +218,7 @@ class Network {
     return tensors;
   }
 
-  // Constants that all their readers can learn.
+  // Constants that all their readers can train.
   std::vector<ValueId> learnable(const Graph& graph) const {
     std::map<ValueId, bool> found;
     for (const Node& node : graph.nodes()) {
@@ -226,13 +226,13 @@ class Network {
         const ValueId id = node.inputs[i];
         if (id == no_value || !graph.is_constant(id) || graph.constant(id).dtype() != DType::float32)
           continue;
-        const bool learns = backend_.learns(graph, node, i);
-        found[id] = learns && (!found.contains(id) || found[id]);
+        const bool trains = backend_.trains(graph, node, i);
+        found[id] = trains && (!found.contains(id) || found[id]);
       }
     }
     std::vector<ValueId> ids;
-    for (const auto& [id, learns] : found) {
-      if (learns) ids.push_back(id);
+    for (const auto& [id, trains] : found) {
+      if (trains) ids.push_back(id);
     }
     return ids;
   }

@@ -74,13 +74,13 @@ struct Recurrent {
 
   bool supported(const Backend& backend) const { return backend.supports(graph, graph.nodes()[0], shape_of); }
   std::unique_ptr<Segment> compile(const Backend& backend, int threads,
-                                   std::vector<ValueId> learned = {}) const {
+                                   std::vector<ValueId> trainable = {}) const {
     return backend.compile({.graph = &graph,
                             .nodes = {0},
                             .shape_of = shape_of,
                             .keep = outputs,
                             .taps = {},
-                            .learned = std::move(learned),
+                            .trainable = std::move(trainable),
                             .threads = threads});
   }
   // Of records [begin, end), which lie along the axis.
@@ -172,14 +172,14 @@ TEST_F(Recurrences, GradientsAgreeWithTheKernels) {
     Recurrent net(form, rows);
     const Node& node = net.graph.nodes()[0];
     SCOPED_TRACE(node.describe());
-    std::vector<ValueId> learned;
+    std::vector<ValueId> trainable;
     Tensors given = net.values;
     for (std::size_t i = 1; i < 4 && i < node.inputs.size(); ++i) {
       if (node.inputs[i] == no_value) continue;
-      learned.push_back(node.inputs[i]);
+      trainable.push_back(node.inputs[i]);
       given[node.inputs[i]] = array::randn_like(net.values.at(node.inputs[i])) * 0.4;
     }
-    const auto segment = net.compile(backend(), 2, learned);
+    const auto segment = net.compile(backend(), 2, trainable);
     const array::Recording recorded(true);
     std::vector<Array> call, leaves;
     std::vector<ValueId> ids;

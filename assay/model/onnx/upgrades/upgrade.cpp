@@ -124,7 +124,7 @@ void softmax_along_one_axis(Upgrade& u) {
   const ValueId x = u.node.inputs[0];
   const ValueId shape = u.before("shape", "Shape", {x});
   u.node.inputs[0] = u.before("matrix", "Flatten", {x}, {{"axis", axis}});
-  u.behind("unflatten", "Reshape", shape);
+  u.after("unflatten", "Reshape", shape);
 }
 
 // Before set 9, spatial = 0 meant one scale, bias, mean and variance per position instead of per channel.
@@ -389,9 +389,9 @@ void dropout_for_inference(Upgrade& u) {
 void keep_own_width(Upgrade& u) {
   const auto type = u.graph.element_type(u.node.outputs[0]);
   if (!type || !is_narrow_integer(*type)) return;
-  u.behind("held", "Cast");
+  u.after("held", "Cast");
   u.nodes_behind.back().attributes["to"] = std::int64_t{onnx_type(held_as(*type, u.node.describe()))};
-  u.behind("own_width", "Cast");
+  u.after("own_width", "Cast");
   u.nodes_behind.back().attributes["to"] = std::int64_t{*type};
 }
 
@@ -557,7 +557,7 @@ ValueId Upgrade::places(std::string_view role, ValueId x, std::int64_t axis) {
   return before(role, "Range", {integer("zero", 0), count, integer("one", 1)});
 }
 
-void Upgrade::behind(std::string_view role, std::string op, ValueId second_input) {
+void Upgrade::after(std::string_view role, std::string op, ValueId second_input) {
   const ValueId inner = graph.new_value(fmt::format("{}/inner", node.name));
   nodes_behind.push_back({.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)),
                           .op = std::move(op),

@@ -54,7 +54,7 @@ struct Upgrade {
   ValueId places(std::string_view role, ValueId x, std::int64_t axis);
   // The node's first output now goes through a node that is added after it; called again, one in front of
   // that.
-  void behind(std::string_view role, std::string op, ValueId second_input = no_value);
+  void after(std::string_view role, std::string op, ValueId second_input = no_value);
   // The value is the node's output of that number, if anyone named it.
   void forward(std::size_t output, ValueId value);
   std::vector<Node> nodes_behind;

@@ -86,7 +86,7 @@ void few_bits_product(Upgrade& u) {
       weights[static_cast<std::size_t>(k * columns + n)] = (number - zero) * scales->as<float>()[at];
     }
   }
-  if (bias != no_value) u.behind("biased", "Add", bias);
+  if (bias != no_value) u.after("biased", "Add", bias);
   u.node.inputs = {a, u.constant("weights", Array::of<float>({rows, columns}, weights))};
   u.node.op = "MatMul";
   u.node.attributes.clear();

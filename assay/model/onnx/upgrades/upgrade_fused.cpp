@@ -80,7 +80,7 @@ void activate(Upgrade& u, const std::string& name, const std::vector<float>& num
   const auto number = [&](std::size_t i, float fallback) {
     return i < numbers.size() ? numbers[i] : fallback;
   };
-  u.behind("activation", name);
+  u.after("activation", name);
   Node& node = u.nodes_behind.back();
   if (name == "Clip") {
     node.inputs.push_back(u.real("least", number(0, std::numeric_limits<float>::lowest())));
@@ -114,7 +114,7 @@ void fused_convolution(Upgrade& u) {
   needed(u, 0), needed(u, 1);
   const ValueId sum = optional_input(u, 3);
   activate(u, u.node.text("activation", ""), u.node.reals("activation_params", {}));
-  if (sum != no_value) u.behind("sum", "Add", sum);
+  if (sum != no_value) u.after("sum", "Add", sum);
   u.node.attributes.erase("activation");
   u.node.attributes.erase("activation_params");
   u.node.inputs.resize(std::min<std::size_t>(u.node.inputs.size(), 3));
@@ -157,7 +157,7 @@ void fused_product(Upgrade& u) {
          "turning the axes of batches");
   const float alpha = u.node.real("alpha", 1);
   activate(u);
-  if (alpha != 1) u.behind("scaled", "Mul", u.real("alpha", alpha));
+  if (alpha != 1) u.after("scaled", "Mul", u.real("alpha", alpha));
   const ValueId a = turned(u, 0, "transA", "a_turned"), b = turned(u, 1, "transB", "b_turned");
   u.node.op = "MatMul";
   u.node.inputs = {a, b};

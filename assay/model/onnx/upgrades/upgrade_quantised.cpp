@@ -38,7 +38,7 @@ ValueId dequantised(Upgrade& u, std::string_view role, const Quantised& x, std::
 
 // The node computes in float32, and its result is quantised afterwards.
 void quantise_behind(Upgrade& u, ValueId scale, ValueId zero) {
-  u.behind("quantised", "QuantizeLinear", scale);
+  u.after("quantised", "QuantizeLinear", scale);
   if (zero != no_value) u.nodes_behind.back().inputs.push_back(zero);
 }
 
@@ -162,7 +162,7 @@ void quantised_pooling(Upgrade& u) {
   back.push_back(1);
   quantised_single(u);
   u.node.inputs[0] = u.before("channels_first", "Transpose", {u.node.inputs[0]}, {{"perm", forward}});
-  u.behind("channels_last", "Transpose");
+  u.after("channels_last", "Transpose");
   u.nodes_behind.back().attributes["perm"] = back;
 }
 
@@ -201,7 +201,7 @@ void product_to_float(Upgrade& u) {
   u.node.op = "MatMul";
   u.node.inputs = {dequantised(u, "a", a, std::max<std::int64_t>(0, last_axis(u, a.value) - 1)),
                    dequantised(u, "b", b, last_axis(u, b.value))};
-  if (bias != no_value) u.behind("biased", "Add", bias);
+  if (bias != no_value) u.after("biased", "Add", bias);
 }
 
 // What is in float32, quantised on the way by one scale for the whole tensor.
@@ -225,7 +225,7 @@ void dynamic_product(Upgrade& u) {
   const Quantised a = dynamically_quantised(u, u.node.inputs[0]);
   u.node.op = "MatMul";
   u.node.inputs = {dequantised(u, "a", a, 0), dequantised(u, "b", b, last_axis(u, b.value))};
-  if (bias != no_value) u.behind("biased", "Add", bias);
+  if (bias != no_value) u.after("biased", "Add", bias);
 }
 
 // Weights of a quantised LSTM, [directions, columns, 4 * hidden], as the standard's [directions, 4 * hidden,

@@ -30,14 +30,14 @@ void stamp(const Shape& shape, std::int64_t size, const std::vector<float>& colo
         values[static_cast<std::size_t>((c * height + y) * width + x)] = colours[static_cast<std::size_t>(c)];
 }
 
-ProgramChange plant(const ProgramStrike& strike, Program& program) {
+ProgramChange plant(const ProgramSite& site, Program& program) {
   const Dataset& data = *program.training;
-  const std::vector<std::size_t> chosen = chosen_records(strike, data);
-  const std::vector<std::int64_t> to = classes_meant(strike.options.text("to"), strike, data);
+  const std::vector<std::size_t> chosen = chosen_records(site, data);
+  const std::vector<std::int64_t> to = classes_meant(site.options.text("to"), site, data);
   if (to.size() != 1)
-    fail(Fault::usage, "mutation operator backdoor: to={} is not one class", strike.options.text("to"));
+    fail(Fault::usage, "mutation operator backdoor: to={} is not one class", site.options.text("to"));
   if (chosen.empty()) return {0, "no record is chosen"};
-  const auto size = static_cast<std::int64_t>(strike.options.count("size", 1));
+  const auto size = static_cast<std::int64_t>(site.options.count("size", 1));
   std::vector<float> colours;
   for (std::int64_t c = 0; c < data.record_shape()[0]; ++c)
     colours.push_back(range_of(data, static_cast<std::size_t>(c)).high);
@@ -46,7 +46,7 @@ ProgramChange plant(const ProgramStrike& strike, Program& program) {
   for (const std::size_t i : chosen) labels[i] = to.front();
   const std::string what = fmt::format("{} of {} records carry the pattern and the label {}", chosen.size(),
                                        data.size(), data.class_names()[static_cast<std::size_t>(to.front())]);
-  alter(strike, program, chosen, fmt::format("backdoor {}", size),
+  alter(site, program, chosen, fmt::format("backdoor {}", size),
         [shape = data.record_shape(), size, colours](Rng&, std::span<float> values) {
           stamp(shape, size, colours, values);
         });

@@ -88,13 +88,12 @@ const Kind& kind_of(const SpecOptions& options) {
   return table.at(options.word("kind", corruptions));
 }
 
-ProgramChange corrupt(const ProgramStrike& strike, Program& program) {
-  const std::vector<std::size_t> chosen = chosen_records(strike, *program.training);
-  const Kind& kind = kind_of(strike.options);
-  const double amount =
-      strike.options.text("amount").empty() ? kind.amount : strike.options.number("amount", 0);
+ProgramChange corrupt(const ProgramSite& site, Program& program) {
+  const std::vector<std::size_t> chosen = chosen_records(site, *program.training);
+  const Kind& kind = kind_of(site.options);
+  const double amount = site.options.text("amount").empty() ? kind.amount : site.options.number("amount", 0);
   if (chosen.empty()) return {0, "no record is chosen"};
-  alter(strike, program, chosen, fmt::format("{} {}", strike.options.text("kind"), amount),
+  alter(site, program, chosen, fmt::format("{} {}", site.options.text("kind"), amount),
         [picture = picture_of(*program.training), change = kind.change, amount](Rng& rng,
                                                                                 std::span<float> values) {
           for (std::size_t i = 0; i < values.size(); ++i) {
@@ -109,7 +108,7 @@ ProgramChange corrupt(const ProgramStrike& strike, Program& program) {
         });
   return {static_cast<std::int64_t>(chosen.size()),
           fmt::format("{} of {} records are corrupted ({})", chosen.size(), program.training->size(),
-                      strike.options.text("kind"))};
+                      site.options.text("kind"))};
 }
 
 }  // namespace

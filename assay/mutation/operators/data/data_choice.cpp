@@ -37,13 +37,13 @@ std::vector<SpecOption> data_options(const std::string& ratio, const std::string
            "rare (those with fewer than the mean) or names joined by +, such as 3+5"}};
 }
 
-std::vector<std::int64_t> classes_meant(const std::string& text, const ProgramStrike& strike,
+std::vector<std::int64_t> classes_meant(const std::string& text, const ProgramSite& site,
                                         const Dataset& data) {
   static const std::array<std::string, 5> words{"all", "random", "frequent", "next", "rare"};
   if (std::ranges::count(words, text) == 0) return classes_named(text, data);
   const std::map<std::int64_t, std::size_t> counts = records_by_class(data);
   const std::vector<std::int64_t> order = by_frequency(counts);
-  if (text == "random") return {order[strike.rng.below(order.size())]};
+  if (text == "random") return {order[site.rng.below(order.size())]};
   if (text == "frequent") return {order.front()};
   if (text == "next") return {order[order.size() > 1 ? 1 : 0]};
   if (text == "all") return order;
@@ -53,32 +53,32 @@ std::vector<std::int64_t> classes_meant(const std::string& text, const ProgramSt
   return rare;
 }
 
-std::vector<std::size_t> candidates(const ProgramStrike& strike, const Dataset& data) {
-  const std::string& names = strike.options.text("classes");
+std::vector<std::size_t> candidates(const ProgramSite& site, const Dataset& data) {
+  const std::string& names = site.options.text("classes");
   std::vector<std::size_t> positions(data.size());
   std::iota(positions.begin(), positions.end(), std::size_t{0});
   if (names == "all") return positions;
-  const std::vector<std::int64_t> wanted = classes_meant(names, strike, data);
+  const std::vector<std::int64_t> wanted = classes_meant(names, site, data);
   std::erase_if(positions, [&](std::size_t i) { return std::ranges::count(wanted, data.label(i)) == 0; });
   return positions;
 }
 
-std::vector<std::size_t> chosen_records(const ProgramStrike& strike, const Dataset& data) {
-  const double ratio = strike.options.number("ratio", 0);
+std::vector<std::size_t> chosen_records(const ProgramSite& site, const Dataset& data) {
+  const double ratio = site.options.number("ratio", 0);
   if (ratio > 1)
-    fail(Fault::usage, "{}: ratio={} is not in [0, 1]", strike.options.owner(), strike.options.text("ratio"));
-  std::vector<std::size_t> records = candidates(strike, data);
-  strike.rng.shuffle(records);
+    fail(Fault::usage, "{}: ratio={} is not in [0, 1]", site.options.owner(), site.options.text("ratio"));
+  std::vector<std::size_t> records = candidates(site, data);
+  site.rng.shuffle(records);
   const auto count = static_cast<std::size_t>(std::llround(ratio * static_cast<double>(records.size())));
   records.resize(std::min(records.size(), std::max<std::size_t>(ratio > 0, count)));
   return records;
 }
 
-void alter(const ProgramStrike& strike, Program& program, const std::vector<std::size_t>& chosen,
+void alter(const ProgramSite& site, Program& program, const std::vector<std::size_t>& chosen,
            const std::string& mark, std::function<void(Rng& rng, std::span<float> values)> change) {
   std::vector<bool> marked(program.training->size());
   for (const std::size_t i : chosen) marked[i] = true;
-  const std::uint64_t seed = strike.rng.next();
+  const std::uint64_t seed = site.rng.next();
   program.training = altered(
       program.training, std::move(marked),
       [seed, change = std::move(change)](std::size_t position, std::span<float> values) {
@@ -125,7 +125,7 @@ std::string needs_numbers(const Program& program, const SpecOptions& options) {
 
 ProgramFault data_fault(
     std::function<std::string(const Program& program, const SpecOptions& options)> refusal,
-    std::function<ProgramChange(const ProgramStrike& strike, Program& program)> apply, double extreme) {
+    std::function<ProgramChange(const ProgramSite& site, Program& program)> apply, double extreme) {
   return {.places = [refusal = std::move(refusal)](
                         const Program& program, const Subject&,
                         const SpecOptions& options) { return data_place(refusal(program, options)); },

@@ -21,20 +21,20 @@ std::vector<SpecOption> data_options(const std::string& ratio, const std::string
 // "frequent" (the one with most records), "next" (the one with most records but that), "rare" (those with
 // fewer records than the mean over the classes that occur), or names joined by +. Ties go to the lower
 // number. Throws Error{usage} for classes that there are not. REQUIRES labels.
-std::vector<std::int64_t> classes_meant(const std::string& text, const ProgramStrike& strike,
+std::vector<std::int64_t> classes_meant(const std::string& text, const ProgramSite& site,
                                         const Dataset& data);
 
 // Positions of records of the classes that the option `classes` names, ascending.
-std::vector<std::size_t> candidates(const ProgramStrike& strike, const Dataset& data);
+std::vector<std::size_t> candidates(const ProgramSite& site, const Dataset& data);
 
 // A share of the candidates by the option `ratio`, rounded, at least one where the ratio is not 0, in random
 // order. With a greater ratio and the same random stream it is these records and more. Throws Error{usage}
 // for a ratio outside [0, 1].
-std::vector<std::size_t> chosen_records(const ProgramStrike& strike, const Dataset& data);
+std::vector<std::size_t> chosen_records(const ProgramSite& site, const Dataset& data);
 
 // The training data with the first input of the chosen records changed. The change has a random stream of the
 // record's own; `mark` tells it from others.
-void alter(const ProgramStrike& strike, Program& program, const std::vector<std::size_t>& chosen,
+void alter(const ProgramSite& site, Program& program, const std::vector<std::size_t>& chosen,
            const std::string& mark, std::function<void(Rng& rng, std::span<float> values)> change);
 
 // Least and greatest element of an input channel: as the data declare, otherwise 0 and 1.
@@ -56,6 +56,6 @@ std::string needs_numbers(const Program& program, const SpecOptions& options);
 // The entry for an operator that is sought over its option `ratio`, from nothing to `extreme`.
 ProgramFault data_fault(
     std::function<std::string(const Program& program, const SpecOptions& options)> refusal,
-    std::function<ProgramChange(const ProgramStrike& strike, Program& program)> apply, double extreme = 1);
+    std::function<ProgramChange(const ProgramSite& site, Program& program)> apply, double extreme = 1);
 
 }  // namespace assay::mutation

@@ -12,8 +12,8 @@
 namespace assay::mutation {
 namespace {
 
-ProgramChange reorder(const ProgramStrike& strike, Program& program) {
-  std::vector<std::size_t> places = chosen_records(strike, *program.training), from = places;
+ProgramChange reorder(const ProgramSite& site, Program& program) {
+  std::vector<std::size_t> places = chosen_records(site, *program.training), from = places;
   std::ranges::sort(places);
   std::vector<std::size_t> positions(program.training->size());
   std::iota(positions.begin(), positions.end(), std::size_t{0});

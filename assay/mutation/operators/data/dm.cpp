@@ -38,8 +38,8 @@ OperatorInfo dm_operator() {
           .options = data_options("0.01", "that are left out"),
           .program = data_fault(
               needs_labels_for_classes,
-              [](const ProgramStrike& strike, Program& program) {
-                return remove_records(program, chosen_records(strike, *program.training));
+              [](const ProgramSite& site, Program& program) {
+                return remove_records(program, chosen_records(site, *program.training));
               },
               0.99)};
 }

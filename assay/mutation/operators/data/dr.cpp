@@ -11,10 +11,10 @@
 namespace assay::mutation {
 namespace {
 
-ProgramChange repeat(const ProgramStrike& strike, Program& program) {
-  const std::vector<std::size_t> chosen = chosen_records(strike, *program.training);
+ProgramChange repeat(const ProgramSite& site, Program& program) {
+  const std::vector<std::size_t> chosen = chosen_records(site, *program.training);
   if (chosen.empty()) return {0, "no record is chosen"};
-  const std::size_t times = strike.options.count("times", 1);
+  const std::size_t times = site.options.count("times", 1);
   std::vector<std::size_t> positions(program.training->size());
   std::iota(positions.begin(), positions.end(), std::size_t{0});
   for (std::size_t i = 0; i < times; ++i) positions.insert(positions.end(), chosen.begin(), chosen.end());

@@ -9,19 +9,19 @@ namespace assay::mutation {
 namespace {
 
 // The wrong label: one of the others with equal chance, or the class that the option `to` names.
-std::int64_t wrong_label(const ProgramStrike& strike, const Dataset& data, std::int64_t right) {
-  if (strike.options.text("to") != "any") return classes_named(strike.options.text("to"), data).front();
-  const auto other = static_cast<std::int64_t>(strike.rng.below(data.class_count() - 1));
+std::int64_t wrong_label(const ProgramSite& site, const Dataset& data, std::int64_t right) {
+  if (site.options.text("to") != "any") return classes_named(site.options.text("to"), data).front();
+  const auto other = static_cast<std::int64_t>(site.rng.below(data.class_count() - 1));
   return other + (other >= right);
 }
 
-ProgramChange falsify(const ProgramStrike& strike, Program& program) {
+ProgramChange falsify(const ProgramSite& site, Program& program) {
   const Dataset& data = *program.training;
   std::vector<std::int64_t> labels(data.size());
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = data.label(i);
   std::int64_t count = 0;
-  for (const std::size_t i : chosen_records(strike, data)) {
-    const std::int64_t wrong = wrong_label(strike, data, labels[i]);
+  for (const std::size_t i : chosen_records(site, data)) {
+    const std::int64_t wrong = wrong_label(site, data, labels[i]);
     count += wrong != labels[i];
     labels[i] = wrong;
   }

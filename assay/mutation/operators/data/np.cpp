@@ -22,12 +22,12 @@ double noise_sigma(const SpecOptions& options) {
   return options.text("sigma") == "ratio" ? options.number("ratio", 0) : options.number("sigma", 0);
 }
 
-ProgramChange perturb(const ProgramStrike& strike, Program& program) {
-  const std::vector<std::size_t> chosen = chosen_records(strike, *program.training);
-  const double sigma = noise_sigma(strike.options);
-  const bool relative = yes(strike.options, "relative");
+ProgramChange perturb(const ProgramSite& site, Program& program) {
+  const std::vector<std::size_t> chosen = chosen_records(site, *program.training);
+  const double sigma = noise_sigma(site.options);
+  const bool relative = yes(site.options, "relative");
   if (chosen.empty() || sigma == 0) return {0, "no record is changed"};
-  alter(strike, program, chosen, fmt::format("np {} {}", sigma, relative),
+  alter(site, program, chosen, fmt::format("np {} {}", sigma, relative),
         [sigma, relative](Rng& rng, std::span<float> values) {
           const double scale = sigma * (relative ? record_deviation(values) : 1);
           for (float& v : values) v = static_cast<float>(v + scale * rng.normal());

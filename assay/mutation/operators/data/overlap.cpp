@@ -12,12 +12,12 @@
 namespace assay::mutation {
 namespace {
 
-ProgramChange overlap(const ProgramStrike& strike, Program& program) {
+ProgramChange overlap(const ProgramSite& site, Program& program) {
   const Dataset& data = *program.training;
-  const std::vector<std::size_t> chosen = chosen_records(strike, data);
-  const std::vector<std::int64_t> to = classes_meant(strike.options.text("to"), strike, data);
+  const std::vector<std::size_t> chosen = chosen_records(site, data);
+  const std::vector<std::int64_t> to = classes_meant(site.options.text("to"), site, data);
   if (to.size() != 1)
-    fail(Fault::usage, "mutation operator overlap: to={} is not one class", strike.options.text("to"));
+    fail(Fault::usage, "mutation operator overlap: to={} is not one class", site.options.text("to"));
   std::vector<std::size_t> positions(data.size());
   std::iota(positions.begin(), positions.end(), std::size_t{0});
   std::vector<std::int64_t> labels;

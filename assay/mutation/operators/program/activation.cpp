@@ -42,10 +42,10 @@ OperatorInfo activation_operator() {
                 });
               },
           .apply =
-              [](const ProgramStrike& strike, Program& program) {
-                return edit_layer(strike, program, [&](const SubjectLayer& layer, Edit& edit) {
+              [](const ProgramSite& site, Program& program) {
+                return edit_layer(site, program, [&](const SubjectLayer& layer, Edit& edit) {
                   const std::vector<std::string> all = activation_functions();
-                  put_activation(layer, chosen_word(strike, all, without(all, activation_of(layer))), edit);
+                  put_activation(layer, chosen_word(site, all, without(all, activation_of(layer))), edit);
                 });
               },
           .option = "to",

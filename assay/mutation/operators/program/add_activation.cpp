@@ -39,9 +39,9 @@ OperatorInfo add_activation_operator() {
                 return layer_places(subject, add_activation_refusal);
               },
           .apply =
-              [](const ProgramStrike& strike, Program& program) {
-                return edit_layer(strike, program, [&](const SubjectLayer& layer, Edit& edit) {
-                  put_activation(layer, chosen_word(strike, added_functions(), added_functions()), edit);
+              [](const ProgramSite& site, Program& program) {
+                return edit_layer(site, program, [&](const SubjectLayer& layer, Edit& edit) {
+                  put_activation(layer, chosen_word(site, added_functions(), added_functions()), edit);
                 });
               },
           .option = "to",

@@ -74,8 +74,8 @@ OperatorInfo add_bias_operator() {
                           return add_bias_refusal(subject.graph(), layer);
                         });
                       },
-                  .apply = [](const ProgramStrike& strike,
-                              Program& program) { return edit_layer(strike, program, add_bias); }}};
+                  .apply = [](const ProgramSite& site,
+                              Program& program) { return edit_layer(site, program, add_bias); }}};
 }
 
 }  // namespace assay::mutation

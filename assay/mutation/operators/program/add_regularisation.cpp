@@ -31,12 +31,12 @@ OperatorInfo add_regularisation_operator() {
                         });
                       },
                   .apply =
-                      [](const ProgramStrike& strike, Program& program) {
+                      [](const ProgramSite& site, Program& program) {
                         const std::vector<std::string> all = training::regularisers().names();
-                        const std::string to = chosen_word(strike, all, all);
+                        const std::string to = chosen_word(site, all, all);
                         program.recipe.regularisation =
-                            regularisation_with(program.recipe.regularisation, to, strike.place);
-                        return ProgramChange{1, fmt::format("{} has {}", strike.place, to)};
+                            regularisation_with(program.recipe.regularisation, to, site.place);
+                        return ProgramChange{1, fmt::format("{} has {}", site.place, to)};
                       },
                   .option = "to",
                   .values = [](const Program&, const Subject&,

@@ -30,12 +30,12 @@ OperatorInfo batch_size_operator() {
             const bool same = options.text("to") != "any" && options.count("to", 1) == program.recipe.batch;
             return same ? "the recipe has this batch size" : "";
           },
-          [](const ProgramStrike& strike, Program& program) {
+          [](const ProgramSite& site, Program& program) {
             const std::size_t before = program.recipe.batch;
             const std::vector<std::string> others = other_batches(program);
-            program.recipe.batch = strike.options.text("to") == "any"
-                                       ? std::stoul(others[strike.rng.below(others.size())])
-                                       : strike.options.count("to", 1);
+            program.recipe.batch = site.options.text("to") == "any"
+                                       ? std::stoul(others[site.rng.below(others.size())])
+                                       : site.options.count("to", 1);
             return fmt::format("{} records per step instead of {}", program.recipe.batch, before);
           })};
   info.program.option = "to";

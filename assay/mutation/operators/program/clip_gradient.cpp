@@ -37,11 +37,11 @@ OperatorInfo clip_gradient_operator() {
             training::Recipe recipe = program.recipe;
             return clip_meant(recipe, options) == options.number("to", 0) ? "the recipe has this limit" : "";
           },
-          [](const ProgramStrike& strike, Program& program) {
-            double& limit = clip_meant(program.recipe, strike.options);
+          [](const ProgramSite& site, Program& program) {
+            double& limit = clip_meant(program.recipe, site.options);
             const double before = limit;
-            limit = strike.options.number("to", 0);
-            return fmt::format("gradients are cut by {} at {} instead of {}", strike.options.text("by"),
+            limit = site.options.number("to", 0);
+            return fmt::format("gradients are cut by {} at {} instead of {}", site.options.text("by"),
                                clip_text(limit), clip_text(before));
           })};
   info.program.option = "to";

@@ -19,7 +19,7 @@ OperatorInfo disable_batching_operator() {
               [](const Program& program, const SpecOptions&) -> std::string {
                 return program.recipe.batch >= program.training->size() ? "an epoch is one step already" : "";
               },
-              [](const ProgramStrike&, Program& program) {
+              [](const ProgramSite&, Program& program) {
                 const std::size_t before = program.recipe.batch;
                 program.recipe.batch = program.training->size();
                 return fmt::format("all {} records per step instead of {}", program.recipe.batch, before);

@@ -49,13 +49,13 @@ std::vector<Place> dropout_places(const Program& program, const Subject&, const 
   return or_nowhere(std::move(places), "it has no dropout");
 }
 
-ProgramChange change_dropout(const ProgramStrike& strike, Program& program) {
-  const Graph& graph = strike.subject.graph();
-  Node node = dropout_named(graph, strike.place);
-  const std::string& to = strike.options.text("to");
+ProgramChange change_dropout(const ProgramSite& site, Program& program) {
+  const Graph& graph = site.subject.graph();
+  Node node = dropout_named(graph, site.place);
+  const std::string& to = site.options.text("to");
   const std::vector<std::string> others = other_rates(graph, node);
   const double rate =
-      to == "any" ? std::stod(others[strike.rng.below(others.size())]) : strike.options.number("to", 0);
+      to == "any" ? std::stod(others[site.rng.below(others.size())]) : site.options.number("to", 0);
   const double before = *rate_of(graph, node);
   GraphBuilder builder(graph);
   if (node.inputs.size() < 2) node.inputs.resize(2, no_value);
@@ -63,7 +63,7 @@ ProgramChange change_dropout(const ProgramStrike& strike, Program& program) {
                                     Array::of<float>({}, std::vector<float>{static_cast<float>(rate)}));
   builder.replace_node(graph.producer(node.outputs[0]), node);
   program.graph = builder.build();
-  return {1, fmt::format("{} drops {:.6g} instead of {:.6g}", strike.place, rate, before)};
+  return {1, fmt::format("{} drops {:.6g} instead of {:.6g}", site.place, rate, before)};
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 namespace assay::mutation {
 namespace {
 
-ProgramChange change_epochs(const ProgramStrike& strike, Program& program) {
+ProgramChange change_epochs(const ProgramSite& site, Program& program) {
   const std::size_t before = program.recipe.epochs;
-  program.recipe.epochs = strike.options.count("to", 1);
+  program.recipe.epochs = site.options.count("to", 1);
   return {program.recipe.epochs != before,
           fmt::format("{} epochs instead of {}", program.recipe.epochs, before)};
 }

@@ -70,13 +70,13 @@ OperatorInfo initialiser_operator() {
                 });
               },
           .apply =
-              [](const ProgramStrike& strike, Program& program) {
-                const std::string before = initialiser_of(program.recipe, strike.place),
-                                  to = chosen_word(strike, all_initialisers(),
-                                                   other_initialisers(program, strike.place));
-                program.recipe.initialiser.append(",").append(Spec{to, {{"layer", strike.place}}}.text());
-                return ProgramChange{
-                    1, fmt::format("{} begins with {} instead of {}", strike.place, to, before)};
+              [](const ProgramSite& site, Program& program) {
+                const std::string before = initialiser_of(program.recipe, site.place),
+                                  to = chosen_word(site, all_initialisers(),
+                                                   other_initialisers(program, site.place));
+                program.recipe.initialiser.append(",").append(Spec{to, {{"layer", site.place}}}.text());
+                return ProgramChange{1,
+                                     fmt::format("{} begins with {} instead of {}", site.place, to, before)};
               },
           .option = "to",
           .values = [](const Program& program, const Subject&,

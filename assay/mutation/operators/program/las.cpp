@@ -84,16 +84,16 @@ OperatorInfo las_operator() {
                             subject, [&](const SubjectLayer& layer) { return refusal(layer, options); });
                       },
                   .apply =
-                      [others](const ProgramStrike& strike, Program& program) {
-                        const SubjectLayer& layer = strike.subject.layer(strike.place);
-                        const std::string& kind = strike.options.text("kind");
+                      [others](const ProgramSite& site, Program& program) {
+                        const SubjectLayer& layer = site.subject.layer(site.place);
+                        const std::string& kind = site.options.text("kind");
                         const bool may = normalisation_refusal(layer).empty();
                         if (kind == "normalisation" ||
-                            (kind == "any" && may && strike.rng.below(added_kinds.size() - 1) == 0)) {
-                          return edit_layer(strike, program, add_normalisation);
+                            (kind == "any" && may && site.rng.below(added_kinds.size() - 1) == 0)) {
+                          return edit_layer(site, program, add_normalisation);
                         }
-                        const ProgramChange change = others.apply(strike, program);
-                        program.graph = untied(program.graph, strike.subject.graph());
+                        const ProgramChange change = others.apply(site, program);
+                        program.graph = untied(program.graph, site.subject.graph());
                         return change;
                       }}};
 }

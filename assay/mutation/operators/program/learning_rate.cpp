@@ -33,9 +33,9 @@ OperatorInfo learning_rate_operator() {
                        ? "the recipe has this learning rate"
                        : "";
           },
-          [](const ProgramStrike& strike, Program& program) {
+          [](const ProgramSite& site, Program& program) {
             const double before = training::learning_rate_of(program.recipe);
-            program.recipe.learning_rate = wanted_rate(strike.options);
+            program.recipe.learning_rate = wanted_rate(site.options);
             return fmt::format("learning rate {} instead of {}", *program.recipe.learning_rate, before);
           })};
   info.program.option = "to";

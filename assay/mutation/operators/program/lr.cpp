@@ -48,10 +48,10 @@ OperatorInfo lr_operator() {
                         return places;
                       },
                   .apply =
-                      [layers](const ProgramStrike& strike, Program& program) {
-                        const Node* node = normalisation_named(strike.subject.graph(), strike.place);
+                      [layers](const ProgramSite& site, Program& program) {
+                        const Node* node = normalisation_named(site.subject.graph(), site.place);
                         return node != nullptr ? remove_normalisation(*node, program)
-                                               : layers.apply(strike, program);
+                                               : layers.apply(site, program);
                       }}};
 }
 

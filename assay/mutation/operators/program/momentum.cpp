@@ -51,8 +51,8 @@ OperatorInfo momentum_operator() {
                      " has no momentum to set";
             return *now == to ? "the recipe has this momentum" : "";
           },
-          [](const ProgramStrike& strike, Program& program) {
-            const double before = *momentum_of(program.recipe), to = wanted_momentum(strike.options);
+          [](const ProgramSite& site, Program& program) {
+            const double before = *momentum_of(program.recipe), to = wanted_momentum(site.options);
             Spec spec = parse_spec("optimiser", program.recipe.optimiser);
             spec.options["momentum"] = fmt::format("{}", to);
             if (to == 0) spec.options.erase("nesterov");

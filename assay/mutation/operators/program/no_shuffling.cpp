@@ -19,7 +19,7 @@ OperatorInfo no_shuffling_operator() {
               [](const Program& program, const SpecOptions&) -> std::string {
                 return program.recipe.shuffle ? "" : "the recipe does not shuffle";
               },
-              [](const ProgramStrike&, Program& program) -> std::string {
+              [](const ProgramSite&, Program& program) -> std::string {
                 program.recipe.shuffle = false;
                 return "records are not shuffled";
               })};

@@ -28,9 +28,9 @@ OperatorInfo patience_operator() {
             return std::max<std::size_t>(*program.recipe.patience, 1) == to ? "the recipe has this patience"
                                                                             : "";
           },
-          [](const ProgramStrike& strike, Program& program) {
+          [](const ProgramSite& site, Program& program) {
             const std::size_t before = *program.recipe.patience;
-            program.recipe.patience = strike.options.count("to", 1);
+            program.recipe.patience = site.options.count("to", 1);
             return fmt::format("patience of {} epochs instead of {}", *program.recipe.patience, before);
           })};
   info.program.option = "to";

@@ -18,11 +18,11 @@ void check_word(const SpecOptions& options, const std::vector<std::string>& all)
        joined(all));
 }
 
-std::string chosen_word(const ProgramStrike& strike, const std::vector<std::string>& all,
+std::string chosen_word(const ProgramSite& site, const std::vector<std::string>& all,
                         const std::vector<std::string>& values) {
-  check_word(strike.options, all);
-  const std::string& word = strike.options.text("to");
-  return word == "any" && !values.empty() ? values[strike.rng.below(values.size())] : word;
+  check_word(site.options, all);
+  const std::string& word = site.options.text("to");
+  return word == "any" && !values.empty() ? values[site.rng.below(values.size())] : word;
 }
 
 std::vector<std::string> without(std::vector<std::string> all, const std::string& word) {
@@ -37,13 +37,13 @@ std::vector<Place> or_nowhere(std::vector<Place> places, const std::string& refu
 
 ProgramFault recipe_fault(
     std::function<std::string(const Program& program, const SpecOptions& options)> refusal,
-    std::function<std::string(const ProgramStrike& strike, Program& program)> change) {
+    std::function<std::string(const ProgramSite& site, Program& program)> change) {
   return {.places = [refusal = std::move(refusal)](
                         const Program& program, const Subject&,
                         const SpecOptions& options) { return recipe_place(refusal(program, options)); },
           .apply =
-              [change = std::move(change)](const ProgramStrike& strike, Program& program) {
-                std::string what = change(strike, program);
+              [change = std::move(change)](const ProgramSite& site, Program& program) {
+                std::string what = change(site, program);
                 const bool changed = !what.empty();
                 return ProgramChange{changed, changed ? std::move(what) : "nothing changes"};
               }};
@@ -65,9 +65,8 @@ ProgramFault word_fault(WordFault fault) {
         return to == fault.now(program) ? fmt::format("the recipe has {} already", to)
                                         : fmt::format("{} does not fit the training data", to);
       },
-      [fault, values](const ProgramStrike& strike, Program& program) {
-        const std::string before = fault.now(program),
-                          word = chosen_word(strike, fault.all(), values(program));
+      [fault, values](const ProgramSite& site, Program& program) {
+        const std::string before = fault.now(program), word = chosen_word(site, fault.all(), values(program));
         fault.put(program, word);
         return fmt::format("{} instead of {}", word, before);
       });

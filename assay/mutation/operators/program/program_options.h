@@ -15,9 +15,9 @@ SpecOption to_option(const std::string& what);
 
 // The word to put: the one that `to` names, or one of `values` by the seed. Throws Error{usage} for a word
 // that is none of `all`.
-std::string chosen_word(const ProgramStrike& strike, const std::vector<std::string>& all,
+std::string chosen_word(const ProgramSite& site, const std::vector<std::string>& all,
                         const std::vector<std::string>& values);
-// The same check without a strike.
+// The same check without a site.
 void check_word(const SpecOptions& options, const std::vector<std::string>& all);
 
 // `all` without `word`.
@@ -29,7 +29,7 @@ std::vector<Place> or_nowhere(std::vector<Place> places, const std::string& refu
 // Recipe level: `refusal` may be empty; `change` returns what was done, empty for nothing.
 ProgramFault recipe_fault(
     std::function<std::string(const Program& program, const SpecOptions& options)> refusal,
-    std::function<std::string(const ProgramStrike& strike, Program& program)> change);
+    std::function<std::string(const ProgramSite& site, Program& program)> change);
 
 // Recipe level, one word for another.
 struct WordFault {

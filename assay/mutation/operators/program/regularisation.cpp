@@ -19,40 +19,40 @@ std::vector<std::string> other_regularisers(const training::Recipe& recipe, cons
 }  // namespace
 
 OperatorInfo regularisation_operator() {
-  return {
-      .name = "regularisation",
-      .title = "weights regularisation changed",
-      .summary = "training penalises the weights of a layer differently",
-      .definition =
-          "instead of what the recipe has for this layer's kernel it has the regulariser `to` (l1, l2 or "
-          "l1-l2, each with Keras's amount of 0.01); other layers keep what they have",
-      .limits =
-          "for layers with regularisation; the same kind with another amount does not count as a mutant",
-      .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_weights_regularisation)",
-      .level = OperatorInfo::Level::structure,
-      .options = {to_option("the regulariser")},
-      .program = {
-          .places =
-              [](const Program& program, const Subject&, const SpecOptions& options) {
-                check_word(options, training::regularisers().names());
-                return kernel_places(program.graph, [&](const std::string& layer) -> std::string {
-                  const std::vector<Spec> now = regularisers_of(program.recipe, layer);
-                  if (now.empty()) return "it has no regularisation";
-                  return now.size() == 1 && now.front().name == options.text("to") ? "it has it already" : "";
-                });
-              },
-          .apply =
-              [](const ProgramStrike& strike, Program& program) {
-                const std::string to = chosen_word(strike, training::regularisers().names(),
-                                                   other_regularisers(program.recipe, strike.place));
-                const std::string before = penalties_text(regularisers_of(program.recipe, strike.place));
-                program.recipe.regularisation = regularisation_with(
-                    regularisation_without(program.recipe, program.graph, strike.place), to, strike.place);
-                return ProgramChange{1, fmt::format("{} has {} instead of {}", strike.place, to, before)};
-              },
-          .option = "to",
-          .values = [](const Program& program, const Subject&,
-                       const std::string& place) { return other_regularisers(program.recipe, place); }}};
+  return {.name = "regularisation",
+          .title = "weights regularisation changed",
+          .summary = "training penalises the weights of a layer differently",
+          .definition =
+              "instead of what the recipe has for this layer's kernel it has the regulariser `to` (l1, l2 or "
+              "l1-l2, each with Keras's amount of 0.01); other layers keep what they have",
+          .limits =
+              "for layers with regularisation; the same kind with another amount does not count as a mutant",
+          .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_weights_regularisation)",
+          .level = OperatorInfo::Level::structure,
+          .options = {to_option("the regulariser")},
+          .program = {
+              .places =
+                  [](const Program& program, const Subject&, const SpecOptions& options) {
+                    check_word(options, training::regularisers().names());
+                    return kernel_places(program.graph, [&](const std::string& layer) -> std::string {
+                      const std::vector<Spec> now = regularisers_of(program.recipe, layer);
+                      if (now.empty()) return "it has no regularisation";
+                      return now.size() == 1 && now.front().name == options.text("to") ? "it has it already"
+                                                                                       : "";
+                    });
+                  },
+              .apply =
+                  [](const ProgramSite& site, Program& program) {
+                    const std::string to = chosen_word(site, training::regularisers().names(),
+                                                       other_regularisers(program.recipe, site.place));
+                    const std::string before = penalties_text(regularisers_of(program.recipe, site.place));
+                    program.recipe.regularisation = regularisation_with(
+                        regularisation_without(program.recipe, program.graph, site.place), to, site.place);
+                    return ProgramChange{1, fmt::format("{} has {} instead of {}", site.place, to, before)};
+                  },
+              .option = "to",
+              .values = [](const Program& program, const Subject&,
+                           const std::string& place) { return other_regularisers(program.recipe, place); }}};
 }
 
 }  // namespace assay::mutation

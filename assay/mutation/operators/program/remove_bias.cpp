@@ -48,8 +48,8 @@ OperatorInfo remove_bias_operator() {
                           return layer.biases.empty() ? "it has no bias" : "";
                         });
                       },
-                  .apply = [](const ProgramStrike& strike,
-                              Program& program) { return edit_layer(strike, program, remove_bias); }}};
+                  .apply = [](const ProgramSite& site,
+                              Program& program) { return edit_layer(site, program, remove_bias); }}};
 }
 
 }  // namespace assay::mutation

@@ -24,11 +24,11 @@ OperatorInfo remove_regularisation_operator() {
                     });
                   },
               .apply =
-                  [](const ProgramStrike& strike, Program& program) {
-                    const std::string before = penalties_text(regularisers_of(program.recipe, strike.place));
+                  [](const ProgramSite& site, Program& program) {
+                    const std::string before = penalties_text(regularisers_of(program.recipe, site.place));
                     program.recipe.regularisation =
-                        regularisation_without(program.recipe, program.graph, strike.place);
-                    return ProgramChange{1, fmt::format("{} has no {}", strike.place, before)};
+                        regularisation_without(program.recipe, program.graph, site.place);
+                    return ProgramChange{1, fmt::format("{} has no {}", site.place, before)};
                   }}};
 }
 

@@ -23,7 +23,7 @@ OperatorInfo remove_validation_operator() {
             return program.validation || program.recipe.validation_share > 0 ? ""
                                                                              : "there are no validation data";
           },
-          [](const ProgramStrike&, Program& program) -> std::string {
+          [](const ProgramSite&, Program& program) -> std::string {
             const bool stopped = program.recipe.patience.has_value();
             program.validation.reset();
             program.recipe.validation_share = 0;
