@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _assay
 from ._tables import column_of, is_column, table_of, texts_of
-from .errors import UsageError
+from .errors import AssayError, UsageError
 
 __all__ = ["inputs_of_words"]
 
@@ -64,6 +64,8 @@ def inputs_of_words(x: Any, network: str | os.PathLike[str]) -> dict[str, np.nda
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         spec = ['"' + text.replace('"', '""') + '"' for text in (path, os.fspath(network))]
         records = _assay.open_data(f"{spec[0]},words={spec[1]}")
+    except AssayError as error:
+        raise type(error)(str(error).replace(path, "words=")) from None
     finally:
         os.unlink(path)
     return dict(records.read(list(range(records.size))))
