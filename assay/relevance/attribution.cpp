@@ -11,6 +11,7 @@
 #include "assay/relevance/dependence.h"
 #include "assay/relevance/lrp.h"
 #include "assay/relevance/methods.h"
+#include "assay/relevance/paths.h"
 #include "assay/relevance/reach.h"
 
 namespace assay::relevance {
@@ -187,7 +188,11 @@ std::unique_ptr<Attribution> make_attribution(const std::string& method, const S
                                               const AttributionOptions& options) {
   const AttributionInfo& info = attribution_named(method);
   const SpecOptions own("attribution", parse_spec("attribution", method), info.options);
-  std::unique_ptr<Attribution> made = std::make_unique<OfRecords>(session, info.make(session, options, own));
+  const MakeMethod make = [&info, own](const Session& of, const AttributionOptions& chosen) {
+    return std::make_unique<OfRecords>(of, info.make(of, chosen, own));
+  };
+  std::unique_ptr<Attribution> made =
+      chooses_paths(session.graph()) ? of_path_taken(session, options, make) : make(session, options);
   if (session.group() == 0) return made;
   return std::make_unique<InGroups>(session, std::move(made));
 }

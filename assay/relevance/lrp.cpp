@@ -8,6 +8,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/relevance/paths.h"
 #include "assay/support/text/text.h"
 
 namespace assay::relevance {
@@ -57,7 +58,10 @@ std::vector<bool> Lrp::reachable(const Composite& composite, const Session& sess
           node.outputs, [&](ValueId id) { return id != no_value && marks[static_cast<std::size_t>(id)]; });
     };
     bool cut = any_of(blocked);
-    if (any_of(reached) && !lrp.dependence_.carrying_inputs(node).empty()) {
+    if (any_of(reached) && chooses_path(node)) {
+      for (const std::size_t i : lrp.dependence_.carrying_inputs(node))
+        reached[index_of(node.inputs[i])] = true;
+    } else if (any_of(reached) && !lrp.dependence_.carrying_inputs(node).empty()) {
       try {
         for (const std::size_t i : lrp.prepare(n)) reached[index_of(node.inputs[i])] = true;
       } catch (const Error& error) {

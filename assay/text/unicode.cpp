@@ -144,6 +144,14 @@ bool is_control(char32_t code) {
          category == UTF8PROC_CATEGORY_CO;
 }
 
+char32_t small_letter(char32_t code) {
+  return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code)));
+}
+
+char32_t capital(char32_t code) {
+  return static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(code)));
+}
+
 std::vector<Change> lower_case(char32_t code) {
   // The one character whose lower case is two.
   if (code == 0x130) return {{U'i', 0}, {0x307, 1}};

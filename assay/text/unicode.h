@@ -31,6 +31,9 @@ struct Change {
 
 // One or two characters.
 std::vector<Change> lower_case(char32_t code);
+// One character for each, itself where it has no such form.
+char32_t small_letter(char32_t code);
+char32_t capital(char32_t code);
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 std::vector<Change> normal_form(std::string_view text, NormalForm form);

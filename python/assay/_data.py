@@ -29,6 +29,7 @@ from ._tables import (
     texts_of,
 )
 from ._tokenizer import TokenizerLike, inputs_of_texts
+from ._words import inputs_of_words
 from .errors import UsageError
 
 __all__ = ["Data", "data"]
@@ -289,6 +290,27 @@ def _from_batches(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any
     return _Taken(x, y, names, range=(0, 1) if pictured else None, prepared=True)
 
 
+def _worded(x: Any, y: Any, words: Any, choice: Choice, names: list[str]) -> tuple[Any, Any, list[str], dict[str, list[str]]]:
+    """Inputs, outputs, names of classes and characteristics of records whose texts become words."""
+    table = table_of(x)
+    if table is None:
+        if choice or choice.meta:
+            raise UsageError("label=, target=, inputs= and names in meta= are of columns of a table")
+        return _single(inputs_of_words(x, words)), y, names, {}
+    columns = list(table.column_names if hasattr(table, "column_names") else table.columns)
+    chosen = choice.inputs_among(columns)
+    if choice.label is not None:
+        y, names = classes_of(column_of(table[choice.label], str(choice.label)), names)
+    elif choice.outputs:
+        y = targets_of(column_of(table[name], str(name)) for name in choice.outputs)
+    x = _single(inputs_of_words({str(name): table[name] for name in chosen}, words))
+    return x, y, names, characteristics_of(table, choice.meta)
+
+
+def _single(inputs: dict[str, Any]) -> Any:
+    return next(iter(inputs.values())) if len(inputs) == 1 else inputs
+
+
 def _names_of_meta(meta: Meta) -> tuple[str, ...]:
     return (meta,) if isinstance(meta, str) else tuple(map(str, meta or ()))
 
@@ -309,6 +331,7 @@ def data(
     layout: Layout = None,
     meta: Meta = None,
     tokenizer: TokenizerLike | None = None,
+    words: str | os.PathLike[str] | None = None,
 ) -> Data:
     """A data set.
 
@@ -351,6 +374,9 @@ def data(
     tokenizer
         ``x`` is a list of texts, and this makes tokens of them: a ``tokenizer.json`` or its folder, an
         :class:`assay.Tokenizer`, a tokenizer of ``transformers``, or a function of a list of texts (docs/text.md).
+    words
+        The file of a network that takes texts, as scikit-learn's exporter writes it: ``x`` is a list of texts, a dict of
+        columns, a table or a list of dicts, and texts become numbers of the words that the network knows (docs/data.md).
 
     Raises
     ------
@@ -369,9 +395,14 @@ def data(
     if isinstance(meta, Mapping):
         whole = data(
             x, y, targets=targets, ids=ids, class_names=class_names, range=range, name=name, label=label, target=target,
-            inputs=inputs, scale=scale, layout=layout, tokenizer=tokenizer,
+            inputs=inputs, scale=scale, layout=layout, tokenizer=tokenizer, words=words,
         )
         return whole.characterised(meta)
+    if words is not None:
+        if isinstance(x, (str, os.PathLike)) or tokenizer is not None or scale is not None or layout is not None:
+            raise UsageError("words= is for records of texts in memory, without tokenizer=, scale= and layout=; a spec says words= itself")
+        x, y, class_names, meta = _worded(x, y, words, Choice(label, target, inputs, _names_of_meta(meta)), list(class_names or []))
+        return data(x, y, targets=targets, ids=ids, class_names=class_names, range=range, name=name, meta=meta or None)
     if tokenizer is not None:
         x = inputs_of_texts(x, tokenizer)
     choice = Choice(label, target, inputs, _names_of_meta(meta))

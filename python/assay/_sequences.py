@@ -50,6 +50,12 @@ def _labels_of_steps(y: Any, lengths: list[int], steps: int) -> _Array:
     if len(labels) != len(lengths):
         raise UsageError(f"there are {len(lengths)} sequences and labels of {len(labels)}")
     whole = all(row.dtype.kind in "biu" for row in labels)
+    short = next((number for number, length in enumerate(lengths) if length < steps), None)
+    if not whole and short is not None:
+        raise UsageError(
+            f"sequence {short} has {lengths[short]} steps of {steps}, and its labels are real numbers; classes of steps can be left "
+            "out (as integers), numbers that a regression is to give cannot"
+        )
     return _filled([row.astype(np.int64) for row in labels] if whole else labels, steps, UNCOUNTED)
 
 

@@ -137,11 +137,16 @@ def stored(folder, rows, tags, told, **more):
     return f"{folder}/stored.npz,inputs=x+{told},{told}={told}"
 
 
-def test_numbers_of_steps_are_not_left_out(tmp_path):
-    """-100 would be one of them in the errors of a regression."""
-    np.savez(tmp_path / "r.npz", x=np.zeros((2, 3, 1), np.float32), y=np.array([[0, 1.5, 0.5], [2, 0, 0]]), lengths=np.array([2, 1]))
-    with pytest.raises(assay.DataError, match="lengths=lengths: record 0 has the label 1.5; classes of steps can be left out"):
+@pytest.mark.parametrize("half", [0.5, 0])
+def test_numbers_of_steps_are_not_left_out(tmp_path, half):
+    """-100 would be one of them in the errors of a regression, also where all happen to be whole."""
+    y = np.array([[0, 1 + half, half], [2, 0, 0]], float)
+    np.savez(tmp_path / "r.npz", x=np.zeros((2, 3, 1), np.float32), y=y, lengths=np.array([2, 1]))
+    with pytest.raises(assay.DataError, match="lengths=lengths: the labels are real numbers .float64.; classes of steps can be left out"):
         assay.data(f"{tmp_path}/r.npz,lengths=lengths")
+    with pytest.raises(assay.UsageError, match="sequence 1 has 1 steps of 2, and its labels are real numbers"):
+        assay.sequences([np.zeros((2, 1)), np.zeros((1, 1))], [y[0, :2], y[1, :1]], lengths="lengths")
+    assert assay.sequences([np.zeros((2, 1))] * 2, [y[0, :2] * 3] * 2).read([0])["targets"].tolist() == [[0, 3 + 3 * half]]
 
 
 @pytest.mark.parametrize("told", ["lengths", "mask"])

@@ -118,6 +118,45 @@ def test_classifiers_without_vectors_are_those_of_onnx_runtime(classes, transfor
     assert assay.load(model)(x) == pytest.approx(outputs_of(model, x)[1], abs=1e-4)
 
 
+@pytest.mark.parametrize("signs", ["mixed", "positive", "negative"])
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_of_two_classes_without_vectors_are_those_of_onnx_runtime(tmp_path, signs, seed):
+    """Which names the second class wherever the greatest score is above 0, or from a half on if no coefficient is negative."""
+    rng = np.random.default_rng(seed)
+    coefficients = np.array(numbers(rng, 2, COLUMNS))
+    coefficients = {"mixed": coefficients, "positive": abs(coefficients), "negative": -abs(coefficients)}[signs]
+    node = make.make_node(
+        "SVMClassifier", ["x"], ["label", "scores"], domain="ai.onnx.ml", kernel_type="LINEAR", kernel_params=PARAMETERS,
+        coefficients=[float(v) for v in coefficients], rho=[float(rng.normal() / 2)], classlabels_ints=[7, 9],
+    )  # fmt: skip
+    check_written_labels(tmp_path, node, 2)
+
+
+@pytest.mark.parametrize("transform", ["NONE", "LOGISTIC", "SOFTMAX"])
+@pytest.mark.parametrize(("rows", "classes"), [(1, 2), (2, 2), (3, 3), (2, 3)])
+@pytest.mark.parametrize("op", ["LinearClassifier", "SVMClassifier"])
+def test_labels_of_linear_classifiers_are_those_of_onnx_runtime(tmp_path, op, rows, classes, transform):
+    if op == "SVMClassifier" and rows != classes:
+        pytest.skip("SKIPPED: it has a row of coefficients for each class")
+    rng = np.random.default_rng(rows + classes)
+    own = {"kernel_type": "LINEAR", "kernel_params": PARAMETERS, "rho": [0.1]} if op == "SVMClassifier" else {"intercepts": numbers(rng, rows)}
+    node = make.make_node(
+        op, ["x"], ["label", "scores"], domain="ai.onnx.ml", post_transform=transform, coefficients=numbers(rng, rows, COLUMNS),
+        classlabels_ints=[4 * c + 3 for c in range(classes)], **own,
+    )  # fmt: skip
+    check_written_labels(tmp_path, node, max(rows, 2))
+
+
+def check_written_labels(tmp_path, node, width):
+    """Labels, which do not decide, are looked at in the network as it is written."""
+    model, x = model_of(node, [("label", types.INT64, []), ("scores", types.FLOAT, [width])]), records()
+    label, scores = outputs_of(model, x)
+    (tmp_path / "given.onnx").write_bytes(model)
+    run_program(tmp_path, "model", "given.onnx", "--write", "written.onnx")
+    found, again = outputs_of((tmp_path / "written.onnx").read_bytes(), x)
+    assert (found == label).all() and again == pytest.approx(scores, rel=1e-4, abs=1e-4)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -13,6 +13,7 @@
 #include "assay/data/characteristics.h"
 #include "assay/data/files/table.h"
 #include "assay/data/tokenized.h"
+#include "assay/data/worded.h"
 #include "assay/model/folder.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/text.h"
@@ -158,6 +159,9 @@ class CsvSource final : public Source {
     if (spec.has("tokenizer")) return;
     if (inputs_.empty()) fail(Fault::data, "{}: no column is left for the inputs", spec.path);
   }
+
+  const CsvTable& table() const { return table_; }
+  const std::vector<std::size_t>& inputs() const { return inputs_; }
 
   std::size_t size() const override { return table_.rows.size(); }
   Shape shape() const override { return {static_cast<std::int64_t>(inputs_.size())}; }
@@ -332,18 +336,27 @@ double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
       fail(Fault::data, "{}: row {}: '{}' in column '{}' is a number with a decimal comma; say decimal=,",
            table.path, row + 1, field, name);
     fail(Fault::data,
-         "{}: row {}: '{}' is not a number; if column '{}' holds the class say label={}, else ignore={}",
+         "{}: row {}: '{}' is not a number; if column '{}' holds the class say label={}, if the network "
+         "takes texts words=NETWORK, else ignore={}",
          table.path, row + 1, field, name, name, name);
   }
   return value;
 }
 
 std::unique_ptr<Source> table_source(CsvTable table, const DataSpec& spec) {
+  if (spec.has("tokenizer") && spec.has("words"))
+    fail(Fault::usage, "data '{}': either tokenizer= or words= makes numbers of texts; leave one out",
+         spec.path);
   if (!spec.has("tokenizer")) {
     for (const char* const option : {"text", "length", "next"}) {
-      if (spec.has(option))
+      if (spec.has(option) && !(spec.has("words") && std::string_view(option) == "length"))
         fail(Fault::usage, "data '{}': {}= is about texts; say tokenizer= as well, a tokenizer.json",
              spec.path, option);
+    }
+    if (spec.has("words")) {
+      auto source = std::make_unique<CsvSource>(std::move(table), spec);
+      const CsvSource& rows = *source;
+      return worded(std::move(source), rows.table(), rows.inputs(), spec);
     }
     return std::make_unique<CsvSource>(std::move(table), spec);
   }
@@ -361,7 +374,7 @@ std::unique_ptr<Source> table_source(CsvTable table, const DataSpec& spec) {
 }
 
 std::vector<std::string> options_of_tables() {
-  std::vector<std::string> all{"ignore", "text"};
+  std::vector<std::string> all{"ignore", "text", "words"};
   all.insert(all.end(), options_of_tokens.begin(), options_of_tokens.end());
   return all;
 }
@@ -371,7 +384,7 @@ FormatInfo csv_format() {
       "csv",
       "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN, meta=COLUMN; all other columns "
       "are inputs; decimal=, where commas are decimal; text=COLUMN and tokenizer=FILE: the inputs are its "
-      "tokens",
+      "tokens; words=NETWORK: texts are numbers of the words that it knows",
       options_of_tables(),
       [](const std::filesystem::path& path, std::string_view) { return is_table_name(path.string()); },
       [](const DataSpec& spec) { return table_source(read_csv(spec.path, decimal_of(spec)), spec); }};

@@ -1,8 +1,6 @@
 #include "assay/data/files/filling.h"
 
 #include <algorithm>
-#include <cmath>
-#include <span>
 
 #include <assay/error.h>
 
@@ -16,6 +14,16 @@ void require_steps(const Array& labels, const std::string& title) {
     fail(Fault::data,
          "{}: the labels are {}, one a record, and not of steps, [records, steps]; leave out the option",
          title, to_string(labels.shape()));
+}
+
+// -100 would be a value among numbers that are not classes.
+void require_classes(const Array& labels, const std::string& title) {
+  if (is_real(labels.dtype()))
+    fail(Fault::data,
+         "{}: the labels are real numbers ({}); classes of steps can be left out, so store classes as "
+         "integers "
+         "(y.astype('int64')), and numbers that a regression is to give cannot",
+         title, to_string(labels.dtype()));
 }
 
 // Steps of a record that are its own, all of them in front.
@@ -65,30 +73,15 @@ class StepMask {
   std::int64_t steps_;
 };
 
-// -100 would be a value among numbers that are not classes.
-void require_classes(std::span<const float> step, std::int64_t record, const std::string& title) {
-  for (const float label : step) {
-    if (std::trunc(label) != label)
-      fail(
-          Fault::data,
-          "{}: record {} has the label {}; classes of steps can be left out, numbers that a regression is to "
-          "give cannot",
-          title, record, label);
-  }
-}
-
 template <typename Told>
-Array filling_left_out(const Array& labels, const Told& told, const std::string& title) {
+Array filling_left_out(const Array& labels, const Told& told) {
   Array result = labels.to(DType::float32).clone();
   const std::int64_t records = labels.size(0), steps = labels.size(1),
                      width = records * steps == 0 ? 0 : labels.count() / (records * steps);
   float* next = result.elements<float>();
   for (std::int64_t r = 0; r < records; ++r) {
     for (std::int64_t s = 0; s < steps; ++s, next += width) {
-      if (told.holds(r, s))
-        require_classes({next, static_cast<std::size_t>(width)}, r, title);
-      else
-        std::fill_n(next, width, label_of_filling);
+      if (!told.holds(r, s)) std::fill_n(next, width, label_of_filling);
     }
   }
   return result;
@@ -98,8 +91,9 @@ Array filling_left_out(const Array& labels, const Told& told, const std::string&
 
 Array without_filling(const Array& labels, const Array& told, bool is_mask, const std::string& title) {
   require_steps(labels, title);
-  if (is_mask) return filling_left_out(labels, StepMask(told, labels.shape(), title), title);
-  return filling_left_out(labels, GivenLengths(told, labels.shape(), title), title);
+  require_classes(labels, title);
+  if (is_mask) return filling_left_out(labels, StepMask(told, labels.shape(), title));
+  return filling_left_out(labels, GivenLengths(told, labels.shape(), title));
 }
 
 }  // namespace assay::inline data

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include <assay/model.h>
 #include "assay/model/element_type.h"
 #include "assay/model/onnx/body.h"
 #include "assay/model/onnx/reader.h"
@@ -66,6 +67,27 @@ std::vector<std::string> bodies_of(const Node& node) {
 
 Graph read_body(const Node& node, const std::string& attribute) {
   return onnx_format::Reader(onnx_format::proto_of(node, attribute), {}, node.name + "/" + attribute).body();
+}
+
+Graph with_counted_rounds(const Graph& graph, std::map<std::string, ValueId>& values) {
+  GraphBuilder edit(graph);
+  for (int n = 0; n < static_cast<int>(graph.nodes().size()); ++n) {
+    if (graph.node(n).op != "Loop") continue;
+    Node node = graph.node(n);
+    const Graph body = read_body(node, "body");
+    GraphBuilder inner(body);
+    inner.output(inner.add("Identity", inner.unused_name("round_number"), {body.inputs()[0]}));
+    node.attributes["body"] = onnx_format::body_bytes(inner.build());
+    std::vector<std::int64_t> types = node.integers("output_types", {});
+    types.push_back(onnx_format::onnx_type(DType::int64));
+    node.attributes["output_types"] = types;
+    const ValueId count = edit.value(edit.unused_name(node.name + "/counted_rounds"));
+    node.outputs.push_back(count);
+    values[node.name] = count;
+    edit.replace_node(n, std::move(node));
+    edit.output(count);
+  }
+  return edit.build();
 }
 
 }  // namespace assay::inline model

@@ -95,4 +95,27 @@ Graph with_conditions(const Graph& graph, const std::map<std::string, bool>& con
   return onnx_format::Reader(std::move(model), {}, graph.name()).body();
 }
 
+Graph with_rounds(const Graph& graph, const std::map<std::string, std::int64_t>& rounds) {
+  if (rounds.empty()) return graph;
+  onnx::ModelProto model = onnx_format::body_model(graph);
+  onnx::GraphProto& proto = *model.mutable_graph();
+  const GraphBuilder names(graph);
+  for (onnx::NodeProto& node : *proto.mutable_node()) {
+    const auto count = rounds.find(node.name());
+    if (count == rounds.end()) continue;
+    const std::string name = names.unused_name(node.name() + "/rounds");
+    write_tensor(Array::of<std::int64_t>({}, std::vector{count->second}), name, *proto.add_initializer());
+    node.set_input(0, name);
+    node.set_input(1, "");
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+      if (attribute.name() != "body") continue;
+      onnx::GraphProto& body = *attribute.mutable_g();
+      body.mutable_output(0)->set_name(names.unused_name(node.name() + "/goes_on"));
+      write_tensor(Array::of<std::int64_t>({}, std::vector<std::int64_t>{1}).to(DType::boolean),
+                   body.output(0).name(), *body.add_initializer());
+    }
+  }
+  return onnx_format::Reader(std::move(model), {}, graph.name()).body();
+}
+
 }  // namespace assay::inline model

@@ -7,6 +7,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/model/onnx/empty_caches.h"
+#include "assay/model/onnx/number_texts.h"
 #include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/upgrades/upgrade.h"
 #include "assay/support/text/text.h"
@@ -408,9 +409,12 @@ namespace assay::inline model {
 Graph read_onnx(std::string_view bytes, const std::filesystem::path& folder, std::string name) {
   try {
     onnx::ModelProto model = onnx_format::parse(bytes);
+    const std::optional<TextInputs> texts = onnx_format::number_texts(model, folder);
     const std::optional<std::string> emptied = onnx_format::empty_caches(model);
     onnx_format::Reader reader(std::move(model), folder, std::move(name));
     if (emptied) reader.notice(*emptied);
+    if (texts)
+      for (std::string& notice : onnx_format::notices_of(*texts)) reader.notice(std::move(notice));
     return reader.read();
   } catch (const std::bad_alloc&) {
     fail(Fault::resources, "the model does not fit in memory");

@@ -187,10 +187,11 @@ void Reader::read_loop(const onnx::NodeProto& proto, const Node& node) {
 bool Reader::unroll_loop(const onnx::NodeProto& proto, const Node& node, const onnx::GraphProto& body) {
   const std::string rounds_name = given_name(proto, 0), condition = given_name(proto, 1);
   const auto rounds = rounds_name.empty() ? std::nullopt : known_.number(graph_.value(rounds_name));
-  if (!rounds || *rounds < 1 || !always_goes_on(body)) return false;
+  const int collected = body.output_size() - 1 - (body.input_size() - 2);
+  if (!rounds || *rounds < (collected > 0 ? 1 : 0) || !always_goes_on(body)) return false;
   if (!condition.empty() && known_.number(graph_.value(condition)).value_or(0) == 0) return false;
   if (*rounds > most_unrolled_nodes / std::max(1, body.node_size())) return false;
-  const int states = body.input_size() - 2, scans = body.output_size() - 1 - states;
+  const int states = body.input_size() - 2, scans = collected;
   std::string going_on = condition;
   if (going_on.empty()) {
     going_on = graph_.unique_value_name(below(node.name, "condition"));

@@ -128,7 +128,10 @@ void linear_classifier(Upgrade& u) {
   const ValueId scores = linear(u, x, rows);
   forward_class(u, scores, rows, u.node.integers("classlabels_ints", {}), 0);
   if (rows != 1 || classes != 2) return transform(u, scores);
-  transform(u, both_columns(u, scores, u.node.text("post_transform", "NONE") != "LOGISTIC"));
+  // ONNX Runtime leaves both columns of one row as they are, but for LOGISTIC.
+  const std::string how = u.node.text("post_transform", "NONE");
+  const bool logistic = how == "LOGISTIC", softmax = how.starts_with("SOFTMAX");
+  become_transform(u, both_columns(u, scores, !logistic), softmax ? "NONE" : how);
 }
 
 // "keys" or "values" of a LabelEncoder; texts do not come here.
@@ -193,7 +196,7 @@ ValueId named_class(Upgrade& u, ValueId scores, std::int64_t columns, const std:
   const ValueId position =
       u.before("greatest", "ArgMax", {scores}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
   if (labels.empty()) return position;
-  if (std::ssize(labels) != columns)
+  if (std::ssize(labels) < columns)
     fail(Fault::model, "{}: {} class labels for {} scores", u.node.describe(), labels.size(), columns);
   return u.before("label", "Gather", {u.integers("labels", labels), position});
 }

@@ -2,7 +2,9 @@
 // product.
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <string>
 
 #include <assay/error.h>
 #include "assay/model/onnx/upgrades/columns.h"
@@ -197,6 +199,20 @@ void score_pairs(Upgrade& u, const Pairs& pairs, ValueId compared, const std::st
   become_transform(u, both_columns(u, compared, shares), shares ? "NONE" : transform);
 }
 
+// [N], of two scores that a row of coefficients each makes. ONNX Runtime, for which such files are made,
+// names the second class wherever the greatest score is sure, whosever it is: above 0, or where no
+// coefficient is negative from a half on.
+void forward_sure_class(Upgrade& u, ValueId scores, const std::vector<std::int64_t>& labels, bool positive) {
+  const std::map<std::string, Attribute> flat{{"keepdims", std::int64_t{0}}};
+  const std::map<std::string, Attribute> along{{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}};
+  const ValueId most = u.before("most", "ReduceMax", {scores, u.integers("classes_axis", {1})}, flat);
+  const ValueId sure = positive ? u.before("sure", "GreaterOrEqual", {most, u.real("half", 0.5F)})
+                                : u.before("sure", "Greater", {most, u.real("border", 0)});
+  const ValueId position = u.before("greatest", "ArgMax", {scores}, along);
+  const ValueId named = u.before("named", "Gather", {u.integers("labels", labels), position});
+  u.forward(0, u.before("label", "Where", {sure, u.integer("second_label", labels[1]), named}));
+}
+
 // Without vectors: a row of coefficients for each class.
 void classify_linearly(Upgrade& u, ValueId x, const std::vector<std::int64_t>& labels, std::int64_t classes) {
   const VectorFloats coefficients = u.node.reals("coefficients", {});
@@ -205,7 +221,13 @@ void classify_linearly(Upgrade& u, ValueId x, const std::vector<std::int64_t>& l
   const ValueId scores = product_with_rows(
       u, "linear", x, Array::of<float>({classes, std::ssize(coefficients) / classes}, coefficients),
       repeated(classes, offsets(u)[0]));
-  forward_class(u, scores, classes, labels, 0);
+  const bool named = u.node.outputs.size() == 2 && u.node.outputs[0] != no_value;
+  if (named && labels.size() == 2) {
+    forward_sure_class(u, scores, labels, std::ranges::all_of(coefficients, [](float c) { return c >= 0; }));
+    u.node.outputs.erase(u.node.outputs.begin());
+  } else {
+    forward_class(u, scores, classes, labels, 0);
+  }
   become_transform(u, scores, u.node.text("post_transform", "NONE"));
 }
 

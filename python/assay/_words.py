@@ -1,0 +1,71 @@
+"""Texts and tables of texts as numbers of the words that a network knows."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _assay
+from ._tables import column_of, is_column, table_of, texts_of
+from .errors import AssayError, UsageError
+
+__all__ = ["inputs_of_words"]
+
+_Rows = list[dict[str, Any]]
+
+
+def _cell(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _columns(parts: Mapping[str, Any], number: str = "{}") -> _Rows:
+    """A row for each record of columns by name; columns of one array are called like it and numbered."""
+    columns: dict[str, Sequence[Any]] = {}
+    for name, part in parts.items():
+        values = texts_of(column_of(part, name)) if is_column(part) else np.asarray(part, object)
+        if getattr(values, "ndim", 1) == 2:
+            wide = np.asarray(values, object)
+            numbers = [""] if wide.shape[1] == 1 else [" " + number.format(i) for i in range(wide.shape[1])]
+            columns.update({name + number: wide[:, i] for i, number in enumerate(numbers)})
+        else:
+            columns[name] = values
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) != 1:
+        raise UsageError(f"columns of texts have different lengths: {', '.join(f'{n} {k}' for n, k in lengths.items())}")
+    return [dict(zip(columns, map(_cell, row))) for row in zip(*columns.values())]
+
+
+def _rows(x: Any) -> _Rows:
+    table = table_of(x)
+    if table is not None:
+        return _columns({str(name): table[name] for name in getattr(table, "column_names", table.columns)})
+    if isinstance(x, Mapping):
+        return _columns(x)
+    if not is_column(x) and len(x) > 0 and isinstance(x[0], Mapping):
+        names = sorted({str(name) for row in x for name in row})
+        return [{name: row.get(name) for name in names} for row in x]
+    return _columns({"x": x}, "{:06d}")  # in the order of their names
+
+
+def inputs_of_words(x: Any, network: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
+    """The inputs by name that records of texts are for a network: lists of texts, columns, tables, dicts."""
+    rows = _rows(x)
+    if not rows:
+        raise UsageError("words= is for texts, and there are none")
+    handle, path = tempfile.mkstemp(suffix=".jsonl")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        spec = ['"' + text.replace('"', '""') + '"' for text in (path, os.fspath(network))]
+        records = _assay.open_data(f"{spec[0]},words={spec[1]}")
+    except AssayError as error:
+        raise type(error)(str(error).replace(path, "words=")) from None
+    finally:
+        os.unlink(path)
+    return dict(records.read(list(range(records.size))))

@@ -1,0 +1,186 @@
+"""Networks that take texts: ONNX Runtime reads the texts themselves, Assay the numbers of their words."""
+
+import json
+
+import numpy as np
+import pytest
+
+import assay
+from conftest import run_program
+
+onnx = pytest.importorskip("onnx", reason="SKIPPED: onnx is not installed (PyPI)")
+onnxruntime = pytest.importorskip("onnxruntime", reason="SKIPPED: onnxruntime is not installed (PyPI)")
+
+make, types = onnx.helper, onnx.TensorProto
+WORDS = ["cat", "dog", "Bird", "ÄPFEL", "a_b9", "the", "it", "x"]
+POOL = ["cat", "DOG", "dog", "bird", "äpfel", "ÄPFEL", "pfel", "a_b9", "the", "it"]
+POOL_OF_PAIRS = ["the", "cat", "cat", "dog", "it", "the"]
+
+
+def texts(seed=3, count=40):
+    rng = np.random.default_rng(seed)
+    marks = [" ", ", ", "  ", "! ", "-"]
+    return ["".join(WORDS[rng.integers(len(WORDS))] + marks[rng.integers(len(marks))] for _ in range(rng.integers(1, 9))) for _ in range(count)]
+
+
+def saved(path, nodes, inputs, weights, outputs, ml=3):
+    graph = make.make_graph(nodes, "texts", inputs, outputs, weights)
+    opsets = [make.make_opsetid("", 17), make.make_opsetid("ai.onnx.ml", ml), make.make_opsetid("com.microsoft", 1)]
+    onnx.save(make.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+def classifier(tmp_path, mode="TF", mincharnum=1, case="LOWER", **cutting):
+    """A linear classifier of three classes on counts of words and of pairs of words."""
+    columns = len(POOL) + len(POOL_OF_PAIRS) // 2
+    rng = np.random.default_rng(5)
+    nodes = [
+        make.make_node("Reshape", ["text", "flat"], ["flattened"]),
+        make.make_node("StringNormalizer", ["flattened"], ["small"], case_change_action=case, locale="C.UTF-8"),
+        make.make_node(
+            "Tokenizer", ["small"], ["tokens"], domain="com.microsoft", mark=0, pad_value="#", mincharnum=mincharnum, **cutting
+        ),
+        make.make_node("Flatten", ["tokens"], ["rows"]),
+        make.make_node(
+            "TfIdfVectorizer", ["rows"], ["counts"], mode=mode, min_gram_length=1, max_gram_length=2, max_skip_count=0,
+            ngram_counts=[0, len(POOL)], ngram_indexes=list(range(columns)), pool_strings=POOL + POOL_OF_PAIRS,
+            weights=[0.5 + 0.1 * i for i in range(columns)],
+        ),
+        make.make_node(
+            "LinearClassifier", ["counts"], ["label", "scores"], domain="ai.onnx.ml", classlabels_strings=["no", "other", "yes"],
+            coefficients=[float(v) for v in rng.normal(size=3 * columns)], intercepts=[0.1, -0.1, 0.0], post_transform="SOFTMAX",
+        ),
+    ]  # fmt: skip
+    return saved(
+        tmp_path / "texts.onnx",
+        nodes,
+        [make.make_tensor_value_info("text", types.STRING, ["n", 1])],
+        [onnx.numpy_helper.from_array(np.array([-1], np.int64), "flat")],
+        [make.make_tensor_value_info("label", types.STRING, ["n"]), make.make_tensor_value_info("scores", types.FLOAT, ["n", 3])],
+    )
+
+
+def said(path, **inputs):
+    return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, inputs)
+
+
+@pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])
+@pytest.mark.parametrize("cutting", [{"tokenexp": "[a-zA-Z0-9_]+"}, {"tokenexp": "\\w\\w+"}, {"separators": [" ", ",", "!"]}, {"tokenexp": "c|cat|dog?"}])
+def test_scores_are_those_of_onnx_runtime(tmp_path, mode, cutting):
+    path, x = classifier(tmp_path, mode, **cutting), texts()
+    scores = said(path, text=np.array(x, object)[:, None])[1]
+    data = assay.data(x, words=path)
+    assert np.asarray(assay.load(path)(data.read(range(len(x)))["x"])) == pytest.approx(scores, abs=1e-5)
+
+
+@pytest.mark.parametrize("case", ["LOWER", "UPPER", "NONE"])
+@pytest.mark.parametrize("mincharnum", [1, 4])
+def test_letters_and_short_words_are_those_of_onnx_runtime(tmp_path, case, mincharnum):
+    path, x = classifier(tmp_path, case=case, mincharnum=mincharnum, tokenexp="[^ ,!-]+"), texts()
+    scores = said(path, text=np.array(x, object)[:, None])[1]
+    assert np.asarray(assay.load(path)(assay.data(x, words=path).read(range(len(x)))["x"])) == pytest.approx(scores, abs=1e-5)
+
+
+def test_every_command_takes_tables_of_texts(tmp_path):
+    """Classes by name are in the order of the alphabet, as scikit-learn has them."""
+    path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=60)
+    label, _ = said(path, text=np.array(x, object)[:, None])
+    rows = [{"text": text, "y": str(one)} for text, one in zip(x, label)]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    spec = "t.jsonl,label=y,words=texts.onnx"
+    assert "correctly: 100.00 %" in run_program(tmp_path, "evaluate", "texts.onnx", spec)["headline"]
+    run_program(tmp_path, "importance", "texts.onnx", spec)
+    run_program(tmp_path, "cover", "texts.onnx", spec + "[30:]", "--train", spec + "[:30]", "--criterion", "kmnc")
+    run_program(tmp_path, "mutate", "texts.onnx", spec, "--count", "5")
+
+
+def columns(tmp_path):
+    nodes = [
+        make.make_node("OneHotEncoder", ["city"], ["hot"], domain="ai.onnx.ml", cats_strings=["Rome", "Oslo", "Bern"], zeros=1),
+        make.make_node("Reshape", ["hot", "wide"], ["city_columns"]),
+        make.make_node("LabelEncoder", ["job"], ["number"], domain="ai.onnx.ml", keys_strings=["cook", "pilot"], values_floats=[3.0, 5.0], default_float=-1.0),
+        make.make_node("Concat", ["city_columns", "number", "age"], ["all"], axis=1),
+        make.make_node("LinearRegressor", ["all"], ["y"], domain="ai.onnx.ml", coefficients=[1.0, 2.0, 3.0, 4.0, 0.5], intercepts=[0.25]),
+    ]  # fmt: skip
+    return saved(
+        tmp_path / "columns.onnx",
+        nodes,
+        [make.make_tensor_value_info(name, kind, ["n", 1]) for name, kind in [("city", types.STRING), ("job", types.STRING), ("age", types.FLOAT)]],
+        [onnx.numpy_helper.from_array(np.array([-1, 3], np.int64), "wide")],
+        [make.make_tensor_value_info("y", types.FLOAT, ["n", 1])],
+        ml=2,
+    )
+
+
+def parts(count=20):
+    rng = np.random.default_rng(8)
+    city = [["Rome", "Oslo", "Bern", "Paris"][i] for i in rng.integers(4, size=count)]
+    job = [["cook", "pilot", "nurse"][i] for i in rng.integers(3, size=count)]
+    return {"job": job, "age": rng.normal(size=count).astype(np.float32), "city": city}
+
+
+def test_columns_of_texts_beside_numbers_are_those_of_onnx_runtime(tmp_path):
+    path, x = columns(tmp_path), parts()
+    y = said(path, **{name: np.array(part, object if name != "age" else np.float32)[:, None] for name, part in x.items()})[0]
+    result = assay.evaluate(path, assay.data(x, y[:, 0], words=path))
+    assert result.figures()["mean-squared-error"] == pytest.approx(0, abs=1e-9)
+
+
+def test_tables_of_pandas_have_words(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="SKIPPED: pandas is not installed (PyPI)")
+    path, x = columns(tmp_path), parts()
+    y = said(path, **{name: np.array(part, object if name != "age" else np.float32)[:, None] for name, part in x.items()})[0]
+    table = pandas.DataFrame({**x, "price": y[:, 0], "shop": ["a", "b"] * 10})
+    data = assay.data(table, target="price", meta=["shop"], words=path)
+    assert data.characteristics == {"shop": ["a", "b"] * 10}
+    assert assay.evaluate(path, data).figures()["mean-squared-error"] == pytest.approx(0, abs=1e-9)
+
+
+def test_what_is_no_text_is_refused(tmp_path):
+    path = classifier(tmp_path, tokenexp="[a-z]+")
+    with pytest.raises(assay.UsageError, match="knows no word|takes the columns"):
+        assay.data({"text": ["cat"], "more": ["dog"]}, words=path)
+    with pytest.raises(assay.UsageError, match="different lengths"):
+        assay.data({"a": ["cat"], "b": []}, words=path)
+    with pytest.raises(assay.UsageError, match="a spec says words= itself"):
+        assay.data("t.csv", words=path)
+    with pytest.raises(assay.DataError, match="^words=: the network knows no word"):
+        assay.data(["zebra"], words=path)
+
+
+PIPELINES = {
+    "counts": lambda k: k.pipeline.make_pipeline(k.text.CountVectorizer(), k.linear_model.LogisticRegression()),
+    "tfidf": lambda k: k.pipeline.make_pipeline(k.text.TfidfVectorizer(ngram_range=(1, 2)), k.ensemble.RandomForestClassifier(5, random_state=0)),
+    "letters": lambda k: k.pipeline.make_pipeline(k.text.TfidfVectorizer(analyzer="char", ngram_range=(2, 3)), k.linear_model.LogisticRegression()),
+    "union": lambda k: k.pipeline.make_pipeline(
+        k.pipeline.make_union(k.text.TfidfVectorizer(analyzer="char"), k.text.CountVectorizer()), k.linear_model.LogisticRegression()
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+@pytest.mark.filterwarnings("ignore")
+def test_what_scikit_learn_writes_is_read(tmp_path, name):
+    pytest.importorskip("sklearn", reason="SKIPPED: scikit-learn is not installed (PyPI)")
+    skl2onnx = pytest.importorskip("skl2onnx", reason="SKIPPED: skl2onnx is not installed (PyPI)")
+    import types as kinds
+
+    from sklearn import ensemble, linear_model, pipeline
+    from sklearn.feature_extraction import text
+
+    made = PIPELINES[name](kinds.SimpleNamespace(pipeline=pipeline, text=text, linear_model=linear_model, ensemble=ensemble))
+    train, test = texts(1, 80), texts(2)
+    made.fit(train, ["dog" in one for one in train])
+    written = skl2onnx.convert_sklearn(
+        made, initial_types=[("text", skl2onnx.common.data_types.StringTensorType([None, 1]))], target_opset=17,
+        options={id(made): {"zipmap": False}},
+    )  # fmt: skip
+    for node in written.graph.node:
+        if node.op_type == "StringNormalizer":
+            node.attribute.append(make.make_attribute("locale", "C.UTF-8"))
+    onnx.save(written, tmp_path / "written.onnx")
+    scores = said(tmp_path / "written.onnx", text=np.array(test, object)[:, None])[1]
+    data = assay.data(test, words=tmp_path / "written.onnx")
+    rows = data.read(range(len(test)))
+    net = assay.load(tmp_path / "written.onnx", decision="probabilities")
+    assert np.asarray(net(rows["x"] if "x" in rows else rows)) == pytest.approx(scores, abs=1e-5)
