@@ -147,12 +147,9 @@ def assay_forward(name, options):
     if name == "bert":
         for method in ("epsilon", "attn-lrp"):
             found[f"importance, {method}"] = least(lambda m=method: assay.importance(network, data, method=m, **common), options.times)
-        neurons = [layer.name for layer in network.layers(given) if "elu" in layer.activation]
-        looking = {"layer": neurons, "view": "heads=norm", "criterion": "kmnc[sections=10]", **common}
-        heads = assay.load(folder, view="heads=norm,name=heads", data=given, threads=options.threads)
-        views = [layer.name for layer in heads.layers(given) if layer.name.startswith("heads")]
-        del looking["view"]
-        looking["layer"] = [*neurons, *views]
+        heads = assay.load(folder, view="heads=norm", data=given, threads=options.threads)
+        looked_at = [layer.name for layer in heads.layers(given) if layer.op == "view" or "elu" in layer.activation]
+        looking = {"count_layer": looked_at, "criterion": "kmnc[sections=10]", **common}
         found["cover"] = least(lambda: assay.cover(heads, train=data, test=data, **looking), options.times)
     return found
 

@@ -44,7 +44,8 @@ class Language {
     const ValueId norm =
         b.add("LayerNormalization", "norm", {sum, net.bias("norm/s", width), net.bias("norm/b", width)},
               {{"axis", std::int64_t{-1}}});
-    b.output(b.add("MatMul", "logits", {norm, net.weight("head", {width, scores})}));
+    const ValueId same = b.add("Reshape", "same", {norm, b.constant("shape", test::integers({0, 0, width}))});
+    b.output(b.add("MatMul", "logits", {same, net.weight("head", {width, scores})}));
   }
   Graph decided(TokenDecision decision = {}) { return with_token_decision(net.builder.build(), decision); }
   test::Net net;

@@ -147,7 +147,7 @@ class Picker {
         if (fresh) entry->second = put_pick(pick, id, count);
         id = entry->second;
       }
-      const ValueId result = node.outputs[0];
+      const ValueId result = graph_.node(m).outputs[0];
       passed_.insert(result);
       picked[result] = put(graph_.node(m), node, shape_with(result, count));
     }
