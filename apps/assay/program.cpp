@@ -7,6 +7,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "assay/evidence/approvals.h"
 #include "assay/evidence/step_commands.h"
+#include "assay/results/folder.h"
 #include "assay/support/memory.h"
 
 namespace assay::frame {
@@ -86,6 +87,7 @@ const frame::Program& program() {
       .tables = further_tables,
       .load_plugin = [](const std::string& file) { plugin::load(file); },
       .prepare = prepare_machine,
+      .about_model = results::folder_provenance,
       .versions = frame::component_versions(),
       .commit = commit()};
   return all;

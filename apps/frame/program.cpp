@@ -24,8 +24,10 @@ void add_common_provenance(report::Document& document, const Program& program, c
   EffectiveOptions effective = context.effective;
   if (const CLI::Option* watch = command.get_option_no_throw("--watch")) leave_out({watch}, effective);
   document.provenance.emplace_back("options", recorded_options(command, effective));
-  if (const std::string file = file_of_option(command, "model"); !file.empty())
+  if (const std::string file = file_of_option(command, "model"); !file.empty()) {
     document.provenance.emplace_back("model_file", file);
+    std::ranges::move(program.about_model(file), std::back_inserter(document.provenance));
+  }
   for (const char* name : {"test", "data", "train"}) {
     const std::string file = file_of_option(command, name);
     if (file.empty()) continue;

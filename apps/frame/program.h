@@ -29,6 +29,9 @@ struct Program {
   void (*load_plugin)(const std::string& file) = [](const std::string&) {};
   // Called before each command runs.
   void (*prepare)(const Settings& settings) = [](const Settings&) {};
+  // Provenance of a network beside its hash, by the option that names its file.
+  std::vector<std::pair<std::string, report::Cell>> (*about_model)(const std::string& file) =
+      [](const std::string&) { return std::vector<std::pair<std::string, report::Cell>>(); };
   // Versions of the program, first, and of the libraries that results rest on; the commit it was built from.
   std::vector<std::pair<std::string, std::string>> versions = {};
   std::string commit = {};

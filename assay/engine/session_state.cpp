@@ -342,6 +342,7 @@ void Session::State::settle_back_ends() const {
   try {
     fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads, engines);
     in_front_ = fast_->as_batch_major();
+    picked_ = (in_front_ ? *in_front_ : *fast_).with_early_picks();
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;  // otherwise its shapes stay unknown
   }
@@ -350,6 +351,7 @@ void Session::State::settle_back_ends() const {
 const FastPath* Session::State::fast(const Tensors& given, const FastPath::Request& request) const {
   if (!may_use_back_ends() || !nothing_folded_from(request.trainable)) return nullptr;
   settle_back_ends();
+  if (picked_ && picked_->can_run(given, request)) return picked_.get();
   if (in_front_ && in_front_->can_run(given, request)) return in_front_.get();
   return fast_ && fast_->can_run(given, request) ? fast_.get() : nullptr;
 }

@@ -47,7 +47,7 @@ struct Session::State {
   mutable std::optional<Decision> decision_;
   mutable std::map<PlanKey, std::shared_ptr<const Plan>> plans_;
 
-  mutable std::unique_ptr<const FastPath> fast_, in_front_;
+  mutable std::unique_ptr<const FastPath> fast_, in_front_, picked_;
   mutable bool fast_settled_ = false;
 
   const std::vector<ValueInfo>& infos() const;

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <assay/error.h>
-#include "assay/support/files/file.h"
+#include "assay/support/files/config_json.h"
 #include "assay/support/text/named.h"
 #include "assay/support/text/parse.h"
 
@@ -18,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t largest_config = 1 << 24;
 constexpr std::size_t most_labels = 1'000'000;
 
 bool is_folder(const fs::path& path) {
@@ -115,14 +114,10 @@ std::optional<fs::path> folder_of_network(const std::string& name) {
 std::optional<TextConfig> read_text_config(const fs::path& folder) {
   const fs::path file = folder / "config.json";
   if (!is_there(file)) return std::nullopt;
-  nlohmann::json config;
-  try {
-    config = nlohmann::json::parse(read_file(file, largest_config));
-  } catch (const nlohmann::json::exception& error) {
-    fail(Fault::data, "{}: this is not JSON: {}", file.string(), error.what());
-  }
-  if (!config.is_object()) fail(Fault::data, "{}: this is not a JSON object", file.string());
+  const nlohmann::json config = read_config_json(file);
   TextConfig text;
+  if (const auto kind = config.find("model_type"); kind != config.end() && kind->is_string())
+    text.kind = kind->get<std::string>();
   if (const auto names = config.find("id2label"); names != config.end() && !names->is_null())
     text.labels = labels_of(*names, file.string());
   text.vocabulary = number_in(config, {"vocab_size"});

@@ -22,6 +22,7 @@ std::optional<std::filesystem::path> folder_of_network(const std::string& name);
 
 // What config.json says of a network of language.
 struct TextConfig {
+  std::string kind = {};            // model_type: "bert"; empty: it does not say so
   std::vector<std::string> labels;  // of classes, by id2label; empty: none, or those that stand for no names
   std::int64_t vocabulary = 0;      // numbers of tokens; 0: it does not say so
   std::int64_t positions = 0;       // tokens that a text may have; 0: it does not say so

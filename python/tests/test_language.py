@@ -268,6 +268,36 @@ def test_tokens_that_a_tokenizer_lacks_are_those_of_the_folder(bigrams, tmp_path
         read()
 
 
+def test_results_say_what_the_files_of_the_folder_do(bigrams, tmp_path):
+    """As provenance, with the file that names a token; files may hold what Python writes for numbers without bound."""
+    folder, _ = bigrams
+    spec = f"{write_table(tmp_path / 't.csv', ['yes', 'no'] * 3)},text=text,label=label,tokenizer={folder}"
+    ask = lambda: assay.evaluate(folder, spec, decision="position=last,answers=yes+no").provenance  # noqa: E731
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [3, 4], "temperature": float("inf")}))
+    config = {"model_type": "bigrams", "vocab_size": len(WORDS), "n_positions": 64, "pad_token_id": 0, "limits": [float("nan"), -float("inf")],
+              "id2label": {"0": "yes", "1": "no"}}  # fmt: skip
+    (folder / "config.json").write_text(json.dumps(config))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ask()
+        wanted = {"config_model_type": "bigrams", "config_vocabulary": len(WORDS), "config_positions": 64, "config_classes": "yes, no",
+                  "padding_token": "0 ('[PAD]'), by config.json", "end_token": "3 ('[SEP]'), by generation_config.json"}  # fmt: skip
+        assert {key: found[key] for key in wanted} == wanted
+        (folder / "config.json").write_text(json.dumps(config | {"n_positions": 65}))
+        other = ask()
+    assert other["config_positions"] == 65 and other["generation_config_hash"] == found["generation_config_hash"]
+    assert other["config_hash"] != found["config_hash"]
+
+
+def test_a_configuration_of_another_kind_is_named(tmp_path):
+    folder = tmp_path / "bigrams"
+    folder.mkdir()
+    write_bigrams(folder)
+    (folder / "config.json").write_text("[]")
+    found = assay.describe_model(folder / "model.onnx", input_shape="input_ids=6,attention_mask=6").provenance
+    assert "config.json: this is not a JSON object" in found["config_unread"]
+
+
 def test_columns_beside_the_texts_are_characteristics(bigrams, tmp_path):
     folder, table = bigrams
     answers = [["yes", "no"][k] for k in answer_scores(table, ["yes", "no"], "last").argmax(1)]

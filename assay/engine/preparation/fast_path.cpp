@@ -11,6 +11,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/differentiable.h"
 #include "assay/engine/elements.h"
+#include "assay/engine/preparation/early_picks.h"
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/preparation/static_graph.h"
 
@@ -83,6 +84,30 @@ std::unique_ptr<const FastPath> FastPath::as_batch_major() const {
   return made;
 }
 
+std::unique_ptr<const FastPath> FastPath::with_early_picks() const {
+  std::optional<EarlyPicks> other = pick_early(graph_, infos_);
+  if (!other) return nullptr;
+  std::unique_ptr<FastPath> made(
+      new FastPath(std::move(other->graph), std::move(other->infos), threads_, engines_));
+  made->moved_ = moved_;
+  made->passed_ = std::move(other->passed);
+  made->extra_ = extra_;
+  for (const auto& [name, purpose] : other->extra) {
+    const auto known = extra_.find(purpose);
+    made->extra_.emplace(name, known == extra_.end() ? purpose : known->second);
+  }
+  return made;
+}
+
+bool FastPath::needs_passed(const Tensors& given, const Request& request) const {
+  if (passed_.empty()) return false;
+  const auto passed = [&](ValueId id) { return passed_.contains(id); };
+  return request.training != nullptr || std::ranges::any_of(request.wanted, passed) ||
+         std::ranges::any_of(request.visited, passed) ||
+         std::ranges::any_of(request.tapped, passed, &ReducedValue::value) ||
+         std::ranges::any_of(given, [&](const auto& entry) { return passed(entry.first); });
+}
+
 bool FastPath::as_expected(ValueId id, const Array& tensor) const {
   const ValueInfo& info = infos_[index_of(id)];
   if (!info.computed || tensor.rank() != static_cast<std::int64_t>(info.shape.size()) || tensor.count() == 0)
@@ -146,6 +171,7 @@ bool FastPath::can_run(const Tensors& given, const Request& request) const {
 }
 
 bool FastPath::is_here(const Tensors& given, const Request& request) const {
+  if (needs_passed(given, request)) return false;
   const auto computed = [&](ValueId id) { return graph_.producer(id) >= 0; };
   for (const auto& [id, tensor] : given) {
     if (contains(request.trainable, id)) continue;

@@ -31,6 +31,10 @@ class FastPath {
   // requests that neither train nor go back through values that have another form there.
   std::unique_ptr<const FastPath> as_batch_major() const;
 
+  // The same where positions of sequences are picked before what would compute all of them; nullptr if there
+  // is none. It takes requests for which the others are of no use.
+  std::unique_ptr<const FastPath> with_early_picks() const;
+
   // Whether a value that has another form here is reduced to neurons as it is computed. Its neurons lie along
   // `axis`.
   bool reduces_batch_major(ValueId id, std::size_t axis) const;
@@ -69,6 +73,7 @@ class FastPath {
   ReducedValue translated(ReducedValue tap) const;
   bool can_translate(const Tensors& given, const Request& request) const;
   bool is_here(const Tensors& given, const Request& request) const;
+  bool needs_passed(const Tensors& given, const Request& request) const;
 
   std::int64_t records_of(const Tensors& given) const;
   const CompiledPlan& plan_for(const Tensors& given, const Request& request) const;
@@ -87,6 +92,7 @@ class FastPath {
   ShapeOf shape_of_;
   std::set<ValueId> folded_;                    // what nodes read that became constants here, or fell away
   std::map<ValueId, BatchMajor::Moved> moved_;  // values that have another form here
+  std::set<ValueId> passed_;                    // values from which what is picked of them does not follow
   std::map<std::string, std::string> extra_;
   int threads_;
   EngineChoice engines_;

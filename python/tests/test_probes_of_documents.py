@@ -1,0 +1,69 @@
+"""Probes per token: all tokens of a document are learned from, or none. Beside scikit-learn with groups."""
+
+import csv
+
+import numpy as np
+import pytest
+
+import assay
+
+DOCUMENTS, LENGTH, SHARED, WIDTH = 150, 12, 40, 16
+
+
+def need(name):
+    return pytest.importorskip(name, reason=f"SKIPPED: the package {name} is not there")
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    """Half of the tokens are of one document alone, so that a probe may learn documents by heart; the others tell a little of the
+    label, which all tokens of a document have. Folder, what the layer gives, labels."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng = np.random.default_rng(4)
+    labels = rng.permutation(np.arange(DOCUMENTS) % 2)
+    own = SHARED + np.repeat(np.arange(DOCUMENTS)[:, None], LENGTH // 2, 1)
+    likely = np.where(rng.random((DOCUMENTS, LENGTH // 2)) < 0.7, labels[:, None], 1 - labels[:, None])
+    shared = 2 * rng.integers(0, SHARED // 2, likely.shape) + likely
+    ids = rng.permuted(np.concatenate([own, shared], 1), axis=1)
+    table = rng.normal(size=(SHARED + DOCUMENTS, WIDTH * 10)).astype(np.float32)
+    table[:SHARED:2, 0] -= 2
+    table[1:SHARED:2, 0] += 2
+    folder = tmp_path_factory.mktemp("documents")
+    node = helper.make_node
+    nodes = [node("Gather", ["table", "ids"], ["found"], name="found"), node("MatMul", ["found", "head"], ["scores"], name="scores"),
+             node("ReduceMean", ["scores"], ["logits"], axes=[1], keepdims=0)]  # fmt: skip
+    weights = [numpy_helper.from_array(table, "table"), numpy_helper.from_array(np.eye(len(table[0]), 2, dtype=np.float32), "head")]
+    graph = helper.make_graph(nodes, "documents", [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n", LENGTH])],
+                              [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 2])], weights)  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), folder / "net.onnx")
+    by_token = np.repeat(labels[:, None], LENGTH, 1)
+    np.savez(folder / "data.npz", x=ids)
+    np.savez(folder / "truth.npz", topic=by_token.astype(np.uint8))
+    return folder, table[ids], by_token
+
+
+def accuracy_of(folder, seed):
+    assay.inspect(folder / "net.onnx", folder / "data.npz", hypotheses=f"array[file={folder / 'truth.npz'},array=topic]", units="layer=found",
+                  measure="logistic_l2[score=accuracy,held_out=0.25]", no_early_stop=True, seed=seed, scores=str(folder / "scores.csv"))  # fmt: skip
+    with open(folder / "scores.csv", newline="") as file:
+        return next(float(row["score"]) for row in csv.DictReader(file) if not row["unit"])
+
+
+def test_no_document_is_known_by_heart(documents):
+    linear, selection = need("sklearn.linear_model"), need("sklearn.model_selection")
+    folder, given, by_token = documents
+    x, y = given.reshape(-1, given.shape[-1]), by_token.reshape(-1)
+    groups = np.repeat(np.arange(DOCUMENTS), LENGTH)
+
+    def theirs(splits, **more):
+        probe = linear.LogisticRegression(C=1.0, max_iter=2000)
+        return selection.cross_val_score(probe, x, y, cv=splits, **more)
+
+    by_document = theirs(selection.GroupKFold(4), groups=groups)
+    by_heart = theirs(selection.KFold(4, shuffle=True, random_state=0)).mean()
+    ours = [accuracy_of(folder, seed) for seed in range(1, 5)]
+    assert by_heart > by_document.mean() + 0.1, "the test would not see tokens of one document on both sides"
+    assert np.mean(ours) == pytest.approx(by_document.mean(), abs=0.06)
+    assert max(ours) < by_heart - 0.05

@@ -1,0 +1,31 @@
+"""benchmarks/text_networks.py measures what it says, with small networks."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import PROGRAM
+
+ROWS = {
+    "bert": ["bert: evaluate beside ONNX Runtime", "bert: importance, epsilon", "bert: importance, attn-lrp", "bert: cover"],
+    "gpt2-cache": ["gpt2-cache: evaluate beside ONNX Runtime"],
+    "gcg": ["gpt2: candidates a second of GCG", "llama: candidates a second of GCG"],
+    "memory": ["bert: peak of `assay evaluate`"],
+}
+
+
+@pytest.mark.parametrize("part", ROWS)
+def test_networks_of_language_are_measured(source, tmp_path, part):
+    for needed in ("torch", "transformers", "onnxscript", "onnxruntime"):
+        pytest.importorskip(needed, reason=f"SKIPPED: the package {needed} is not there")
+    script = source / "benchmarks" / "text_networks.py"
+    done = subprocess.run([sys.executable, script, "--small", "--times=1", part], capture_output=True, text=True, check=False,
+                          env={**os.environ, "ASSAY_PROGRAM": str(PROGRAM), "TMPDIR": str(tmp_path)})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()[1:]
+    assert len(lines) == len(ROWS[part])
+    for line, what in zip(lines, ROWS[part]):
+        assert line.startswith(what)
+        assert float(line[58:].split()[0]) > 0
