@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from ._entry import Entry, Tracker, objects_of
@@ -9,7 +10,13 @@ from ._entry import Entry, Tracker, objects_of
 __all__ = ["tracker"]
 
 
-def _into(run: Any, entry: Entry) -> None:
+def _begun(command: str) -> Any:
+    import aim
+
+    return contextlib.closing(aim.Run(experiment="assay"))
+
+
+def _log(entry: Entry, run: Any) -> None:
     import aim
 
     for name, value in entry.metrics.items():
@@ -22,19 +29,6 @@ def _into(run: Any, entry: Entry) -> None:
             run.log_artifact(str(file), name=f"{entry.place}/{file.relative_to(entry.folder)}")
 
 
-def _log(entry: Entry, run: Any) -> None:
-    import aim
-
-    if run is not None:
-        _into(run, entry)
-        return
-    own = aim.Run(experiment="assay")
-    try:
-        _into(own, entry)
-    finally:
-        own.close()
-
-
 tracker = Tracker(
     name="aim",
     package="aim",
@@ -42,4 +36,5 @@ tracker = Tracker(
     remedy="`aim init` in a folder that can be written, or give a Run",
     takes=objects_of("aim.Run"),
     log=_log,
+    begun=_begun,
 )
