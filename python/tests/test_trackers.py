@@ -172,6 +172,13 @@ def test_aim_has_metrics_and_texts(found, here):
     run.close()
 
 
+def test_a_run_of_aim_without_a_place_for_files_has_the_figures(found, here):
+    aim = needs("aim")
+    found.log(to="aim")
+    (run,) = [found.run for found in aim.Repo.from_path(str(here)).query_metrics("metric.name == 'cover/nc'").iter_runs()]
+    assert run["cover/headline"] == found.headline
+
+
 def test_dvclive_has_metrics_and_files(found, here):
     dvclive = needs("dvclive")
     with dvclive.Live("live", save_dvc_exp=False, dvcyaml=None) as live:

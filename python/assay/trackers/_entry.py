@@ -27,6 +27,7 @@ class Files:
         for name, text in self.texts.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)  # file systems wait for the disk where a file is emptied and written anew
             path.write_bytes(text.encode())
 
     def folder(self) -> pathlib.Path:

@@ -1,4 +1,4 @@
-"""Aim: into a run, which is one of its own unless one is given."""
+"""Aim: into a run, which is one of its own unless one is given; files where it has a place for them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _log(entry: Entry, run: Any) -> None:
     run.track(aim.Text(entry.markdown), name=f"{entry.command}/result", step=entry.step)
     for name, text in entry.texts.items():
         run[name] = text
-    if entry.folder is not None:
+    if run.artifacts_uri and entry.folder is not None:
         for file in sorted(path for path in entry.folder.rglob("*") if path.is_file()):
             run.log_artifact(str(file), name=f"{entry.place}/{file.relative_to(entry.folder)}")
 
