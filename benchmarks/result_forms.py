@@ -42,26 +42,26 @@ def median(call, measured=seconds):
 
 
 def shares_of_logging(result, tracker, files):
-    """What Assay takes, copies of files included, and what the tracker takes in its own calls."""
-    own, copied = [], []
-    copy = shutil.copytree
+    """What Assay takes, files that it writes included, and what the tracker takes in its own calls."""
+    in_tracker, written = [], []
+    write = trackers.Files.write
 
-    def copying(*arguments, **keywords):
-        copied.append(processor_seconds(lambda: copy(*arguments, **keywords)))
+    def writing(*arguments):
+        written.append(processor_seconds(lambda: write(*arguments)))
 
     def logging(entry, to):
-        own.append(processor_seconds(lambda: tracker.log(entry, to)))
+        in_tracker.append(processor_seconds(lambda: tracker.log(entry, to)))
 
     timed = dataclasses.replace(tracker, log=logging)
     result.log(to=timed, files=files)  # imports
-    own.clear()
-    shutil.copytree = copying
+    in_tracker.clear()
+    trackers.Files.write = writing
     try:
         whole = [processor_seconds(lambda: result.log(to=timed, files=files)) for _ in range(TURNS)]
     finally:
-        shutil.copytree = copy
-    copies = statistics.median(copied) if copied else 0
-    theirs = statistics.median(own) - copies
+        trackers.Files.write = write
+    ours = statistics.median(written) if written else 0
+    theirs = statistics.median(in_tracker) - ours
     return statistics.median(whole) - theirs, theirs
 
 
