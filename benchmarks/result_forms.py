@@ -8,6 +8,7 @@ given; beside it, a tracker's call for a single figure. A page counts from the s
 empty page.
 """
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -41,28 +42,55 @@ def median(call, measured=seconds):
     return statistics.median(measured(call) for _ in range(TURNS))
 
 
+class Charged:
+    """A tracker, and what its own calls take: beginning a run, logging, ending it. Not the files that Assay writes."""
+
+    def __init__(self, tracker):
+        self.tracker, self.seconds = tracker, 0.0
+
+    def timed(self):
+        return dataclasses.replace(self.tracker, log=self.log, active=self.active, begun=self.begun)
+
+    def charge(self, call):
+        begin = time.process_time()
+        try:
+            return call()
+        finally:
+            self.seconds += time.process_time() - begin
+
+    def active(self):
+        return self.charge(self.tracker.active)
+
+    def log(self, entry, to):
+        self.charge(lambda: self.tracker.log(entry, to))
+
+    @contextlib.contextmanager
+    def begun(self, command):
+        run = self.tracker.begun(command)
+        yield self.charge(run.__enter__)
+        self.charge(lambda: run.__exit__(None, None, None))
+
+
 def shares_of_logging(result, tracker, files):
-    """What Assay takes, copies of files included, and what the tracker takes in its own calls."""
-    own, copied = [], []
-    copy = shutil.copytree
+    """What Assay takes, files that it writes included, and what the tracker takes in its own calls."""
+    charged = Charged(tracker)
+    to, write = charged.timed(), trackers.Files.write
 
-    def copying(*arguments, **keywords):
-        copied.append(processor_seconds(lambda: copy(*arguments, **keywords)))
+    def writing(*arguments):
+        charged.seconds -= processor_seconds(lambda: write(*arguments))
 
-    def logging(entry, to):
-        own.append(processor_seconds(lambda: tracker.log(entry, to)))
-
-    timed = dataclasses.replace(tracker, log=logging)
-    result.log(to=timed, files=files)  # imports
-    own.clear()
-    shutil.copytree = copying
+    result.log(to=to, files=files)  # imports
+    trackers.Files.write = writing
+    ours, theirs = [], []
     try:
-        whole = [processor_seconds(lambda: result.log(to=timed, files=files)) for _ in range(TURNS)]
+        for _ in range(TURNS):
+            charged.seconds = 0.0
+            whole = processor_seconds(lambda: result.log(to=to, files=files))
+            theirs.append(charged.seconds)
+            ours.append(whole - charged.seconds)
     finally:
-        shutil.copytree = copy
-    copies = statistics.median(copied) if copied else 0
-    theirs = statistics.median(own) - copies
-    return statistics.median(whole) - theirs, theirs
+        trackers.Files.write = write
+    return statistics.median(ours), statistics.median(theirs)
 
 
 def forms(network, records, folder):

@@ -85,6 +85,9 @@ class Command {
   virtual report::Document run(Context& context) = 0;
   // The result as text for standard output, where people expect another form than tables; empty: tables.
   virtual std::string printed(const report::Document&) const { return {}; }
+  // Whether result_written() goes on until somebody interrupts it, so that no change of a file can be waited
+  // for.
+  virtual bool stays() const { return false; }
   // Called when the result of run() stands in all files that were requested, or is the caller's.
   virtual void result_written() {}
 

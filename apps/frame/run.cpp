@@ -182,6 +182,8 @@ int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& 
          sub.get_name(), ranks().size());
   if (settings.threads == 0) settings.threads = threads_of_rank(ranks());
   if (watch != nullptr) {
+    if (command.stays())
+      fail(Fault::usage, "--watch: this goes on until it is interrupted, so that it is never run again");
     watch->begin(paths_read(command.inputs(settings), sub, settings),
                  paths_written(command.outputs(), settings));
     settings.force = settings.force || watch->goes_on();  // what is there was written by the run before

@@ -67,12 +67,16 @@ def batches_of(value: Any) -> Iterable[Any] | None:
         formatted = value if _has_transform(value) else value.with_format("numpy")
         batches: Iterable[Any] = formatted.iter(batch_size=256)
         return batches
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.utils.data.Dataset) and hasattr(value, "__getitem__"):
+    if _is_of_torch(value) and not isinstance(value, sys.modules["torch"].utils.data.IterableDataset):
         return (_One(value[at]) for at in range(len(value)))
     if isinstance(value, (list, tuple, str, bytes)) or hasattr(value, "toarray"):
         return None
     return value if isinstance(value, Iterable) else None
+
+
+def _is_of_torch(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.utils.data.Dataset)
 
 
 def _is_of_hugging_face(value: Any) -> bool:
@@ -92,9 +96,16 @@ def choice_of(value: Any, choice: Choice) -> Choice:
 
 
 def names_of(value: Any, label: str | None) -> list[str]:
-    """Names of the classes, if a data set of Hugging Face knows them."""
-    feature = (getattr(value, "features", None) or {}).get(label) if _is_of_hugging_face(value) else None
-    return list(getattr(feature, "names", None) or [])
+    """Names of the classes, if a data set of Hugging Face or torchvision knows them."""
+    if _is_of_hugging_face(value):
+        feature = (getattr(value, "features", None) or {}).get(label)
+        return list(getattr(feature, "names", None) or [])
+    while hasattr(value, "dataset") and not hasattr(value, "classes"):
+        value = value.dataset  # of a DataLoader, of a Subset
+    classes = getattr(value, "classes", None) if _is_of_torch(value) else None
+    renumbered = getattr(value, "target_transform", None) is not None
+    named = isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes)
+    return list(classes) if named and not renumbered else []
 
 
 def is_pictured(value: Any, choice: Choice) -> bool:

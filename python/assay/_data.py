@@ -221,6 +221,15 @@ def _column_of_outputs(y: Any, names: list[str]) -> tuple[Any, list[str]]:
     return classes_of(column, names)
 
 
+def _is_names(y: Any) -> bool:
+    """An array or a list of one name for each record."""
+    if isinstance(y, list):
+        return bool(y) and all(isinstance(name, str) for name in y)
+    if not isinstance(y, np.ndarray) or y.ndim != 1:
+        return False
+    return y.dtype.kind in "UT" or (y.dtype.kind == "O" and y.size > 0 and all(isinstance(name, str) for name in y))
+
+
 def _bounds(range: tuple[Bounds, Bounds] | None) -> tuple[list[float], list[float]] | None:
     if range is None:
         return None
@@ -249,6 +258,8 @@ class _Taken:
 def _taken(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any) -> _Taken:
     if is_column(y):
         y, names = _column_of_outputs(y, names)
+    elif _is_names(y):
+        y, names = classes_of(Column("y", np.asarray(y)), names)
     table = table_of(x)
     if table is not None:
         if y is not None and choice.outputs:
@@ -345,15 +356,15 @@ def data(
         read once into a temporary file, so that memory stays free; a table of pandas, polars or Arrow, or the name of
         a ``.parquet`` file; or a spec (docs/data.md): ``"test.npz,range=0:1[:500]"``.
     y
-        Classes [n], integers (or [n, 1], truth values, one-hot rows [n, classes] of any numbers, a column of names of
-        a table); or floating-point regression targets [n] or [n, t]; or labels of the items of a record, [n, ...] of any
+        Classes [n], integers (or [n, 1], truth values, one-hot rows [n, classes] of any numbers, names [n] or a column of
+        them); or floating-point regression targets [n] or [n, t]; or labels of the items of a record, [n, ...] of any
         numbers, such as masks [n, height, width] (docs/tasks.md).
     targets
         Regression targets, [n] or [n, t], where ``y`` are classes as well.
     ids
         A name for each record; the numbers from 0 if none.
     class_names
-        Names of all classes. Those of a column of names are numbered in this order; by default ordered
+        Names of all classes. Labels that are names are numbered in this order; by default ordered
         categories are in their order, other names in that of the alphabet.
     range
         Least and greatest valid value of an element of ``x``, numbers or one each per channel. Attacks and searches

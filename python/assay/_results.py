@@ -249,10 +249,7 @@ class Result:
         itself; a tracker that is not there is an AssayWarning."""
         from . import trackers
 
-        chosen = to if isinstance(to, (list, tuple)) else [to]
-        for one in chosen:
-            trackers.tracker_of(one)  # before any is written to
-        for one in chosen:
+        for one in trackers.all_of(to):
             trackers.log(self, one, step=step, files=files)
         return self
 

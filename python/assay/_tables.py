@@ -199,7 +199,7 @@ def targets_of(columns: Iterable[Column]) -> Array:
     return np.concatenate([values.reshape(len(values), -1).astype(np.float32) for values in map(numbers_of, columns)], 1)
 
 
-_choose = "turn the column into numbers, or name those that are with inputs="
+_choose = "turn the column into numbers, make it a characteristic with meta=, or name those that are inputs with inputs="
 
 
 def numbers_of(column: Column) -> Array:

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+import assay
 from conftest import PROGRAM
 
 RANKING = {
@@ -78,3 +79,18 @@ def test_the_page_on_patents_names_every_method_that_is_not_lrp(source, program,
     assert gradients | {"deeplift", "occlusion", "kernel-shap"} == others <= set(known)
     lrp = {"epsilon", "lrp-0", "z-plus", "alpha2-beta1", "gamma", "w-square", "flat"}
     assert lrp <= set(known) and all(name in page or name.startswith("epsilon") for name in known)
+
+
+@pytest.mark.parametrize(
+    "said, meant",
+    [("SmoothGrad[samples=3]", "smoothgrad[samples=3]"), ("KernelSHAP[samples=20]", "kernel-shap[samples=20]"), ("Grad_CAM", "grad-cam"), ("IG", "ig"), ("DeepLIFT", "deeplift")],
+)
+def test_names_may_be_written_as_other_tools_write_them(model, arrays, said, meant):
+    layer = "conv2" if meant == "grad-cam" else "input"
+    same = [model.relevance(arrays[0][:4], layer, method=method) for method in (said, meant)]
+    assert (same[0] == same[1]).all()
+
+
+def test_a_method_that_is_none_names_the_nearest(model, arrays):
+    with pytest.raises(assay.UsageError, match="no attribution is named 'SmothGrad'"):
+        model.relevance(arrays[0][:4], "input", method="SmothGrad")

@@ -489,3 +489,45 @@ def test_data_are_made_again_not_pickled():
     for call in (copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="make it again"):
             call(data)
+
+
+@pytest.mark.parametrize("make", [np.array, list, lambda names: np.array(names, object)])
+def test_labels_may_be_names(make):
+    x, names = np.zeros((4, 3), np.float32), ["dog", "cat", "eel", "cat"]
+    by_alphabet, in_order = assay.data(x, make(names)), assay.data(x, make(names), class_names=["eel", "dog", "cat"])
+    assert by_alphabet.labels.tolist() == [1, 0, 2, 0] and by_alphabet.class_names == ["cat", "dog", "eel"]
+    assert in_order.labels.tolist() == [1, 2, 0, 2] and in_order.class_names == ["eel", "dog", "cat"]
+    with pytest.raises(assay.DataError, match="row '2': 'eel' is not one of class_names="):
+        assay.data(x, make(names), class_names=["dog", "cat"])
+    with pytest.raises(assay.AssayError):
+        assay.data(x, make(names[:3]))
+
+
+def test_streams_of_torch_are_read_record_by_record():
+    torch = pytest.importorskip("torch", reason="SKIPPED: torch is not installed (PyPI)")
+
+    class Stream(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return ((torch.full((2,), float(i)), i % 2) for i in range(5))
+
+    data = assay.data(Stream())
+    assert data.read(range(5))["x"].tolist() == [[i, i] for i in range(5)] and data.labels.tolist() == [0, 1, 0, 1, 0]
+
+
+def test_data_sets_of_torchvision_name_their_classes():
+    torch = pytest.importorskip("torch", reason="SKIPPED: torch is not installed (PyPI)")
+
+    class Animals(torch.utils.data.Dataset):
+        classes, target_transform = ["cat", "dog"], None
+
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, at):
+            return torch.zeros(2), at % 2
+
+    for given in (Animals(), torch.utils.data.Subset(Animals(), [0, 1]), torch.utils.data.DataLoader(Animals(), batch_size=3)):
+        assert assay.data(given).class_names == ["cat", "dog"]
+    renumbered = Animals()
+    renumbered.target_transform = lambda number: 1 - number
+    assert assay.data(renumbered).class_names == ["0", "1"]

@@ -9,6 +9,7 @@ import warnings
 import pytest
 
 import assay
+from assay.callbacks import History
 from assay import trackers
 
 
@@ -74,7 +75,8 @@ def test_mlflow_gets_no_more_at_once_than_it_takes(here, monkeypatch):
     for count in (0, 3, 1000, 2500):
         calls.clear()
         figures = {f"cover/{i}": float(i) for i in range(count)}
-        trackers.catalogue["mlflow"].log(trackers.Entry("cover", figures, {"cover/headline": "a"}, "", None, None), None)
+        with mlflow.start_run() as run:
+            trackers.catalogue["mlflow"].log(trackers.Entry("cover", figures, {"cover/headline": "a"}, "", None, None), run)
         assert [sum(sent) for sent in zip(*calls)] == [count, 1]
         assert all(sum(sent) <= 1000 for sent in calls), calls
 
@@ -171,6 +173,14 @@ def test_aim_has_metrics_and_texts(found, here):
     run.close()
 
 
+def test_a_run_of_aim_without_a_place_for_files_has_the_figures(found, here):
+    aim = needs("aim")
+    run = aim.Run(repo=str(here))
+    found.log(to=run).log(to="aim")
+    assert run["cover/headline"] == found.headline and "cover/nc" in [metric.name for metric in run.metrics()]
+    run.close()
+
+
 def test_dvclive_has_metrics_and_files(found, here):
     dvclive = needs("dvclive")
     with dvclive.Live("live", save_dvc_exp=False, dvcyaml=None) as live:
@@ -181,6 +191,83 @@ def test_dvclive_has_metrics_and_files(found, here):
     rows = (here / "live" / "plots" / "metrics" / "cover" / "test_accuracy.tsv").read_text().splitlines()
     assert [row.split("\t")[0] for row in rows[1:]] == ["0", "1"]
     assert (here / "live" / "assay-cover-1" / "report.html").exists() and not (here / "live" / "assay-cover-0").exists()
+
+
+def measured_twice(model, to):
+    history = History(lambda net: assay.evaluate(net, "digits:20"), to=to)
+    history.measure(model, 0)
+    history.measure(model, 1)
+    return history
+
+
+def test_a_history_is_one_run_of_mlflow(model, here):
+    mlflow = needs("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{here}/runs.db")
+    mlflow.set_experiment("history")
+    measured_twice(model, "mlflow")
+    assert mlflow.active_run() is None  # what the program logs itself does not go there
+    (run,) = mlflow.search_runs(output_format="list")
+    steps = mlflow.MlflowClient().get_metric_history(run.info.run_id, "evaluate/test_accuracy")
+    assert [m.step for m in steps] == [0, 1] and run.info.status == "FINISHED"
+    with mlflow.start_run() as active:
+        measured_twice(model, "mlflow")
+    assert "evaluate/test_accuracy" in mlflow.get_run(active.info.run_id).data.metrics
+
+
+def test_a_run_of_mlflow_that_misses_something_failed(found, here, monkeypatch):
+    mlflow = needs("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{here}/runs.db")
+    mlflow.set_experiment("failing")
+
+    def refuse(*_, **__):
+        raise OSError("no space is left")
+
+    monkeypatch.setattr(mlflow.MlflowClient, "log_artifacts", refuse)
+    with pytest.warns(assay.AssayWarning, match="was not logged: no space is left"):
+        found.log(to="mlflow")
+    (run,) = mlflow.search_runs(output_format="list")
+    assert run.info.status == "FAILED"
+
+
+def test_a_history_is_one_folder_of_tensorboard_and_of_dvclive(model, here):
+    needs("tensorboard")
+    needs("torch")
+    needs("dvclive")
+    history = measured_twice(model, ["tensorboard", "dvclive"])
+    (folder,) = (here / "runs").iterdir()
+    assert [event.step for event in scalars(folder).Scalars("evaluate/test_accuracy")] == [0, 1]
+    rows = (here / "dvclive" / "plots" / "metrics" / "evaluate" / "test_accuracy.tsv").read_text().splitlines()
+    assert [row.split("\t")[0] for row in rows[1:]] == ["0", "1"]
+    assert history.steps == [0, 1]
+
+
+def test_a_history_is_one_run_of_wandb(model, here, monkeypatch):
+    wandb = needs("wandb")
+    for name, value in (("WANDB_MODE", "offline"), ("WANDB_SILENT", "true")):
+        monkeypatch.setenv(name, value)
+    for name in ("WANDB_DIR", "WANDB_DATA_DIR", "WANDB_CACHE_DIR"):
+        monkeypatch.setenv(name, str(here))
+    begun = []
+    monkeypatch.setattr(wandb, "init", lambda *given, real=wandb.init, **words: begun.append(real(*given, **words)) or begun[-1])
+    history = measured_twice(model, "wandb")
+    assert len(begun) == 1 and wandb.run is begun[0]
+    del history
+    assert wandb.run is None
+
+
+@pytest.mark.parametrize("name", ["tensorboard", "dvclive"])
+def test_files_are_written_where_they_stay(name, found, here, monkeypatch):
+    needs(name)
+    if name == "tensorboard":
+        needs("torch")
+
+    def refuse(*_, **__):
+        raise AssertionError("a temporary folder was made")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    found.log(to=name)
+    (report,) = here.rglob("assay-cover/report.html")
+    assert report.read_text() == found.to_html() and (report.parent / "tables" / "criteria.csv").exists()
 
 
 @pytest.mark.parametrize("name", sorted(trackers.catalogue))

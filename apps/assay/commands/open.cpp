@@ -1,12 +1,14 @@
 // assay open: the page of a result, in the browser.
 
 #include <filesystem>
+#include <optional>
 
 #include <assay/error.h>
 #include <assay/report.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/frame/browser.h"
 #include "apps/frame/links.h"
+#include "apps/frame/page_server.h"
 #include "assay/evidence/opened_pack.h"
 #include "assay/report/document_file.h"
 #include "assay/support/files/file.h"
@@ -24,23 +26,36 @@ class Open final : public Command {
         .add("result FILE", file_,
              "result document written with --json, page (.html), or evidence pack (folder or .zip)");
     flags.add("--print", only_print_, "only print the address of the page");
+    const Flags serving = flags.of_the_program();
+    serving.add("--serve", serve_,
+                "serve the page on this machine (127.0.0.1) until Ctrl-C, to a browser elsewhere");
+    serving.add("--port", port_, "of --serve; default: one that the system chooses", CLI::Range(1, 65535));
   }
 
   bool plugins_of_folder() const override { return false; }
   report::Document run(Context&) override {
     if (file_.empty()) refuse("which result? name a .json that a command wrote, a page or an evidence pack");
+    if (serve_ && only_print_) refuse("--serve prints the address as well; leave out --print");
+    if (port_ && !serve_) refuse("--port is that of --serve; add --serve, or leave it out");
     const fs::path page = page_of(file_);
-    const std::string address = frame::address_of(page);
-    if (!only_print_) frame::show_in_browser(address);
+    if (serve_) server_.emplace(read_file(page), port_.value_or(0));
+    const std::string address = serve_ ? server_->address() : frame::address_of(page);
+    const bool handed = !only_print_ && !serve_;
+    if (handed) frame::show_in_browser(address);
     report::Document document;
-    document.headline = only_print_ ? address : address + ": handed to the browser";
+    document.headline = handed ? address + ": handed to the browser" : address;
     document.facts = {{"page", "page", page.string(), report::Column::Kind::text},
                       {"address", "address", address, report::Column::Kind::text}};
     return document;
   }
 
   std::string printed(const report::Document& document) const override {
-    return only_print_ ? document.headline + "\n" : "";
+    return only_print_ || serve_ ? document.headline + "\n" : "";
+  }
+
+  bool stays() const override { return serve_; }
+  void result_written() override {
+    if (server_) server_->run();
   }
 
  private:
@@ -73,7 +88,9 @@ class Open final : public Command {
   }
 
   std::string file_;
-  bool only_print_ = false;
+  bool only_print_ = false, serve_ = false;
+  std::optional<int> port_;
+  std::optional<frame::PageServer> server_;
 };
 
 }  // namespace
@@ -82,7 +99,8 @@ CommandInfo open_command() {
   return {"open", "the page of a result in the browser",
           "  assay open result.json\n"
           "  assay open cover.html\n"
-          "  assay open pack.zip --print",
+          "  assay open pack.zip --print\n"
+          "  assay open result.json --serve --port 8000",
           make_command<Open>, files_group};
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -29,7 +30,7 @@ class History:
 
     ``margins``: by name of a figure (as in ``Result.figures()``) how far it may move; if it moves further, that is an
     AssayWarning, and a line of ``warnings``. ``against``: whether it is compared with the measurement before or with
-    the first one. ``to``: trackers that get the figures (see ``Result.log``). ``example``: of what a torch module
+    the first one. ``to``: trackers that get the figures (see ``Result.log``), in one run. ``example``: of what a torch module
     takes; without it, that is the first record of the data.
 
     ``keras()``, ``lightning()`` and ``transformers()`` are callbacks of these trainers that measure after every so many
@@ -52,7 +53,8 @@ class History:
         if to is not None:
             from .. import trackers
 
-            trackers.tracker_of(to)  # now rather than after an epoch
+            trackers.all_of(to)  # refused now rather than after an epoch
+        self._begun: Any = None
         self.question, self.example, self.to = question, example, to
         self.margins, self.against = dict(margins or {}), against
         self.results: list[Result] = []
@@ -73,8 +75,17 @@ class History:
         self.results.append(result)
         self.steps.append(step)
         if self.to is not None:
-            result.log(self.to, step=step, files=False)
+            self._log(result, step)
         return result
+
+    def _log(self, result: Result, step: int) -> None:
+        from .. import trackers
+
+        if self._begun is None:
+            self._begun = trackers.Begun()
+            weakref.finalize(self, self._begun.end)
+        for one in trackers.all_of(self.to):
+            trackers.log(result, one, step=step, files=False, begun=self._begun)
 
     def values(self, figure: str, layer: str = "all") -> list[float]:
         """A figure of each measurement, by name as in ``Result.figures()``; a criterion's also by layer."""

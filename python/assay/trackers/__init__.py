@@ -3,18 +3,17 @@ folder and a line of ``catalogue``."""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-import pathlib
-import tempfile
 import warnings
 from typing import Any
 
 from .._progress import AssayWarning
 from ..errors import UsageError
 from . import aim, dvclive, mlflow, tensorboard, wandb
-from ._entry import Entry, Tracker, objects_of, plain
+from ._entry import Entry, Files, Tracker, objects_of, plain
 
-__all__ = ["Entry", "Tracker", "catalogue", "log", "objects_of", "tracker_of"]
+__all__ = ["Begun", "Entry", "Files", "Tracker", "all_of", "catalogue", "log", "objects_of", "tracker_of"]
 
 #: By name. A program may add its own.
 catalogue: dict[str, Tracker] = {
@@ -42,16 +41,45 @@ def tracker_of(to: Any) -> tuple[Tracker, Any]:
     )
 
 
-def log(result: Any, to: Any, *, step: int | None = None, files: bool = True) -> bool:
+class Begun:
+    """Runs that were begun for several results, by tracker: the epochs of a training are one run."""
+
+    def __init__(self) -> None:
+        self._open = contextlib.ExitStack()
+        self._runs: dict[str, Any] = {}
+
+    def run_of(self, tracker: Tracker, command: str) -> Any:
+        if tracker.name not in self._runs:
+            self._runs[tracker.name] = self._open.enter_context(tracker.begun(command))
+        return self._runs[tracker.name]
+
+    def end(self) -> None:
+        self._open.close()
+
+
+def all_of(to: Any) -> list[Any]:
+    """One tracker or several. All are known before any is written to."""
+    chosen = list(to) if isinstance(to, (list, tuple)) else [to]
+    for one in chosen:
+        tracker_of(one)
+    return chosen
+
+
+def log(result: Any, to: Any, *, step: int | None = None, files: bool = True, begun: Begun | None = None) -> bool:
     """Whether it was logged. If a tracker is not there, that is a warning: the result matters more."""
     tracker, run = tracker_of(to)
+    entry = _entry_of(result, step, _files_of(result) if files else None)
     try:
-        with tempfile.TemporaryDirectory(prefix="assay-") as work:
-            # Within it, as a folder that others may read: some trackers copy it with its permissions.
-            folder = pathlib.Path(work, "result") if files else None
-            if folder is not None:
-                _write(result, folder)
-            tracker.log(_entry_of(result, step, folder), run)
+        with contextlib.ExitStack() as afterwards:
+            if entry.files is not None:
+                afterwards.callback(entry.files.remove)
+            if run is None:
+                run = tracker.active()
+            if run is None and begun is not None:
+                run = begun.run_of(tracker, entry.command)
+            elif run is None:
+                run = afterwards.enter_context(tracker.begun(entry.command))
+            tracker.log(entry, run)
     except ImportError as error:
         _warn(f"{tracker.name}: {error.name or tracker.package} is not installed; `pip install {tracker.package}`")
         return False
@@ -66,7 +94,7 @@ def _warn(sentence: str) -> None:
     warnings.warn(f"{sentence}. The result is kept; log it again with result.log()", AssayWarning, stacklevel=4)
 
 
-def _entry_of(result: Any, step: int | None, folder: pathlib.Path | None) -> Entry:
+def _entry_of(result: Any, step: int | None, files: Files | None) -> Entry:
     command = result.command
     texts = {f"{command}/{name}": str(value) for name, value in result.facts.items() if isinstance(value, str)}
     for name in ("model_hash", "test_hash", "data_hash", "train_hash", "options", "seed", "assay"):
@@ -76,14 +104,9 @@ def _entry_of(result: Any, step: int | None, folder: pathlib.Path | None) -> Ent
     if result.gates:
         texts[f"{command}/gates"] = "passed" if result.passed else "failed"
     metrics = {plain(f"{command}/{name}"): value for name, value in result.figures().items()}
-    return Entry(command, metrics, texts, result.render("markdown"), step, folder)
+    return Entry(command, metrics, texts, result.render("markdown"), step, files)
 
 
-def _write(result: Any, folder: pathlib.Path) -> None:
-    """The page, the result document, and each table as CSV. The folder is gone when they are logged, so that nothing here
-    waits for the disk."""
-    files = {"report.html": result.to_html(), "result.json": result.to_json()}
-    files |= {f"tables/{name}": text for name, text in result.render_files("csv").items()}
-    (folder / "tables").mkdir(parents=True)
-    for name, text in files.items():
-        (folder / name).write_bytes(text.encode())
+def _files_of(result: Any) -> Files:
+    texts = {"report.html": result.to_html(), "result.json": result.to_json()}
+    return Files(texts | {f"tables/{name}": text for name, text in result.render_files("csv").items()})

@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import pathlib
 import re
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Entry", "Tracker", "objects_of", "plain"]
+__all__ = ["Entry", "Files", "Tracker", "objects_of", "plain"]
+
+
+class Files:
+    """The report, the result document and tables of a result: written where a tracker keeps them, or into a folder that it
+    copies."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        #: By path: "report.html", "result.json", "tables/criteria.csv".
+        self.texts = texts
+        self._copied = contextlib.ExitStack()
+
+    def write(self, folder: pathlib.Path) -> None:
+        for name, text in self.texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)  # file systems wait for the disk where a file is emptied and written anew
+            path.write_bytes(text.encode())
+
+    def folder(self) -> pathlib.Path:
+        """One with the files, until they are logged. Nothing waits for the disk."""
+        work = self._copied.enter_context(tempfile.TemporaryDirectory(prefix="assay-"))
+        # Within it, as a folder that others may read: some trackers copy it with its permissions.
+        folder = pathlib.Path(work, "result")
+        self.write(folder)
+        return folder
+
+    def remove(self) -> None:
+        self._copied.close()
 
 
 @dataclass(frozen=True)
@@ -20,7 +51,12 @@ class Entry:
     texts: Mapping[str, str]  # the headline, hashes, options, seed
     markdown: str
     step: int | None  # such as the epoch
-    folder: pathlib.Path | None  # with report.html, result.json and tables/*.csv; None: figures alone
+    files: Files | None  # report.html, result.json and tables/*.csv; None: figures alone
+
+    @functools.cached_property
+    def folder(self) -> pathlib.Path | None:
+        """A folder with the files, which is gone once they are logged; None: figures alone."""
+        return None if self.files is None else self.files.folder()
 
     @property
     def place(self) -> str:
@@ -28,9 +64,19 @@ class Entry:
         return f"assay-{self.command}" + ("" if self.step is None else f"-{self.step}")
 
 
+def _nothing() -> None:
+    return None
+
+
+def _none_begun(command: str) -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
 @dataclass(frozen=True)
 class Tracker:
-    """``log`` gets an entry, and the object that was given in place of the name, or None."""
+    """``log`` gets an entry, and what it is logged to: the object that was given in place of the name; otherwise what
+    ``active`` gives; otherwise what ``begun`` makes for the command, for one result or for all those of a history; or
+    None."""
 
     name: str
     package: str  # what pip installs
@@ -38,6 +84,8 @@ class Tracker:
     remedy: str  # what to do if logging fails
     takes: Callable[[Any], bool]
     log: Callable[[Entry, Any], None]
+    active: Callable[[], Any] = _nothing
+    begun: Callable[[str], contextlib.AbstractContextManager[Any]] = _none_begun
 
 
 def objects_of(*classes: str) -> Callable[[Any], bool]:

@@ -1,7 +1,8 @@
-"""Aim: into a run, which is one of its own unless one is given."""
+"""Aim: into a run, which is one of its own unless one is given; files where it has a place for them."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from ._entry import Entry, Tracker, objects_of
@@ -9,7 +10,13 @@ from ._entry import Entry, Tracker, objects_of
 __all__ = ["tracker"]
 
 
-def _into(run: Any, entry: Entry) -> None:
+def _begun(command: str) -> Any:
+    import aim
+
+    return contextlib.closing(aim.Run(experiment="assay"))
+
+
+def _log(entry: Entry, run: Any) -> None:
     import aim
 
     for name, value in entry.metrics.items():
@@ -17,22 +24,9 @@ def _into(run: Any, entry: Entry) -> None:
     run.track(aim.Text(entry.markdown), name=f"{entry.command}/result", step=entry.step)
     for name, text in entry.texts.items():
         run[name] = text
-    if entry.folder is not None:
+    if run.artifacts_uri and entry.folder is not None:
         for file in sorted(path for path in entry.folder.rglob("*") if path.is_file()):
             run.log_artifact(str(file), name=f"{entry.place}/{file.relative_to(entry.folder)}")
-
-
-def _log(entry: Entry, run: Any) -> None:
-    import aim
-
-    if run is not None:
-        _into(run, entry)
-        return
-    own = aim.Run(experiment="assay")
-    try:
-        _into(own, entry)
-    finally:
-        own.close()
 
 
 tracker = Tracker(
@@ -42,4 +36,5 @@ tracker = Tracker(
     remedy="`aim init` in a folder that can be written, or give a Run",
     takes=objects_of("aim.Run"),
     log=_log,
+    begun=_begun,
 )

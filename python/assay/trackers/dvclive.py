@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import shutil
 from typing import Any
 
 from ._entry import Entry, Tracker, objects_of
@@ -11,7 +10,13 @@ from ._entry import Entry, Tracker, objects_of
 __all__ = ["tracker"]
 
 
-def _into(live: Any, entry: Entry) -> None:
+def _begun(command: str) -> Any:
+    from dvclive import Live
+
+    return Live(save_dvc_exp=False)
+
+
+def _log(entry: Entry, live: Any) -> None:
     if entry.step is not None:
         live.step = entry.step
     for name, value in entry.metrics.items():
@@ -20,19 +25,9 @@ def _into(live: Any, entry: Entry) -> None:
         live.log_metric(f"{entry.command}/{figure.replace('/', '.')}", value)
     for name, text in entry.texts.items():
         live.log_param(name, text)
-    if entry.folder is not None:
-        shutil.copytree(entry.folder, pathlib.Path(live.dir) / entry.place, dirs_exist_ok=True)
-
-
-def _log(entry: Entry, live: Any) -> None:
-    from dvclive import Live
-
-    if live is not None:
-        _into(live, entry)
-        live.make_summary()
-        return
-    with Live(save_dvc_exp=False) as own:
-        _into(own, entry)
+    if entry.files is not None:
+        entry.files.write(pathlib.Path(live.dir) / entry.place)
+    live.make_summary()
 
 
 tracker = Tracker(
@@ -42,4 +37,5 @@ tracker = Tracker(
     remedy="run it in a folder that can be written",
     takes=objects_of("dvclive.Live"),
     log=_log,
+    begun=_begun,
 )

@@ -6,6 +6,7 @@ import contextlib
 import socket
 import time
 import urllib.parse
+from collections.abc import Iterator
 from typing import Any
 
 from ._entry import Entry, Tracker, objects_of
@@ -28,21 +29,40 @@ def _require_server(uri: str) -> None:
         raise ConnectionError(f"the server at {uri} does not answer ({error})") from error
 
 
+def _active() -> Any:
+    import mlflow
+
+    return mlflow.active_run()
+
+
+@contextlib.contextmanager
+def _begun(command: str) -> Iterator[Any]:
+    """A run that is not left active, since what the program itself logs may belong elsewhere."""
+    import mlflow
+
+    _require_server(mlflow.get_tracking_uri())
+    with mlflow.start_run(run_name=f"assay {command}") as run:
+        pass
+    try:
+        yield run
+    except Exception:
+        mlflow.MlflowClient().set_terminated(run.info.run_id, "FAILED")
+        raise
+
+
 def _log(entry: Entry, run: Any) -> None:
     import mlflow
     from mlflow.entities import Metric, RunTag
 
     _require_server(mlflow.get_tracking_uri())
-    run = run or mlflow.active_run()
-    with contextlib.nullcontext(run) if run else mlflow.start_run(run_name=f"assay {entry.command}") as started:
-        client, run_id, now = mlflow.MlflowClient(), started.info.run_id, int(time.time() * 1000)
-        metrics = [Metric(name, value, now, entry.step or 0) for name, value in entry.metrics.items()]
-        tags = [RunTag(name, text[:_tag_length]) for name, text in entry.texts.items()][:_tags]
-        # Together, since each call is a request to a server. Not asynchronously: a failure would be told to no one.
-        for begin in range(0, max(len(metrics), 1), _metrics):
-            client.log_batch(run_id, metrics=metrics[begin : begin + _metrics], tags=tags if begin == 0 else ())
-        if entry.folder is not None:
-            client.log_artifacts(run_id, str(entry.folder), entry.place)
+    client, run_id, now = mlflow.MlflowClient(), run.info.run_id, int(time.time() * 1000)
+    metrics = [Metric(name, value, now, entry.step or 0) for name, value in entry.metrics.items()]
+    tags = [RunTag(name, text[:_tag_length]) for name, text in entry.texts.items()][:_tags]
+    # Together, since each call is a request to a server. Not asynchronously: a failure would be told to no one.
+    for begin in range(0, max(len(metrics), 1), _metrics):
+        client.log_batch(run_id, metrics=metrics[begin : begin + _metrics], tags=tags if begin == 0 else ())
+    if entry.folder is not None:
+        client.log_artifacts(run_id, str(entry.folder), entry.place)
 
 
 tracker = Tracker(
@@ -52,4 +72,6 @@ tracker = Tracker(
     remedy="start the server, or name another with mlflow.set_tracking_uri()",
     takes=objects_of("mlflow.Run"),
     log=_log,
+    active=_active,
+    begun=_begun,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import shutil
 from typing import Any
 
 from ._entry import Entry, Tracker, objects_of
@@ -11,7 +10,7 @@ from ._entry import Entry, Tracker, objects_of
 __all__ = ["tracker"]
 
 
-def _writer() -> Any:
+def _begun(command: str) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -19,25 +18,13 @@ def _writer() -> Any:
     return SummaryWriter()
 
 
-def _into(writer: Any, entry: Entry) -> None:
+def _log(entry: Entry, writer: Any) -> None:
     for name, value in entry.metrics.items():
         writer.add_scalar(name, value, entry.step)
     writer.add_text(f"{entry.command}/result", entry.markdown, entry.step)
-    if entry.folder is not None:
-        place = pathlib.Path(getattr(writer, "log_dir", None) or writer.logdir) / entry.place
-        shutil.copytree(entry.folder, place, dirs_exist_ok=True)
+    if entry.files is not None:
+        entry.files.write(pathlib.Path(getattr(writer, "log_dir", None) or writer.logdir) / entry.place)
     writer.flush()
-
-
-def _log(entry: Entry, writer: Any) -> None:
-    if writer is not None:
-        _into(writer, entry)
-        return
-    own = _writer()
-    try:
-        _into(own, entry)
-    finally:
-        own.close()
 
 
 tracker = Tracker(
@@ -47,4 +34,5 @@ tracker = Tracker(
     remedy="give a SummaryWriter of a folder that can be written",
     takes=objects_of("torch.SummaryWriter", "tensorboardX.SummaryWriter"),
     log=_log,
+    begun=_begun,
 )

@@ -9,7 +9,19 @@ from ._entry import Entry, Tracker, objects_of
 __all__ = ["tracker"]
 
 
-def _into(run: Any, entry: Entry) -> None:
+def _active() -> Any:
+    import wandb
+
+    return wandb.run
+
+
+def _begun(command: str) -> Any:
+    import wandb
+
+    return wandb.init(project="assay", job_type=command)
+
+
+def _log(entry: Entry, run: Any) -> None:
     import wandb
 
     figures: dict[str, Any] = dict(entry.metrics)
@@ -17,25 +29,13 @@ def _into(run: Any, entry: Entry) -> None:
         # The run's own steps may be batches, and only ever grow.
         run.define_metric(f"{entry.command}/*", step_metric=f"{entry.command}/step")
         figures[f"{entry.command}/step"] = entry.step
-    if entry.folder is not None:
-        page = entry.folder / "report.html"
-        figures[f"{entry.command}/report"] = wandb.Html(page.read_text(encoding="utf-8"), inject=False)
+    if entry.files is not None:
+        figures[f"{entry.command}/report"] = wandb.Html(entry.files.texts["report.html"], inject=False)
         files = wandb.Artifact(f"assay-{entry.command}-{run.id}", "assay")
         files.add_dir(str(entry.folder))
         run.log_artifact(files)
     run.log(figures)
     run.summary.update(dict(entry.texts))
-
-
-def _log(entry: Entry, run: Any) -> None:
-    import wandb
-
-    run = run or wandb.run
-    if run is not None:
-        _into(run, entry)
-        return
-    with wandb.init(project="assay", job_type=entry.command) as own:
-        _into(own, entry)
 
 
 tracker = Tracker(
@@ -45,4 +45,6 @@ tracker = Tracker(
     remedy="`wandb login`, or WANDB_MODE=offline keeps it in a folder that `wandb sync` sends",
     takes=objects_of("wandb.Run"),
     log=_log,
+    active=_active,
+    begun=_begun,
 )

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Cell, Column, Row, Table } from "../model/document";
 import { isPicture } from "../model/document";
-import { NOT_APPLICABLE, numeric, plural, show } from "../model/format";
+import { count, NOT_APPLICABLE, numeric, plural, show } from "../model/format";
 import { filtered, label, type Order, sorted } from "../model/rows";
 import { address } from "../route";
 import { knowsNeuron, LayerLink, usePlace } from "./context";
@@ -211,6 +211,9 @@ export function DataTable({
         )}
       </Scroll>
       <Pager page={page} pages={pages} onPage={setPage} title={table.title} />
+      {rows.length > shown.length && (
+        <p class="quiet on-paper">{`${count(shown.length)} of ${plural(rows.length, "row")}`}</p>
+      )}
     </div>
   );
 }

@@ -1,9 +1,19 @@
-import type { Document } from "../model/document";
+import type { Document, Row } from "../model/document";
 import { numeric, percent, plural, show } from "../model/format";
 import { label } from "../model/rows";
 import { DataTable } from "../parts/data-table";
 import { Behind, Section } from "../parts/section";
 import { Shares } from "../parts/shares";
+
+/** Of two networks each disagrees with the other. */
+const noneIsOdd = (rows: readonly Row[]) => rows.every((row) => (numeric(row.odd) ?? 0) === 0);
+
+function whichFirst(rows: readonly Row[]): string {
+  if (!noneIsOdd(rows)) return "How often a network disagrees with most tells which one to look at first.";
+  return rows.length === 2
+    ? "Of two networks each disagrees with the other; a third one would tell which to look at first."
+    : "None disagrees with most of the others.";
+}
 
 /** Which networks the findings are about, and what of each they cover. */
 export function Exploration({ document }: { document: Document }) {
@@ -17,7 +27,7 @@ export function Exploration({ document }: { document: Document }) {
     <Section
       id="networks"
       title="Where do the networks disagree?"
-      lead="Coverage of each network by the findings, and how often it is the one that disagrees with most: the network to look at first."
+      lead={`Coverage of each network by the findings. ${whichFirst(table.rows)}`}
     >
       <Shares
         items={table.rows.map((row) => ({
@@ -25,7 +35,7 @@ export function Exploration({ document }: { document: Document }) {
           share: numeric(row.after),
           counts: `${show(row.covered ?? null, "count")} of ${show(row.coverable ?? null, "count")} items, ${percent(numeric(row.before) ?? 0)} before`,
           text: [
-            ...(numeric(row.odd) === undefined
+            ...(numeric(row.odd) === undefined || noneIsOdd(table.rows)
               ? []
               : [`disagrees with most in ${plural(numeric(row.odd) ?? 0, "finding")}`]),
             ...(numeric(row.pushed) === undefined

@@ -403,6 +403,48 @@ describe("theme and print", () => {
   });
 });
 
+const longTable = (rows: number) => ({
+  title: "Records",
+  columns: [{ id: "record", title: "record", kind: "count" }],
+  rows: Array.from({ length: rows }, (_, record) => ({ record })),
+});
+
+describe("two networks that disagree", () => {
+  it("are not told apart by how often they do", async () => {
+    const found = explored();
+    const rows = found.tables.networks.rows.map((row) => ({ ...row, odd: 0 }));
+    const tables = { ...found.tables, networks: { ...found.tables.networks, rows } };
+    const { page } = await visit(browser, write([{ ...found, tables }]), { width: 1100 });
+    const said = (await page.locator("#networks").textContent()) ?? "";
+    expect(said).toContain("Of two networks each disagrees with the other");
+    expect(said).not.toContain("disagrees with most in");
+    await page.close();
+  });
+});
+
+describe("what is not shown at once", () => {
+  it("is told on paper, and by an edge that fades", async () => {
+    const { page } = await visit(browser, write([mutants()]), { width: 390 });
+    const wide = page
+      .locator(".scroll")
+      .filter({ has: page.locator(".heat") })
+      .first();
+    await page.waitForFunction(() => document.querySelector(".goes-on") !== null);
+    await wide.evaluate((element) => element.scrollTo({ left: element.scrollWidth }));
+    await expect.poll(() => wide.getAttribute("class")).toBe("scroll");
+    await page.close();
+    const paper = await visit(browser, write([{ ...unknown(), tables: { list: longTable(60) } }]), {
+      width: 1100,
+    });
+    const told = paper.page.locator(".on-paper").first();
+    expect(await told.isVisible()).toBe(false);
+    await paper.page.emulateMedia({ media: "print" });
+    expect(await told.isVisible()).toBe(true);
+    expect(await told.textContent()).toBe("25 of 60 rows");
+    await paper.page.close();
+  });
+});
+
 describe("a page without results", () => {
   it.each([
     ["the empty template", (page: string) => page, "no results were written"],
