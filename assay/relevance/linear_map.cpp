@@ -48,7 +48,7 @@ class CompiledConvolution {
                                          .shape_of = made->shape_of(),
                                          .keep = {made->output_},
                                          .taps = {},
-                                         .learned = {made->weight_},
+                                         .trainable = {made->weight_},
                                          .threads = static_cast<int>(loop_threads())});
       return made;
     }
