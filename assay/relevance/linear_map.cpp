@@ -41,7 +41,7 @@ class CompiledConvolution {
     for (const Backend* backend : backends()) {
       const Node& own = made->graph_.nodes()[0];
       if (!backend->differentiates() || !backend->supports(made->graph_, own, made->shape_of()) ||
-          !backend->learns(made->graph_, own, 1))
+          !backend->trains(made->graph_, own, 1))
         continue;
       made->segment_ = backend->compile({.graph = &made->graph_,
                                          .nodes = {0},
