@@ -72,7 +72,10 @@ bool is_regression(const TaskSubject& subject) {
 TaskSubject subject_of(const Session& session, const Dataset& dataset) {
   const ValueId decision = session.logits();
   if (session.record_axis(decision).axis < 0 && session.group() != 1)
-    fail(Fault::mismatch, "network '{}' does not hold its records along an axis of its output",
+    fail(Fault::mismatch,
+         "network '{}' does not hold its records along an axis of its output, as where an exporter wrote the "
+         "suppression of boxes for one picture into a network of many; export it for one record at a time, "
+         "with a fixed batch",
          session.graph().name());
   constexpr double rounding = 1e-6;
   const Bounds bounds = ValueBounds(session.graph()).of(decision);

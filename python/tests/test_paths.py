@@ -7,6 +7,7 @@ import assay
 
 onnx = pytest.importorskip("onnx", reason="SKIPPED: onnx is not installed (PyPI)")
 
+numbers = pytest.importorskip("onnx.numpy_helper", reason="SKIPPED: onnx is not installed (PyPI)")
 make, types = onnx.helper, onnx.TensorProto
 METHODS = ["epsilon", "epsilon-plus", "epsilon-gamma-box", "gradient-x-input", "integrated-gradients", "deeplift"]
 RNG = np.random.default_rng(12)
@@ -19,8 +20,8 @@ def info(name, kind=types.FLOAT, shape=None):
 
 
 def network(nodes):
-    weights = [onnx.numpy_helper.from_array(values.astype(np.float32), name) for name, values in WEIGHTS.items()]
-    weights += [onnx.numpy_helper.from_array(np.array(v, np.float32), n) for n, v in [("nothing", 0), ("limit", 4)]]
+    weights = [numbers.from_array(values.astype(np.float32), name) for name, values in WEIGHTS.items()]
+    weights += [numbers.from_array(np.array(v, np.float32), n) for n, v in [("nothing", 0), ("limit", 4)]]
     begin = [make.make_node("MatMul", ["x", "first"], ["sums"], "early"), make.make_node("Relu", ["sums"], ["h"], "middle")]
     graph = make.make_graph(begin + nodes, "paths", [info("x", shape=[1, 4])], [info("y", shape=[1, 3])], weights)
     return make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString()
@@ -57,8 +58,8 @@ def looping(most):
         [info("going_on", types.BOOL), info("next"), info("kept")],
     )
     return network([
-        make.make_node("Constant", [], ["most"], value=onnx.numpy_helper.from_array(np.array(most, np.int64))),
-        make.make_node("Constant", [], ["always"], value=onnx.numpy_helper.from_array(np.array(True))),
+        make.make_node("Constant", [], ["most"], value=numbers.from_array(np.array(most, np.int64))),
+        make.make_node("Constant", [], ["always"], value=numbers.from_array(np.array(True))),
         make.make_node("Loop", ["most", "always", "h"], ["last", "all"], "loop", body=body),
         product("last", "second"),
     ])  # fmt: skip

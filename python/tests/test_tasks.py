@@ -294,8 +294,10 @@ def test_classes_of_records_with_items_are_asked_for(onnx):
     options = {"train": (x, y), "test": (x, y), "force": True}
     with pytest.raises(assay.errors.UsageError, match="look at the items"):
         assay.cover(pixels, criterion="nc", by_class=True, **options)
-    with pytest.raises(assay.errors.MismatchError, match="dsc compares classes"):
+    with pytest.raises(assay.errors.MismatchError, match="surprise .dsa, dsc. compares classes"):
         assay.cover(pixels, criterion="dsc", **options)
+    with pytest.raises(assay.errors.MismatchError, match="surprise .dsa, dsc. .* choose the one by likelihood .lsa, lsc."):
+        assay.select(pixels, (x, y), by="dsa", train=(x, y))
     flat = np.moveaxis(x, 1, -1).reshape(-1, 3)
     with pytest.raises(assay.errors.UsageError, match="one decision each"):
         assay.cover(rows, train=(flat, y.ravel()), test=(flat, y.ravel()), criterion="nc", items="all", force=True)

@@ -11,6 +11,7 @@ from conftest import run_program
 onnx = pytest.importorskip("onnx", reason="SKIPPED: onnx is not installed (PyPI)")
 onnxruntime = pytest.importorskip("onnxruntime", reason="SKIPPED: onnxruntime is not installed (PyPI)")
 
+numbers = pytest.importorskip("onnx.numpy_helper", reason="SKIPPED: onnx is not installed (PyPI)")
 make, types = onnx.helper, onnx.TensorProto
 WORDS = ["cat", "dog", "Bird", "ÄPFEL", "a_b9", "the", "it", "x"]
 POOL = ["cat", "DOG", "dog", "bird", "äpfel", "ÄPFEL", "pfel", "a_b9", "the", "it"]
@@ -55,7 +56,7 @@ def classifier(tmp_path, mode="TF", mincharnum=1, case="LOWER", **cutting):
         tmp_path / "texts.onnx",
         nodes,
         [make.make_tensor_value_info("text", types.STRING, ["n", 1])],
-        [onnx.numpy_helper.from_array(np.array([-1], np.int64), "flat")],
+        [numbers.from_array(np.array([-1], np.int64), "flat")],
         [make.make_tensor_value_info("label", types.STRING, ["n"]), make.make_tensor_value_info("scores", types.FLOAT, ["n", 3])],
     )
 
@@ -106,7 +107,7 @@ def columns(tmp_path):
         tmp_path / "columns.onnx",
         nodes,
         [make.make_tensor_value_info(name, kind, ["n", 1]) for name, kind in [("city", types.STRING), ("job", types.STRING), ("age", types.FLOAT)]],
-        [onnx.numpy_helper.from_array(np.array([-1, 3], np.int64), "wide")],
+        [numbers.from_array(np.array([-1, 3], np.int64), "wide")],
         [make.make_tensor_value_info("y", types.FLOAT, ["n", 1])],
         ml=2,
     )

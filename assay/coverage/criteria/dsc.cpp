@@ -16,8 +16,11 @@ class DistanceSurpriseCoverage final : public SurpriseCriterion {
  protected:
   std::vector<double> score(const LayerTraces& training, const surprise::Traces& test) const override {
     if (training.predicted.empty() && training.labels.empty())
-      fail(Fault::mismatch, "{} compares classes, and the network names none for a record; choose lsc{}",
-           spec(), About{"", ", or look at the items of records ({items})"});
+      fail(Fault::mismatch,
+           "distance-based surprise (dsa, dsc) compares classes, and the network names none for a record; "
+           "choose "
+           "the one by likelihood (lsa, lsc){}",
+           About{"", ", or look at the items of records ({items})"});
     const std::vector<std::int32_t> classes = training_classes(training);
     const auto reference = training.derived<surprise::DsaReference>(spec(), [&] {
       return std::make_shared<const surprise::DsaReference>(
