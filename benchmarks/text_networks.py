@@ -89,7 +89,7 @@ def exported(name, small):
     model = model_of(name, small)
     model.config.use_cache = False
     ids = torch.ones((2, 8), dtype=torch.int64)
-    given, axes = {"input_ids": ids, "attention_mask": ids}, {}
+    given, axes = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, {}
     for key in given:
         axes[key] = {0: torch.export.Dim("records"), 1: torch.export.Dim("tokens", max=512)}
     names, outputs, network = list(given), ["logits"], model

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <assay/error.h>
+#include <assay/extend/operator_traits.h>
 #include <assay/model.h>
 #include "assay/model/real_tokens.h"
 
@@ -128,6 +129,11 @@ Graph with_token_decision(const Graph& graph, const TokenDecision& decision) {
   return TokenDecisionEdit(graph, decision).build();
 }
 
+bool keeps_tokens(const Node& node, ValueId tokens) {
+  const bool moves = has_trait(node.op, Trait::reshapes) && node.inputs[0] == tokens;
+  return moves || node.op == "Cast" || node.op == "Identity";
+}
+
 std::int64_t known_tokens(const Graph& graph) {
   std::vector<ValueId> pending{tokens_input(graph)};
   std::int64_t rows = 0;
@@ -137,7 +143,7 @@ std::int64_t known_tokens(const Graph& graph) {
     if (id == no_value) continue;
     for (const int n : graph.consumers(id)) {
       const Node& node = graph.node(n);
-      if (node.op == "Cast" || node.op == "Identity") pending.push_back(node.outputs[0]);
+      if (keeps_tokens(node, id)) pending.push_back(node.outputs[0]);
       if (node.op != "Gather" || node.inputs[1] != id || !graph.is_constant(node.inputs[0])) continue;
       const std::int64_t table = graph.constant(node.inputs[0]).shape()[0];
       if (node.integer("axis", 0) == 0) rows = rows == 0 ? table : std::min(rows, table);

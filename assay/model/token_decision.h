@@ -32,6 +32,9 @@ struct TokenDecision {
 // fewer tokens, and where a position is needed of a network without input_ids.
 Graph with_token_decision(const Graph& graph, const TokenDecision& decision);
 
+// Whether the node gives the numbers of these tokens again, in another type or shape.
+bool keeps_tokens(const Node& node, ValueId tokens);
+
 // Rows of the smallest table in which tokens are looked up: numbers of tokens that the network knows. 0 where
 // none is found.
 std::int64_t known_tokens(const Graph& graph);

@@ -16,9 +16,10 @@ def need(name):
     return pytest.importorskip(name, reason=f"SKIPPED: the package {name} is not there")
 
 
-@pytest.fixture
-def network(tmp_path):
-    """tanh of rows of tokens, the mean over those of the mask, two classes. Folder and weights."""
+@pytest.fixture(params=["plain", "reshaped"])
+def network(tmp_path, request):
+    """tanh of rows of tokens, the mean over those of the mask, two classes. Folder and weights. Exporters may reshape the tokens first
+    (GPT-2 of `transformers`)."""
     onnx = need("onnx")
     from onnx import TensorProto, helper, numpy_helper
 
@@ -28,9 +29,10 @@ def network(tmp_path):
         for name, size in {"rows": (len(WORDS), WIDTH), "inner": (WIDTH, 7), "outer": (7, CLASSES)}.items()
     }
     node, value = helper.make_node, helper.make_tensor_value_info
-    numbers = [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("last", [2]), ("tokens", [1]))]
+    numbers = [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("last", [2]), ("tokens", [1]), ("shape", [0, -1]))]
     nodes = [
-        node("Gather", ["rows", "input_ids"], ["found"]),
+        node("Reshape" if request.param == "reshaped" else "Identity", ["input_ids", "shape"][: 2 if request.param == "reshaped" else 1], ["ids"]),
+        node("Gather", ["rows", "ids"], ["found"]),
         node("MatMul", ["found", "inner"], ["sums"]),
         node("Tanh", ["sums"], ["hidden"]),
         node("Cast", ["attention_mask"], ["mask"], to=TensorProto.FLOAT),

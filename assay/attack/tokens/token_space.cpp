@@ -24,7 +24,7 @@ const Node* table_node(const Graph& graph, ValueId tokens) {
     pending.pop_back();
     for (const int n : graph.consumers(id)) {
       const Node& node = graph.node(n);
-      if (node.op == "Cast" || node.op == "Identity") pending.push_back(node.outputs[0]);
+      if (keeps_tokens(node, id)) pending.push_back(node.outputs[0]);
       const bool looks_up = node.op == "Gather" && node.inputs[1] == id && node.integer("axis", 0) == 0;
       if (looks_up && graph.is_constant(node.inputs[0]) && graph.constant(node.inputs[0]).rank() == 2)
         return &node;
@@ -75,6 +75,11 @@ TokenSpace::TokenSpace(const AttackedNetwork& network, const TokenLimits& limits
     fail(Fault::unsupported, "network '{}' looks tokens up in no constant table, so they cannot be attacked",
          graph.name());
   looked_up_ = node->outputs[0];
+  if (constexpr std::size_t sequence_rank = 3; network.session().shape(looked_up_).size() != sequence_rank)
+    fail(Fault::unsupported,
+         "{} looks tokens up in the shape {}, so they cannot be attacked; they are "
+         "attacked where the rows are [records, tokens, numbers]",
+         node->describe(), to_string(network.session().shape(looked_up_)));
   known_ = known_tokens(graph);
   table_ = in_memory(graph.constant(node->inputs[0]), DType::float32);
   if (!limits.tokenizer.empty()) tokenizer_.emplace(std::filesystem::path(limits.tokenizer));
