@@ -25,8 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t longest_head = 8192;
 constexpr std::size_t most_connections = 32;
-constexpr std::chrono::seconds patience{30};  // with a connection on which nothing moves
-constexpr int moment = 100;                   // milliseconds between looks at the interrupt
+constexpr std::chrono::seconds idle_limit{30};  // with a connection on which nothing moves
+constexpr int look_every = 100;                 // milliseconds between looks at the interrupt
 constexpr std::string_view end_of_head = "\r\n\r\n";
 
 std::string secret_path() {
@@ -68,7 +68,7 @@ std::string reply(std::string_view status, std::string_view type, std::string_vi
       status, type, body.size(), with_body ? body : "");
 }
 
-std::string refusal(std::string_view status) { return reply(status, "text/plain", status, true); }
+std::string refused(std::string_view status) { return reply(status, "text/plain", status, true); }
 
 int listening(int port) {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -100,12 +100,12 @@ std::string reply_to(std::string_view head, std::string_view path, std::string_v
   const std::string_view line = head.substr(0, head.find("\r\n"));
   const std::size_t first = line.find(' '), last = line.rfind(' ');
   if (first == line.npos || first == last || !line.substr(last + 1).starts_with("HTTP/1."))
-    return refusal("400 Bad Request");
+    return refused("400 Bad Request");
   const std::string_view host = host_of(head);
-  if (host != "127.0.0.1" && host != "localhost") return refusal("403 Forbidden");
+  if (host != "127.0.0.1" && host != "localhost") return refused("403 Forbidden");
   const std::string_view method = line.substr(0, first);
-  if (method != "GET" && method != "HEAD") return refusal("405 Method Not Allowed");
-  if (line.substr(first + 1, last - first - 1) != path) return refusal("404 Not Found");
+  if (method != "GET" && method != "HEAD") return refused("405 Method Not Allowed");
+  if (line.substr(first + 1, last - first - 1) != path) return refused("404 Not Found");
   return reply("200 OK", "text/html", page, method == "GET");
 }
 
@@ -119,12 +119,12 @@ struct PageServer::Connection {
   bool step(std::string_view path, std::string_view page) {
     if (answer.empty() && !has_head()) return goes_on;
     if (answer.empty())
-      answer = head.size() > longest_head ? refusal("431 Request Header Fields Too Large")
+      answer = head.size() > longest_head ? refused("431 Request Header Fields Too Large")
                                           : reply_to(head, path, page);
     const ssize_t count = ::send(file, answer.data() + sent, answer.size() - sent, MSG_NOSIGNAL);
     if (count > 0) {
       sent += static_cast<std::size_t>(count);
-      until = Clock::now() + patience;
+      until = Clock::now() + idle_limit;
     }
     return count > 0 ? sent < answer.size() : errno == EAGAIN || errno == EINTR;
   }
@@ -141,7 +141,7 @@ struct PageServer::Connection {
   std::string head, answer;
   std::size_t sent = 0;
   bool goes_on = true;
-  Clock::time_point until = Clock::now() + patience;
+  Clock::time_point until = Clock::now() + idle_limit;
 };
 
 PageServer::PageServer(std::string page, int port)
@@ -166,7 +166,7 @@ void PageServer::run() {
     std::vector<pollfd> looks{{listener_, POLLIN, 0}};
     for (const Connection& connection : connections_)
       looks.push_back({connection.file, static_cast<short>(connection.answer.empty() ? POLLIN : POLLOUT), 0});
-    if (::poll(looks.data(), looks.size(), moment) < 0) continue;  // interrupted
+    if (::poll(looks.data(), looks.size(), look_every) < 0) continue;  // interrupted
     std::size_t i = 0;
     connections_.remove_if([&](Connection& connection) {
       if (looks[++i].revents == 0) return Clock::now() > connection.until;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include <assay/error.h>
@@ -173,6 +174,15 @@ class OfRecords final : public Attribution {
   Dependence dependence_;
 };
 
+// Letters and digits, the letters small: other tools write "SmoothGrad", "KernelSHAP" and "grad_cam".
+std::string letters_of(std::string_view name) {
+  std::string letters;
+  for (const unsigned char c : name) {
+    if (std::isalnum(c) != 0) letters += static_cast<char>(std::tolower(c));
+  }
+  return letters;
+}
+
 }  // namespace
 
 Catalogue<AttributionInfo>& attributions() {
@@ -181,7 +191,10 @@ Catalogue<AttributionInfo>& attributions() {
 }
 
 const AttributionInfo& attribution_named(const std::string& method) {
-  return attributions().find(parse_spec("attribution", method).name);
+  const std::string name = parse_spec("attribution", method).name;
+  const auto same = [&](const AttributionInfo& info) { return letters_of(info.name) == letters_of(name); };
+  const auto found = std::ranges::find_if(attributions(), same);
+  return attributions().contains(name) || found == attributions().end() ? attributions().find(name) : *found;
 }
 
 std::unique_ptr<Attribution> make_attribution(const std::string& method, const Session& session,

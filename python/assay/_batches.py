@@ -104,8 +104,9 @@ def names_of(value: Any, label: str | None) -> list[str]:
         value = value.dataset  # of a DataLoader, of a Subset
     classes = getattr(value, "classes", None) if _is_of_torch(value) else None
     renumbered = getattr(value, "target_transform", None) is not None
-    named = isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes)
-    return list(classes) if named and not renumbered else []
+    if renumbered or not isinstance(classes, (list, tuple)) or not all(isinstance(name, str) for name in classes):
+        return []
+    return list(classes)
 
 
 def is_pictured(value: Any, choice: Choice) -> bool:

@@ -83,7 +83,7 @@ def test_the_page_on_patents_names_every_method_that_is_not_lrp(source, program,
 
 @pytest.mark.parametrize(
     "said, meant",
-    [("SmoothGrad[samples=3]", "smoothgrad[samples=3]"), ("KernelSHAP[samples=20]", "kernel-shap[samples=20]"), ("Grad_CAM", "grad-cam"), ("IG", "ig"), ("DeepLIFT", "deeplift")],
+    [("SmoothGrad[samples=3]", "smoothgrad[samples=3]"), ("KernelSHAP[samples=99]", "kernel-shap[samples=99]"), ("Grad_CAM", "grad-cam"), ("IG", "ig"), ("DeepLIFT", "deeplift")],
 )
 def test_names_may_be_written_as_other_tools_write_them(model, arrays, said, meant):
     layer = "conv2" if meant == "grad-cam" else "input"

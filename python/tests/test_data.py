@@ -358,7 +358,7 @@ def test_wrong_data_are_an_exception(what):
     [
         {"y": np.arange(4)},
         {"y": np.array([-1, 0, 0, 0, 0])},
-        {"y": np.array(["a"] * 5)},
+        {"y": np.array(["a", None, "b", "c", "d"], object)},
         {"y": np.full(5, 10**12)},
         {"ids": ["a"]},
         {"class_names": ["a"], "y": np.arange(5)},
