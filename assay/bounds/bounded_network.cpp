@@ -15,6 +15,8 @@
 namespace assay::bounds {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 // What is of the network's input alone stays behind.
 SessionOptions for_intervals(const SessionOptions& options) {
   return {.threads = options.threads, .memory_limit = options.memory_limit, .engine = options.engine};
@@ -144,12 +146,27 @@ struct BoundedNetwork::State {
     std::vector<Terms> sums;
     for (const Constraint& constraint : one.constraints) sums.push_back(constraint.terms);
     with.refine(at);
-    const std::vector<double> least = with.least(at, sums);
+    const std::vector<double> least = with.least(at, sums), refined = by_intervals(at, one);
     for (std::size_t i = 0; i < sums.size(); ++i)
-      known[i] =
-          std::max(known[i], cautious(least[i], one.constraints[i].limit, at.at(network.output), sums[i]));
+      known[i] = std::max({known[i], refined[i],
+                           cautious(least[i], one.constraints[i].limit, at.at(network.output), sums[i])});
   }
 
+  // Whether an interval of what something is divided by holds 0.
+  bool is_unbounded(const Intervals& at) const {
+    return std::ranges::any_of(intervals.divisors, [&](ValueId id) {
+      const Box& box = at.at(id);
+      for (std::size_t i = 0; i < box.low.size(); ++i)
+        if (!(box.low[i] > 0 || box.high[i] < 0)) return true;
+      return false;
+    });
+  }
+
+  std::vector<ValueId> output_and_divisors() const {
+    std::vector<ValueId> values = intervals.divisors;
+    if (std::ranges::find(values, network.output) == values.end()) values.push_back(network.output);
+    return values;
+  }
   std::vector<ValueId> all_values() const {
     std::vector<ValueId> values;
     for (const auto& [id, interval] : intervals.bounds) values.push_back(id);
@@ -186,17 +203,23 @@ std::vector<std::vector<double>> BoundedNetwork::least_excess(std::span<const Ca
                                                               Method method) const {
   State& state = *state_;
   const std::vector<ValueId> values =
-      method == Method::crown ? state.all_values() : std::vector<ValueId>{state.network.output};
+      method == Method::crown ? state.all_values() : state.output_and_divisors();
   std::vector<std::vector<double>> result(cases.size());
   for (std::size_t first = 0; first < cases.size(); first += state.batch) {
     const std::size_t count = std::min(state.batch, cases.size() - first);
     const std::span<const Case> some = cases.subspan(first, count);
     std::vector<Intervals> found = state.of(some, values);
-    for (std::size_t c = 0; c < count; ++c) result[first + c] = state.by_intervals(found[c], some[c]);
+    std::vector<bool> unbounded;
+    for (std::size_t c = 0; c < count; ++c) {
+      unbounded.push_back(state.is_unbounded(found[c]));
+      result[first + c] = unbounded[c] ? std::vector<double>(some[c].constraints.size(), -infinity)
+                                       : state.by_intervals(found[c], some[c]);
+    }
     if (method == Method::interval) continue;
     const LinearBounds& lines = state.lines();
     split_loop(count, 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t c = begin; c < end; ++c) state.by_lines(lines, some[c], found[c], result[first + c]);
+      for (std::size_t c = begin; c < end; ++c)
+        if (!unbounded[c]) state.by_lines(lines, some[c], found[c], result[first + c]);
     });
   }
   return result;

@@ -35,7 +35,7 @@ class Builder {
       edit_.output(bound.middle);
       edit_.output(bound.radius);
     }
-    return {.graph = edit_.build(), .bounds = bounds_};
+    return {.graph = edit_.build(), .bounds = bounds_, .divisors = divisors_};
   }
 
  private:
@@ -53,6 +53,12 @@ class Builder {
       case Rule::monotone:
       case Rule::greatest:
         bounds_[node.outputs[0]] = ends(node);
+        break;
+      case Rule::curve:
+        bounds_[node.outputs[0]] = curve(node);
+        break;
+      case Rule::product:
+        bounds_[node.outputs[0]] = product(node);
         break;
     }
   }
@@ -290,6 +296,46 @@ class Builder {
     return between(found, node.op == "Sigmoid" || node.op == "Tanh" ? function_error : underflow);
   }
 
+  // Ends are products and functions of ends that are rounded once, relative to their size.
+  IntervalValue curve(const Node& node) {
+    const ValueId operand = node.inputs[0];
+    const Ends at = ends_of(operand);
+    if (is_square(graph_, node)) return square(at);
+    if (node.op == "Reciprocal") {
+      divisors_.push_back(operand);
+      return between({.low = apply(node, {at.high}), .high = apply(node, {at.low})}, underflow);
+    }
+    const auto end = [&](ValueId from) {
+      std::vector<ValueId> inputs = parts(node, &IntervalValue::middle);
+      inputs[0] = node.op == "Sqrt" ? apply("Relu", {from}) : from;
+      return apply(node, std::move(inputs));
+    };
+    const bool relative = node.op == "Sqrt" || node.op == "Pow";
+    const double size = node.op == "HardSigmoid" ? std::abs(node.real("beta", 0.5F))
+                        : node.op == "Elu"       ? node.real("alpha", 1)
+                                                 : 0;
+    return between({.low = end(at.low), .high = end(at.high)},
+                   relative ? underflow : function_error * (1 + size));
+  }
+
+  IntervalValue square(const Ends& at) {
+    const auto squared = [&](ValueId id) { return apply("Mul", {id, id}); };
+    const ValueId above = apply("Relu", {at.low}), below = apply("Relu", {apply("Neg", {at.high})});
+    return between({.low = apply("Add", {squared(above), squared(below)}),
+                    .high = apply("Max", {squared(at.low), squared(at.high)}),
+                    .positive = true},
+                   underflow);
+  }
+
+  IntervalValue product(const Node& node) {
+    const Ends one = ends_of(node.inputs[0]), other = ends_of(node.inputs[1]);
+    std::vector<ValueId> all;
+    for (const ValueId a : {one.low, one.high})
+      for (const ValueId b : {other.low, other.high}) all.push_back(apply("Mul", {a, b}));
+    const ValueId high = apply("Max", all);
+    return between({.low = apply("Min", std::move(all)), .high = high}, underflow);
+  }
+
   Ends ends_of(ValueId id) {
     const auto known = ends_.find(id);
     if (known != ends_.end()) return known->second;
@@ -310,6 +356,7 @@ class Builder {
   GraphBuilder edit_{"intervals"};
   std::map<ValueId, IntervalValue> bounds_;
   std::map<ValueId, Ends> ends_;  // of what is exact
+  std::vector<ValueId> divisors_;
   std::map<ValueId, ValueId> constants_;
   std::map<float, ValueId> numbers_;
 };

@@ -18,6 +18,8 @@ struct IntervalValue {
 struct IntervalGraph {
   Graph graph;                              // of two inputs: `middle` and `radius`
   std::map<ValueId, IntervalValue> bounds;  // by value of the network
+  // Values that something is divided by. Nothing is known where their intervals hold 0.
+  std::vector<ValueId> divisors;
 };
 
 IntervalGraph interval_graph(const StaticNetwork& network);

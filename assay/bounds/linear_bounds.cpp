@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include <assay/error.h>
 #include "assay/bounds/backward_sums.h"
+#include "assay/engine/layers/activation_chain.h"
 
 namespace assay::bounds {
 namespace {
@@ -43,8 +45,48 @@ Greatest greatest_of(const Rows& windows, std::size_t row, const Box& at) {
   return found;
 }
 
-void back_through_function(const MonotoneFunction& function, const Box& operand, std::size_t k, Row row,
-                           Row to, BackwardSums& sums) {
+bool is_linear(Rule rule) { return rule == Rule::affine || rule == Rule::sum || rule == Rule::movement; }
+
+// Of the factors of one element of a product.
+struct Factor {
+  std::size_t element;
+  double low, high, middle, radius, magnitude;
+};
+Factor factor_of(const LinearNode::Operand& operand, std::size_t row, const Intervals& at) {
+  const auto i = static_cast<std::size_t>(operand.rows.column[operand.rows.begin[row]]);
+  const Box& box = at.at(operand.value);
+  const double middle = 0.5 * (box.low[i] + box.high[i]);
+  return {i,
+          box.low[i],
+          box.high[i],
+          middle,
+          std::max(box.high[i] - middle, middle - box.low[i]),
+          magnitude(box, i)};
+}
+
+// The planes of McCormick (1976) through the middle: x y is m_y x + m_x y - m_x m_y, give or take r_x r_y.
+void back_through_product(const std::vector<LinearNode::Operand>& factors, const Intervals& at, std::size_t k,
+                          Row row, BackwardSums& sums) {
+  const Factor x = factor_of(factors[0], k, at), y = factor_of(factors[1], k, at);
+  BackwardSums::pass(sums.row(factors[0].value, x.element), y.middle, row);
+  BackwardSums::pass(sums.row(factors[1].value, y.element), x.middle, row);
+  constexpr double rounding = 0x1p-23;
+  sums.add(
+      -x.middle * y.middle,
+      x.radius * y.radius + (rounding + 3 * BackwardSums::accuracy) * x.magnitude * y.magnitude + underflow,
+      row);
+}
+
+std::pair<double, double> ends_of_product(const std::vector<LinearNode::Operand>& factors, std::size_t k,
+                                          const Intervals& at) {
+  const Factor x = factor_of(factors[0], k, at), y = factor_of(factors[1], k, at);
+  const auto [low, high] = std::minmax({x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high});
+  const double rounding = 0x1p-23 * std::max(std::abs(low), std::abs(high)) + underflow;
+  return {low - rounding, high + rounding};
+}
+
+void back_through_function(const UnaryFunction& function, const Box& operand, std::size_t k, Row row, Row to,
+                           BackwardSums& sums) {
   const auto [below, above] = function.over(operand.low[k], operand.high[k]);
   BackwardSums::pass(to, below.slope, above.slope, row);
   sums.add(below.intercept, above.intercept,
@@ -60,6 +102,7 @@ void back_through_window(const Greatest& found, ValueId operand, const Box& at, 
 }  // namespace
 
 LinearBounds::LinearBounds(const StaticNetwork& network) : network_(network), direct_{network.input} {
+  find_functions();
   for (const Node& node : network.graph.nodes()) {
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       if (node.outputs[i] != no_value && (i == 0 || node.op == "Split")) add_step(node, i);
@@ -67,34 +110,97 @@ LinearBounds::LinearBounds(const StaticNetwork& network) : network_(network), di
   }
 }
 
+void LinearBounds::find_functions() {
+  const Graph& graph = network_.graph;
+  std::vector<ValueInfo> infos(graph.values().size());
+  for (std::size_t i = 0; i < infos.size(); ++i)
+    infos[i].batch_axis = graph.is_constant(static_cast<ValueId>(i)) ? -1 : 0;
+  for (const Node& first : graph.nodes())
+    for (const ValueId root : first.inputs)
+      if (root != no_value && !graph.is_constant(root) && !within_.contains(root)) find_function(root, infos);
+}
+
+void LinearBounds::find_function(ValueId root, std::span<const ValueInfo> infos) {
+  const Graph& graph = network_.graph;
+  const std::optional<Composite> found = find_composite(graph, infos, root);
+  if (!found || functions_.contains(found->exit) || network_.size(root) != network_.size(found->exit)) return;
+  std::vector<const Node*> nodes;
+  std::vector<ValueId> within;
+  for (const int n : found->nodes) {
+    nodes.push_back(&graph.node(n));
+    if (nodes.back()->outputs[0] != found->exit) within.push_back(nodes.back()->outputs[0]);
+  }
+  if (std::ranges::find(within, network_.output) != within.end()) return;
+  std::optional<ElementFunction> function = ElementFunction::of(graph, root, nodes);
+  const auto linear = [&](const Node* node) { return is_linear(rule_of(graph, *node)); };
+  if (!function || std::ranges::all_of(nodes, linear)) return;
+  functions_.try_emplace(found->exit, root, std::move(*function));
+  within_.insert(within.begin(), within.end());
+}
+
+void LinearBounds::add_function(ValueId operand, ValueId output, std::unique_ptr<UnaryFunction> function) {
+  Step step;
+  step.rule = Rule::curve;
+  step.output = output;
+  step.operand = operand;
+  step.function = std::move(function);
+  steps_.push_back(std::move(step));
+}
+
+// As rows of a sum of the two, which are broadcast alike.
+void LinearBounds::add_product(const Node& node) {
+  Node sum = node;
+  sum.op = "Add";
+  Step step;
+  step.rule = Rule::product;
+  step.output = node.outputs[0];
+  step.factors = linear_node(network_, sum, 0).operands;
+  steps_.push_back(std::move(step));
+}
+
 void LinearBounds::add_step(const Node& node, std::size_t output) {
   constexpr std::size_t most = 200'000'000;  // of 12 bytes each
-  Step step{.rule = rule_of(network_.graph, node),
-            .output = node.outputs[output],
-            .linear = {},
-            .transforms = {},
-            .function = {},
-            .windows = {},
-            .operand = node.inputs[0]};
-  if (step.rule == Rule::monotone) {
-    step.function.emplace(network_.graph, node);
-  } else if (step.rule == Rule::greatest) {
+  const ValueId result = node.outputs[output];
+  if (within_.contains(result)) return;
+  const auto function = functions_.find(result);
+  if (function != functions_.end())
+    return add_function(function->second.first, result,
+                        std::make_unique<ElementFunction>(std::move(function->second.second)));
+  const Rule rule = rule_of(network_.graph, node);
+  if (rule == Rule::product) return add_product(node);
+  if (rule == Rule::curve) {
+    const Node* const one = &node;
+    return add_function(
+        node.inputs[0], result,
+        std::make_unique<ElementFunction>(*ElementFunction::of(network_.graph, node.inputs[0], {&one, 1})));
+  }
+  Step step;
+  step.rule = rule;
+  step.output = result;
+  step.operand = node.inputs[0];
+  if (rule == Rule::monotone) {
+    step.function = std::make_unique<MonotoneFunction>(network_.graph, node);
+  } else if (rule == Rule::greatest) {
     step.windows = windows_of(network_, node);
   } else {
-    if (step.rule != Rule::movement) step.rounding = rounding_of(terms_of(network_, node), node);
-    if (node.op == "Conv")
-      step.transforms =
-          transform_rounding(network_.graph, node, network_.shape(step.operand), network_.shape(step.output));
-    step.linear = linear_node(network_, node, output);
-    for (const LinearNode::Operand& operand : step.linear.operands) entries_ += operand.rows.column.size();
-    if (step.linear.operands.size() == 1 && step.linear.operands[0].value == network_.input)
-      direct_.insert(step.output);
+    add_linear(step, node, output);
   }
   if (entries_ > most)
     fail(Fault::resources,
          "bounds by linear functions: the layers of '{}' up to {} have more than {} connections; use {}",
          network_.graph.name(), node.describe(), most, About{"intervals", "{method=interval}"});
   steps_.push_back(std::move(step));
+}
+
+void LinearBounds::add_linear(Step& step, const Node& node, std::size_t output) {
+  if (step.rule != Rule::movement) step.rounding = rounding_of(terms_of(network_, node), node);
+  if (node.op == "Conv")
+    step.transforms =
+        transform_rounding(network_.graph, node, network_.shape(step.operand), network_.shape(step.output));
+  step.linear = linear_node(network_, node, output);
+  for (const LinearNode::Operand& operand : step.linear.operands) entries_ += operand.rows.column.size();
+  if (step.linear.operands.size() == 1 && step.linear.operands[0].value == network_.input)
+    direct_.insert(step.output);
 }
 
 std::vector<double> LinearBounds::lost_by_transforms(const Step& step, const Intervals& at) const {
@@ -128,6 +234,10 @@ void LinearBounds::back(const Step& step, const Intervals& at, BackwardSums& sum
     if (step.rule == Rule::greatest) {
       const Box& operand = at.at(step.operand);
       back_through_window(greatest_of(step.windows, k, operand), step.operand, operand, row, sums);
+      continue;
+    }
+    if (step.rule == Rule::product) {
+      back_through_product(step.factors, at, k, row, sums);
       continue;
     }
     const double added = step.linear.added.empty() ? 0 : step.linear.added[k];
@@ -198,8 +308,15 @@ std::vector<std::size_t> LinearBounds::loose(const Step& step, const Intervals& 
 }
 
 void LinearBounds::tighten_output(const Step& step, Intervals& at) const {
-  const Box& operand = at.at(step.operand);
   Box& output = at.at(step.output);
+  if (step.rule == Rule::product) {
+    for (std::size_t k = 0; k < output.low.size(); ++k) {
+      const auto [low, high] = ends_of_product(step.factors, k, at);
+      tighten(output, k, low, high);
+    }
+    return;
+  }
+  const Box& operand = at.at(step.operand);
   for (std::size_t k = 0; k < output.low.size(); ++k) {
     if (step.function) {
       const auto [low, high] = step.function->ends(operand.low[k], operand.high[k]);
@@ -211,11 +328,24 @@ void LinearBounds::tighten_output(const Step& step, Intervals& at) const {
   }
 }
 
+void LinearBounds::refine_operands(const Step& step, Intervals& at, std::set<ValueId>& tight) const {
+  if (step.rule != Rule::product) {
+    if (tight.insert(step.operand).second) refine(at, step.operand, loose(step, at));
+    return;
+  }
+  for (const LinearNode::Operand& factor : step.factors) {
+    if (!tight.insert(factor.value).second) continue;
+    std::vector<std::size_t> all(network_.size(factor.value));
+    std::iota(all.begin(), all.end(), 0U);
+    refine(at, factor.value, all);
+  }
+}
+
 void LinearBounds::refine(Intervals& at) const {
   std::set<ValueId> tight = direct_;
   for (const Step& step : steps_) {
-    if (step.rule != Rule::monotone && step.rule != Rule::greatest) continue;
-    if (tight.insert(step.operand).second) refine(at, step.operand, loose(step, at));
+    if (is_linear(step.rule)) continue;
+    refine_operands(step, at, tight);
     tighten_output(step, at);
     tight.insert(step.output);
   }

@@ -4,6 +4,7 @@
 // Singh et al., DeepPoly, POPL 2019).
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -11,9 +12,11 @@
 #include <vector>
 
 #include <assay/bounds.h>
+#include "assay/bounds/element_function.h"
 #include "assay/bounds/linear_rows.h"
 #include "assay/bounds/relaxation.h"
 #include "assay/engine/direct_sums.h"
+#include "assay/engine/shape_inference.h"
 
 namespace assay::bounds {
 
@@ -44,24 +47,37 @@ class LinearBounds {
     LinearNode linear;                            // affine, sum, movement
     double rounding = 0;                          // of affine and sum: the share of sum |w x|
     std::optional<TransformRounding> transforms;  // of a convolution: what is lost beside that
-    std::optional<MonotoneFunction> function;     // monotone
+    std::unique_ptr<UnaryFunction> function;      // monotone, curve
     Rows windows;                                 // greatest
     ValueId operand = no_value;                   // of the latter three
+    // product: its operands, with a row of one element for each result.
+    std::vector<LinearNode::Operand> factors;
   };
 
   std::vector<double> least(const Intervals& at, ValueId value, std::span<const Terms> sums) const;
   void back(const Step& step, const Intervals& at, BackwardSums& sums) const;
+  void back_through_linear(const Step& step, const Intervals& at, BackwardSums& sums) const;
   // Of each unit.
   std::vector<double> lost_by_transforms(const Step& step, const Intervals& at) const;
   void refine(Intervals& at, ValueId value, const std::vector<std::size_t>& elements) const;
   void add_step(const Node& node, std::size_t output);
+  void add_linear(Step& step, const Node& node, std::size_t output);
+  void add_function(ValueId operand, ValueId output, std::unique_ptr<UnaryFunction> function);
+  void add_product(const Node& node);
+  // Looks for nodes that together compute one function of each element of a value.
+  void find_functions();
+  void find_function(ValueId root, std::span<const ValueInfo> infos);
+  void refine_operands(const Step& step, Intervals& at, std::set<ValueId>& tight) const;
   // Elements of a step's operand whose tighter bounds make the step's, or those of a maximum after it,
   // tighter.
   std::vector<std::size_t> loose(const Step& step, const Intervals& at) const;
   void tighten_output(const Step& step, Intervals& at) const;
 
   const StaticNetwork& network_;
-  std::vector<Step> steps_;   // in the order of computation
+  std::vector<Step> steps_;  // in the order of computation
+  // By the value where they end, and the nodes within.
+  std::map<ValueId, std::pair<ValueId, ElementFunction>> functions_;
+  std::set<ValueId> within_;
   std::set<ValueId> direct_;  // one sum from the input at most: their intervals are as tight as can be
   std::size_t entries_ = 0;
 };

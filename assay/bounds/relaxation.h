@@ -16,18 +16,28 @@ struct Relaxation {
   Line below, above;
 };
 
-// Of a node with the rule of monotone, for operands in [low, high].
-class MonotoneFunction {
+// A function of each element alone, for operands in [low, high].
+class UnaryFunction {
+ public:
+  virtual ~UnaryFunction() = default;
+  virtual Relaxation over(double low, double high) const = 0;
+  // How far a result in float32 can be from the function, beyond what the lines have.
+  virtual double rounding(double /*low*/) const { return 0; }
+  // The least and the greatest that it gives, with its error.
+  virtual std::pair<double, double> ends(double low, double high) const = 0;
+  // Whether both lines are the function there, so that tighter bounds of the operand would not change them.
+  virtual bool is_exact(double low, double high) const = 0;
+};
+
+// Of a node with the rule of monotone.
+class MonotoneFunction final : public UnaryFunction {
  public:
   MonotoneFunction(const Graph& graph, const Node& node);
 
-  Relaxation over(double low, double high) const;
-  // How far a result in float32 can be from the function, beyond what the lines have.
-  double rounding(double low) const { return 4 * 0x1p-24 * std::abs(negative_ * low); }
-  // What the function gives at both ends, with its error.
-  std::pair<double, double> ends(double low, double high) const;
-  // Whether both lines are the function there, so that tighter bounds of the operand would not change them.
-  bool is_exact(double low, double high) const;
+  Relaxation over(double low, double high) const override;
+  double rounding(double low) const override { return 4 * 0x1p-24 * std::abs(negative_ * low); }
+  std::pair<double, double> ends(double low, double high) const override;
+  bool is_exact(double low, double high) const override;
 
  private:
   enum class Kind { rectifier, clip, sigmoid, tanh };

@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/bounds/decompose.h"
 #include "assay/engine/parameters.h"
 #include "assay/engine/preparation/static_graph.h"
 
@@ -24,6 +25,8 @@ constexpr std::array movement_operators{"Cast"sv,   "Concat"sv,   "Dropout"sv,  
                                         "Gather"sv, "Identity"sv, "Pad"sv,       "Reshape"sv,  "Slice"sv,
                                         "Split"sv,  "Squeeze"sv,  "Transpose"sv, "Unsqueeze"sv};
 constexpr std::array monotone_operators{"Clip"sv, "LeakyRelu"sv, "Relu"sv, "Sigmoid"sv, "Tanh"sv};
+constexpr std::array curve_operators{"Elu"sv,        "Erf"sv,      "HardSigmoid"sv, "Pow"sv,
+                                     "Reciprocal"sv, "Softplus"sv, "Sqrt"sv};
 constexpr std::array greatest_operators{"GlobalMaxPool"sv, "MaxPool"sv};
 
 bool is_one_of(const auto& names, const Node& node) {
@@ -40,15 +43,17 @@ std::size_t computed(const Graph& graph, const Node& node) {
   std::vector<std::string> names;
   const auto add = [&](const auto& some) { names.insert(names.end(), some.begin(), some.end()); };
   add(affine_operators), add(sum_operators), add(movement_operators), add(monotone_operators),
-      add(greatest_operators);
+      add(curve_operators), add(greatest_operators), add(decomposed_operators());
   std::ranges::sort(names);
-  fail(Fault::unsupported, "bounds: {} {}; there are rules for {}", node.describe(), why,
-       fmt::join(names, ", "));
+  fail(Fault::unsupported, "bounds: {} {}; write it with operators that there are rules for: {}",
+       node.describe(), why, fmt::join(names, ", "));
 }
 
 // Whether each element depends on its own operand in a way that never falls.
 void require_monotone(const Node& node) {
-  if (node.op == "LeakyRelu" && node.real("alpha", 0.01F) < 0) refuse(node, "has a negative alpha");
+  if ((node.op == "LeakyRelu" || node.op == "Elu" || node.op == "HardSigmoid") &&
+      node.real("alpha", 0.01F) < 0)
+    refuse(node, "has a negative alpha");
 }
 
 std::vector<ValueInfo> infos_of(const Session& session) {
@@ -89,6 +94,7 @@ StaticNetwork static_network(const Session& session, ValueId output) {
       .graph = make_static(graph, constants, infos), .shapes = {}, .input = input, .output = output};
   network.shapes.resize(network.graph.values().size());
   for (std::size_t i = 0; i < infos.size(); ++i) network.shapes[i] = infos[i].shape;
+  decompose(network);
   return network;
 }
 
@@ -96,11 +102,12 @@ Rule rule_of(const Graph& graph, const Node& node) {
   const std::size_t operands = computed(graph, node);
   if (is_one_of(sum_operators, node)) return Rule::sum;
   if (node.op == "Concat") return Rule::movement;
+  if (is_square(graph, node)) return Rule::curve;
+  if (node.op == "Mul" && operands == 2) return Rule::product;
   if (operands != 1) refuse(node, "has operands that are all computed from the input");
   if (is_one_of(affine_operators, node)) {
     if (node.op == "BatchNormalization" && node.integer("training_mode", 0) != 0)
       refuse(node, "is in training");
-    if (node.op == "Div" && graph.is_constant(node.inputs[0])) refuse(node, "divides by what is computed");
     return Rule::affine;
   }
   if (is_one_of(movement_operators, node)) {
@@ -109,10 +116,24 @@ Rule rule_of(const Graph& graph, const Node& node) {
     return Rule::movement;
   }
   if (is_one_of(greatest_operators, node)) return Rule::greatest;
+  require_monotone(node);
+  if (node.op == "Pow" && exponent_of(graph, node) == 0) refuse(node, "has another exponent than 2 or 3");
+  if (is_one_of(curve_operators, node)) return Rule::curve;
   if (!is_one_of(monotone_operators, node))
     refuse(node, "is not linear, monotone or a maximum of its operand");
-  require_monotone(node);
   return Rule::monotone;
+}
+
+int exponent_of(const Graph& graph, const Node& node) {
+  if (node.op != "Pow" || !graph.is_constant(node.inputs[1])) return 0;
+  const Array& exponent = graph.constant(node.inputs[1]);
+  if (exponent.count() != 1) return 0;
+  const double power = exponent.to(DType::float64).reshape({1}).as<double>()[0];
+  return power == 2 ? 2 : power == 3 ? 3 : 0;
+}
+
+bool is_square(const Graph& graph, const Node& node) {
+  return exponent_of(graph, node) == 2 || (node.op == "Mul" && node.inputs[0] == node.inputs[1]);
 }
 
 std::size_t terms_of(const StaticNetwork& network, const Node& node) {

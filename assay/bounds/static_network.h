@@ -1,6 +1,7 @@
 #pragma once
 
-// A network in the form that bounds are found of: constants folded, shapes known, one input, one value.
+// A network in the form that bounds are found of: constants folded, shapes known, one input, one value,
+// composed operators as those that they are made of (decompose.h).
 
 #include <vector>
 
@@ -26,10 +27,17 @@ enum class Rule {
   sum,       // of two values, or a value and constants
   movement,  // elements in other positions
   monotone,  // of each element alone, never falls
+  curve,     // of each element alone, otherwise or with another error
+  product,   // of two values
   greatest   // of windows of elements
 };
 // Throws Error{unsupported} naming node and operators that there are rules for.
 Rule rule_of(const Graph& graph, const Node& node);
+
+// 2 or 3 of a node Pow with this constant as its exponent; otherwise 0.
+int exponent_of(const Graph& graph, const Node& node);
+// x * x, or x to the power of 2.
+bool is_square(const Graph& graph, const Node& node);
 
 // Products that are added for one element of the result.
 std::size_t terms_of(const StaticNetwork& network, const Node& node);

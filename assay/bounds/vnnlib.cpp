@@ -82,6 +82,7 @@ class Reader {
 struct Linear {
   std::vector<std::pair<std::size_t, double>> inputs, outputs;
   double constant = 0;
+  std::size_t line = 1;  // of a condition
 
   void add(const Linear& other, double factor) {
     for (const auto& [i, one] : other.inputs) inputs.emplace_back(i, factor * one);
@@ -154,9 +155,11 @@ class Parser {
       reader_.refuse(one.line, fmt::format("'{}' is not a condition of two terms", what));
     Linear difference = term(one.parts[1]);
     difference.add(term(one.parts[2]), -1);
+    difference.line = one.line;
     if (what == "<=") return {{difference}};
     Linear turned;
     turned.add(difference, -1);
+    turned.line = one.line;
     return {{turned}};
   }
 
@@ -237,12 +240,12 @@ class Parser {
         .constraints = {}};
     for (const Linear& one : conditions) {
       if (one.inputs.empty() || !one.outputs.empty()) {
-        if (!one.inputs.empty()) reader_.refuse(1, "a condition relates inputs and outputs");
+        if (!one.inputs.empty()) reader_.refuse(one.line, "a condition relates inputs and outputs");
         made.constraints.push_back({.terms = one.outputs, .limit = -one.constant});
         continue;
       }
       if (one.inputs.size() != 1 || one.inputs[0].second == 0)
-        reader_.refuse(1, "a condition on inputs is more than a number that bounds one of them");
+        reader_.refuse(one.line, "a condition on inputs is more than a number that bounds one of them");
       const auto [i, factor] = one.inputs[0];
       const double bound = -one.constant / factor;
       if (factor > 0)

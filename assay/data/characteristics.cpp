@@ -80,6 +80,14 @@ void check_name(const std::string& name, const std::string& data) {
          data, name);
 }
 
+// Of too many values.
+std::string remedy_for(const std::string& name, const std::set<std::string>& values) {
+  const auto is_number = [](const std::string& value) { return value.empty() || number_of<double>(value); };
+  if (!std::ranges::all_of(values, is_number))
+    return "name a column with fewer values, such as groups of these";
+  return fmt::format("make ranges of the numbers ({0}:quartiles, or {0}:0|18|65)", name);
+}
+
 }  // namespace
 
 std::string column_name(const std::string& characteristic) {
@@ -119,10 +127,9 @@ void check_characteristics(const std::vector<Characteristic>& columns, std::size
            column.values.size(), records);
     const std::set<std::string> different(column.values.begin(), column.values.end());
     if (different.size() > most_characteristic_values)
-      fail(Fault::data,
-           "{0}: column '{1}' has {2} different values, and a characteristic has at most {3}; make ranges of "
-           "numbers ({1}:quartiles, or {1}:0|18|65), or fewer values",
-           data, column.name, different.size(), most_characteristic_values);
+      fail(Fault::data, "{}: column '{}' has {} different values, and a characteristic has at most {}; {}",
+           data, column.name, different.size(), most_characteristic_values,
+           remedy_for(column.name, different));
   }
 }
 

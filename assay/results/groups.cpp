@@ -116,15 +116,27 @@ void tell_worst(report::Document& document, std::span<const Group> all, const Fi
   }
 }
 
+// All of its cells are equal: to one value, or empty.
+report::Warning one_value(const Dataset& data, const std::string& name) {
+  const auto which = static_cast<std::size_t>(std::ranges::find(data.characteristics(), name) -
+                                              data.characteristics().begin());
+  if (data.size() > 0 && data.characteristic(which, 0).empty())
+    return {"one-value",
+            fmt::format("characteristic '{}' has no value in any of {} records, so there are no groups to "
+                        "compare",
+                        name, data.size()),
+            "a column that nobody filled in, or another column is meant in meta="};
+  return {"one-value",
+          fmt::format("characteristic '{}' has one value in all {} records, so there are no groups to "
+                      "compare",
+                      name, data.size()),
+          "records that were cut while ordered by it, or another column is meant in meta="};
+}
+
 // Characteristics of which little can be said.
 void tell_gaps(report::Document& document, const Dataset& data, std::span<const Group> all) {
   for (const std::string& name : groups::constant_characteristics(data))
-    document.warnings.push_back(
-        {"one-value",
-         fmt::format("characteristic '{}' has one value in all {} records, so there are no groups to "
-                     "compare",
-                     name, data.size()),
-         "records that were cut while ordered by it, or another column is meant in meta="});
+    document.warnings.push_back(one_value(data, name));
   for (const Group& group : all) {
     if (group.is.size() == 1 && group.is[0].second == groups::missing)
       document.notices.push_back(fmt::format("'{}' is not known of {} of {} records: the group {}",

@@ -183,6 +183,34 @@ def test_other_commands_have_groups(inside, program, conditions):
     assert {row["figure"] for row in table_of(mutate, "by_characteristic")} == {"kills-per-record", "killed-mutants"}
 
 
+@pytest.mark.parametrize("command", ["evaluate", "cover", "mutate", "attack", "audit"])
+def test_one_value_and_none_at_all_are_warned_of(inside, program, command):
+    (inside / "columns.csv").write_text("id,site,empty\n" + "".join(f"{i},here,\n" for i in range(60)))
+    more = {
+        "cover": ["--train", "train.npz", "--criterion", "nc"],
+        "mutate": ["--operator", "gf", "--count", "3"],
+        "attack": ["--attack", "fgsm[eps=0.2]", "--out", "made", "--pictures", "0"],
+        "audit": ["--train", "train.npz", "--criterion", "nc", "--subsets", "10", "--sizes", "10,20", "--count", "4"],
+    }.get(command, [])
+    spec = "test.npz,range=0:1,metadata=columns.csv,meta=site+empty"
+    found = program(inside, command, "net.onnx", spec, *more)
+    said = [one["text"] for one in found["warnings"] if one["id"] == "one-value"]
+    assert len(said) == 2
+    assert "'site' has one value in all 60 records" in said[0]
+    assert "'empty' has no value in any of 60 records" in said[1]
+    assert "by_characteristic" not in found["tables"]
+
+
+def test_too_many_values_are_refused_with_what_helps(tmp_path, monkeypatch):
+    rows = "".join(f"{i},{i % 2},place {i},{i / 7}\n" for i in range(10_000))
+    (tmp_path / "t.csv").write_text("a,y,place,age\n" + rows)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(assay.AssayError, match="'place' has 10000 different values.*; name a column with fewer values"):
+        assay.data("t.csv,label=y,meta=place")
+    with pytest.raises(assay.AssayError, match="'age' has 10000 different values.*; make ranges of the numbers .age:quartiles"):
+        assay.data("t.csv,label=y,meta=age")
+
+
 def test_shares_against_training_and_domain(tmp_path, program):
     header = "x,y,weather\n"
     (tmp_path / "test.csv").write_text(header + "".join(f"{i},0,{w}\n" for i, w in enumerate(["sun"] * 3 + ["rain"])))

@@ -371,7 +371,7 @@ TEST(Bounds, RefuseWhatTheyHaveNoRuleForByName) {
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::unsupported);
     EXPECT_THAT(error.what(), HasSubstr("node 'wave' (Sin)"));
-    EXPECT_THAT(error.what(), HasSubstr("there are rules for"));
+    EXPECT_THAT(error.what(), HasSubstr("operators that there are rules for"));
   }
 }
 

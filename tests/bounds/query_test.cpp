@@ -75,8 +75,9 @@ TEST(Vnnlib, SaysWhatItDoesNotAllow) {
   EXPECT_THAT(refusal(declared + "(assert (<= Y_0 Y_7))"),
               HasSubstr("bad.vnnlib, line 10: Y_7 is not declared"));
   EXPECT_THAT(refusal(declared + "(assert (<= (* Y_0 Y_1) 2))"), HasSubstr("product of variables"));
-  EXPECT_THAT(refusal(declared + "(assert (<= X_0 Y_1))"), HasSubstr("relates inputs and outputs"));
-  EXPECT_THAT(refusal(declared + "(assert (<= (+ X_0 X_1) 1))"), HasSubstr("bounds one of them"));
+  EXPECT_THAT(refusal(declared + "(assert (<= X_0 Y_1))"),
+              HasSubstr("line 10: a condition relates inputs and outputs"));
+  EXPECT_THAT(refusal(declared + "(assert (<= (+ X_0 X_1) 1))"), HasSubstr("line 10: a condition on inputs"));
   EXPECT_THAT(refusal(declared + "(assert (< Y_0 1))"), HasSubstr("'<' is not a condition"));
   EXPECT_THAT(refusal(declared + "(assert (<= Y_0 1)"), HasSubstr("not closed"));
   EXPECT_THAT(refusal(declared + ")"), HasSubstr("not open"));

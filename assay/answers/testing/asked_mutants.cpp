@@ -22,7 +22,10 @@ std::vector<report::Measurement> add_kills_by_group(const mutation::MutationStat
                                                     const mutation::MutationScore& score, double quality,
                                                     const DatasetPtr& test, report::Document& document) {
   const std::vector<groups::Group> groups = groups::groups_of(*test);
-  if (groups.empty()) return {};
+  if (groups.empty()) {
+    results::add_groups(document, *test, groups, {});
+    return {};
+  }
   audit::Pool pool;
   pool.classes.resize(test->size());
   audit::add_mutants(pool, state, quality, test);

@@ -283,7 +283,11 @@ class Covering {
   // What the records of each group cover, by a pass of its own: states do not say which record covers what.
   std::vector<report::Measurement> add_by_group(report::Document& document) const {
     const std::vector<groups::Group> groups = groups::groups_of(*test_);
-    if (groups.empty() || question_.measure.shards > 1) return {};
+    if (question_.measure.shards > 1) return {};
+    if (groups.empty()) {
+      results::add_groups(document, *test_, groups, {});
+      return {};
+    }
     coverage::CoverageState state(profile_, choices_of<coverage::CriterionInfo>(specs_), false);
     const coverage::Observations seen =
         coverage::measure(session_, state, test_,

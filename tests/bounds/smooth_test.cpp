@@ -1,0 +1,306 @@
+// Bounds through functions that rise and fall, products and normalisations over layers, as exporters write
+// them: nothing that double precision gives anywhere in the box lies outside.
+
+#include <assay/bounds.h>
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numbers>
+
+#include <assay/error.h>
+#include "tests/attack/build.h"
+
+namespace assay::test {
+using namespace bounds;
+namespace {
+
+using testing::HasSubstr;
+
+// Nodes of a function of one value, and the same in double precision.
+struct Smooth {
+  std::string name;
+  ValueId (*add)(GraphBuilder&, ValueId);
+  double (*at)(double);
+};
+
+ValueId number(GraphBuilder& b, float value) {
+  return b.constant("", Array::of<float>({}, std::vector<float>{value}));
+}
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+double silu(double x) { return x * logistic(x); }
+double gelu(double x) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
+double gelu_of_tanh(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+double hard_swish(double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }
+double softplus(double x) { return std::log1p(std::exp(x)); }
+
+const std::vector<Smooth>& functions() {
+  static const std::vector<Smooth> all{
+      {"x sigmoid(x)",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Mul", "", {x, b.add("Sigmoid", "", {x})});
+       },
+       silu},
+      {"x sigmoid(1.702 x)",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Mul", "", {x, b.add("Sigmoid", "", {b.add("Mul", "", {number(b, 1.702F), x})})});
+       },
+       [](double x) { return x * logistic(static_cast<double>(1.702F) * x); }},
+      {"Swish", [](GraphBuilder& b, ValueId x) { return b.add("Swish", "", {x}); }, silu},
+      {"Gelu", [](GraphBuilder& b, ValueId x) { return b.add("Gelu", "", {x}); }, gelu},
+      {"Gelu of tanh",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Gelu", "", {x}, {{"approximate", std::string("tanh")}});
+       },
+       gelu_of_tanh},
+      {"x (1 + erf(x / 1.41)) 0.5",
+       [](GraphBuilder& b, ValueId x) {
+         const ValueId erf = b.add("Erf", "", {b.add("Div", "", {x, number(b, 1.41421356F)})});
+         return b.add("Mul", "",
+                      {b.add("Mul", "", {x, b.add("Add", "", {erf, number(b, 1)})}), number(b, 0.5F)});
+       },
+       gelu},
+      {"0.5 x (1 + tanh(0.798 (x + 0.0447 x x x)))",
+       [](GraphBuilder& b, ValueId x) {
+         const ValueId cube = b.add("Mul", "", {b.add("Mul", "", {x, x}), x});
+         const ValueId sum = b.add("Add", "", {x, b.add("Mul", "", {cube, number(b, 0.044715F)})});
+         const ValueId tanh = b.add("Tanh", "", {b.add("Mul", "", {sum, number(b, 0.79788456F)})});
+         return b.add("Mul", "",
+                      {b.add("Mul", "", {number(b, 0.5F), x}), b.add("Add", "", {tanh, number(b, 1)})});
+       },
+       gelu_of_tanh},
+      {"HardSwish", [](GraphBuilder& b, ValueId x) { return b.add("HardSwish", "", {x}); }, hard_swish},
+      {"x min(max(x + 3, 0), 6) / 6",
+       [](GraphBuilder& b, ValueId x) {
+         const ValueId gate =
+             b.add("Clip", "", {b.add("Add", "", {x, number(b, 3)}), number(b, 0), number(b, 6)});
+         return b.add("Div", "", {b.add("Mul", "", {x, gate}), number(b, 6)});
+       },
+       hard_swish},
+      {"Mish", [](GraphBuilder& b, ValueId x) { return b.add("Mish", "", {x}); },
+       [](double x) { return x * std::tanh(softplus(x)); }},
+      {"Softplus", [](GraphBuilder& b, ValueId x) { return b.add("Softplus", "", {x}); }, softplus},
+      {"Elu", [](GraphBuilder& b, ValueId x) { return b.add("Elu", "", {x}); },
+       [](double x) { return x > 0 ? x : std::expm1(x); }},
+      {"HardSigmoid", [](GraphBuilder& b, ValueId x) { return b.add("HardSigmoid", "", {x}); },
+       [](double x) { return std::clamp(static_cast<double>(0.2F) * x + 0.5, 0.0, 1.0); }},
+      {"Erf", [](GraphBuilder& b, ValueId x) { return b.add("Erf", "", {x}); },
+       [](double x) { return std::erf(x); }},
+      {"x^2",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Pow", "", {x, number(b, 2)});
+       },
+       [](double x) { return x * x; }},
+      {"x^3",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Pow", "", {x, number(b, 3)});
+       },
+       [](double x) { return x * x * x; }},
+      {"1 / sqrt(x^2 + 1)",
+       [](GraphBuilder& b, ValueId x) {
+         const ValueId sum = b.add("Add", "", {b.add("Mul", "", {x, x}), number(b, 1)});
+         return b.add("Div", "", {number(b, 1), b.add("Sqrt", "", {sum})});
+       },
+       [](double x) { return 1 / std::sqrt(x * x + 1); }},
+  };
+  return all;
+}
+
+class BoundsThrough : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Functions, BoundsThrough, testing::Range(std::size_t{0}, functions().size()));
+
+TEST_P(BoundsThrough, HoldTheFunctionAndLittleElse) {
+  const Smooth& smooth = functions()[GetParam()];
+  GraphBuilder b("smooth");
+  b.output(smooth.add(b, b.input("input", DType::float32, {-1, 1})));
+  const Session session(b.build(), reference);
+  const BoundedNetwork network(session);
+  for (const double centre : {-20.0, -4.0, -3.0, -1.28, -0.4, 0.0, 0.7, 2.9, 15.0}) {
+    for (const double radius : {0.0, 0.01, 0.3, 1.5, 6.0}) {
+      const Box box{{centre - radius}, {centre + radius}};
+      double least = 1e30, most = -1e30;
+      for (int i = 0; i <= 2000; ++i) {
+        const double y = smooth.at(centre + radius * (i / 1000.0 - 1));
+        least = std::min(least, y), most = std::max(most, y);
+      }
+      const std::string where =
+          smooth.name + " at " + std::to_string(centre) + " +- " + std::to_string(radius);
+      for (const Method method : {Method::interval, Method::crown}) {
+        const Box found = network.outputs_over({&box, 1}, method)[0];
+        EXPECT_LE(found.low[0], least) << where;
+        EXPECT_GE(found.high[0], most) << where;
+        if (method == Method::interval) continue;
+        const double size = std::max({1.0, std::abs(least), std::abs(most)});
+        // Lines of a function that is scaled afterwards do not know its least value.
+        const double gap = (radius < 1 ? 0.03 : 0.35) * radius;
+        EXPECT_LE(found.high[0] - found.low[0], 1.25 * (most - least) + 3e-4 * size + gap) << where;
+      }
+    }
+  }
+}
+
+// Inputs to two dense layers, joined in a way that the caller says.
+struct Joined {
+  Graph graph;
+  std::vector<double> one, other;  // weights of 3 results by 4 inputs
+};
+Joined joined(const std::function<ValueId(GraphBuilder&, ValueId, ValueId)>& join) {
+  Net net("joined", 31);
+  const ValueId x = net.input({-1, 4});
+  const ValueId one = net.dense("one", x, 4, 3), other = net.dense("other", x, 4, 3);
+  Joined made{.graph = net.build(join(net.builder, one, other)), .one = {}, .other = {}};
+  made.one = list(made.graph.constant(*made.graph.find_value("one/w")));
+  made.other = list(made.graph.constant(*made.graph.find_value("other/w")));
+  for (auto [name, to] : {std::pair("one/b", &made.one), std::pair("other/b", &made.other)})
+    for (const double bias : list(made.graph.constant(*made.graph.find_value(name)))) to->push_back(bias);
+  return made;
+}
+std::vector<double> dense(const std::vector<double>& weights, const std::vector<double>& x) {
+  std::vector<double> y(weights.end() - 3, weights.end());
+  for (std::size_t k = 0; k < 3; ++k)
+    for (std::size_t i = 0; i < 4; ++i) y[k] += weights[k * 4 + i] * x[i];
+  return y;
+}
+
+// Over boxes around random points, of each radius.
+void expect_to_hold(const Graph& graph, std::size_t inputs,
+                    const std::function<std::vector<double>(const std::vector<double>&)>& outputs,
+                    const std::string& name) {
+  const Session session(graph, reference);
+  const BoundedNetwork network(session);
+  Rng rng(17);
+  for (const double radius : {0.0, 0.001, 0.05, 0.4}) {
+    Box box;
+    for (std::size_t i = 0; i < inputs; ++i) {
+      const double centre = rng.uniform(-1, 1);
+      box.low.push_back(centre - radius), box.high.push_back(centre + radius);
+    }
+    const Box intervals = network.outputs_over({&box, 1}, Method::interval)[0],
+              lines = network.outputs_over({&box, 1}, Method::crown)[0];
+    for (int draw = 0; draw < 400; ++draw) {
+      std::vector<double> x;
+      for (std::size_t i = 0; i < inputs; ++i)
+        x.push_back(draw % 2 == 0       ? rng.uniform(box.low[i], box.high[i])
+                    : rng.below(2) == 0 ? box.low[i]
+                                        : box.high[i]);
+      const std::vector<double> y = outputs(x);
+      for (std::size_t o = 0; o < y.size(); ++o) {
+        ASSERT_LE(intervals.low[o], lines.low[o] + 1e-9) << name << radius;
+        ASSERT_GE(intervals.high[o], lines.high[o] - 1e-9) << name << radius;
+        ASSERT_LE(lines.low[o], y[o]) << name << " within " << radius << " output " << o;
+        ASSERT_GE(lines.high[o], y[o]) << name << " within " << radius << " output " << o;
+        if (radius <= 0.001) {
+          ASSERT_LT(lines.high[o] - lines.low[o], 0.1) << name << radius;
+        }
+      }
+    }
+  }
+}
+
+TEST(Bounds, HoldProductsOfTwoValues) {
+  const Joined net = joined([](GraphBuilder& b, ValueId one, ValueId other) {
+    return b.add("Mul", "out", {one, other});
+  });
+  expect_to_hold(
+      net.graph, 4,
+      [&](const std::vector<double>& x) {
+        std::vector<double> y = dense(net.one, x);
+        const std::vector<double> by = dense(net.other, x);
+        for (std::size_t k = 0; k < 3; ++k) y[k] *= by[k];
+        return y;
+      },
+      "product");
+}
+
+TEST(Bounds, HoldQuotientsWhereTheDivisorIsNotZero) {
+  const Joined net = joined([](GraphBuilder& b, ValueId one, ValueId other) {
+    return b.add("Div", "out", {one, b.add("Add", "", {b.add("Sigmoid", "", {other}), number(b, 0.1F)})});
+  });
+  expect_to_hold(
+      net.graph, 4,
+      [&](const std::vector<double>& x) {
+        std::vector<double> y = dense(net.one, x);
+        const std::vector<double> by = dense(net.other, x);
+        for (std::size_t k = 0; k < 3; ++k) y[k] /= logistic(by[k]) + static_cast<double>(0.1F);
+        return y;
+      },
+      "quotient");
+}
+
+TEST(Bounds, AreInfiniteWhereADivisorMayBeZero) {
+  const Joined net = joined([](GraphBuilder& b, ValueId one, ValueId other) {
+    return b.add("Div", "out", {one, other});
+  });
+  const Session session(net.graph, reference);
+  const BoundedNetwork network(session);
+  const Box box{{-9, -9, -9, -9}, {9, 9, 9, 9}};
+  for (const Method method : {Method::interval, Method::crown}) {
+    const Box found = network.outputs_over({&box, 1}, method)[0];
+    for (std::size_t o = 0; o < 3; ++o) {
+      EXPECT_EQ(found.low[o], -std::numeric_limits<double>::infinity());
+      EXPECT_EQ(found.high[o], std::numeric_limits<double>::infinity());
+    }
+  }
+}
+
+std::vector<double> normalised(const std::vector<double>& x, double epsilon) {
+  double mean = 0, square = 0;
+  for (const double one : x) mean += one / static_cast<double>(x.size());
+  for (const double one : x) square += (one - mean) * (one - mean) / static_cast<double>(x.size());
+  std::vector<double> y;
+  for (const double one : x) y.push_back((one - mean) / std::sqrt(square + epsilon));
+  return y;
+}
+
+// As newer exporters write it, and as older ones do.
+TEST(Bounds, HoldNormalisationsOverLayers) {
+  constexpr float epsilon = 1e-5F;
+  for (const bool together : {true, false}) {
+    const Joined net = joined([&](GraphBuilder& b, ValueId one, ValueId) {
+      const ValueId scale = b.constant("scale", Array::of<float>({3}, std::vector<float>{1.5F, -0.5F, 1})),
+                    shift = b.constant("shift", Array::of<float>({3}, std::vector<float>{0.1F, 0, -2}));
+      if (together) return b.add("LayerNormalization", "out", {one, scale, shift}, {{"epsilon", epsilon}});
+      const auto mean = [&](ValueId id) {
+        return b.add("ReduceMean", "", {id, b.constant("", integers({-1}))}, {{"keepdims", std::int64_t{1}}});
+      };
+      const ValueId deviation = b.add("Sub", "", {one, mean(one)});
+      const ValueId square = mean(b.add("Pow", "", {deviation, number(b, 2)}));
+      const ValueId root = b.add("Sqrt", "", {b.add("Add", "", {square, number(b, epsilon)})});
+      return b.add("Add", "out", {b.add("Mul", "", {b.add("Div", "", {deviation, root}), scale}), shift});
+    });
+    expect_to_hold(
+        net.graph, 4,
+        [&](const std::vector<double>& x) {
+          const std::vector<double> y = normalised(dense(net.one, x), static_cast<double>(epsilon));
+          return std::vector<double>{1.5 * y[0] + static_cast<double>(0.1F), -0.5 * y[1], y[2] - 2};
+        },
+        together ? "LayerNormalization" : "its parts");
+  }
+}
+
+TEST(Bounds, RefuseOtherPowersAndFallingFunctionsByName) {
+  const auto refusal = [](const std::function<ValueId(GraphBuilder&, ValueId)>& add) -> std::string {
+    Net net("odd");
+    const ValueId x = net.dense("d", net.input({-1, 4}), 4, 3);
+    const Session session(net.build(add(net.builder, x)), one_thread);
+    try {
+      BoundedNetwork network(session);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_THAT(refusal([](GraphBuilder& b, ValueId x) {
+                return b.add("Pow", "power", {x, number(b, 4)});
+              }),
+              testing::AllOf(HasSubstr("node 'power' (Pow)"), HasSubstr("another exponent than 2 or 3")));
+  EXPECT_THAT(refusal([](GraphBuilder& b, ValueId x) {
+                return b.add("Elu", "elu", {x}, {{"alpha", -1.0F}});
+              }),
+              HasSubstr("node 'elu' (Elu) has a negative alpha"));
+}
+
+}  // namespace
+}  // namespace assay::test
