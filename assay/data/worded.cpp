@@ -153,8 +153,8 @@ class WordedInputsMaker {
   void add(WordedInput& to, double value, std::size_t row, std::size_t column) const {
     if (to.facts.dtype == DType::float32) return to.reals.push_back(static_cast<float>(value));
     if (value != std::floor(value) || std::abs(value) > 9e15)
-      fail(Fault::data, "{}: row {}: '{}' is no whole number, as input '{}' takes it", table_.path, row + 1,
-           table_.rows[row][column], to.facts.name);
+      fail(Fault::data, "{}: row {}: '{}' is not a whole number, which input '{}' takes", table_.path,
+           row + 1, table_.rows[row][column], to.facts.name);
     to.numbers.push_back(static_cast<std::int64_t>(value));
   }
 

@@ -65,8 +65,8 @@ std::unique_ptr<re2::RE2> compiled(const std::string& expression) {
   options.set_longest_match(true);
   auto made = std::make_unique<re2::RE2>(expression, options);
   if (!made->ok())
-    fail(Fault::unsupported, "the network cuts texts by '{}', which is no expression: {}", expression,
-         made->error());
+    fail(Fault::unsupported, "the network cuts texts by '{}', which is not a regular expression: {}",
+         expression, made->error());
   return made;
 }
 

@@ -83,7 +83,7 @@ class PartOfPath {
       if (std::ranges::find(before, choice.node, &Choice::node) == before.end()) continue;
       fail(Fault::unsupported,
            "node '{}' (Loop): it runs so many rounds that relevance does not pass through them; choose "
-           "gradient-x-input or integrated-gradients, or a layer behind it",
+           "gradient-x-input or integrated-gradients, or a layer after it",
            choice.node);
     }
   }

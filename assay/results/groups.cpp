@@ -125,7 +125,7 @@ report::Warning one_value(const Dataset& data, const std::string& name) {
             fmt::format("characteristic '{}' has no value in any of {} records, so there are no groups to "
                         "compare",
                         name, data.size()),
-            "a column that nobody filled in, or another column is meant in meta="};
+            "an empty column, or another column is meant in meta="};
   return {"one-value",
           fmt::format("characteristic '{}' has one value in all {} records, so there are no groups to "
                       "compare",

@@ -51,7 +51,7 @@ class Picker {
   bool is_last(std::int64_t axis) const {
     return axis == -1 || axis == static_cast<std::int64_t>(sequence_rank) - 1;
   }
-  bool has_constants_behind_first(const Node& node) const {
+  bool has_constants_after_first(const Node& node) const {
     return std::all_of(node.inputs.begin() + 1, node.inputs.end(),
                        [&](ValueId id) { return id == no_value || graph_.is_constant(id); });
   }
@@ -60,9 +60,9 @@ class Picker {
   std::int64_t picked_positions(const Node& node) const {
     if (node.inputs.size() < 2 || !is_sequence(node.inputs[0]) || !has_records_in_front(node.outputs[0]))
       return 0;
-    const std::int64_t count = node.op == "GatherND"                             ? picked_by_record(node)
-                               : has_constants_behind_first(node) && along(node) ? counted(node)
-                                                                                 : 0;
+    const std::int64_t count = node.op == "GatherND"                            ? picked_by_record(node)
+                               : has_constants_after_first(node) && along(node) ? counted(node)
+                                                                                : 0;
     return count < positions(node.inputs[0]) ? count : 0;
   }
   std::int64_t picked_by_record(const Node& node) const {
@@ -104,7 +104,7 @@ class Picker {
     if (is_elementwise(node.op)) return reads_alike(node, length);
     if (has_trait(node.op, Trait::reshapes)) return stays_as_it_is(node);
     if (!is_sequence(node.inputs[0]) || positions(node.inputs[0]) != length ||
-        !has_constants_behind_first(node))
+        !has_constants_after_first(node))
       return false;
     if (node.op == "MatMul") return shape_of_constant(node.inputs[1]).size() == 2;
     if (node.op == "LayerNormalization" || is_softmax(node.op)) return is_last(node.integer("axis", -1));

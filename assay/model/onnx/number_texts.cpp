@@ -204,7 +204,7 @@ class TextNumbering {
     if (list != nullptr) return look_up_numbers(node, *list);
     fail(Fault::unsupported,
          "{}: of operators on texts only those are known that normalise and cut them, look words up and move "
-         "them; export the network behind this operator",
+         "them; export the part of the network after this operator",
          described(node));
   }
 
