@@ -11,8 +11,6 @@
 namespace assay::bounds {
 namespace {
 
-constexpr double unit = 0x1p-24;
-
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 struct Interval {
@@ -116,11 +114,12 @@ ElementFunction::Range ElementFunction::range_after(const Step& step,
                  (magnitude(slope) + a.error) * a.error + error};
   };
   const auto of_both = [&](Interval value, Interval d, double error) {
-    return Range{value.low, value.high, d.low, d.high, error + 4 * unit * (magnitude(value) + error)};
+    return Range{value.low, value.high, d.low, d.high,
+                 error + 4 * unit_roundoff * (magnitude(value) + error)};
   };
   switch (step.kind) {
     case Kind::constant:
-      return {step.p, step.p, 0, 0, 2 * unit * std::abs(step.p)};
+      return {step.p, step.p, 0, 0, 2 * unit_roundoff * std::abs(step.p)};
     case Kind::add:
       return of_both({x.low + y.low, x.high + y.high}, {dx.low + dy.low, dx.high + dy.high},
                      a.error + b.error);
@@ -147,7 +146,7 @@ ElementFunction::Range ElementFunction::range_after(const Step& step,
     case Kind::softplus: {
       const auto at = [](double t) { return std::max(t, 0.0) + std::log1p(std::exp(-std::abs(t))); };
       return through(at(x.low), at(x.high), {logistic(x.low), logistic(x.high)},
-                     function_error + 8 * unit * magnitude(x));
+                     function_error + 8 * unit_roundoff * magnitude(x));
     }
     case Kind::hard_sigmoid: {
       const auto at = [&](double t) { return std::clamp(step.p * t + step.q, 0.0, 1.0); };
@@ -158,7 +157,7 @@ ElementFunction::Range ElementFunction::range_after(const Step& step,
     case Kind::rectifier: {
       const auto at = [&](double t) { return t > 0 ? t : step.p * t; };
       return through(at(x.low), at(x.high), {x.low >= 0 ? 1 : step.p, x.high <= 0 ? step.p : 1},
-                     2 * unit * magnitude(x) + a.error);
+                     2 * unit_roundoff * magnitude(x) + a.error);
     }
     case Kind::elu: {
       const auto at = [&](double t) { return t > 0 ? t : step.p * std::expm1(t); };
@@ -176,26 +175,26 @@ ElementFunction::Range ElementFunction::range_after(const Step& step,
       const double most = magnitude(x);
       const bool crosses = x.low < 0 && x.high > 0;
       Range found = through(x.low * x.low, x.high * x.high, {2 * x.low, 2 * x.high},
-                            a.error * a.error + 8 * unit * most * most);
+                            a.error * a.error + 8 * unit_roundoff * most * most);
       if (crosses) found.low = 0;
       return found;
     }
     case Kind::cube: {
       const double one = 3 * x.low * x.low, other = 3 * x.high * x.high, most = magnitude(x);
       const bool crosses = x.low < 0 && x.high > 0;
-      return through(
-          x.low * x.low * x.low, x.high * x.high * x.high,
-          {crosses ? 0 : std::min(one, other), std::max(one, other)},
-          3 * most * a.error * a.error + a.error * a.error * a.error + 16 * unit * most * most * most);
+      return through(x.low * x.low * x.low, x.high * x.high * x.high,
+                     {crosses ? 0 : std::min(one, other), std::max(one, other)},
+                     3 * most * a.error * a.error + a.error * a.error * a.error +
+                         16 * unit_roundoff * most * most * most);
     }
     case Kind::root: {
       const double low = std::sqrt(std::max(x.low, 0.0)), high = std::sqrt(std::max(x.high, 0.0));
-      return through(low, high, {0.5 / high, 0.5 / low}, 4 * unit * high);
+      return through(low, high, {0.5 / high, 0.5 / low}, 4 * unit_roundoff * high);
     }
     case Kind::reciprocal: {
       const double low = 1 / x.high, high = 1 / x.low;
       return through(low, high, {-std::max(low * low, high * high), -std::min(low * low, high * high)},
-                     8 * unit * std::max(std::abs(low), std::abs(high)));
+                     8 * unit_roundoff * std::max(std::abs(low), std::abs(high)));
     }
   }
   return {};

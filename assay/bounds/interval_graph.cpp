@@ -11,8 +11,6 @@
 namespace assay::bounds {
 namespace {
 
-constexpr double unit = 0x1p-24;
-
 class Builder {
  public:
   explicit Builder(const StaticNetwork& network) : network_(network), graph_(network.graph) {}
@@ -125,7 +123,7 @@ class Builder {
                             apply("Mul", {apply("Abs", {at.middle}), number(2 * g * (1 + g))})})};
     }
     const Ends& ends = known->second;
-    const double of_high = (1 + g) * (0.5 + 1.5 * g) + 16 * unit, of_low = (1 + g) * (0.5 - 0.5 * g);
+    const double of_high = (1 + g) * (0.5 + 1.5 * g) + 16 * unit_roundoff, of_low = (1 + g) * (0.5 - 0.5 * g);
     return {apply("Sub", {ends.high, apply("Mul", {ends.low, number(of_low / of_high)})}), of_high};
   }
 
@@ -223,7 +221,7 @@ class Builder {
     const Array shift = scale * of(3).abs() + of(2).abs();
     Shape channels(network_.shape(node.inputs[0]).size() - 1, 1);
     channels[0] = scale.count();
-    const Array factor = (scale * (1 + 4 * unit)).to(DType::float32).reshape(channels);
+    const Array factor = (scale * (1 + 4 * unit_roundoff)).to(DType::float32).reshape(channels);
     return apply("Add", {apply("Mul", {at, constant(factor)}),
                          slack(shift.to(DType::float32).reshape(channels), share)});
   }
@@ -238,8 +236,8 @@ class Builder {
       radius = radius == no_value ? one : apply("Add", {radius, one});
     }
     // In the shape of the sum, where a constant is broadcast.
-    const ValueId wide = apply("Add", {apply("Mul", {radius, number(1 + 8 * unit)}),
-                                       apply("Mul", {apply("Abs", {middle}), number(8 * unit)})});
+    const ValueId wide = apply("Add", {apply("Mul", {radius, number(1 + 8 * unit_roundoff)}),
+                                       apply("Mul", {apply("Abs", {middle}), number(8 * unit_roundoff)})});
     return {middle, apply("Add", {wide, number(underflow)})};
   }
 
@@ -347,7 +345,7 @@ class Builder {
   IntervalValue between(const Ends& at, double error) {
     const ValueId sum = apply("Add", {at.low, at.high}), middle = apply("Mul", {sum, number(0.5)});
     const ValueId size = at.positive ? sum : apply("Add", {apply("Abs", {at.low}), apply("Abs", {at.high})});
-    const ValueId rounding = apply("Add", {apply("Mul", {size, number(32 * unit)}), number(error)});
+    const ValueId rounding = apply("Add", {apply("Mul", {size, number(32 * unit_roundoff)}), number(error)});
     return {middle, apply("Add", {apply("Sub", {at.high, middle}), rounding})};
   }
 

@@ -95,8 +95,8 @@ class Search {
     return std::nullopt;
   }
 
-  void move(const Box& box, std::vector<float>& points, const Array& gradient, double share) const {
-    const Array gradients = gradient.to(DType::float32).contiguous();
+  void move(const Box& box, std::vector<float>& points, const Array& given, double share) const {
+    const Array gradients = given.to(DType::float32).contiguous();
     for (std::size_t i = 0; i < points.size(); ++i) {
       const std::size_t at = i % box.low.size();
       const float gradient = gradients.as<float>()[i];

@@ -49,6 +49,8 @@ double rounding_of(std::size_t terms, const Node& node);
 
 // An error in every element of sigmoid and tanh, whose libraries differ.
 inline constexpr double function_error = 1e-6;
+// Greatest relative error of one rounding to float32.
+inline constexpr double unit_roundoff = 0x1p-24;
 // What may be lost below the least normal number.
 inline constexpr double underflow = 1e-30;
 

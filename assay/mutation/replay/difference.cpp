@@ -148,12 +148,12 @@ class Comparison {
 
   Difference gather(const std::vector<bool>& inside) {
     Difference result;
-    std::set<ValueId> beside;
+    std::set<ValueId> also_read;
     for (std::size_t n = 0; n < inside.size(); ++n) {
       if (!dirty_[n]) continue;
       for (const ValueId id : clean_inputs(n)) {
         result.border.emplace(id, origin(id));
-        if (!inside[n]) beside.insert(origin(id));
+        if (!inside[n]) also_read.insert(origin(id));
       }
       if (!inside[n]) continue;
       result.nodes.push_back(static_cast<int>(n));
@@ -168,7 +168,7 @@ class Comparison {
         if (read || id == decision_) result.boundary.push_back(id);
       }
     }
-    result.beside.assign(beside.begin(), beside.end());
+    result.also_read.assign(also_read.begin(), also_read.end());
     return result;
   }
 

@@ -78,7 +78,7 @@ class Replay {
 
  private:
   Answer run_whole(Block& block, std::size_t chunk) const;
-  // The original from `boundary` on; `picked` cuts what it needs beside to the same records.
+  // The original from `boundary` on; `picked` cuts what else it needs to the same records.
   Array run_after(Block& block, std::size_t chunk, Tensors boundary,
                   const std::function<Array(const Array&)>& picked) const;
   Answer run_tail(Block& block, std::size_t chunk) const;
