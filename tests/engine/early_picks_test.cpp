@@ -114,7 +114,7 @@ TEST(EarlyPicks, AreNoneWhereAllPositionsDecide) {
   EXPECT_FALSE(picks_of(Language().decided({.position = TokenDecision::Position::all})));
 }
 
-void expect_near(const Array& found, const Array& wanted) {
+void expect_same_numbers(const Array& found, const Array& wanted) {
   ASSERT_EQ(found.shape(), wanted.shape());
   EXPECT_LT((found - wanted).abs().max().item<float>(), 1e-5F);
 }
@@ -127,7 +127,7 @@ TEST(EarlyPicks, ChangeNoResult) {
   const Tensors given = bound(plain, *data);
   for (const std::vector<ValueId>& wanted : {std::vector{decision}, std::vector{decision, logits}}) {
     const Tensors found = quick.run(given, wanted), same = plain.run(given, wanted);
-    for (const ValueId id : wanted) expect_near(found.at(id), same.at(id));
+    for (const ValueId id : wanted) expect_same_numbers(found.at(id), same.at(id));
   }
 }
 
@@ -138,8 +138,8 @@ TEST(EarlyPicks, LetRunsGoOnFromWhatTheyPass) {
   const ValueId decision = graph.outputs()[0], norm = *graph.find_value("norm");
   Tensors given = bound(plain, *data);
   given[norm] = plain.run(given, std::span(&norm, 1)).at(norm) * 2.0F;
-  expect_near(quick.run(given, std::span(&decision, 1)).at(decision),
-              plain.run(given, std::span(&decision, 1)).at(decision));
+  expect_same_numbers(quick.run(given, std::span(&decision, 1)).at(decision),
+                      plain.run(given, std::span(&decision, 1)).at(decision));
 }
 
 TEST(EarlyPicks, HaveGradients) {
@@ -155,7 +155,7 @@ TEST(EarlyPicks, HaveGradients) {
       };
       return session.gradients(bound(session, *data), std::span(&decision, 1), sum, std::span(&by, 1)).at(by);
     };
-    expect_near(gradient(quick), gradient(plain));
+    expect_same_numbers(gradient(quick), gradient(plain));
   }
 }
 
