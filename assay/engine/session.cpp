@@ -235,9 +235,11 @@ std::vector<PlannedSegment> Session::plan(bool measure) const {
   const State& s = *state_;
   const array::Recording unrecorded(false);
   const FastPath::Request request{.wanted = s.graph.outputs()};
+  const FastPath* fast = nullptr;
   const auto planned_for = [&](std::int64_t records, bool measured) {
     const Tensors given = tiny_batch(s.graph, s.shapes, records);
-    if (const FastPath* const fast = s.fast(given, request)) {
+    fast = s.fast(given, request);
+    if (fast != nullptr) {
       std::vector<PlannedSegment> planned = fast->explain(given, request, measured);
       for (PlannedSegment& segment : planned) segment.nodes = fast->nodes_in(s.graph, segment.nodes);
       return planned;
@@ -266,8 +268,10 @@ std::vector<PlannedSegment> Session::plan(bool measure) const {
     for (const int n : segment.nodes) {
       if (counted[static_cast<std::size_t>(n)]) continue;
       counted[static_cast<std::size_t>(n)] = true;
+      const Node& node = s.graph.node(n);
       segment.multiply_adds +=
-          multiply_adds(s.graph, s.graph.node(n), [this](ValueId id) -> const Shape& { return shape(id); });
+          multiply_adds(s.graph, node, [this](ValueId id) -> const Shape& { return shape(id); }) *
+          (fast == nullptr ? 1 : fast->share_of(node));
     }
   }
   return planned;

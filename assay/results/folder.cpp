@@ -5,10 +5,12 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include <assay/error.h>
 #include <assay/tokenizer.h>
 #include "assay/model/folder.h"
+#include "assay/support/files/config_json.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
 #include "assay/text/folder_tokens.h"
@@ -58,15 +60,26 @@ Facts folder_provenance(const std::string& network) {
   const std::optional<fs::path> folder = folder_of_network(network);
   if (!folder) return {};
   Facts facts;
-  try {
+  // Of files that nothing else may have read; a result is not lost because of them.
+  std::set<std::string> faults;
+  const auto add = [&](const std::string& unread, const auto& from) {
+    try {
+      from();
+    } catch (const Error& error) {
+      if (faults.insert(error.message()).second) facts.emplace_back(unread, error.message());
+    }
+  };
+  add("config_unread", [&] {
     if (const std::optional<TextConfig> config = read_text_config(*folder)) add_config(*config, facts);
-    add_tokens(*folder, facts);
-  } catch (const Error& error) {  // of a file that nothing else has read
-    facts = {{"config_unread", error.message()}};
-  }
-  for (const auto& [key, name] : {std::pair("config_hash", "config.json"),
-                                  std::pair("generation_config_hash", "generation_config.json")}) {
-    if (is_there(*folder / name)) facts.emplace_back(key, hash_hex(read_file(*folder / name)));
+  });
+  add("tokens_unread", [&] { add_tokens(*folder, facts); });
+  // Not "..._hash": such keys are of networks and records, by which evidence compares results.
+  for (const auto& [key, name] : {std::pair("config_checksum", "config.json"),
+                                  std::pair("generation_config_checksum", "generation_config.json")}) {
+    if (!is_there(*folder / name)) continue;
+    add(fmt::format("{}_unread", key), [&, file = *folder / name, key = key] {
+      facts.emplace_back(key, hash_hex(read_file(file, most_config_bytes)));
+    });
   }
   return facts;
 }

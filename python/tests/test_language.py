@@ -285,8 +285,8 @@ def test_results_say_what_the_files_of_the_folder_do(bigrams, tmp_path):
         assert {key: found[key] for key in wanted} == wanted
         (folder / "config.json").write_text(json.dumps(config | {"n_positions": 65}))
         other = ask()
-    assert other["config_positions"] == 65 and other["generation_config_hash"] == found["generation_config_hash"]
-    assert other["config_hash"] != found["config_hash"]
+    assert other["config_positions"] == 65 and other["generation_config_checksum"] == found["generation_config_checksum"]
+    assert other["config_checksum"] != found["config_checksum"]
 
 
 def test_a_configuration_of_another_kind_is_named(tmp_path):

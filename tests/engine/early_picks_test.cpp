@@ -142,6 +142,28 @@ TEST(EarlyPicks, LetRunsGoOnFromWhatTheyPass) {
                       plain.run(given, std::span(&decision, 1)).at(decision));
 }
 
+// Nodes that compute fewer positions are those of the network, with that share of their products.
+TEST(EarlyPicks, ArePlannedAsTheNodesThatTheyStandFor) {
+  test::Net net;
+  GraphBuilder& b = net.builder;
+  const ValueId x = b.input("x", DType::float32, {-1, length, width});
+  const ValueId up = b.add("MatMul", "up", {x, net.weight("up/w", {width, 2 * width})});
+  const ValueId active = b.add("Relu", "active", {up});
+  const ValueId down = b.add("MatMul", "down", {active, net.weight("down/w", {2 * width, width})});
+  const ValueId first = b.add("Gather", "first", {down, b.constant("zero", Array::of<std::int64_t>({}, {0}))},
+                              {{"axis", std::int64_t{1}}});
+  b.output(b.add("MatMul", "scores", {first, net.weight("head", {width, 3})}));
+  const Graph graph = b.build();
+  std::map<std::string, int> planned;
+  double products = 0;
+  for (const PlannedSegment& part : Session(graph).plan()) {
+    for (const int n : part.nodes) ++planned[graph.node(n).name];
+    products += part.multiply_adds;
+  }
+  for (const char* const name : {"up", "active", "down", "scores"}) EXPECT_EQ(planned[name], 1) << name;
+  EXPECT_DOUBLE_EQ(products, 2 * 2 * width * width + 3 * width);
+}
+
 TEST(EarlyPicks, HaveGradients) {
   const DatasetPtr data = from_arrays(texts(5));
   const Graph graph = Language().decided();

@@ -75,7 +75,9 @@ TokenSpace::TokenSpace(const AttackedNetwork& network, const TokenLimits& limits
     fail(Fault::unsupported, "network '{}' looks tokens up in no constant table, so they cannot be attacked",
          graph.name());
   looked_up_ = node->outputs[0];
-  if (constexpr std::size_t sequence_rank = 3; network.session().shape(looked_up_).size() != sequence_rank)
+  Shape rows = network.session().shape(network.input());
+  rows.push_back(graph.constant(node->inputs[0]).shape().back());
+  if (network.session().shape(looked_up_) != rows)
     fail(Fault::unsupported,
          "{} looks tokens up in the shape {}, so they cannot be attacked; they are "
          "attacked where the rows are [records, tokens, numbers]",

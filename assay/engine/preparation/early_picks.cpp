@@ -26,7 +26,7 @@ class Picker {
         move_forward(static_cast<int>(n), count);
     }
     if (passed_.empty()) return std::nullopt;
-    EarlyPicks found{builder_.build(), {}, std::move(passed_), std::move(extra_)};
+    EarlyPicks found{builder_.build(), {}, std::move(passed_), std::move(extra_), std::move(instead_)};
     infos_.resize(found.graph.values().size());
     found.infos = std::move(infos_);
     return found;
@@ -150,6 +150,7 @@ class Picker {
       const ValueId result = graph_.node(m).outputs[0];
       passed_.insert(result);
       picked[result] = put(graph_.node(m), node, shape_with(result, count));
+      instead_[builder_.nodes().back().name] = static_cast<double>(count) / static_cast<double>(length);
     }
     put_result(n, picked.at(pick.inputs[0]));
   }
@@ -218,6 +219,7 @@ class Picker {
   std::set<ValueId> passed_;
   std::map<ValueId, ValueId> positions_;  // which positions records have, and the same with an axis
   std::map<std::string, std::string> extra_;
+  std::map<std::string, double> instead_;
 };
 
 }  // namespace

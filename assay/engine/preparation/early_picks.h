@@ -20,6 +20,8 @@ struct EarlyPicks {
   // What is picked no longer follows from these values: they must neither be replaced nor differentiated.
   std::set<ValueId> passed;
   std::map<std::string, std::string> extra;  // nodes that were put in, by name, and what they are for
+  std::map<std::string, double>
+      instead;  // those of them that do what they are for, at this share of positions
 };
 
 // Nothing where no product of matrices becomes smaller. `graph`: static (static_graph.h).

@@ -92,6 +92,7 @@ std::unique_ptr<const FastPath> FastPath::with_early_picks() const {
   made->moved_ = moved_;
   made->passed_ = std::move(other->passed);
   made->extra_ = extra_;
+  made->instead_ = std::move(other->instead);
   for (const auto& [name, purpose] : other->extra) {
     const auto known = extra_.find(purpose);
     made->extra_.emplace(name, known == extra_.end() ? purpose : known->second);
@@ -371,10 +372,18 @@ std::vector<PlannedSegment> FastPath::explain(const Tensors& given, const Reques
 std::vector<int> FastPath::nodes_in(const Graph& session, std::span<const int> nodes) const {
   std::vector<int> found;
   for (const int n : nodes) {
-    if (const auto same = session.find_node(node(n).name)) found.push_back(*same);
+    const std::string& name = node(n).name;
+    if (const auto same = session.find_node(instead_.contains(name) ? extra_.at(name) : name))
+      found.push_back(*same);
   }
   if (found.empty()) found.push_back(session.find_node(extra_.at(node(nodes[0]).name)).value());
   return found;
+}
+
+double FastPath::share_of(const Node& of_session) const {
+  const auto same = std::ranges::find_if(
+      instead_, [&](const auto& entry) { return extra_.at(entry.first) == of_session.name; });
+  return same == instead_.end() ? 1 : same->second;
 }
 
 }  // namespace assay::inline engine

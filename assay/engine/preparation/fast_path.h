@@ -58,6 +58,8 @@ class FastPath {
   // The nodes of the session's graph that nodes are here; for those that were put in, if there are no others,
   // what they are put in for.
   std::vector<int> nodes_in(const Graph& session, std::span<const int> nodes) const;
+  // Which share of its positions the node of the session's graph computes here. O(nodes that were put in).
+  double share_of(const Node& of_session) const;
 
  private:
   using Key = std::vector<std::vector<std::int32_t>>;
@@ -94,6 +96,7 @@ class FastPath {
   std::map<ValueId, BatchMajor::Moved> moved_;  // values that have another form here
   std::set<ValueId> passed_;                    // values from which what is picked of them does not follow
   std::map<std::string, std::string> extra_;
+  std::map<std::string, double> instead_;  // of `extra_`: which do what they are for, at a share of positions
   int threads_;
   EngineChoice engines_;
   std::size_t most_plans_;

@@ -11,8 +11,6 @@
 namespace assay::inline support {
 namespace {
 
-constexpr std::uint64_t most_config_bytes = 1 << 24;
-
 // Python writes numbers without bound as words, which are not JSON (Mamba's "time_step_limit": [0.0,
 // Infinity]).
 std::string with_null_for_words(const std::string& json) {

@@ -54,7 +54,10 @@ class Begun:
         return self._runs[tracker.name]
 
     def end(self) -> None:
-        self._open.close()
+        try:
+            self._open.close()
+        except Exception as error:  # at the end of the program no one would catch it
+            _warn(f"{', '.join(self._runs)}: the run could not be ended ({error})")
 
 
 def all_of(to: Any) -> list[Any]:

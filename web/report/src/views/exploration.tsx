@@ -8,11 +8,14 @@ import { Shares } from "../parts/shares";
 /** Of two networks each disagrees with the other. */
 const noneIsOdd = (rows: readonly Row[]) => rows.every((row) => (numeric(row.odd) ?? 0) === 0);
 
-function whichFirst(rows: readonly Row[]): string {
+const findingsOf = (document: Document) => numeric(document.facts.find(({ id }) => id === "findings")?.value);
+
+function whichFirst(rows: readonly Row[], findings: number | undefined): string {
+  if (findings === 0) return "They disagree on no record that was found.";
   if (!noneIsOdd(rows)) return "How often a network disagrees with most tells which one to look at first.";
   return rows.length === 2
     ? "Of two networks each disagrees with the other; a third one would tell which to look at first."
-    : "None disagrees with most of the others.";
+    : "No finding has a majority that one of them contradicts.";
 }
 
 /** Which networks the findings are about, and what of each they cover. */
@@ -27,7 +30,7 @@ export function Exploration({ document }: { document: Document }) {
     <Section
       id="networks"
       title="Where do the networks disagree?"
-      lead={`Coverage of each network by the findings. ${whichFirst(table.rows)}`}
+      lead={`Coverage of each network by the findings. ${whichFirst(table.rows, findingsOf(document))}`}
     >
       <Shares
         items={table.rows.map((row) => ({

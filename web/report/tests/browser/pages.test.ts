@@ -420,6 +420,13 @@ describe("two networks that disagree", () => {
     expect(said).not.toContain("disagrees with most in");
     await page.close();
   });
+  it("are not said to disagree where nothing was found", async () => {
+    const { page } = await visit(browser, write([{ ...explored(), facts: { findings: 0 } }]), {
+      width: 1100,
+    });
+    expect(await page.locator("#networks").textContent()).toContain("They disagree on no record");
+    await page.close();
+  });
 });
 
 describe("what is not shown at once", () => {
