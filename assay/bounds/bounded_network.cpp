@@ -15,8 +15,6 @@
 namespace assay::bounds {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 // What is of the network's input alone stays behind.
 SessionOptions for_intervals(const SessionOptions& options) {
   return {.threads = options.threads, .memory_limit = options.memory_limit, .engine = options.engine};
@@ -152,18 +150,25 @@ struct BoundedNetwork::State {
                            cautious(least[i], one.constraints[i].limit, at.at(network.output), sums[i])});
   }
 
-  // Whether an interval of what something is divided by holds 0.
+  // Whether an interval of what something is divided by holds 0, or one of which a root is taken a negative
+  // number.
   bool is_unbounded(const Intervals& at) const {
-    return std::ranges::any_of(intervals.divisors, [&](ValueId id) {
-      const Box& box = at.at(id);
-      for (std::size_t i = 0; i < box.low.size(); ++i)
-        if (!(box.low[i] > 0 || box.high[i] < 0)) return true;
-      return false;
-    });
+    const auto any = [&](const std::vector<ValueId>& values, const auto& bad) {
+      return std::ranges::any_of(values, [&](ValueId id) {
+        const Box& box = at.at(id);
+        for (std::size_t i = 0; i < box.low.size(); ++i)
+          if (bad(box.low[i], box.high[i])) return true;
+        return false;
+      });
+    };
+    return any(intervals.divisors, [](double low, double high) { return !(low > 0 || high < 0); }) ||
+           any(intervals.roots, [](double low, double) { return !(low >= 0); });
   }
 
-  std::vector<ValueId> output_and_divisors() const {
+  std::vector<ValueId> output_divisors_and_roots() const {
     std::vector<ValueId> values = intervals.divisors;
+    for (const ValueId id : intervals.roots)
+      if (std::ranges::find(values, id) == values.end()) values.push_back(id);
     if (std::ranges::find(values, network.output) == values.end()) values.push_back(network.output);
     return values;
   }
@@ -203,7 +208,7 @@ std::vector<std::vector<double>> BoundedNetwork::least_excess(std::span<const Ca
                                                               Method method) const {
   State& state = *state_;
   const std::vector<ValueId> values =
-      method == Method::crown ? state.all_values() : state.output_and_divisors();
+      method == Method::crown ? state.all_values() : state.output_divisors_and_roots();
   std::vector<std::vector<double>> result(cases.size());
   for (std::size_t first = 0; first < cases.size(); first += state.batch) {
     const std::size_t count = std::min(state.batch, cases.size() - first);
@@ -212,7 +217,8 @@ std::vector<std::vector<double>> BoundedNetwork::least_excess(std::span<const Ca
     std::vector<bool> unbounded;
     for (std::size_t c = 0; c < count; ++c) {
       unbounded.push_back(state.is_unbounded(found[c]));
-      result[first + c] = unbounded[c] ? std::vector<double>(some[c].constraints.size(), -infinity)
+      result[first + c] = unbounded[c] ? std::vector<double>(some[c].constraints.size(),
+                                                             -std::numeric_limits<double>::infinity())
                                        : state.by_intervals(found[c], some[c]);
     }
     if (method == Method::interval) continue;

@@ -35,7 +35,7 @@ class Decomposition {
  private:
   void replace(int index, const Node& node) {
     if (node.op == "Gelu") return gelu(index, node);
-    if (node.op == "LayerNormalization") return layer_normalisation(index, node);
+    if (node.op == "LayerNormalization" && !gives_more(node)) return layer_normalisation(index, node);
     if (node.op == "Div" && !graph_.is_constant(node.inputs[1])) return quotient(index, node);
     if (node.op == "Sqrt") return root(index, node);
     const ValueId x = node.inputs.empty() ? no_value : node.inputs[0];
@@ -47,6 +47,14 @@ class Decomposition {
     } else if (node.op == "Mish") {
       put(index, node, "Mul", {x, add("Tanh", {add("Softplus", {x}, shape(x))}, shape(x))});
     }
+  }
+
+  // Whether mean or deviation of a normalisation are read, too.
+  bool gives_more(const Node& node) const {
+    return std::any_of(node.outputs.begin() + 1, node.outputs.end(), [&](ValueId id) {
+      return id != no_value && (id == network_.output || !graph_.consumers(id).empty() ||
+                                std::ranges::find(graph_.outputs(), id) != graph_.outputs().end());
+    });
   }
 
   const Shape& shape(ValueId id) const { return shapes_[index_of(id)]; }
@@ -89,10 +97,11 @@ class Decomposition {
     put(index, node, "Mul", {node.inputs[0], add("Reciprocal", {node.inputs[1]}, shape(node.inputs[1]))});
   }
 
-  // Of a mean of squares and a positive number, which is at least that number however it is rounded.
+  // Of a mean of squares and a positive number or none, which is at least that number however it is rounded.
   void root(int index, const Node& node) {
     const double least = least_of(node.inputs[0]);
-    if (least > 0) put(index, node, "Sqrt", {at_least(node.inputs[0], least)});
+    if (least > 0 || is_mean_of_squares(node.inputs[0]))
+      put(index, node, "Sqrt", {at_least(node.inputs[0], least)});
   }
   ValueId at_least(ValueId id, double least) {
     return add("Clip", {id, number(least * (1 - 1e-3))}, Shape(shape(id)));

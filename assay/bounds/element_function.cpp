@@ -157,7 +157,7 @@ ElementFunction::Range ElementFunction::range_after(const Step& step,
     case Kind::rectifier: {
       const auto at = [&](double t) { return t > 0 ? t : step.p * t; };
       return through(at(x.low), at(x.high), {x.low >= 0 ? 1 : step.p, x.high <= 0 ? step.p : 1},
-                     2 * unit_roundoff * magnitude(x) + a.error);
+                     2 * unit_roundoff * magnitude(x) + std::max(1.0, std::abs(step.p)) * a.error);
     }
     case Kind::elu: {
       const auto at = [&](double t) { return t > 0 ? t : step.p * std::expm1(t); };
@@ -189,12 +189,19 @@ ElementFunction::Range ElementFunction::range_after(const Step& step,
     }
     case Kind::root: {
       const double low = std::sqrt(std::max(x.low, 0.0)), high = std::sqrt(std::max(x.high, 0.0));
-      return through(low, high, {0.5 / high, 0.5 / low}, 4 * unit_roundoff * high);
+      // |sqrt(x') - sqrt(x)| is |x' - x| / (sqrt(x') + sqrt(x)), and at most the root of |x' - x|.
+      const double moved = a.error > 0 ? std::min(a.error / low, std::sqrt(a.error)) : 0;
+      const Interval d = product({0.5 / high, 0.5 / low}, dx);
+      return {low, high, d.low, d.high, moved + 4 * unit_roundoff * (high + moved)};
     }
     case Kind::reciprocal: {
       const double low = 1 / x.high, high = 1 / x.low;
+      const double nearest = std::min(std::abs(x.low), std::abs(x.high)),
+                   greatest = std::max(std::abs(low), std::abs(high));
+      const double moved = a.error < nearest ? a.error / (nearest * (nearest - a.error))
+                                             : std::numeric_limits<double>::infinity();
       return through(low, high, {-std::max(low * low, high * high), -std::min(low * low, high * high)},
-                     8 * unit_roundoff * std::max(std::abs(low), std::abs(high)));
+                     moved + 8 * unit_roundoff * (greatest + moved));
     }
   }
   return {};
@@ -227,6 +234,9 @@ std::pair<double, double> ElementFunction::beyond(double slope, double low, doub
     const double error =
         all.error * 1.01 +
         1e-12 * (std::abs(at.low) + std::abs(slope * middle) + std::abs(below) + std::abs(above)) + underflow;
+    // Nothing is known where an end of the part has no derivative and its errors no bound.
+    if (std::isnan(error) || std::isnan(below) || std::isnan(above))
+      return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     least = std::min(least, below - error);
     most = std::max(most, above + error);
   }

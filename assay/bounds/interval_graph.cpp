@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <assay/extend/operator_traits.h>
 #include <assay/model.h>
 #include "assay/engine/direct_sums.h"
 #include "assay/engine/parameters.h"
@@ -33,7 +34,7 @@ class Builder {
       edit_.output(bound.middle);
       edit_.output(bound.radius);
     }
-    return {.graph = edit_.build(), .bounds = bounds_, .divisors = divisors_};
+    return {.graph = edit_.build(), .bounds = bounds_, .divisors = divisors_, .roots = roots_};
   }
 
  private:
@@ -288,7 +289,9 @@ class Builder {
     };
     Ends found{.low = end(from.low, from.unrectified_low),
                .high = end(from.high, from.unrectified_high),
-               .positive = node.op == "Relu" || (node.op != "Clip" && from.positive)};
+               .positive = node.op == "Clip"
+                               ? range_of(graph_, node).low >= 0 && range_of(graph_, node).high >= 0
+                               : node.op == "Relu" || from.positive};
     if (node.op == "Relu") found.unrectified_low = from.low, found.unrectified_high = from.high;
     if (is_exact(node)) ends_[node.outputs[0]] = found;
     return between(found, node.op == "Sigmoid" || node.op == "Tanh" ? function_error : underflow);
@@ -303,6 +306,7 @@ class Builder {
       divisors_.push_back(operand);
       return between({.low = apply(node, {at.high}), .high = apply(node, {at.low})}, underflow);
     }
+    if (node.op == "Sqrt" && !at.positive) roots_.push_back(operand);
     const auto end = [&](ValueId from) {
       std::vector<ValueId> inputs = parts(node, &IntervalValue::middle);
       inputs[0] = node.op == "Sqrt" ? apply("Relu", {from}) : from;
@@ -354,7 +358,7 @@ class Builder {
   GraphBuilder edit_{"intervals"};
   std::map<ValueId, IntervalValue> bounds_;
   std::map<ValueId, Ends> ends_;  // of what is exact
-  std::vector<ValueId> divisors_;
+  std::vector<ValueId> divisors_, roots_;
   std::map<ValueId, ValueId> constants_;
   std::map<float, ValueId> numbers_;
 };

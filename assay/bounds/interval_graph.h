@@ -20,6 +20,8 @@ struct IntervalGraph {
   std::map<ValueId, IntervalValue> bounds;  // by value of the network
   // Values that something is divided by. Nothing is known where their intervals hold 0.
   std::vector<ValueId> divisors;
+  // Values of which roots are taken. Nothing is known where their intervals hold negative numbers.
+  std::vector<ValueId> roots;
 };
 
 IntervalGraph interval_graph(const StaticNetwork& network);

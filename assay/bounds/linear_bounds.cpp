@@ -154,12 +154,13 @@ void LinearBounds::add_product(const Node& node) {
   Step step;
   step.rule = Rule::product;
   step.output = node.outputs[0];
-  step.factors = linear_node(network_, sum, 0).operands;
+  LinearNode linear = linear_node(network_, sum, 0);
+  count_entries(node, linear);
+  step.factors = std::move(linear.operands);
   steps_.push_back(std::move(step));
 }
 
 void LinearBounds::add_step(const Node& node, std::size_t output) {
-  constexpr std::size_t most = 200'000'000;  // of 12 bytes each
   const ValueId result = node.outputs[output];
   if (within_.contains(result)) return;
   const auto function = functions_.find(result);
@@ -185,11 +186,16 @@ void LinearBounds::add_step(const Node& node, std::size_t output) {
   } else {
     add_linear(step, node, output);
   }
+  steps_.push_back(std::move(step));
+}
+
+void LinearBounds::count_entries(const Node& node, const LinearNode& linear) {
+  constexpr std::size_t most = 200'000'000;  // of 12 bytes each
+  for (const LinearNode::Operand& operand : linear.operands) entries_ += operand.rows.column.size();
   if (entries_ > most)
     fail(Fault::resources,
          "bounds by linear functions: the layers of '{}' up to {} have more than {} connections; use {}",
          network_.graph.name(), node.describe(), most, About{"intervals", "{method=interval}"});
-  steps_.push_back(std::move(step));
 }
 
 void LinearBounds::add_linear(Step& step, const Node& node, std::size_t output) {
@@ -198,7 +204,7 @@ void LinearBounds::add_linear(Step& step, const Node& node, std::size_t output) 
     step.transforms =
         transform_rounding(network_.graph, node, network_.shape(step.operand), network_.shape(step.output));
   step.linear = linear_node(network_, node, output);
-  for (const LinearNode::Operand& operand : step.linear.operands) entries_ += operand.rows.column.size();
+  count_entries(node, step.linear);
   if (step.linear.operands.size() == 1 && step.linear.operands[0].value == network_.input)
     direct_.insert(step.output);
 }

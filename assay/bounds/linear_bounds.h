@@ -64,6 +64,8 @@ class LinearBounds {
   void add_linear(Step& step, const Node& node, std::size_t output);
   void add_function(ValueId operand, ValueId output, std::unique_ptr<UnaryFunction> function);
   void add_product(const Node& node);
+  // Throws Error{resources} where all steps have too many.
+  void count_entries(const Node& node, const LinearNode& linear);
   // Looks for nodes that together compute one function of each element of a value.
   void find_functions();
   void find_function(ValueId root, std::span<const ValueInfo> infos);

@@ -117,6 +117,7 @@ Rule rule_of(const Graph& graph, const Node& node) {
   }
   if (is_one_of(greatest_operators, node)) return Rule::greatest;
   require_monotone(node);
+  if (node.op == "LayerNormalization") refuse(node, "gives its mean or deviation as well");
   if (node.op == "Pow" && exponent_of(graph, node) == 0) refuse(node, "has another exponent than 2 or 3");
   if (is_one_of(curve_operators, node)) return Rule::curve;
   if (!is_one_of(monotone_operators, node))

@@ -37,6 +37,7 @@ class ColumnChooser {
     std::size_t used = 0;
     for (const FileInput& input : inputs_) {
       const std::optional<Columns> found = by_name(input);
+      if (!found && is_named_at_all()) refuse();
       if (!found) return in_order();
       used += found->size();
       chosen[input.name] = *found;
@@ -52,7 +53,9 @@ class ColumnChooser {
     if (names.empty() && input.width == 1) names = {input.name};
     for (std::int64_t i = 0; input.columns.empty() && input.width != 1 && i != input.width; ++i) {
       names.push_back(fmt::format("{} {}", input.name, i));
-      if (input.width < 0 && !position(names.back())) break;
+      if (position(names.back())) continue;
+      if (input.width < 0) break;
+      return std::nullopt;
     }
     if (input.width < 0) names.pop_back();
     Columns found;
@@ -62,6 +65,15 @@ class ColumnChooser {
       found.push_back(*column);
     }
     return found.empty() ? std::nullopt : std::optional(found);
+  }
+
+  // Whether any column is named like an input: others then have wrong names.
+  bool is_named_at_all() const {
+    return std::ranges::any_of(inputs_, [&](const FileInput& input) {
+      return position(input.name).has_value() || position(input.name + " 0").has_value() ||
+             std::ranges::any_of(input.columns,
+                                 [&](const std::string& name) { return position(name).has_value(); });
+    });
   }
 
   std::optional<std::size_t> position(const std::string& name) const {
@@ -75,7 +87,10 @@ class ColumnChooser {
   std::map<std::string, Columns> in_order() const {
     const auto open = std::ranges::count(inputs_, -1, &FileInput::width);
     std::int64_t known = 0;
-    for (const FileInput& input : inputs_) known += std::max<std::int64_t>(0, input.width);
+    for (const FileInput& input : inputs_) {
+      if (input.width > std::ssize(columns_)) refuse();
+      known += std::max<std::int64_t>(0, input.width);
+    }
     const std::int64_t rest = std::ssize(columns_) - known;
     if (open > 1 || (open == 1 ? rest < 1 : rest != 0)) refuse();
     std::map<std::string, Columns> chosen;
@@ -113,7 +128,8 @@ class WordedInputsMaker {
  public:
   WordedInputsMaker(const CsvTable& table, const Columns& columns, const DataSpec& spec)
       : table_(table),
-        texts_(text_inputs_of(spec.text("words"))),
+        network_(spec.text("words")),
+        texts_(text_inputs_of(network_)),
         words_(texts_.words),
         columns_(ColumnChooser(table, columns, texts_.given).run()) {
     if (!spec.has("length")) return;
@@ -133,6 +149,10 @@ class WordedInputsMaker {
         if (input.is_text && made.from == input.name)
           all.push_back(made.is_cut() ? words_of(made) : cells_of(made, input));
     }
+    if (all.empty())
+      fail(Fault::model,
+           "words={}: nothing in this network reads its texts; name the network that looks words up",
+           network_);
     return all;
   }
 
@@ -223,6 +243,7 @@ class WordedInputsMaker {
   }
 
   const CsvTable& table_;
+  std::string network_;
   TextInputs texts_;
   WordTable words_;
   std::map<std::string, Columns> columns_;

@@ -30,22 +30,27 @@ std::vector<std::string> characters_of(const std::string& text) {
   return made;
 }
 
-// Calls visit(begin, end) for every match that is not empty.
+// Calls visit(begin, end) for every match that is not empty; where it returns false, the next match may begin
+// at the next character.
 template <typename Visit>
 void each_match(const re2::RE2& expression, const std::string& text, Visit visit) {
   re2::StringPiece match;
   for (std::size_t at = 0; at < text.size();) {
     if (!expression.Match(text, at, text.size(), re2::RE2::UNANCHORED, &match, 1)) return;
     const auto begin = static_cast<std::size_t>(match.data() - text.data());
-    if (!match.empty()) visit(begin, begin + match.size());
-    at = begin + std::max(match.size(), text::character_at(text, std::min(begin, text.size() - 1)).length);
+    const bool taken = !match.empty() && visit(begin, begin + match.size());
+    at = begin + (taken ? match.size() : text::character_at(text, std::min(begin, text.size() - 1)).length);
   }
 }
 
-std::vector<std::string> matches(const re2::RE2& expression, const std::string& text) {
+std::vector<std::string> matches(const re2::RE2& expression, const std::string& text, std::int64_t shortest) {
   std::vector<std::string> found;
-  each_match(expression, text,
-             [&](std::size_t begin, std::size_t end) { found.push_back(text.substr(begin, end - begin)); });
+  each_match(expression, text, [&](std::size_t begin, std::size_t end) {
+    std::string part = text.substr(begin, end - begin);
+    if (std::ssize(codes_of(part)) < shortest) return false;
+    found.push_back(std::move(part));
+    return true;
+  });
   return found;
 }
 
@@ -55,6 +60,7 @@ std::vector<std::string> between(const re2::RE2& expression, const std::string& 
   each_match(expression, text, [&](std::size_t begin, std::size_t end) {
     parts.push_back(text.substr(from, begin - from));
     from = end;
+    return true;
   });
   parts.push_back(text.substr(from));
   return parts;
@@ -94,7 +100,7 @@ std::vector<std::string> WordMaker::cut(const WordRule& rule, std::size_t first,
                                         const std::string& text) const {
   std::vector<std::string> words{text};
   if (rule.kind == WordRule::Kind::characters) words = characters_of(text);
-  if (rule.kind == WordRule::Kind::tokens) words = matches(*expressions_[first], text);
+  if (rule.kind == WordRule::Kind::tokens) words = matches(*expressions_[first], text, rule.shortest);
   for (std::size_t i = 0; rule.kind == WordRule::Kind::separators && i < rule.expressions.size(); ++i) {
     std::vector<std::string> parts;
     for (const std::string& word : words)

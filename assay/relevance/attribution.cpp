@@ -204,8 +204,11 @@ std::unique_ptr<Attribution> make_attribution(const std::string& method, const S
   const MakeMethod make = [&info, own](const Session& of, const AttributionOptions& chosen) {
     return std::make_unique<OfRecords>(of, info.make(of, chosen, own));
   };
-  std::unique_ptr<Attribution> made =
-      chooses_paths(session.graph()) ? of_path_taken(session, options, make) : make(session, options);
+  // Methods that ask for scores and gradients alone take branches and loops as they run.
+  const bool by_nodes = info.has_rules || info.name == "deeplift";
+  std::unique_ptr<Attribution> made = by_nodes && chooses_paths(session.graph())
+                                          ? of_path_taken(session, options, make)
+                                          : make(session, options);
   if (session.group() == 0) return made;
   return std::make_unique<InGroups>(session, std::move(made));
 }

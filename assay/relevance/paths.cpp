@@ -82,8 +82,8 @@ class PartOfPath {
     for (const Choice& choice : choices_) {
       if (std::ranges::find(before, choice.node, &Choice::node) == before.end()) continue;
       fail(Fault::unsupported,
-           "node '{}' (Loop): it runs so many rounds that relevance does not pass through them; choose "
-           "gradient-x-input or integrated-gradients, or a layer after it",
+           "node '{}' (Loop): it runs too many rounds for relevance to pass, or none where it collects what "
+           "rounds make; choose gradient-x-input or integrated-gradients",
            choice.node);
     }
   }

@@ -106,7 +106,7 @@ const std::vector<WarningKind>& warning_kinds() {
        {"bounds"}},
       {"fewer-neurons", "a layer has fewer neurons that count than the m of idc", {"cover"}},
       {"one-value",
-       "a characteristic has one value in all records",
+       "a characteristic has one value in all records, or none in any",
        {"evaluate", "cover", "mutate", "attack", "audit"}},
       {"outside-domain", "records have a value that the declared operational domain does not have", {"data"}},
       {"one-class", "all records have the same label", {"data"}},

@@ -100,8 +100,9 @@ def names_of(value: Any, label: str | None) -> list[str]:
     if _is_of_hugging_face(value):
         feature = (getattr(value, "features", None) or {}).get(label)
         return list(getattr(feature, "names", None) or [])
-    while hasattr(value, "dataset") and not hasattr(value, "classes"):
-        value = value.dataset  # of a DataLoader, of a Subset
+    utils = sys.modules["torch"].utils.data if "torch" in sys.modules else None
+    while utils is not None and isinstance(value, (utils.DataLoader, utils.Subset)) and not hasattr(value, "classes"):
+        value = value.dataset  # others may number the classes anew
     classes = getattr(value, "classes", None) if _is_of_torch(value) else None
     renumbered = getattr(value, "target_transform", None) is not None
     if renumbered or not isinstance(classes, (list, tuple)) or not all(isinstance(name, str) for name in classes):

@@ -310,6 +310,8 @@ def _worded(x: Any, y: Any, words: Any, choice: Choice, names: list[str]) -> tup
         return _single(inputs_of_words(x, words)), y, names, {}
     columns = list(table.column_names if hasattr(table, "column_names") else table.columns)
     chosen = choice.inputs_among(columns)
+    if y is not None and choice.outputs:
+        raise UsageError("the classes or targets are either a column, label= or target=, or y")
     if choice.label is not None:
         y, names = classes_of(column_of(table[choice.label], str(choice.label)), names)
     elif choice.outputs:

@@ -21,6 +21,10 @@ _Rows = list[dict[str, Any]]
 
 def _cell(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool):
+        return str(value)
+    if not (value is None or isinstance(value, (str, int, float))):
+        raise UsageError(f"a cell is a {type(value).__name__}; words= takes texts and numbers, so convert the column with str")
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
@@ -45,10 +49,13 @@ def _rows(x: Any) -> _Rows:
     table = table_of(x)
     if table is not None:
         return _columns({str(name): table[name] for name in getattr(table, "column_names", table.columns)})
+    one_cell = isinstance(x, Mapping) and any(isinstance(v, str) or not hasattr(v, "__len__") for v in x.values())
+    if one_cell or not hasattr(x, "__getitem__"):
+        raise UsageError("words= takes a list of texts, a dict of columns, a table or a list of dicts")
     if isinstance(x, Mapping):
         return _columns(x)
     if not is_column(x) and len(x) > 0 and isinstance(x[0], Mapping):
-        names = sorted({str(name) for row in x for name in row})
+        names = list(dict.fromkeys(str(name) for row in x for name in row))
         return [{name: row.get(name) for name in names} for row in x]
     return _columns({"x": x}, "{:06d}")  # in the order of their names
 

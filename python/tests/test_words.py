@@ -66,7 +66,7 @@ def said(path, **inputs):
 
 
 @pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])
-@pytest.mark.parametrize("cutting", [{"tokenexp": "[a-zA-Z0-9_]+"}, {"tokenexp": "\\w\\w+"}, {"separators": [" ", ",", "!"]}, {"tokenexp": "c|cat|dog?"}])
+@pytest.mark.parametrize("cutting", [{"tokenexp": "[a-zA-Z0-9_]+"}, {"tokenexp": "\\w\\w+"}, {"separators": [" ", ",", "!"]}, {"tokenexp": "c|cat|dog?"}, {"tokenexp": "it|the|he d", "mincharnum": 3}])
 def test_scores_are_those_of_onnx_runtime(tmp_path, mode, cutting):
     path, x = classifier(tmp_path, mode, **cutting), texts()
     scores = said(path, text=np.array(x, object)[:, None])[1]
@@ -135,6 +135,29 @@ def test_tables_of_pandas_have_words(tmp_path):
     data = assay.data(table, target="price", meta=["shop"], words=path)
     assert data.characteristics == {"shop": ["a", "b"] * 10}
     assert assay.evaluate(path, data).figures()["mean-squared-error"] == pytest.approx(0, abs=1e-9)
+
+
+def test_columns_with_other_names_are_in_the_order_of_the_inputs(tmp_path):
+    path, x = columns(tmp_path), parts()
+    y = said(path, **{name: np.array(part, object if name != "age" else np.float32)[:, None] for name, part in x.items()})[0]
+    ordered = {"town": x["city"], "activity": x["job"], "b": x["age"]}
+    assert assay.evaluate(path, assay.data(ordered, y[:, 0], words=path)).figures()["mean-squared-error"] == pytest.approx(0, abs=1e-9)
+    with pytest.raises(assay.UsageError, match="takes the columns city, job, age"):
+        assay.data({"job": x["city"], "town": x["job"], "age": x["age"]}, words=path)
+
+
+def test_networks_that_read_no_text_and_huge_widths_are_refused(tmp_path):
+    text = make.make_tensor_value_info("t", types.STRING, [None, 1])
+    node = make.make_node("StringNormalizer", ["t"], ["y"], case_change_action="LOWER")
+    path = saved(tmp_path / "small.onnx", [node], [text], [], [make.make_tensor_value_info("y", types.STRING, [None, 1])])
+    with pytest.raises(assay.ModelError, match="nothing in this network reads its texts"):
+        assay.data(["a"], words=path)
+    path = columns(tmp_path)
+    wide = onnx.load(path)
+    wide.graph.input[0].type.tensor_type.shape.dim[1].dim_value = 10**12
+    onnx.save(wide, path)
+    with pytest.raises(assay.UsageError, match="takes the columns"):
+        assay.data(parts(), words=path)
 
 
 def test_what_is_no_text_is_refused(tmp_path):

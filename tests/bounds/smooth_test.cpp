@@ -245,6 +245,51 @@ TEST(Bounds, AreInfiniteWhereADivisorMayBeZero) {
   }
 }
 
+Graph of_one_number(const std::function<ValueId(GraphBuilder&, ValueId)>& function) {
+  GraphBuilder b("root");
+  b.output(function(b, b.input("input", DType::float32, {-1, 1})));
+  return b.build();
+}
+
+// Where a root begins its derivative has no bound.
+TEST(Bounds, HoldRootsDownToZero) {
+  const Graph rectified =
+      of_one_number([](GraphBuilder& b, ValueId x) { return b.add("Sqrt", "", {b.add("Relu", "", {x})}); });
+  const Graph squared = of_one_number([](GraphBuilder& b, ValueId x) {
+    return b.add("Sqrt", "", {b.add("Mul", "", {x, x})});
+  });
+  for (const bool is_rectified : {true, false}) {
+    const Graph& graph = is_rectified ? rectified : squared;
+    const Session session(graph, reference);
+    const BoundedNetwork network(session);
+    const auto at = [&](double x) { return is_rectified ? std::sqrt(std::max(x, 0.0)) : std::abs(x); };
+    for (const auto& [low, high] :
+         {std::pair(-1.0, 1.0), std::pair(0.0, 1.0), std::pair(0.0, 0.0), std::pair(-5.0, 5.0)}) {
+      const Box box{{low}, {high}};
+      for (const Method method : {Method::interval, Method::crown}) {
+        const Box found = network.outputs_over({&box, 1}, method)[0];
+        for (int i = 0; i <= 100; ++i) {
+          const double y = at(low + (high - low) * i / 100);
+          EXPECT_LE(found.low[0], y) << low << " to " << high;
+          EXPECT_GE(found.high[0], y) << low << " to " << high;
+        }
+      }
+    }
+  }
+}
+
+TEST(Bounds, AreInfiniteWhereARootMayBeOfANegativeNumber) {
+  const Session session(of_one_number([](GraphBuilder& b, ValueId x) { return b.add("Sqrt", "", {x}); }),
+                        reference);
+  const BoundedNetwork network(session);
+  for (const Method method : {Method::interval, Method::crown}) {
+    const Box negative{{-0.3}, {0.9}}, positive{{0.1}, {0.9}};
+    EXPECT_EQ(network.outputs_over({&negative, 1}, method)[0].high[0],
+              std::numeric_limits<double>::infinity());
+    EXPECT_LT(network.outputs_over({&positive, 1}, method)[0].high[0], 1);
+  }
+}
+
 std::vector<double> normalised(const std::vector<double>& x, double epsilon) {
   double mean = 0, square = 0;
   for (const double one : x) mean += one / static_cast<double>(x.size());

@@ -17,7 +17,7 @@ HEAD = """# Beside other tools
 
 Figures of Assay beside those of packages that do the same. `tests/peers` makes them and writes this page; each row is a
 test that fails if the figures part. Attacks are judged by ONNX Runtime; a search at random may miss a few
-records that the other one found: three of `Square`, one of PGD in L2.
+records that the other one found: three of `Square`, two of AutoAttack, one of PGD in L2.
 
 Ratios of time above 1 mean that Assay is faster. They are only for orientation: small networks, Assay with a thread for
 each of {} cores and PyTorch with one, a single run on a machine that does other work, and for attacks the call of

@@ -1,6 +1,6 @@
 """AutoAttack, standard version, of torchattacks and of ART beside that of Assay: robust accuracy, record by record.
 
-The four attacks and their order are those of the standard version. Steps and queries are fewer, alike on both sides, since torch
+The four attacks and their order are those of the standard version of torchattacks; ART has DeepFool in place of FAB, and no targets. Steps and queries are fewer, alike on both sides, since torch
 takes minutes otherwise. Both sides draw at random, so records near the edge of what the attacks reach may fall with one seed and stand with
 another. Assay runs with three seeds. LUCK is how many records may part.
 """
@@ -153,7 +153,7 @@ def standing(trained):
     return np.array(runs), min(seconds)
 
 
-def compare(tool, trained, standing, theirs, row, seconds):
+def compare(tool, what, trained, standing, theirs, row, seconds):
     runs, here = standing
     counts = runs.sum(1)
     assert np.ptp(counts) <= LUCK
@@ -162,7 +162,7 @@ def compare(tool, trained, standing, theirs, row, seconds):
     assert only_there <= LUCK and only_here <= LUCK
     said = f"{counts.min()} to {counts.max()}" if np.ptp(counts) else f"{counts[0]}"
     text = f"of {len(theirs)} records {theirs.sum()} stand there, {said} here with three seeds; {only_there} fell there alone, {only_here} here alone"
-    row(tool, f"AutoAttack standard (linf, {trained.eps}) and `--standing`, {trained.name}", text, (seconds, here))
+    row(tool, f"{what} (linf, {trained.eps}) and AutoAttack standard by `--standing`, {trained.name}", text, (seconds, here))
 
 
 def test_torchattacks(trained, standing, row, difference):
@@ -176,7 +176,7 @@ def test_torchattacks(trained, standing, row, difference):
         if hasattr(one, "n_queries"):
             one.n_queries = QUERIES
     changed, seconds = clocked(lambda: attack(x, y).detach().numpy())
-    compare("torchattacks", trained, standing, trained.robust(changed), row, seconds)
+    compare("torchattacks", "AutoAttack standard", trained, standing, trained.robust(changed), row, seconds)
     published = 100
     if steps != {published} and trained.name == "LeNet-5":
         difference(
@@ -204,4 +204,4 @@ def test_art(trained, standing, row):
     attacks.append(evasion.SquareAttack(network, eps=eps, max_iter=QUERIES, nb_restarts=1, verbose=False))
     attack = evasion.AutoAttack(network, eps=eps, eps_step=2 * eps, attacks=attacks, batch_size=RECORDS)
     changed, seconds = clocked(lambda: attack.generate(trained.x, np.eye(10, dtype=np.float32)[trained.y]))
-    compare("adversarial-robustness-toolbox", trained, standing, trained.robust(changed), row, seconds)
+    compare("adversarial-robustness-toolbox", "`AutoAttack` of APGD twice, DeepFool and Square", trained, standing, trained.robust(changed), row, seconds)

@@ -14,22 +14,24 @@
 namespace assay::inline data {
 namespace {
 
-std::string cell_of(const nlohmann::json& value) {
+using Json = nlohmann::ordered_json;
+
+std::string cell_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
 }
 
-nlohmann::json object_of(const std::string& line, const std::string& where) {
+Json object_of(const std::string& line, const std::string& where) {
   if (nesting_of_json(line) > most_nested)
     fail(Fault::data, "{}: JSON nested deeper than {} levels", where, most_nested);
   try {
-    nlohmann::json object = nlohmann::json::parse(line);
+    Json object = Json::parse(line);
     if (object.is_object()) return object;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
   }
   fail(Fault::data, "{}: this line is not a JSON object", where);
 }
 
-// The members of the first line are the columns; lines may leave out what is empty.
+// The members of the first line are the columns, in their order; lines may leave out what is empty.
 CsvTable read_json_lines(const std::string& path) {
   CsvTable table;
   table.path = path;
@@ -40,7 +42,7 @@ CsvTable read_json_lines(const std::string& path) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const std::string where = fmt::format("{}:{}", path, number);
-    const nlohmann::json object = object_of(line, where);
+    const Json object = object_of(line, where);
     if (table.rows.empty()) {
       for (const auto& [name, value] : object.items()) table.header.push_back(name);
     }

@@ -192,7 +192,19 @@ class TextNumbering {
       take_dictionary(node);
     if (of_texts && add_rule(node)) return;
     if (of_texts) take_texts(node);
+    require_no_texts_inside(node);
     *graph_.add_node() = node;
+  }
+
+  void require_no_texts_inside(const onnx::NodeProto& node) const {
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (!attribute.has_g()) continue;
+      for (const std::string& name : captured_names(attribute.g()))
+        if (texts_.contains(name))
+          fail(Fault::unsupported,
+               "{}: its body reads the texts '{}'; export the network without branches on texts",
+               described(node), name);
+    }
   }
 
   void take_texts(onnx::NodeProto& node) {
@@ -365,7 +377,7 @@ class TextNumbering {
     for (const onnx::TensorProto& weight : graph_.initializer())
       if (weight.name() == name) return &weight;
     for (const onnx::NodeProto& node : graph_.node()) {
-      if (node.op_type() != "Constant" || node.output(0) != name) continue;
+      if (node.op_type() != "Constant" || node.output_size() != 1 || node.output(0) != name) continue;
       const onnx::AttributeProto* const value = attribute_in(node, "value");
       return value == nullptr ? nullptr : &value->t();
     }
