@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <assay/error.h>
+#include "assay/model/onnx/body.h"
 #include "assay/model/onnx/order.h"
 #include "assay/model/onnx/tensor.h"
 #include "assay/support/text/text.h"
