@@ -144,7 +144,7 @@ TEST(EarlyPicks, LetRunsGoOnFromWhatTheyPass) {
 
 // Nodes that compute fewer positions are those of the network, with that share of their products.
 TEST(EarlyPicks, ArePlannedAsTheNodesThatTheyStandFor) {
-  test::Net net;
+  test::Net net("first position");
   GraphBuilder& b = net.builder;
   const ValueId x = b.input("x", DType::float32, {-1, length, width});
   const ValueId up = b.add("MatMul", "up", {x, net.weight("up/w", {width, 2 * width})});
