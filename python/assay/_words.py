@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ def _cell(value: Any) -> Any:
 
 def _columns(parts: Mapping[str, Any], number: str = "{}") -> _Rows:
     """A row for each record of columns by name; columns of one array are called like it and numbered."""
-    columns: dict[str, Sequence[Any]] = {}
+    columns: dict[str, Any] = {}
     for name, part in parts.items():
         values = texts_of(column_of(part, name)) if is_column(part) else np.asarray(part, object)
         if getattr(values, "ndim", 1) == 2:

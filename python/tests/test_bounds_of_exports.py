@@ -1,5 +1,6 @@
 """Bounds of networks as torch's exporters write them, against samples of the ball in double precision."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -48,24 +49,26 @@ def export(net, path, operators):
             batch = torch.export.Dim("batch")
             torch.onnx.export(net, (torch.zeros(2, 12),), path, dynamo=True, dynamic_shapes=({0: batch},), **options)
         else:
-            torch.onnx.export(net, torch.zeros(1, 12), path, dynamo=False, dynamic_axes={"input": {0: "batch"}}, **options)
+            if "dynamo" in inspect.signature(torch.onnx.export).parameters:
+                options["dynamo"] = False
+            torch.onnx.export(net, torch.zeros(1, 12), path, dynamic_axes={"input": {0: "batch"}}, **options)
 
 
 @pytest.mark.parametrize("operators", [13, 17, 18])
 @pytest.mark.parametrize("name", [*ACTIVATIONS, "LayerNorm", "gated"])
-def test_samples_of_the_ball_have_no_smaller_margin(inside, program, name, operators):
+def test_samples_of_the_ball_have_no_smaller_margin(tmp_path, program, name, operators):
     net = network(name)
-    export(net, str(inside / "net.onnx"), operators)
+    export(net, str(tmp_path / "net.onnx"), operators)
     exact = net.double()
     rng = np.random.default_rng(3)
     x = rng.uniform(size=(12, 12)).astype(np.float32)
     with torch.no_grad():
         scores = exact(torch.from_numpy(x.astype(float))).numpy()
-    np.savez(inside / "records.npz", x=x, y=scores.argmax(1))
+    np.savez(tmp_path / "records.npz", x=x, y=scores.argmax(1))
     for eps in (0.002, 0.02):
         least = {}
         for method in ("interval", "crown"):
-            found = program(inside, "bounds", "net.onnx", "records.npz,range=0:1", "--eps", eps, "--method", method, "--attack", "none")
+            found = program(tmp_path, "bounds", "net.onnx", "records.npz,range=0:1", "--eps", eps, "--method", method, "--attack", "none")
             least[method] = {int(row["record"]): row["margin"] for row in found["tables"]["records"]["rows"]}
         assert len(least["crown"]) == len(x)
         for record, one in enumerate(x.astype(float)):

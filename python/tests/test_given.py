@@ -265,7 +265,7 @@ def test_faults_of_batches_name_the_part_and_the_remedy():
     ):
         with pytest.raises(assay.UsageError, match=fault):
             assay.data(wrong)
-    for y, fault in ((["a"] * 6, "y holds 'a'.*np.unique"), ([0, None, 1, 0, 0, 0], "y holds 'None'"), ([[0], [0, 1]] * 3, "y: row 1")):
+    for y, fault in (([0, None, 1, 0, 0, 0], "y holds 'None'"), ([[0], [0, 1]] * 3, "y: row 1")):
         with pytest.raises(assay.UsageError, match=fault):
             assay.data(X, y)
 

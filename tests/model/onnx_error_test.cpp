@@ -221,7 +221,7 @@ TEST(OnnxErrors, InputsThatAreNotTensorsOfKnownRank) {
   refuse(Fault::unsupported, {"'x'", "sequence"}, type([](auto& t) { t.mutable_sequence_type(); }));
   refuse(Fault::unsupported, {"'x'", "no shape"},
          type([](auto& t) { t.mutable_tensor_type()->clear_shape(); }));
-  refuse(Fault::unsupported, {"'x'", "string"},
+  refuse(Fault::unsupported, {"'fc'", "operators on texts"},
          type([](auto& t) { t.mutable_tensor_type()->set_elem_type(8); }));
   refuse(Fault::model, {"'x'", "2^40"}, type([](auto& t) {
            t.mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(std::int64_t{1} << 62);
