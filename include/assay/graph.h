@@ -4,6 +4,7 @@
 // GroupNormalization; readers upgrade older forms) and its weights. Immutable once built; an edit makes a new
 // graph that shares untouched weights.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,6 +23,42 @@ enum class ValueId : std::int32_t {};
 inline constexpr ValueId no_value{-1};
 // In Graph::values().
 constexpr std::size_t index_of(ValueId id) { return static_cast<std::size_t>(id); }
+
+// A node of a Graph. Ids ascend in the order of Graph::nodes(). `no_node` stands where no node computes a
+// value.
+enum class NodeId : std::int32_t {};
+inline constexpr NodeId no_node{-1};
+// In Graph::nodes().
+constexpr std::size_t index_of(NodeId id) { return static_cast<std::size_t>(id); }
+
+// All ids of a graph's nodes, or of its values, ascending.
+template <typename Id>
+class IdRange {
+ public:
+  class Iterator {
+   public:
+    using value_type = Id;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    explicit Iterator(std::size_t at) : at_(at) {}
+    Id operator*() const { return static_cast<Id>(at_); }
+    Iterator& operator++() { return ++at_, *this; }
+    Iterator operator++(int) { return Iterator(at_++); }
+    Iterator& operator--() { return --at_, *this; }
+    Iterator operator--(int) { return Iterator(at_--); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    std::size_t at_ = 0;
+  };
+
+  explicit IdRange(std::size_t size) : size_(size) {}
+  Iterator begin() const { return Iterator(0); }
+  Iterator end() const { return Iterator(size_); }
+
+ private:
+  std::size_t size_;
+};
 
 using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
                                std::vector<float>, std::vector<std::string>, Array>;
@@ -66,19 +103,20 @@ class Graph {
   std::span<const ValueId> inputs() const { return inputs_; }  // without constants
   std::span<const ValueId> outputs() const { return outputs_; }
 
-  // Of an index, as producer(), consumers() and find_node() give it.
-  const Node& node(int index) const { return nodes_.at(static_cast<std::size_t>(index)); }
+  IdRange<NodeId> node_ids() const { return IdRange<NodeId>(nodes_.size()); }
+  IdRange<ValueId> value_ids() const { return IdRange<ValueId>(values_.size()); }
+  const Node& node(NodeId id) const { return nodes_.at(index_of(id)); }
   const Value& value(ValueId id) const { return values_.at(index_of(id)); }
-  // Index of the node that computes the value; -1 for inputs and constants.
-  int producer(ValueId id) const { return producers_.at(index_of(id)); }
-  // Indices of nodes that read the value, ascending, each once.
-  std::span<const int> consumers(ValueId id) const { return consumers_.at(index_of(id)); }
+  // The node that computes the value; no_node for inputs and constants.
+  NodeId producer(ValueId id) const { return producers_.at(index_of(id)); }
+  // Nodes that read the value, ascending, each once.
+  std::span<const NodeId> consumers(ValueId id) const { return consumers_.at(index_of(id)); }
   bool is_constant(ValueId id) const { return id != no_value && value(id).constant.has_value(); }
   const Array& constant(ValueId id) const { return *value(id).constant; }
 
   // O(log n).
   std::optional<ValueId> find_value(std::string_view name) const;
-  std::optional<int> find_node(std::string_view name) const;
+  std::optional<NodeId> find_node(std::string_view name) const;
 
   // Content hash of structure and weights (names included); computed once when built. 32 hex digits.
   const std::string& hash() const { return hash_; }
@@ -94,9 +132,10 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<Value> values_;
   std::vector<ValueId> inputs_, outputs_;
-  std::vector<int> producers_;
-  std::vector<std::vector<int>> consumers_;
-  std::vector<int> values_by_name_, nodes_by_name_;  // indices, sorted by name
+  std::vector<NodeId> producers_;
+  std::vector<std::vector<NodeId>> consumers_;
+  std::vector<ValueId> values_by_name_;
+  std::vector<NodeId> nodes_by_name_;
   std::string hash_;
   std::vector<std::string> notices_;
 };

@@ -16,7 +16,7 @@ enum class Reduction { mean, max, min, every_position };
 
 struct Layer {
   std::string name;          // of the node that gives the layer its character (the convolution, not its ReLU)
-  int node = -1;             // index of that node
+  NodeId node = no_node;     // that node
   ValueId value = no_value;  // the layer's activations: after the activation function that follows, if any
   // The node's own output, before the activation function (may equal `value`).
   ValueId linear_value = no_value;

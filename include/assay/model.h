@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,7 +39,7 @@ void write_onnx(const Graph& graph, const std::filesystem::path& path,
 //   edit.replace_constant(kernel, fuzzed);
 //   Graph mutant = edit.build();          // shares every other weight with `graph`
 //
-// Value ids of the graph edited stay valid in the builder and in the result; node indices are stable in the
+// Value ids of the graph edited stay valid in the builder and in the result; node ids are stable in the
 // builder, and re-sorted in the result (find them there by name).
 class GraphBuilder {
  public:
@@ -49,7 +50,7 @@ class GraphBuilder {
   ValueId input(std::string name, DType dtype, Shape shape);
   ValueId constant(std::string name, Array array);
   ValueId value(std::string name);  // to be produced by a node
-  int node(Node node);              // index of the new node
+  NodeId node(Node node);
   // The common case: one new node with one output, whose value takes the node's name (or `output_name`).
   ValueId add(std::string op, std::string name, std::vector<ValueId> inputs,
               std::map<std::string, Attribute> attributes = {}, std::string output_name = {});
@@ -61,7 +62,7 @@ class GraphBuilder {
 
   // Edits.
   void replace_constant(ValueId id, Array array);
-  void replace_node(int index, Node node);
+  void replace_node(NodeId id, Node node);
   // Puts a node between `id` and everything that reads it (graph outputs included): `node.inputs` must name
   // `id`. Returns the new value.
   ValueId insert_after(ValueId id, std::string op, std::string name, std::vector<ValueId> more_inputs = {},
@@ -76,12 +77,13 @@ class GraphBuilder {
   // `base` when neither a node nor a value has that name, else `base` with a number.
   std::string unused_name(const std::string& base) const;
   // Removes the node; readers of its first output read `replacement` instead (default: its first input).
-  void remove_node(int index, ValueId replacement = no_value);
+  void remove_node(NodeId id, ValueId replacement = no_value);
   // Everything that reads `from` (graph outputs included) reads `to` instead.
   void redirect(ValueId from, ValueId to);
 
   std::span<const Node> nodes() const { return nodes_; }
-  const Node& node(int index) const { return nodes_.at(static_cast<std::size_t>(index)); }
+  IdRange<NodeId> node_ids() const { return IdRange<NodeId>(nodes_.size()); }  // removed ones included
+  const Node& node(NodeId id) const { return nodes_.at(index_of(id)); }
   std::span<const Value> values() const { return values_; }
   std::span<const ValueId> outputs() const { return outputs_; }
 
@@ -96,10 +98,10 @@ class GraphBuilder {
   std::vector<Value> values_;
   std::vector<ValueId> inputs_, outputs_;
   std::vector<std::string> notices_;
-  std::map<std::string, int, std::less<>> value_names_, node_names_;
+  std::set<std::string, std::less<>> value_names_, node_names_;
   std::size_t next_fresh_ = 0;
-  std::string fresh(std::map<std::string, int, std::less<>>& names, std::string name, std::string_view kind);
-  const Node& present_node(int index) const;
+  std::string fresh(const std::set<std::string, std::less<>>& names, std::string name, std::string_view kind);
+  const Node& present_node(NodeId id) const;
 };
 
 // Networks in memory under names that stand where the file of a network is named: read_model("@net"), and so

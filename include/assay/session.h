@@ -45,7 +45,7 @@ std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 // Nodes that run together. For a record: nanoseconds expected on one thread (0: unknown), and measured.
 struct PlannedSegment {
   std::string engine;  // "channels", "lanes", "torch" or "reference"
-  std::vector<int> nodes;
+  std::vector<NodeId> nodes;
   double nanoseconds = 0, measured = 0, multiply_adds = 0;  // by the operators' definitions
 };
 

@@ -68,7 +68,7 @@ class Edit {
   Graph build() const;
 
  private:
-  using Place = std::pair<int, std::size_t>;  // node, input
+  using Place = std::pair<NodeId, std::size_t>;  // node, input
   struct Edited {
     LayerWeights weights;
     std::vector<float> values;

@@ -43,7 +43,7 @@ struct NeuronLayout {
 // changed, so that a mutation of a layer is one of that layer only.
 struct LayerWeights {
   ValueId constant = no_value;
-  int node = -1;          // index of the node that reads it
+  NodeId node = no_node;  // that reads it
   std::size_t input = 0;  // as which input
   std::int64_t count = 0;
   std::optional<NeuronLayout>
@@ -60,8 +60,8 @@ struct SubjectLayer {
   std::vector<LayerWeights> negatable;
   ValueId input = no_value;  // the data the layer reads
   ValueId preactivation =
-      no_value;            // what its activation function is applied to; layer.value where there is none
-  std::vector<int> nodes;  // from layer.node to the producer of layer.value, in order
+      no_value;               // what its activation function is applied to; layer.value where there is none
+  std::vector<NodeId> nodes;  // from layer.node to the producer of layer.value, in order
   Shape input_shape, output_shape;  // for a batch of one record
   double deviation = 0;             // standard deviation of all weights (not of biases)
   std::int64_t weight_count = 0, bias_count = 0;
