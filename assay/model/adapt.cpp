@@ -49,13 +49,13 @@ Graph turned(const Graph& graph, ValueId input, const Order& order, const std::s
          shape.size());
   GraphBuilder edit(graph);
   const auto readers = graph.consumers(input);
-  const bool there = std::ranges::all_of(readers, [&](int n) {
+  const bool there = std::ranges::all_of(readers, [&](NodeId n) {
     const Node& node = graph.node(n);
     return node.op == "Transpose" && node.integers("perm", {}) == order;
   });
   const bool is_output = std::ranges::find(graph.outputs(), input) != graph.outputs().end();
   if (there && !is_output) {
-    for (const int n : readers) edit.remove_node(n);
+    for (const NodeId n : readers) edit.remove_node(n);
   } else {
     edit.insert_after(input, "Transpose", edit.unused_name(graph.value(input).name + role), {},
                       {{"perm", order == to_first ? to_last : to_first}});
@@ -173,26 +173,24 @@ Graph in_precision(const Graph& graph, Precision precision) {
     return std::ranges::find(graph.outputs(), id) != graph.outputs().end();
   };
   // What readers take instead of a value.
-  std::vector<ValueId> rounded(graph.values().size());
-  for (std::size_t i = 0; i < rounded.size(); ++i) {
-    const auto id = static_cast<ValueId>(i);
-    rounded[i] = id;
-    const DType held = graph.is_constant(id) ? graph.constant(id).dtype() : types[i];
+  std::vector<ValueId> rounded(graph.value_ids().begin(), graph.value_ids().end());
+  for (const ValueId id : graph.value_ids()) {
+    const DType held = graph.is_constant(id) ? graph.constant(id).dtype() : types[index_of(id)];
     if (held != DType::float32) continue;
-    if (is_output(id) && graph.producer(id) >= 0) {
+    if (is_output(id) && graph.producer(id) != no_node) {
       const ValueId wide = edit.wrap(id, cast(id, name_of(id, "float32"), float32_type));
       edit.wrap(wide, cast(wide, name_of(id, to_string(precision)), type));
     } else if (!graph.consumers(id).empty()) {
       const ValueId narrow = edit.add("Cast", name_of(id, to_string(precision)), {id}, {{"to", type}});
-      rounded[i] = edit.add("Cast", name_of(id, "float32"), {narrow}, {{"to", float32_type}});
+      rounded[index_of(id)] = edit.add("Cast", name_of(id, "float32"), {narrow}, {{"to", float32_type}});
     }
   }
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    Node node = edit.nodes()[n];
+  for (const NodeId n : graph.node_ids()) {
+    Node node = edit.node(n);
     for (ValueId& id : node.inputs) {
-      if (id != no_value) id = rounded[static_cast<std::size_t>(id)];
+      if (id != no_value) id = rounded[index_of(id)];
     }
-    edit.replace_node(static_cast<int>(n), std::move(node));
+    edit.replace_node(n, std::move(node));
   }
   return edit.build();
 }
@@ -219,12 +217,12 @@ Graph in_form_of_file(const Graph& graph, const FileForm& form) {
 
 Graph straight_through(const Graph& graph) {
   GraphBuilder edit(graph);
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    Node node = graph.nodes()[n];
+  for (const NodeId n : graph.node_ids()) {
+    Node node = graph.node(n);
     if (!is_step(node.op)) continue;
     node.attributes["step"] = node.op;
     node.op = "StraightThrough";
-    edit.replace_node(static_cast<int>(n), std::move(node));
+    edit.replace_node(n, std::move(node));
   }
   return edit.build();
 }

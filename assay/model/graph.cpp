@@ -16,11 +16,11 @@ T attribute_of(const Node& node, std::string_view name, T fallback) {
   fail(Fault::model, "{}: attribute '{}' has the wrong type", node.describe(), name);
 }
 
-// `order` holds the indices of `things` sorted by name.
-template <typename Named>
-std::optional<int> find_by_name(const std::vector<Named>& things, const std::vector<int>& order,
-                                std::string_view name) {
-  const auto name_of = [&](int i) -> std::string_view { return things[static_cast<std::size_t>(i)].name; };
+// `order` holds the ids of `things` sorted by name.
+template <typename Named, typename Id>
+std::optional<Id> find_by_name(const std::vector<Named>& things, const std::vector<Id>& order,
+                               std::string_view name) {
+  const auto name_of = [&](Id id) -> std::string_view { return things[index_of(id)].name; };
   const auto found = std::ranges::lower_bound(order, name, {}, name_of);
   if (found == order.end() || name_of(*found) != name) return std::nullopt;
   return *found;
@@ -50,11 +50,10 @@ std::vector<std::string> Node::texts(std::string_view attribute, std::vector<std
 std::string Node::describe() const { return fmt::format("node '{}' ({})", name, op); }
 
 std::optional<ValueId> Graph::find_value(std::string_view name) const {
-  const std::optional<int> at = find_by_name(values_, values_by_name_, name);
-  return at ? std::optional(ValueId{*at}) : std::nullopt;
+  return find_by_name(values_, values_by_name_, name);
 }
 
-std::optional<int> Graph::find_node(std::string_view name) const {
+std::optional<NodeId> Graph::find_node(std::string_view name) const {
   return find_by_name(nodes_, nodes_by_name_, name);
 }
 
@@ -76,8 +75,8 @@ std::int64_t Graph::parameter_count() const {
     if (!constant || constant->dtype() != DType::float32 || constant->shape().empty() ||
         consumers_[i].empty())
       continue;
-    const bool multiplies = std::ranges::all_of(
-        consumers_[i], [&](int node) { return nodes_[static_cast<std::size_t>(node)].op == "Mul"; });
+    const bool multiplies =
+        std::ranges::all_of(consumers_[i], [&](NodeId reader) { return node(reader).op == "Mul"; });
     if (!multiplies || !is_mask(*constant)) count += constant->count();
   }
   return count;
@@ -93,11 +92,11 @@ GraphBuilder::GraphBuilder(const Graph& graph)
       inputs_(graph.inputs_),
       outputs_(graph.outputs_),
       notices_(graph.notices_) {
-  for (std::size_t i = 0; i < values_.size(); ++i) value_names_.emplace(values_[i].name, static_cast<int>(i));
-  for (std::size_t i = 0; i < nodes_.size(); ++i) node_names_.emplace(nodes_[i].name, static_cast<int>(i));
+  for (const Value& value : values_) value_names_.insert(value.name);
+  for (const Node& node : nodes_) node_names_.insert(node.name);
 }
 
-std::string GraphBuilder::fresh(std::map<std::string, int, std::less<>>& names, std::string name,
+std::string GraphBuilder::fresh(const std::set<std::string, std::less<>>& names, std::string name,
                                 std::string_view kind) {
   if (!name.empty()) {
     if (names.contains(name)) fail(Fault::model, "graph '{}': two {}s are named '{}'", name_, kind, name);
@@ -111,10 +110,10 @@ std::string GraphBuilder::fresh(std::map<std::string, int, std::less<>>& names, 
 
 ValueId GraphBuilder::value(std::string name) {
   name = fresh(value_names_, std::move(name), "value");
-  const auto at = static_cast<int>(values_.size());
-  value_names_.emplace(name, at);
+  const auto id = static_cast<ValueId>(values_.size());
+  value_names_.insert(name);
   values_.push_back({.name = std::move(name), .constant = std::nullopt, .shape = {}});
-  return ValueId{at};
+  return id;
 }
 
 ValueId GraphBuilder::input(std::string name, DType dtype, Shape shape) {
@@ -132,13 +131,13 @@ ValueId GraphBuilder::constant(std::string name, Array array) {
   return id;
 }
 
-int GraphBuilder::node(Node node) {
+NodeId GraphBuilder::node(Node node) {
   node.name = fresh(node_names_, std::move(node.name), "node");
-  const int index = static_cast<int>(nodes_.size());
-  node_names_.emplace(node.name, index);
+  const auto id = static_cast<NodeId>(nodes_.size());
+  node_names_.insert(node.name);
   nodes_.push_back(std::move(node));
   removed_.push_back(false);
-  return index;
+  return id;
 }
 
 ValueId GraphBuilder::add(std::string op, std::string name, std::vector<ValueId> inputs,
@@ -169,23 +168,22 @@ void GraphBuilder::replace_constant(ValueId id, Array array) {
   value.constant = array.detach().contiguous();
 }
 
-const Node& GraphBuilder::present_node(int index) const {
-  const auto i = static_cast<std::size_t>(index);
-  if (index < 0 || i >= nodes_.size() || removed_[i]) {
-    fail(Fault::model, "graph '{}' has no node {}, or it was removed", name_, index);
+const Node& GraphBuilder::present_node(NodeId id) const {
+  if (index_of(id) >= nodes_.size() || removed_[index_of(id)]) {
+    fail(Fault::model, "graph '{}' has no node {}, or it was removed", name_, static_cast<int>(id));
   }
-  return nodes_[i];
+  return node(id);
 }
 
-void GraphBuilder::replace_node(int index, Node node) {
-  const std::string old_name = present_node(index).name;
+void GraphBuilder::replace_node(NodeId id, Node node) {
+  const std::string old_name = present_node(id).name;
   if (node.name.empty()) node.name = old_name;
   if (node.name != old_name) {
     node.name = fresh(node_names_, std::move(node.name), "node");
     node_names_.erase(old_name);
-    node_names_.emplace(node.name, index);
+    node_names_.insert(node.name);
   }
-  nodes_[static_cast<std::size_t>(index)] = std::move(node);
+  nodes_[index_of(id)] = std::move(node);
 }
 
 void GraphBuilder::redirect(ValueId from, ValueId to) {
@@ -230,15 +228,15 @@ ValueId GraphBuilder::wrap(ValueId id, Node added) {
   return before;
 }
 
-void GraphBuilder::remove_node(int index, ValueId replacement) {
-  const Node& node = present_node(index);
+void GraphBuilder::remove_node(NodeId id, ValueId replacement) {
+  const Node& node = present_node(id);
   if (replacement == no_value && !node.inputs.empty()) replacement = node.inputs[0];
   if (replacement == no_value || node.outputs.empty()) {
     fail(Fault::model, "{} cannot be removed: nothing can replace its output", node.describe());
   }
   const ValueId out = node.outputs[0];
   node_names_.erase(node.name);
-  removed_[static_cast<std::size_t>(index)] = true;
+  removed_[index_of(id)] = true;
   redirect(out, replacement);
 }
 

@@ -2,7 +2,6 @@
 // the logarithm of sorting.
 
 #include <algorithm>
-#include <numeric>
 
 #include <assay/error.h>
 #include <assay/graph.h>
@@ -13,7 +12,7 @@
 namespace assay::inline model {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+std::size_t at(NodeId id) { return index_of(id); }
 std::size_t at(ValueId id) { return index_of(id); }
 
 // Which node makes each value, and which values need no node.
@@ -21,37 +20,41 @@ class Producers {
  public:
   Producers(const std::string& graph, std::span<const Node> nodes, const std::vector<bool>& removed,
             std::span<const Value> values, std::span<const ValueId> inputs)
-      : graph_(graph), nodes_(nodes), values_(values), given_(values.size()), producers_(values.size(), -1) {
+      : graph_(graph),
+        nodes_(nodes),
+        values_(values),
+        given_(values.size()),
+        producers_(values.size(), no_node) {
     for (std::size_t i = 0; i < values.size(); ++i) given_[i] = values[i].constant.has_value();
     for (const ValueId id : inputs) given_[at(id)] = true;
-    for (std::size_t n = 0; n < nodes.size(); ++n) {
-      if (!removed[n]) claim_outputs(static_cast<int>(n));
+    for (const NodeId n : IdRange<NodeId>(nodes.size())) {
+      if (!removed[at(n)]) claim_outputs(n);
     }
   }
 
-  // The node that makes an input of `reader`; -1 where no node has to.
-  int of_input(ValueId id, const Node& reader) const {
-    if (id == no_value) return -1;
+  // The node that makes an input of `reader`; no_node where none has to.
+  NodeId of_input(ValueId id, const Node& reader) const {
+    if (id == no_value) return no_node;
     require_in_range(id, reader.describe());
-    if (producers_[at(id)] < 0 && !given_[at(id)]) {
+    if (producers_[at(id)] == no_node && !given_[at(id)]) {
       fail(Fault::model, "{}: input '{}' is produced by no node", reader.describe(), values_[at(id)].name);
     }
     return producers_[at(id)];
   }
-  int of_output(ValueId id) const {
+  NodeId of_output(ValueId id) const {
     require_in_range(id, fmt::format("output of graph '{}'", graph_));
-    if (producers_[at(id)] < 0 && !given_[at(id)]) {
+    if (producers_[at(id)] == no_node && !given_[at(id)]) {
       fail(Fault::model, "graph output '{}' is produced by no node", values_[at(id)].name);
     }
     return producers_[at(id)];
   }
 
  private:
-  void claim_outputs(int n) {
+  void claim_outputs(NodeId n) {
     for (const ValueId out : nodes_[at(n)].outputs) {
       if (out == no_value) continue;
       require_in_range(out, nodes_[at(n)].describe());
-      if (given_[at(out)] || producers_[at(out)] >= 0) {
+      if (given_[at(out)] || producers_[at(out)] != no_node) {
         fail(Fault::model, "{}: value '{}' is produced twice", nodes_[at(n)].describe(),
              values_[at(out)].name);
       }
@@ -67,7 +70,7 @@ class Producers {
   std::span<const Node> nodes_;
   std::span<const Value> values_;
   std::vector<bool> given_;
-  std::vector<int> producers_;
+  std::vector<NodeId> producers_;
 };
 
 // Marks what the outputs need, depth first without recursion, and refuses cycles.
@@ -76,9 +79,9 @@ class Needed {
   Needed(std::span<const Node> nodes, std::span<const Value> values, const Producers& producers)
       : nodes_(nodes), values_(values), producers_(producers), marks_(nodes.size(), Mark::fresh) {}
 
-  void visit(int root) {
-    if (root < 0 || marks_[at(root)] == Mark::done) return;
-    std::vector<std::pair<int, std::size_t>> stack{{root, 0}};
+  void visit(NodeId root) {
+    if (root == no_node || marks_[at(root)] == Mark::done) return;
+    std::vector<std::pair<NodeId, std::size_t>> stack{{root, 0}};
     while (!stack.empty()) {
       auto& [n, next] = stack.back();
       const Node& node = nodes_[at(n)];
@@ -89,8 +92,8 @@ class Needed {
       }
       marks_[at(n)] = Mark::open;
       const ValueId in = node.inputs[next++];
-      const int before = producers_.of_input(in, node);
-      if (before < 0 || marks_[at(before)] == Mark::done) continue;
+      const NodeId before = producers_.of_input(in, node);
+      if (before == no_node || marks_[at(before)] == Mark::done) continue;
       if (marks_[at(before)] == Mark::open) {
         fail(Fault::model, "{}: input '{}' depends on the node's own output (a cycle)", node.describe(),
              values_[at(in)].name);
@@ -109,16 +112,18 @@ class Needed {
 };
 
 // The nodes that are needed, in the author's order wherever that is valid.
-std::vector<int> sorted(std::span<const Node> nodes, const Needed& needed, const Producers& producers) {
-  std::vector<std::vector<int>> before(nodes.size());
+std::vector<std::size_t> sorted(std::span<const Node> nodes, const Needed& needed,
+                                const Producers& producers) {
+  std::vector<std::vector<std::size_t>> before(nodes.size());
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     if (!needed.has(n)) continue;
     for (const ValueId in : nodes[n].inputs) {
-      if (const int producer = producers.of_input(in, nodes[n]); producer >= 0) before[n].push_back(producer);
+      const NodeId producer = producers.of_input(in, nodes[n]);
+      if (producer != no_node) before[n].push_back(at(producer));
     }
   }
-  std::vector<int> order = stable_order(before);
-  std::erase_if(order, [&](int n) { return !needed.has(at(n)); });
+  std::vector<std::size_t> order = stable_order(before);
+  std::erase_if(order, [&](std::size_t n) { return !needed.has(n); });
   return order;
 }
 
@@ -182,11 +187,10 @@ class GraphHash {
   std::vector<bool> seen_;
 };
 
-template <typename Named>
-std::vector<int> sorted_by_name(const std::vector<Named>& things) {
-  std::vector<int> order(things.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](int i) -> const std::string& { return things[at(i)].name; });
+template <typename Id, typename Named>
+std::vector<Id> sorted_by_name(IdRange<Id> ids, const std::vector<Named>& things) {
+  std::vector<Id> order(ids.begin(), ids.end());
+  std::ranges::sort(order, {}, [&](Id id) -> const std::string& { return things[at(id)].name; });
   return order;
 }
 
@@ -204,28 +208,28 @@ Graph GraphBuilder::build() const {
   graph.inputs_ = inputs_;
   graph.outputs_ = outputs_;
   graph.notices_ = notices_;
-  for (const int n : sorted(nodes_, needed, producers)) graph.nodes_.push_back(nodes_[at(n)]);
+  for (const std::size_t n : sorted(nodes_, needed, producers)) graph.nodes_.push_back(nodes_[n]);
 
   GraphHash hash(values_);
   hash.inputs(inputs_);
-  graph.producers_.assign(values_.size(), -1);
+  graph.producers_.assign(values_.size(), no_node);
   graph.consumers_.assign(values_.size(), {});
-  for (std::size_t n = 0; n < graph.nodes_.size(); ++n) {
-    const Node& node = graph.nodes_[n];
+  for (const NodeId n : graph.node_ids()) {
+    const Node& node = graph.node(n);
     for (const ValueId out : node.outputs) {
-      if (out != no_value) graph.producers_[at(out)] = static_cast<int>(n);
+      if (out != no_value) graph.producers_[at(out)] = n;
     }
     for (const ValueId in : node.inputs) {
       if (in == no_value) continue;
       auto& list = graph.consumers_[at(in)];
-      if (list.empty() || list.back() != static_cast<int>(n)) list.push_back(static_cast<int>(n));
+      if (list.empty() || list.back() != n) list.push_back(n);
     }
     hash.node(node);
   }
   hash.references(outputs_);
   graph.hash_ = hash.hex();
-  graph.values_by_name_ = sorted_by_name(graph.values_);
-  graph.nodes_by_name_ = sorted_by_name(graph.nodes_);
+  graph.values_by_name_ = sorted_by_name(graph.value_ids(), graph.values_);
+  graph.nodes_by_name_ = sorted_by_name(graph.node_ids(), graph.nodes_);
   return graph;
 }
 

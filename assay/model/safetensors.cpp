@@ -180,10 +180,9 @@ void require_names(const Graph& graph, const Safetensors& stored) {
     const auto id = graph.find_value(name);
     if (!(id && graph.is_constant(*id)) && !is_counter(tensor)) unknown.push_back(name);
   }
-  for (std::size_t i = 0; i < graph.values().size(); ++i) {
-    const std::string& name = graph.values()[i].name;
-    if (is_weight(graph, static_cast<ValueId>(i)) && !stored.tensors().contains(name))
-      missing.push_back(name);
+  for (const ValueId id : graph.value_ids()) {
+    const std::string& name = graph.value(id).name;
+    if (is_weight(graph, id) && !stored.tensors().contains(name)) missing.push_back(name);
   }
   std::ranges::sort(missing);
   std::string message;

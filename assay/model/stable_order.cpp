@@ -5,22 +5,21 @@
 
 namespace assay::inline model {
 
-std::vector<int> stable_order(const std::vector<std::vector<int>>& before) {
-  const auto index = [](int place) { return static_cast<std::size_t>(place); };
-  std::vector<std::vector<int>> after(before.size());
+std::vector<std::size_t> stable_order(const std::vector<std::vector<std::size_t>>& before) {
+  std::vector<std::vector<std::size_t>> after(before.size());
   std::vector<std::size_t> waiting(before.size());
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
   for (std::size_t n = 0; n < before.size(); ++n) {
     waiting[n] = before[n].size();
-    for (const int one : before[n]) after[index(one)].push_back(static_cast<int>(n));
-    if (waiting[n] == 0) ready.push(static_cast<int>(n));
+    for (const std::size_t one : before[n]) after[one].push_back(n);
+    if (waiting[n] == 0) ready.push(n);
   }
-  std::vector<int> order;
+  std::vector<std::size_t> order;
   while (!ready.empty()) {
     order.push_back(ready.top());
     ready.pop();
-    for (const int next : after[index(order.back())]) {
-      if (--waiting[index(next)] == 0) ready.push(next);
+    for (const std::size_t next : after[order.back()]) {
+      if (--waiting[next] == 0) ready.push(next);
     }
   }
   return order;

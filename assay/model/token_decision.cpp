@@ -141,7 +141,7 @@ std::int64_t known_tokens(const Graph& graph) {
     const ValueId id = pending.back();
     pending.pop_back();
     if (id == no_value) continue;
-    for (const int n : graph.consumers(id)) {
+    for (const NodeId n : graph.consumers(id)) {
       const Node& node = graph.node(n);
       if (keeps_tokens(node, id)) pending.push_back(node.outputs[0]);
       if (node.op != "Gather" || node.inputs[1] != id || !graph.is_constant(node.inputs[0])) continue;

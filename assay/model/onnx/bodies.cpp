@@ -71,7 +71,7 @@ Graph read_body(const Node& node, const std::string& attribute) {
 
 Graph with_counted_rounds(const Graph& graph, std::map<std::string, ValueId>& values) {
   GraphBuilder edit(graph);
-  for (int n = 0; n < static_cast<int>(graph.nodes().size()); ++n) {
+  for (const NodeId n : graph.node_ids()) {
     if (graph.node(n).op != "Loop") continue;
     Node node = graph.node(n);
     const Graph body = read_body(node, "body");

@@ -65,9 +65,9 @@ void OnnxGraph::add(Node node) {
     }
   }
   const std::vector<ValueId> outputs = node.outputs;
-  const int index = builder_.node(std::move(node));
+  const NodeId id = builder_.node(std::move(node));
   for (const ValueId out : outputs) {
-    if (out != no_value) producers_.emplace(out, index);
+    if (out != no_value) producers_.emplace(out, id);
   }
 }
 

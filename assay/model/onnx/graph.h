@@ -79,7 +79,7 @@ class OnnxGraph {
   std::map<std::string, Shape> declared_;
   std::map<std::string, int> types_;
   std::map<ValueId, std::int64_t> ranks_;
-  std::map<ValueId, int> producers_;
+  std::map<ValueId, NodeId> producers_;
   std::set<ValueId> inputs_;
   std::set<std::string> value_names_, node_names_;
   std::map<std::string, std::size_t> suffixes_;

@@ -25,24 +25,26 @@ std::set<std::string> read_names(const onnx::NodeProto& node) {
 }
 
 // For each node the places of those that make what it reads.
-std::vector<std::vector<int>> makers_of(const Nodes& nodes) {
-  std::map<std::string, int> made;
-  for (int n = 0; n < nodes.size(); ++n) {
-    for (const std::string& name : nodes[n].output()) made.emplace(name, n);
+std::vector<std::vector<std::size_t>> makers_of(const Nodes& nodes) {
+  std::map<std::string, std::size_t> made;
+  std::size_t place = 0;
+  for (const onnx::NodeProto& node : nodes) {
+    for (const std::string& name : node.output()) made.emplace(name, place);
+    ++place;
   }
-  std::vector<std::vector<int>> makers(static_cast<std::size_t>(nodes.size()));
-  for (int n = 0; n < nodes.size(); ++n) {
-    for (const std::string& name : read_names(nodes[n])) {
-      const auto found = made.find(name);
-      if (found != made.end()) makers[static_cast<std::size_t>(n)].push_back(found->second);
+  std::vector<std::vector<std::size_t>> makers;
+  for (const onnx::NodeProto& node : nodes) {
+    auto& of_node = makers.emplace_back();
+    for (const std::string& name : read_names(node)) {
+      if (const auto found = made.find(name); found != made.end()) of_node.push_back(found->second);
     }
   }
   return makers;
 }
 
-bool in_order(const std::vector<std::vector<int>>& makers) {
+bool in_order(const std::vector<std::vector<std::size_t>>& makers) {
   for (std::size_t n = 0; n < makers.size(); ++n) {
-    if (std::ranges::any_of(makers[n], [&](int maker) { return maker >= static_cast<int>(n); })) return false;
+    if (std::ranges::any_of(makers[n], [&](std::size_t maker) { return maker >= n; })) return false;
   }
   return true;
 }
@@ -50,15 +52,15 @@ bool in_order(const std::vector<std::vector<int>>& makers) {
 void sort_nodes(Nodes& nodes) {
   const auto makers = makers_of(nodes);
   if (in_order(makers)) return;
-  std::vector<int> order = stable_order(makers);
+  std::vector<std::size_t> order = stable_order(makers);
   std::vector<bool> placed(makers.size());
-  for (const int n : order) placed[static_cast<std::size_t>(n)] = true;
-  for (int n = 0; n < nodes.size(); ++n) {
-    if (!placed[static_cast<std::size_t>(n)]) order.push_back(n);
+  for (const std::size_t n : order) placed[n] = true;
+  for (std::size_t n = 0; n < placed.size(); ++n) {
+    if (!placed[n]) order.push_back(n);
   }
   Nodes sorted;
   sorted.Reserve(nodes.size());
-  for (const int n : order) sorted.Add()->Swap(nodes.Mutable(n));
+  for (const std::size_t n : order) sorted.Add()->Swap(nodes.Mutable(static_cast<int>(n)));
   nodes.Swap(&sorted);
 }
 

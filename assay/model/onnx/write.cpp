@@ -105,9 +105,8 @@ class Writer {
       const bool open = is_body_ && value.shape.empty();
       write_type(value, value.dtype, open ? std::nullopt : std::optional(value.shape), *proto.add_input());
     }
-    for (std::size_t i = 0; i < graph_.values().size(); ++i) {
-      if (is_used_constant(static_cast<ValueId>(i)))
-        write_constant(graph_.values()[i], *proto.add_initializer());
+    for (const ValueId id : graph_.value_ids()) {
+      if (is_used_constant(id)) write_constant(graph_.value(id), *proto.add_initializer());
     }
     for (const Node& node : graph_.nodes()) write_node(node, *proto.add_node());
     // Bodies need no shapes, and their bytes are part of the graph's hash.
