@@ -28,7 +28,7 @@ std::span<const Backend* const> backends() {
 
 std::vector<ValueId> outside_inputs(const SegmentRequest& request) {
   std::set<ValueId> made, read;
-  for (const int n : request.nodes) {
+  for (const NodeId n : request.nodes) {
     const Node& node = request.graph->node(n);
     for (const ValueId in : node.inputs) {
       if (in != no_value && !request.graph->is_constant(in) && !made.contains(in)) read.insert(in);

@@ -47,7 +47,7 @@ struct Redistribution {
 // Nodes that follow each other in the graph's order, all of them supported.
 struct SegmentRequest {
   const Graph* graph = nullptr;  // must outlive the segment
-  std::vector<int> nodes;
+  std::vector<NodeId> nodes;
   ShapeOf shape_of;
   std::vector<ValueId> keep;            // values to be returned whole
   std::vector<ReducedValue> taps;       // of values that the nodes compute

@@ -272,8 +272,8 @@ void require_scores_by_class(const Session& session, const Array& logits) {
          "network '{}' gives one whole number a record, such as a class, but no scores; export it with the "
          "scores as an output, before the ArgMax",
          graph.name());
-  const int producer = graph.producer(session.logits());
-  if (producer >= 0 && graph.node(producer).op == "TopK")
+  const NodeId producer = graph.producer(session.logits());
+  if (producer != no_node && graph.node(producer).op == "TopK")
     fail(Fault::unsupported,
          "network '{}' gives the greatest scores in their own order, which does not tell classes; export it "
          "with the scores as an output, before the TopK",

@@ -10,9 +10,9 @@ void release(std::span<const ValueId> ids, std::vector<Array>& values) {
   for (const ValueId id : ids) values[index_of(id)] = Array();
 }
 
-void Executor::run(int index, std::vector<Array>& values) const {
+void Executor::run(NodeId n, std::vector<Array>& values) const {
   check_interrupt();
-  const Node& node = graph.node(index);
+  const Node& node = graph.node(n);
   std::vector<Array> inputs;
   for (const ValueId id : node.inputs) {
     const auto at = index_of(id);

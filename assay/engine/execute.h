@@ -22,7 +22,7 @@ struct Executor {
   const OnValue& on_value;  // may be empty
 
   // Computes one node's outputs into `values` (one entry per graph value). Ctrl-C takes effect here.
-  void run(int node, std::vector<Array>& values) const;
+  void run(NodeId n, std::vector<Array>& values) const;
   // All nodes of a plan, releasing values as planned; afterwards the wanted values are in `values`.
   void run(const Plan& plan, std::vector<Array>& values) const;
 };

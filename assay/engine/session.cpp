@@ -7,7 +7,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -244,12 +243,11 @@ std::vector<PlannedSegment> Session::plan(bool measure) const {
       for (PlannedSegment& segment : planned) segment.nodes = fast->nodes_in(s.graph, segment.nodes);
       return planned;
     }
-    std::vector<int> every_node(s.graph.nodes().size());
-    std::iota(every_node.begin(), every_node.end(), 0);
+    const IdRange<NodeId> every_node = s.graph.node_ids();
     const auto all = [&] { run(given, s.graph.outputs()); };
     return std::vector<PlannedSegment>{
         {.engine = "reference",
-         .nodes = std::move(every_node),
+         .nodes = {every_node.begin(), every_node.end()},
          .measured = measured ? least_time(all) / static_cast<double>(records) : 0}};
   };
   std::vector<PlannedSegment> planned = planned_for(2, false);
@@ -265,9 +263,9 @@ std::vector<PlannedSegment> Session::plan(bool measure) const {
   }
   std::vector<bool> counted(s.graph.nodes().size());
   for (PlannedSegment& segment : planned) {
-    for (const int n : segment.nodes) {
-      if (counted[static_cast<std::size_t>(n)]) continue;
-      counted[static_cast<std::size_t>(n)] = true;
+    for (const NodeId n : segment.nodes) {
+      if (counted[index_of(n)]) continue;
+      counted[index_of(n)] = true;
       const Node& node = s.graph.node(n);
       segment.multiply_adds +=
           multiply_adds(s.graph, node, [this](ValueId id) -> const Shape& { return shape(id); }) *

@@ -95,11 +95,9 @@ Session::State::State(Graph graph_, SessionOptions options_)
 bool Session::State::nothing_folded_from(std::span<const ValueId> trainable) const {
   if (trainable.empty()) return true;
   const std::vector<bool> valid = constants.valid_without(graph, trainable);
-  for (std::size_t i = 0; i < valid.size(); ++i) {
-    const auto id = static_cast<ValueId>(i);
-    if (constants.has(id) && !valid[i] && !graph.is_constant(id)) return false;
-  }
-  return true;
+  return std::ranges::none_of(graph.value_ids(), [&](ValueId id) {
+    return constants.has(id) && !valid[index_of(id)] && !graph.is_constant(id);
+  });
 }
 
 void Session::State::give_batch_axis() {
@@ -304,7 +302,7 @@ const std::vector<Layer>& Session::State::layers() const {
   if (layers_) return *layers_;
   layers_ = find_layers(graph, constants, infos());
   const auto left_out = std::ranges::stable_partition(*layers_, [&](const Layer& layer) {
-    const bool varies = group == 1 && infos()[static_cast<std::size_t>(layer.value)].shaped_by_content;
+    const bool varies = group == 1 && infos()[index_of(layer.value)].shaped_by_content;
     return !is_empty(layer) && !varies;
   });
   left_out_.assign(left_out.begin(), left_out.end());
@@ -378,7 +376,7 @@ std::shared_ptr<const Plan> Session::State::plan(const Tensors& given, const Wan
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
   std::vector<bool> available = constants.valid_without(graph, key[0]);
-  for (const ValueId id : key[0]) available[static_cast<std::size_t>(id)] = true;
+  for (const ValueId id : key[0]) available[index_of(id)] = true;
   auto made = std::make_shared<const Plan>(make_plan(graph, available, wanted.values, wanted.visited));
   if (plans_.size() >= most_plans) plans_.clear();
   plans_.emplace(std::move(key), made);
@@ -389,11 +387,11 @@ Tensors Session::State::forward(const Tensors& given, const Wanted& wanted, Kern
                                 const OnValue& on_value) const {
   const auto steps = plan(given, wanted);
   std::vector<Array> values(graph.values().size());
-  for (const auto& [id, tensor] : given) values.at(static_cast<std::size_t>(id)) = tensor;
+  for (const auto& [id, tensor] : given) values.at(index_of(id)) = tensor;
   Executor{graph, constants.values(), context, on_value}.run(*steps, values);
   Tensors results;
   for (const ValueId id : wanted.values) {
-    const auto index = static_cast<std::size_t>(id);
+    const auto index = index_of(id);
     results.emplace(id, values[index].defined() ? values[index] : constants.values()[index]);
   }
   return results;
@@ -401,10 +399,10 @@ Tensors Session::State::forward(const Tensors& given, const Wanted& wanted, Kern
 
 Tensors Session::State::forward_grouped(const Tensors& given, const Wanted& wanted, KernelContext& context,
                                         const OnValue& on_value) const {
-  const auto axis_of = [&](ValueId id) { return infos()[static_cast<std::size_t>(id)].batch_axis; };
-  const auto multiple_of = [&](ValueId id) { return infos()[static_cast<std::size_t>(id)].batch_multiple; };
+  const auto axis_of = [&](ValueId id) { return infos()[index_of(id)].batch_axis; };
+  const auto multiple_of = [&](ValueId id) { return infos()[index_of(id)].batch_multiple; };
   const auto require_records = [&](ValueId id) {
-    if (!infos()[static_cast<std::size_t>(id)].of_records || axis_of(id) >= 0) return;
+    if (!infos()[index_of(id)].of_records || axis_of(id) >= 0) return;
     fail(Fault::unsupported,
          "network '{}': the file fixes the batch size to {}, and which numbers of value '{}' belong to which "
          "record cannot be told; export it with a dynamic batch axis",

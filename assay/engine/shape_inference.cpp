@@ -166,7 +166,7 @@ class ByRules {
  public:
   ByRules(const Graph& graph, const Constants& constants, const Tensors& inputs)
       : constants_(constants), seen_(given_values(constants, inputs)) {
-    for (const int n : make_plan(graph, seen_.computed, graph.outputs()).nodes) {
+    for (const NodeId n : make_plan(graph, seen_.computed, graph.outputs()).nodes) {
       const Node& node = graph.node(n);
       if (!numbers(node) && !shape(node)) {
         complete_ = false;
@@ -394,9 +394,9 @@ BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
                ? 0.0
                : static_cast<double>(sizeof(float)) * static_cast<double>(element_count(info.shape));
   };
-  std::vector<std::size_t> last_reader(graph.values().size(), 0);
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    for (const ValueId id : graph.nodes()[n].inputs)
+  std::vector<NodeId> last_reader(graph.values().size(), no_node);
+  for (const NodeId n : graph.node_ids()) {
+    for (const ValueId id : graph.node(n).inputs)
       if (id != no_value) last_reader[index_of(id)] = n;
   }
   BatchBytes found;
@@ -406,11 +406,11 @@ BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
     found.at_a_time = std::max(found.at_a_time, now += bytes(id));
   };
   for (const ValueId id : graph.inputs()) comes(id);
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+  for (const NodeId n : graph.node_ids()) {
     std::set<ValueId> read;
-    for (const ValueId id : graph.nodes()[n].inputs)
+    for (const ValueId id : graph.node(n).inputs)
       if (id != no_value) read.insert(id);
-    for (const ValueId id : graph.nodes()[n].outputs)
+    for (const ValueId id : graph.node(n).outputs)
       if (id != no_value) comes(id);
     for (const ValueId id : read)
       if (last_reader[index_of(id)] == n) now -= bytes(id);

@@ -83,7 +83,7 @@ Graph with_joined_outputs(const Graph& graph, std::string_view names) {
   for (const std::string& name : parts_of(names, "+")) {
     const ValueId id = graph.outputs()[output_position(graph, name).value()];
     ValueId numbers = id;
-    if (types[static_cast<std::size_t>(id)] != DType::float32)
+    if (types[index_of(id)] != DType::float32)
       numbers = edit.add("Cast", edit.unused_name(name + "/numbers"), {id}, {{"to", float32_type}});
     rows.push_back(
         edit.add("Flatten", edit.unused_name(name + "/rows"), {numbers}, {{"axis", std::int64_t{1}}}));
@@ -232,18 +232,18 @@ const Node* first_step(const Graph& graph, ValueId from, ValueId to) {
   std::vector<bool> reached(graph.values().size(), false);
   reached[index_of(from)] = true;
   for (const Node& node : graph.nodes()) {
-    const bool reads = std::ranges::any_of(
-        node.inputs, [&](ValueId id) { return id != no_value && reached[static_cast<std::size_t>(id)]; });
+    const bool reads =
+        std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && reached[index_of(id)]; });
     if (!reads || node.op == "Shape" || node.op == "Size") continue;  // extents, not values
     if (is_flat(node)) {
       if (first == nullptr) first = &node;
       continue;
     }
     for (const ValueId id : node.outputs) {
-      if (id != no_value) reached[static_cast<std::size_t>(id)] = true;
+      if (id != no_value) reached[index_of(id)] = true;
     }
   }
-  return reached[static_cast<std::size_t>(to)] ? nullptr : first;
+  return reached[index_of(to)] ? nullptr : first;
 }
 
 }  // namespace assay::inline model

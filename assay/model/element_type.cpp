@@ -214,14 +214,13 @@ std::vector<DType> element_types(const Graph& graph) {
   const auto type_of_input = [&](const Node& node) -> TypeOfInput {
     return [&](std::size_t i) {
       const bool there = i < node.inputs.size() && node.inputs[i] != no_value;
-      return there ? position_of(types[static_cast<std::size_t>(node.inputs[i])]) : float32;
+      return there ? position_of(types[index_of(node.inputs[i])]) : float32;
     };
   };
   for (const Node& node : graph.nodes()) {
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == no_value) continue;
-      types[static_cast<std::size_t>(node.outputs[i])] =
-          named(result_type(node, i, type_of_input(node)).value_or(float32));
+      types[index_of(node.outputs[i])] = named(result_type(node, i, type_of_input(node)).value_or(float32));
     }
   }
   return types;

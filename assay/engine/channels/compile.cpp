@@ -41,7 +41,7 @@ const Node* Compiler::sole_reader(ValueId id) const {
   return &graph_.node(readers[0]);
 }
 
-void Compiler::fuse(const Node& node) { fused_.insert(static_cast<int>(&node - graph_.nodes().data())); }
+void Compiler::fuse(const Node& node) { fused_.insert(&node); }
 
 Absorber Compiler::absorber() {
   return {.graph = graph_,
@@ -169,7 +169,7 @@ Program Compiler::compile() {
     }
   }
   for (std::size_t i = 0; i < request_.nodes.size(); ++i) {
-    if (!fused_.contains(request_.nodes[i])) compile_node(*this, node(i));
+    if (!fused_.contains(&node(i))) compile_node(*this, node(i));
     free_temporaries();
     release_read_last_by(i, last_reader);
   }

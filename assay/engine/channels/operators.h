@@ -85,7 +85,9 @@ class Compiler {
   const SegmentRequest& request_;
   const Graph& graph_;
   Program program_;
-  std::set<int> inside_, fused_, free_;
+  std::set<NodeId> inside_;
+  std::set<const Node*> fused_;
+  std::set<int> free_;
   std::map<ValueId, Value> values_;
   std::map<int, int> owners_;  // values that lie in a buffer
   std::vector<int> temporaries_;

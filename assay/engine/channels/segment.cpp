@@ -18,7 +18,7 @@ namespace {
 // cache; several even of large ones, so that weights are not read again for each, while memory is small.
 std::int64_t choose_rows(const SegmentRequest& request) {
   std::int64_t largest = 1;
-  for (const int n : request.nodes) {
+  for (const NodeId n : request.nodes) {
     for (const ValueId id : request.graph->node(n).outputs) {
       if (id != no_value) largest = std::max(largest, element_count(request.shape_of(id)));
     }
@@ -41,7 +41,7 @@ double bytes_kept(const Node& node, const ShapeOf& shape_of) {
 std::int64_t choose_rows_to_differentiate(const SegmentRequest& request) {
   constexpr double most = 64e6;  // bytes
   double bytes = 1;
-  for (const int n : request.nodes) bytes += bytes_kept(request.graph->node(n), request.shape_of);
+  for (const NodeId n : request.nodes) bytes += bytes_kept(request.graph->node(n), request.shape_of);
   const double rows = std::max(1.0, most / bytes);
   return static_cast<std::int64_t>(std::min(rows, static_cast<double>(choose_rows(request))));
 }

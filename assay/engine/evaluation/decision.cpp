@@ -137,8 +137,8 @@ bool computed_from(const Graph& graph, ValueId output, ValueId value) {
     if (id == value) return true;
     if (id == no_value || seen[index_of(id)]) continue;
     seen[index_of(id)] = true;
-    const int producer = graph.producer(id);
-    if (producer < 0) continue;
+    const NodeId producer = graph.producer(id);
+    if (producer == no_node) continue;
     const Node& node = graph.node(producer);
     if (leads_to_output(node)) pending.insert(pending.end(), node.inputs.begin(), node.inputs.end());
   }

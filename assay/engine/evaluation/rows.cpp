@@ -42,8 +42,8 @@ bool is_rows(const Shape& shape) {
 }
 
 const Node* DecisionRows::producer(ValueId id) const {
-  const int n = id == no_value ? -1 : graph_.producer(id);
-  return n < 0 ? nullptr : &graph_.node(n);
+  const NodeId n = id == no_value ? no_node : graph_.producer(id);
+  return n == no_node ? nullptr : &graph_.node(n);
 }
 
 bool DecisionRows::holds_rows(ValueId id) const {

@@ -193,14 +193,15 @@ std::vector<ValueInfo> infos_of(const Session& session) {
   const Graph& graph = session.graph();
   const std::vector<DType> types = element_types(graph);
   std::vector<ValueInfo> infos(graph.values().size());
-  for (std::size_t i = 0; i < infos.size(); ++i) {
-    const auto id = static_cast<ValueId>(i);
+  for (const ValueId id : graph.value_ids()) {
     const Session::RecordAxis at = session.record_axis(id);
-    infos[i].shape = session.shape(id);
-    infos[i].computed = true;
-    infos[i].floating = types[i] == DType::float32 || types[i] == DType::float64;
-    infos[i].batch_axis = at.axis;
-    infos[i].batch_multiple = at.rows;
+    const DType type = types[index_of(id)];
+    ValueInfo& info = infos[index_of(id)];
+    info.shape = session.shape(id);
+    info.computed = true;
+    info.floating = type == DType::float32 || type == DType::float64;
+    info.batch_axis = at.axis;
+    info.batch_multiple = at.rows;
   }
   return infos;
 }

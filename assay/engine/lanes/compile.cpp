@@ -93,17 +93,16 @@ const Node* Compiler::sole_reader(ValueId id) const {
   const auto readers = graph_.consumers(id);
   if (std::ranges::find(wanted_, id) != wanted_.end()) return nullptr;
   if (readers.size() != 1 || !inside_.contains(readers[0])) return nullptr;
-  const Node& reader = graph_.nodes()[index(readers[0])];
+  const Node& reader = graph_.node(readers[0]);
   // What it trains stays its own.
   return std::ranges::any_of(reader.inputs, [this](ValueId in) { return is_trainable(in); }) ? nullptr
                                                                                              : &reader;
 }
 
 Absorber Compiler::absorber() {
-  return {
-      .graph = graph_,
-      .sole_reader = [this](ValueId id) { return sole_reader(id); },
-      .fuse = [this](const Node& node) { fused_.insert(static_cast<int>(&node - graph_.nodes().data())); }};
+  return {.graph = graph_,
+          .sole_reader = [this](ValueId id) { return sole_reader(id); },
+          .fuse = [this](const Node& node) { fused_.insert(&node); }};
 }
 
 ValueId Compiler::absorb_rectifier(ValueId id, Finish& finish) {
@@ -287,8 +286,8 @@ void Compiler::find_neighbours() {
 }
 
 Program Compiler::compile() {
-  for (const int n : request_.nodes) {
-    if (!fused_.contains(n)) compile_node(*this, graph_.nodes()[index(n)]);
+  for (const NodeId n : request_.nodes) {
+    if (!fused_.contains(&graph_.node(n))) compile_node(*this, graph_.node(n));
     stabilise();
     reduce_tapped();
   }

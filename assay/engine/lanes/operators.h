@@ -58,7 +58,8 @@ class Compiler {
   const Graph& graph_;
   bool differentiates_ = false;
   Program program_;
-  std::set<int> inside_, fused_;
+  std::set<NodeId> inside_;
+  std::set<const Node*> fused_;
   std::set<ValueId> trainable_;
   std::map<ValueId, int> slots_;
   std::vector<ValueId> by_;      // inputs to differentiate by

@@ -17,7 +17,7 @@ bool is_output(const Graph& graph, ValueId id) {
 std::string composite_name(const Graph& graph, const Composite& composite) {
   if (composite.reduces) return "Normalisation";
   const auto contains = [&](std::string_view op) {
-    return std::ranges::any_of(composite.nodes, [&](int n) { return graph.node(n).op == op; });
+    return std::ranges::any_of(composite.nodes, [&](NodeId n) { return graph.node(n).op == op; });
   };
   if (contains("Erf") || (contains("Tanh") && contains("Pow"))) return "Gelu";
   if (contains("Softplus")) return "Mish";
@@ -50,9 +50,9 @@ std::optional<Composite> find_composite(const Graph& graph, std::span<const Valu
   std::set<ValueId> inside{root};
   const auto readers = graph.consumers(root);
   if (readers.size() < 2 || readers.size() > largest_composite) return std::nullopt;
-  std::set<int> pending(readers.begin(), readers.end());
+  std::set<NodeId> pending(readers.begin(), readers.end());
   while (!pending.empty() && composite.nodes.size() < largest_composite) {
-    const int n = *pending.begin();
+    const NodeId n = *pending.begin();
     pending.erase(pending.begin());
     const Node& node = graph.node(n);
     const bool reduces = is_reduction(node.op);
@@ -79,8 +79,8 @@ std::optional<Composite> find_composite(const Graph& graph, std::span<const Valu
 Chain follow_chain(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos,
                    ValueId from, bool affine) {
   Chain chain{.value = from, .nodes = {}, .ops = {}, .activation = {}, .range = {}};
-  std::vector<int> passed;
-  const auto take = [&](int n, ValueId value, const std::string& op) {
+  std::vector<NodeId> passed;
+  const auto take = [&](NodeId n, ValueId value, const std::string& op) {
     chain.nodes.insert(chain.nodes.end(), passed.begin(), passed.end());
     passed.clear();
     chain.nodes.push_back(n);
@@ -90,7 +90,7 @@ Chain follow_chain(const Graph& graph, const Constants& constants, std::span<con
   for (ValueId at = from; !is_output(graph, at);) {
     const auto composite = find_composite(graph, infos, at);
     if (composite && !composite->reduces) {
-      for (const int n : composite->nodes)
+      for (const NodeId n : composite->nodes)
         take(n, composite->exit, n == composite->nodes.back() ? composite->name : "");
       chain.activation = composite->name;
       const auto next = graph.consumers(composite->exit);

@@ -15,7 +15,7 @@ namespace assay::inline engine {
 // Several nodes that together compute one function of one value.
 struct Composite {
   ValueId exit = no_value;  // the result; the only value of `nodes` that others read
-  std::vector<int> nodes;
+  std::vector<NodeId> nodes;
   bool reduces = false;  // it contains sums over positions: a normalisation rather than an activation
   std::string name;      // "Gelu", "Swish", ... or "composite"
 };
@@ -26,7 +26,7 @@ std::optional<Composite> find_composite(const Graph& graph, std::span<const Valu
 
 struct Chain {
   ValueId value = no_value;      // where the layer ends
-  std::vector<int> nodes;        // after the operator, in order
+  std::vector<NodeId> nodes;     // after the operator, in order
   std::vector<std::string> ops;  // their names, without nodes that change nothing
   std::string activation;        // as in Layer
   ValueRange range;

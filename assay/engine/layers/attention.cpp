@@ -6,7 +6,7 @@ namespace assay::inline engine {
 
 const Node* maker_of(const Graph& graph, ValueId value, ValueId* moved) {
   const Node* maker = nullptr;
-  for (int n = graph.producer(value); n >= 0; n = graph.producer(value)) {
+  for (NodeId n = graph.producer(value); n != no_node; n = graph.producer(value)) {
     const Node& node = graph.node(n);
     if (node.op != "Cast" && !is_pass_through(node.op) && (node.op == "Where" || !is_movement(node.op))) {
       maker = &node;

@@ -63,7 +63,7 @@ const Layer& Session::layer(std::string_view selector) const {
 
 const Layer* penultimate_among(const Session& session, const std::function<bool(const Layer&)>& counts) {
   const Graph& graph = session.graph();
-  std::map<int, const Layer*> weighted;  // by the node that gives it its character
+  std::map<NodeId, const Layer*> weighted;  // by the node that gives it its character
   for (const Layer& layer : session.layers()) {
     if (layer.carries_weights && counts(layer)) weighted.emplace(layer.node, &layer);
   }
@@ -75,21 +75,21 @@ const Layer* penultimate_among(const Session& session, const std::function<bool(
     const Layer* before = nullptr;
   };
   std::vector<Path> paths(graph.values().size());
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+  for (const NodeId n : graph.node_ids()) {
     Path longest;
-    for (const ValueId id : graph.nodes()[n].inputs) {
+    for (const ValueId id : graph.node(n).inputs) {
       if (id == no_value) continue;
       const Path& path = paths[index_of(id)];
       if (path.length > longest.length) longest = path;
     }
-    if (const auto found = weighted.find(static_cast<int>(n)); found != weighted.end()) {
+    if (const auto found = weighted.find(n); found != weighted.end()) {
       longest = {longest.length + 1, found->second, longest.last};
     }
-    for (const ValueId id : graph.nodes()[n].outputs) {
+    for (const ValueId id : graph.node(n).outputs) {
       if (id != no_value) paths[index_of(id)] = longest;
     }
   }
-  const Path& decision = paths[static_cast<std::size_t>(session.logits())];
+  const Path& decision = paths[index_of(session.logits())];
   return decision.before != nullptr ? decision.before : decision.last;
 }
 

@@ -21,14 +21,14 @@ class LayerFinder {
         taken_(graph.nodes().size(), false) {}
 
   std::vector<Layer> find() {
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      if (!taken_[n]) consider(static_cast<int>(n));
+    for (const NodeId n : graph_.node_ids()) {
+      if (!taken_[index_of(n)]) consider(n);
     }
     return std::move(layers_);
   }
 
  private:
-  const Node& node(int n) const { return graph_.node(n); }
+  const Node& node(NodeId n) const { return graph_.node(n); }
   const ValueInfo& info(ValueId id) const { return infos_[index_of(id)]; }
   bool is_data(ValueId id) const { return id != no_value && info(id).batch_axis >= 0; }
   bool is_activations(ValueId id) const { return is_data(id) && info(id).floating; }
@@ -67,7 +67,7 @@ class LayerFinder {
     return no_value;
   }
 
-  void consider(int n) {
+  void consider(NodeId n) {
     const Node& at = node(n);
     if (take_normalisation(n)) return;
     const ValueId out = main_output(at);
@@ -86,7 +86,7 @@ class LayerFinder {
   }
 
   // A normalisation spelt out in several nodes (the difference from the mean divided by the deviation).
-  bool take_normalisation(int n) {
+  bool take_normalisation(NodeId n) {
     const auto root = std::ranges::find_if(node(n).inputs, [&](ValueId id) { return is_activations(id); });
     if (root == node(n).inputs.end()) return false;
     auto composite = find_composite(graph_, infos_, *root);
@@ -95,7 +95,7 @@ class LayerFinder {
     layer.kind = OperatorKind::normalisation;
     layer.op = composite->name;
     while (composite) {
-      for (const int inner : composite->nodes) taken_[static_cast<std::size_t>(inner)] = true;
+      for (const NodeId inner : composite->nodes) taken_[index_of(inner)] = true;
       layer.value = layer.linear_value = composite->exit;
       composite = find_composite(graph_, infos_, layer.value);
       if (composite && !composite->reduces) break;
@@ -105,8 +105,8 @@ class LayerFinder {
     return true;
   }
 
-  Layer start(int n, ValueId out) {
-    taken_[static_cast<std::size_t>(n)] = true;
+  Layer start(NodeId n, ValueId out) {
+    taken_[index_of(n)] = true;
     Layer layer;
     layer.name = node(n).name;
     layer.node = n;
@@ -118,8 +118,8 @@ class LayerFinder {
   }
 
   void absorb(Layer& layer, const Chain& chain, bool linear) {
-    for (const int n : chain.nodes) {
-      taken_[static_cast<std::size_t>(n)] = true;
+    for (const NodeId n : chain.nodes) {
+      taken_[index_of(n)] = true;
       const std::string& op = node(n).op;
       const bool weighs = is_normalisation(op) || has_trait(op, Trait::affine) || op == "PRelu";
       for (const ValueId id : node(n).inputs) {
@@ -134,7 +134,7 @@ class LayerFinder {
   }
 
   // A bias that is added separately belongs to the linear value; batch normalisation does not.
-  ValueId linear_end(ValueId so_far, int n) const {
+  ValueId linear_end(ValueId so_far, NodeId n) const {
     const Node& next = node(n);
     const bool bias = next.op == "Add" && std::ranges::find(next.inputs, so_far) != next.inputs.end();
     return bias ? next.outputs[0] : so_far;
@@ -158,7 +158,7 @@ class LayerFinder {
     layer.batch_multiple = static_cast<int>(value.batch_multiple);
     layer.shape = value.shape;
     layer.shape.erase(layer.shape.begin() + value.batch_axis);
-    layer.neuron_axes = axes_[static_cast<std::size_t>(layer.value)];
+    layer.neuron_axes = axes_[index_of(layer.value)];
     layer.neurons = 1;
     for (const int axis : layer.neuron_axes) layer.neurons *= value.shape[static_cast<std::size_t>(axis)];
     layers_.push_back(std::move(layer));

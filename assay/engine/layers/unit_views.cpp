@@ -14,7 +14,7 @@ constexpr std::string_view value_prefix = "view:";
 bool is_unit_view(const Graph& graph, ValueId id) {
   const Value& value = graph.value(id);
   return value.name.starts_with(value_prefix) && value.name.size() > value_prefix.size() &&
-         id != graph.outputs()[0] && graph.producer(id) >= 0 &&
+         id != graph.outputs()[0] && graph.producer(id) != no_node &&
          graph.node(graph.producer(id)).op == "Identity" && is_real(value.dtype) &&
          (value.shape.size() == 2 || value.shape.size() == 3);
 }

@@ -81,12 +81,12 @@ ValueId filled(GraphBuilder& edit, const std::string& name, ValueId rows, std::i
 
 Graph with_rows_filled(const Session& session) {
   const Graph& graph = session.graph();
-  const int index = graph.producer(graph.outputs()[0]);
+  const NodeId join = graph.producer(graph.outputs()[0]);
   GraphBuilder edit(graph);
-  Node joined = graph.node(index);
+  Node joined = graph.node(join);
   for (ValueId& rows : joined.inputs)
     rows = filled(edit, graph.value(rows).name, rows, session.shape(rows).at(1));
-  edit.replace_node(index, std::move(joined));
+  edit.replace_node(join, std::move(joined));
   return edit.build();
 }
 

@@ -84,7 +84,7 @@ class Mover {
       : graph_(graph), builder_(graph), infos_(infos.begin(), infos.end()) {}
 
   std::optional<BatchMajor> move() {
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) visit(static_cast<int>(n));
+    for (const NodeId n : graph_.node_ids()) visit(n);
     if (!gains_) return std::nullopt;
     BatchMajor found{builder_.build(), {}, std::move(moved_), std::move(extra_)};
     infos_.resize(found.graph.values().size());
@@ -136,7 +136,7 @@ class Mover {
     return std::ranges::any_of(node.inputs, [&](ValueId id) { return moved_.contains(id); });
   }
 
-  void visit(int n) {
+  void visit(NodeId n) {
     const Node& node = graph_.node(n);
     const bool moved = reads_moved(node);
     const bool moves = node.op == "Transpose" || has_trait(node.op, Trait::reshapes);
@@ -377,7 +377,7 @@ class Mover {
     return made;
   }
 
-  void put(int n, Made made) {
+  void put(NodeId n, Made made) {
     const Node& node = graph_.node(n);
     const bool comes_to_front = std::ranges::all_of(made.places, &RecordPlace::in_front);
     gains_ |= is_dense(made.node.op) || is_softmax(made.node.op) || (comes_to_front && reads_moved(node));
@@ -420,7 +420,7 @@ class Mover {
   }
 
   // Computes a value as it was from its other form, by nodes that are dropped if unused.
-  void come_back(const Node& node, ValueId id, std::optional<int> in_the_place) {
+  void come_back(const Node& node, ValueId id, std::optional<NodeId> in_the_place) {
     const BatchMajor::Moved& moved = moved_.at(id);
     const WayBack back = way_back(moved.place, moved.shape);
     const auto add = [&](Node made) {

@@ -44,19 +44,19 @@ Graph declared_with_batch(const Graph& graph, const Graph& original, std::int64_
 std::optional<Graph> without_leading_ones(const Graph& graph, const SampleShapes& seen) {
   GraphBuilder edit(graph);
   bool changed = false;
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    const Node& node = graph.nodes()[n];
+  for (const NodeId n : graph.node_ids()) {
+    const Node& node = graph.node(n);
     const bool at_edge =
         std::ranges::any_of(
             node.inputs,
             [&](ValueId id) { return std::ranges::find(graph.inputs(), id) != graph.inputs().end(); }) ||
         std::ranges::find(graph.outputs(), node.outputs[0]) != graph.outputs().end();
     if (!at_edge || !moves_leading_one(graph, node, seen)) continue;
-    edit.replace_node(static_cast<int>(n), {.name = node.name,
-                                            .op = "Identity",
-                                            .inputs = {node.inputs[0]},
-                                            .outputs = node.outputs,
-                                            .attributes = {}});
+    edit.replace_node(n, {.name = node.name,
+                          .op = "Identity",
+                          .inputs = {node.inputs[0]},
+                          .outputs = node.outputs,
+                          .attributes = {}});
     changed = true;
   }
   return changed ? std::optional(edit.build()) : std::nullopt;
@@ -87,12 +87,12 @@ class Shift {
 
   std::optional<Graph> run() {
     for (const ValueId id : graph_.inputs()) of_record_[index_of(id)] = true;
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const Node& node = graph_.nodes()[n];
+    for (const NodeId n : graph_.node_ids()) {
+      const Node& node = graph_.node(n);
       if (std::ranges::none_of(node.inputs, [&](ValueId id) { return is_of_record(id); })) continue;
       Node other = node;
       if (!rewrite(other)) return std::nullopt;
-      builder_.replace_node(static_cast<int>(n), std::move(other));
+      builder_.replace_node(n, std::move(other));
       for (const ValueId id : node.outputs) {
         if (id != no_value) of_record_[index_of(id)] = true;
       }
@@ -331,7 +331,7 @@ Graph opened(const Graph& graph, const Graph& original) {
   const Graph open = declared_with_batch(graph, original, -1);
   GraphBuilder edit(open);
   for (const ValueId id : graph.outputs()) {
-    if (graph.producer(id) >= 0) edit.set_type(id, graph.value(id).dtype, {});
+    if (graph.producer(id) != no_node) edit.set_type(id, graph.value(id).dtype, {});
   }
   return edit.build();
 }
@@ -381,11 +381,11 @@ std::optional<Graph> with_axis_of_one(const Graph& graph) {
   GraphBuilder edit(graph);
   const ValueId front = edit.constant({}, Array::of<std::int64_t>({1}, std::vector<std::int64_t>{0}));
   for (const ValueId id : graph.outputs()) {
-    if (graph.producer(id) < 0) return std::nullopt;
+    if (graph.producer(id) == no_node) return std::nullopt;
     const std::string name = edit.unused_name(graph.value(id).name + " (with records)");
     const ValueId inner = edit.wrap(
         id, {.name = name, .op = "Unsqueeze", .inputs = {id, front}, .outputs = {id}, .attributes = {}});
-    for (const int n : graph.consumers(id)) {
+    for (const NodeId n : graph.consumers(id)) {
       Node reader = edit.node(n);
       std::ranges::replace(reader.inputs, id, inner);
       edit.replace_node(n, std::move(reader));

@@ -19,9 +19,8 @@ bool repeatable(const Node& node) { return node.op != "Dropout"; }
 
 Constants::Constants(const Graph& graph, std::uint64_t memory_limit) : values_(graph.values().size()) {
   const array::Recording unrecorded(false);
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    const auto& constant = graph.values()[i].constant;
-    if (constant && !graph.consumers(static_cast<ValueId>(i)).empty()) values_[i] = *constant;
+  for (const ValueId id : graph.value_ids()) {
+    if (graph.is_constant(id) && !graph.consumers(id).empty()) values_[index_of(id)] = graph.constant(id);
   }
   for (const ValueId id : graph.outputs()) {
     if (graph.is_constant(id) && !has(id)) values_[index_of(id)] = graph.constant(id);
@@ -29,14 +28,14 @@ Constants::Constants(const Graph& graph, std::uint64_t memory_limit) : values_(g
   std::uint64_t room = memory_limit / 4;
   std::vector<Array> results(values_.size());
   const OnValue no_observer;
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    const Node& node = graph.nodes()[n];
+  for (const NodeId n : graph.node_ids()) {
+    const Node& node = graph.node(n);
     const bool foldable = repeatable(node) && std::ranges::all_of(node.inputs, [&](ValueId id) {
                             return id == no_value || has(id);
                           });
     if (!foldable) continue;
     KernelContext context;
-    Executor{graph, values_, context, no_observer}.run(static_cast<int>(n), results);
+    Executor{graph, values_, context, no_observer}.run(n, results);
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
       const Array result = std::move(results[index_of(id)]);
@@ -78,7 +77,7 @@ std::int64_t Constants::parameters_of(const Graph& graph, ValueId id) const {
     if (at == no_value || !seen.insert(at).second) continue;
     if (graph.is_constant(at)) {
       if (graph.constant(at).dtype() == DType::float32) count += graph.constant(at).count();
-    } else if (graph.producer(at) >= 0) {
+    } else if (graph.producer(at) != no_node) {
       const auto& inputs = graph.node(graph.producer(at)).inputs;
       open.insert(open.end(), inputs.begin(), inputs.end());
     }

@@ -1,6 +1,7 @@
 #include "assay/engine/preparation/early_picks.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -21,9 +22,8 @@ class Picker {
       : graph_(graph), builder_(graph), infos_(infos.begin(), infos.end()) {}
 
   std::optional<EarlyPicks> pick() {
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      if (const std::int64_t count = picked_positions(graph_.nodes()[n]); count > 0)
-        move_forward(static_cast<int>(n), count);
+    for (const NodeId n : graph_.node_ids()) {
+      if (const std::int64_t count = picked_positions(graph_.node(n)); count > 0) move_forward(n, count);
     }
     if (passed_.empty()) return std::nullopt;
     EarlyPicks found{builder_.build(), {}, std::move(passed_), std::move(extra_), std::move(instead_)};
@@ -84,14 +84,14 @@ class Picker {
   }
 
   // Nodes from which on only picked positions matter to the node, in order.
-  std::set<int> only_for(int pick) const {
-    std::set<int> found;
+  std::set<NodeId> only_for(NodeId pick) const {
+    std::set<NodeId> found;
     const ValueId from = graph_.node(pick).inputs[0];
-    for (int n = graph_.producer(from); n >= 0; --n) {
+    for (const NodeId n : std::views::reverse(graph_.node_ids())) {
       const Node& node = graph_.node(n);
-      if (!keeps_positions_apart(node, positions(from))) continue;
+      if (n > graph_.producer(from) || !keeps_positions_apart(node, positions(from))) continue;
       const auto readers = graph_.consumers(node.outputs[0]);
-      const auto counts = [&](int reader) { return reader == pick || found.contains(reader); };
+      const auto counts = [&](NodeId reader) { return reader == pick || found.contains(reader); };
       if (!readers.empty() && std::ranges::all_of(readers, counts)) found.insert(n);
     }
     return found;
@@ -132,13 +132,13 @@ class Picker {
     });
   }
 
-  void move_forward(int n, std::int64_t count) {
-    const std::set<int> nodes = only_for(n);
-    if (std::ranges::none_of(nodes, [&](int m) { return is_dense(graph_.node(m).op); })) return;
+  void move_forward(NodeId n, std::int64_t count) {
+    const std::set<NodeId> nodes = only_for(n);
+    if (std::ranges::none_of(nodes, [&](NodeId m) { return is_dense(graph_.node(m).op); })) return;
     const Node& pick = graph_.node(n);
     const std::int64_t length = positions(pick.inputs[0]);
     std::map<ValueId, ValueId> picked;
-    for (const int m : nodes) {
+    for (const NodeId m : nodes) {
       Node node = graph_.node(m);
       if (has_trait(node.op, Trait::reshapes)) node = {{}, "Identity", {node.inputs[0]}, {}, {}};
       for (ValueId& id : node.inputs) {
@@ -203,7 +203,7 @@ class Picker {
   }
 
   // In the place of the pick: the same without the axis where the pick leaves it out.
-  void put_result(int n, ValueId picked) {
+  void put_result(NodeId n, ValueId picked) {
     const Node& pick = graph_.node(n);
     Shape target = info(pick.outputs[0]).shape;
     const bool same = target.size() == sequence_rank;

@@ -57,7 +57,7 @@ FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<V
     : FastPath(make_static(graph, constants, infos), infos, threads, std::move(engines)) {
   for (const Node& node : graph.nodes()) {
     const bool gone = std::ranges::none_of(node.outputs, [&](ValueId id) {
-      return id != no_value && (constants.has(id) || graph_.producer(id) >= 0);
+      return id != no_value && (constants.has(id) || graph_.producer(id) != no_node);
     });
     if (gone) folded_.insert(node.inputs.begin(), node.inputs.end());
   }
@@ -124,14 +124,15 @@ ReducedValue FastPath::translated(ReducedValue tap) const {
   const auto moved = moved_.find(tap.value);
   if (moved == moved_.end()) return tap;
   tap.value = moved->second.front;
-  tap.axis = infos_[static_cast<std::size_t>(tap.value)].shape.size() - 1;
+  tap.axis = infos_[index_of(tap.value)].shape.size() - 1;
   return tap;
 }
 
 bool FastPath::reduces_batch_major(ValueId id, std::size_t axis) const {
   const auto moved = moved_.find(id);
   return moved != moved_.end() && axis + 1 == moved->second.shape.size() &&
-         static_cast<int>(axis) != moved->second.place.axis && graph_.producer(moved->second.front) >= 0;
+         static_cast<int>(axis) != moved->second.place.axis &&
+         graph_.producer(moved->second.front) != no_node;
 }
 
 FastPath::Translated FastPath::translated(const Request& request) const {
@@ -173,7 +174,7 @@ bool FastPath::can_run(const Tensors& given, const Request& request) const {
 
 bool FastPath::is_here(const Tensors& given, const Request& request) const {
   if (needs_passed(given, request)) return false;
-  const auto computed = [&](ValueId id) { return graph_.producer(id) >= 0; };
+  const auto computed = [&](ValueId id) { return graph_.producer(id) != no_node; };
   for (const auto& [id, tensor] : given) {
     if (contains(request.trainable, id)) continue;
     if (!computed(id) && !contains(graph_.inputs(), id)) return false;
@@ -369,9 +370,9 @@ std::vector<PlannedSegment> FastPath::explain(const Tensors& given, const Reques
   return planned;
 }
 
-std::vector<int> FastPath::nodes_in(const Graph& session, std::span<const int> nodes) const {
-  std::vector<int> found;
-  for (const int n : nodes) {
+std::vector<NodeId> FastPath::nodes_in(const Graph& session, std::span<const NodeId> nodes) const {
+  std::vector<NodeId> found;
+  for (const NodeId n : nodes) {
     const std::string& name = node(n).name;
     if (const auto same = session.find_node(instead_.contains(name) ? extra_.at(name) : name))
       found.push_back(*same);

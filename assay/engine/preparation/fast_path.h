@@ -57,7 +57,7 @@ class FastPath {
   std::vector<PlannedSegment> explain(const Tensors& given, const Request& request, bool measure) const;
   // The nodes of the session's graph that nodes are here; for those that were put in, if there are no others,
   // what they are put in for.
-  std::vector<int> nodes_in(const Graph& session, std::span<const int> nodes) const;
+  std::vector<NodeId> nodes_in(const Graph& session, std::span<const NodeId> nodes) const;
   // Which share of its positions the node of the session's graph computes here. O(nodes that were put in).
   double share_of(const Node& of_session) const;
 
@@ -84,7 +84,7 @@ class FastPath {
                   const std::function<void(std::size_t)>& after_step) const;
   void run_part(const CompiledPart& part, std::vector<Array>& values, const Request& request) const;
   bool as_expected(ValueId id, const Array& tensor) const;
-  const Node& node(int n) const { return graph_.node(n); }
+  const Node& node(NodeId n) const { return graph_.node(n); }
 
   Graph graph_;
   Constants constants_;

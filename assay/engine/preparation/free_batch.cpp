@@ -56,8 +56,8 @@ std::optional<Graph> free_batch(const Graph& graph, const Constants& constants,
                                 const SampleShapes& sample_shapes, std::int64_t batch) {
   GraphBuilder builder(graph);
   bool changed = false;
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    Node node = graph.nodes()[n];
+  for (const NodeId n : graph.node_ids()) {
+    Node node = graph.node(n);
     if (node.op != "Reshape" || node.inputs.size() < 2 || !constants.has(node.inputs[1])) continue;
     if (constants.has(node.inputs[0])) continue;
     const auto target = freed_target(sample_shapes.shapes[index_of(node.outputs[0])], batch);
@@ -65,7 +65,7 @@ std::optional<Graph> free_batch(const Graph& graph, const Constants& constants,
     node.inputs[1] =
         builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
     node.attributes.erase("allowzero");
-    builder.replace_node(static_cast<int>(n), std::move(node));
+    builder.replace_node(n, std::move(node));
     changed = true;
   }
   if (!changed) return std::nullopt;
@@ -78,8 +78,8 @@ bool squeezes_all(const Node& node) {
 
 Graph with_squeezed_axes(const Graph& graph, const SampleShapes& sample_shapes) {
   GraphBuilder builder(graph);
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    Node node = graph.nodes()[n];
+  for (const NodeId n : graph.node_ids()) {
+    Node node = graph.node(n);
     if (!squeezes_all(node) || !sample_shapes.computed[index_of(node.inputs[0])]) continue;
     const Shape& seen = sample_shapes.shapes[index_of(node.inputs[0])];
     std::vector<std::int64_t> axes;
@@ -91,7 +91,7 @@ Graph with_squeezed_axes(const Graph& graph, const SampleShapes& sample_shapes) 
     if (!axes.empty())
       node.inputs[1] =
           builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(axes.size())}, axes));
-    builder.replace_node(static_cast<int>(n), std::move(node));
+    builder.replace_node(n, std::move(node));
   }
   return builder.build();
 }

@@ -16,7 +16,7 @@ namespace {
 // otherwise.
 bool is_recurrent_operand(const Graph& graph, ValueId input) {
   const auto readers = graph.consumers(input);
-  return !readers.empty() && std::ranges::all_of(readers, [&](int n) {
+  return !readers.empty() && std::ranges::all_of(readers, [&](NodeId n) {
     const Node& node = graph.node(n);
     if (!is_recurrent(node.op) || node.integer("layout", 0) != 0) return false;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -175,7 +175,7 @@ bool becomes_real(const Graph& graph, ValueId input) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const bool is_output = std::ranges::find(graph.outputs(), bytes[i]) != graph.outputs().end();
     if (is_output || graph.consumers(bytes[i]).empty()) return false;
-    for (const int n : graph.consumers(bytes[i])) {
+    for (const NodeId n : graph.consumers(bytes[i])) {
       const Node& node = graph.node(n);
       const DType type = types[index_of(node.outputs[0])];
       if (node.op == "Cast" && (type == DType::float32 || type == DType::float64)) continue;

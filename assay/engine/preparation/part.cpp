@@ -5,7 +5,7 @@
 
 namespace assay::inline engine {
 
-Part::Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueId, Shape>& given,
+Part::Part(const Graph& graph, std::span<const NodeId> nodes, const std::map<ValueId, Shape>& given,
            std::span<const ValueId> wanted, SessionOptions options) {
   GraphBuilder part(graph.name());
   const std::vector<DType> types = element_types(graph);
@@ -14,7 +14,7 @@ Part::Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueI
     own[id] = part.input(graph.value(id).name, types[index_of(id)], shape);
     given_.emplace(id, own[id]);
   }
-  for (const int n : nodes) {
+  for (const NodeId n : nodes) {
     Node node = graph.node(n);
     for (ValueId& id : node.inputs) {
       if (id == no_value) continue;

@@ -13,10 +13,10 @@ namespace assay::inline engine {
 
 class Part {
  public:
-  // `nodes`: indices into graph.nodes(), ascending. `given`: shapes of all values that they read from
+  // `nodes`: of the graph, ascending. `given`: shapes of all values that they read from
   // outside, but for constants, -1 along the axis of the records. The graph may go afterwards. `options`: of
   // the session that runs the whole. Throws Error where the nodes alone do not form a network that can run.
-  Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueId, Shape>& given,
+  Part(const Graph& graph, std::span<const NodeId> nodes, const std::map<ValueId, Shape>& given,
        std::span<const ValueId> wanted, SessionOptions options);
 
   // Computes all of `wanted`.

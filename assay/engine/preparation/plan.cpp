@@ -1,6 +1,7 @@
 #include "assay/engine/preparation/plan.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <assay/error.h>
 
@@ -14,14 +15,14 @@ std::vector<bool> needed_nodes(const Graph& graph, const std::vector<bool>& avai
   while (!open.empty()) {
     const ValueId id = open.back();
     open.pop_back();
-    if (id == no_value || available[static_cast<std::size_t>(id)]) continue;
-    const int producer = graph.producer(id);
-    if (producer < 0) {
+    if (id == no_value || available[index_of(id)]) continue;
+    const NodeId producer = graph.producer(id);
+    if (producer == no_node) {
       fail(Fault::usage, "the network '{}' cannot run: its input '{}' was not given", graph.name(),
            graph.value(id).name);
     }
-    if (needed[static_cast<std::size_t>(producer)]) continue;
-    needed[static_cast<std::size_t>(producer)] = true;
+    if (needed[index_of(producer)]) continue;
+    needed[index_of(producer)] = true;
     const auto& inputs = graph.node(producer).inputs;
     open.insert(open.end(), inputs.begin(), inputs.end());
   }
@@ -36,23 +37,20 @@ Plan make_plan(const Graph& graph, const std::vector<bool>& available, std::span
   targets.insert(targets.end(), visited.begin(), visited.end());
   const std::vector<bool> needed = needed_nodes(graph, available, std::move(targets));
   Plan plan;
-  std::vector<int> last_step(graph.values().size(), -1);
+  std::vector<std::optional<std::size_t>> last_step(graph.values().size());
   const auto touch = [&](ValueId id) {
-    if (id != no_value && !available[static_cast<std::size_t>(id)]) {
-      last_step[static_cast<std::size_t>(id)] = static_cast<int>(plan.nodes.size());
-    }
+    if (id != no_value && !available[index_of(id)]) last_step[index_of(id)] = plan.nodes.size();
   };
-  for (std::size_t n = 0; n < needed.size(); ++n) {
-    if (!needed[n]) continue;
-    std::ranges::for_each(graph.nodes()[n].inputs, touch);
-    std::ranges::for_each(graph.nodes()[n].outputs, touch);
-    plan.nodes.push_back(static_cast<int>(n));
+  for (const NodeId n : graph.node_ids()) {
+    if (!needed[index_of(n)]) continue;
+    std::ranges::for_each(graph.node(n).inputs, touch);
+    std::ranges::for_each(graph.node(n).outputs, touch);
+    plan.nodes.push_back(n);
   }
-  for (const ValueId id : wanted) last_step[static_cast<std::size_t>(id)] = -1;
+  for (const ValueId id : wanted) last_step[index_of(id)].reset();
   plan.release.resize(plan.nodes.size());
-  for (std::size_t id = 0; id < last_step.size(); ++id) {
-    if (last_step[id] >= 0)
-      plan.release[static_cast<std::size_t>(last_step[id])].push_back(static_cast<ValueId>(id));
+  for (const ValueId id : graph.value_ids()) {
+    if (const auto step = last_step[index_of(id)]) plan.release[*step].push_back(id);
   }
   return plan;
 }

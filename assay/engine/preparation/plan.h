@@ -10,7 +10,7 @@
 namespace assay::inline engine {
 
 struct Plan {
-  std::vector<int> nodes;                     // indices into Graph::nodes(), in order
+  std::vector<NodeId> nodes;                  // in order
   std::vector<std::vector<ValueId>> release;  // per entry of `nodes`: values without readers after it
 };
 

@@ -66,7 +66,7 @@ bool Planner::fits(const Plan& plan, const Backend& backend, const RunRequest& r
   constexpr double most_bytes = 1e9;  // of all threads
   double bytes = 0, trainable = 0;
   for (const ValueId id : request.trainable) trainable += static_cast<double>(graph_.constant(id).count());
-  for (const int n : plan.nodes) {
+  for (const NodeId n : plan.nodes) {
     if (backend.supports(graph_, node(n), shape_of_)) bytes += backend.kept_bytes(node(n), shape_of_);
   }
   return bytes * threads_ + backend.trainable_bytes(trainable) <= most_bytes;
@@ -128,7 +128,7 @@ std::vector<const Backend*> Planner::candidates(const Plan& plan, const RunReque
 // The back end of every step: the cheapest way through all, where a change of back end costs the layout's
 // change. nullptr stands for the kernels.
 std::vector<const Backend*> Planner::choose(const Plan& plan, const RunRequest& request, std::int64_t records,
-                                            const std::set<int>& repeated) const {
+                                            const std::set<NodeId>& repeated) const {
   const std::vector<const Backend*> all = candidates(plan, request);
   constexpr double never = 1e30;
   const std::size_t steps = plan.nodes.size(), choices = all.size();
@@ -197,47 +197,44 @@ bool Planner::repeats_constant(const Node& node) const {
 }
 
 // Those that a back end may run, and whose number of repetitions nothing else reads.
-std::set<int> Planner::repeated_constants(const RunRequest& request) const {
-  std::set<int> found;
-  for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-    const Node& at = graph_.nodes()[n];
+std::set<NodeId> Planner::repeated_constants(const RunRequest& request) const {
+  std::set<NodeId> found;
+  for (const NodeId n : graph_.node_ids()) {
+    const Node& at = graph_.node(n);
     if (!repeats_constant(at)) continue;
     const ValueId times = at.inputs[1];
     const bool alone = graph_.consumers(times).size() == 1 && !contains(graph_.outputs(), times) &&
                        !contains(request.wanted, times) && !contains(request.visited, times);
     if (alone && std::ranges::any_of(engines_.backends,
                                      [&](const Backend* backend) { return takes(*backend, at, request); }))
-      found.insert(static_cast<int>(n));
+      found.insert(n);
   }
   return found;
 }
 
 CompiledPlan Planner::plan(const std::vector<bool>& available, const RunRequest& request,
                            std::int64_t records) const {
-  const std::set<int> repeated = repeated_constants(request);
+  const std::set<NodeId> repeated = repeated_constants(request);
   if (!repeated.empty()) {
     std::vector<bool> more = available;
-    for (const int n : repeated) more[static_cast<std::size_t>(node(n).inputs[1])] = true;
+    for (const NodeId n : repeated) more[index_of(node(n).inputs[1])] = true;
     if (std::optional<CompiledPlan> made = plan(more, request, records, repeated)) return std::move(*made);
   }
   return *plan(available, request, records, {});
 }
 
 std::optional<CompiledPlan> Planner::plan(const std::vector<bool>& available, const RunRequest& request,
-                                          std::int64_t records, const std::set<int>& repeated) const {
+                                          std::int64_t records, const std::set<NodeId>& repeated) const {
   std::vector<ValueId> visited(request.visited.begin(), request.visited.end());
   for (const ReducedValue& tap : request.tapped) visited.push_back(tap.value);
   CompiledPlan made{make_plan(graph_, available, request.wanted, visited), {}};
   const std::vector<const Backend*> chosen = choose(made.plan, request, records, repeated);
   const std::vector<std::size_t> ends = ends_of(made.plan, chosen, request);
   for (std::size_t begin = 0; begin < chosen.size() && !repeated.empty(); begin = ends[begin]) {
-    const std::vector<int> nodes(made.plan.nodes.begin() + static_cast<std::ptrdiff_t>(begin),
-                                 made.plan.nodes.begin() + static_cast<std::ptrdiff_t>(ends[begin]));
-    const bool asks = std::ranges::any_of(nodes, [&](int n) { return repeated.contains(n); });
+    const std::span nodes(made.plan.nodes.data() + begin, ends[begin] - begin);
+    const bool asks = std::ranges::any_of(nodes, [&](NodeId n) { return repeated.contains(n); });
     // How many records there are follows from what a part reads.
-    if (asks && (chosen[begin] == nullptr ||
-                 outside_inputs({.graph = &graph_, .nodes = nodes, .shape_of = shape_of_}).empty()))
-      return std::nullopt;
+    if (asks && (chosen[begin] == nullptr || outside_inputs(part_of(nodes)).empty())) return std::nullopt;
   }
   for (std::size_t begin = 0; begin < chosen.size(); begin = ends[begin]) {
     if (chosen[begin] == nullptr) continue;
@@ -247,22 +244,26 @@ std::optional<CompiledPlan> Planner::plan(const std::vector<bool>& available, co
   return made;
 }
 
+SegmentRequest Planner::part_of(std::span<const NodeId> nodes) const {
+  return {.graph = &graph_,
+          .nodes = {nodes.begin(), nodes.end()},
+          .shape_of = shape_of_,
+          .keep = {},
+          .taps = {},
+          .threads = threads_};
+}
+
 CompiledPart Planner::make_part(const Plan& plan, std::size_t begin, std::size_t end, const Backend& backend,
                                 const RunRequest& request) const {
   const std::span nodes(plan.nodes.data() + begin, end - begin);
   const std::span later(plan.nodes.data() + end, plan.nodes.size() - end);
-  SegmentRequest asked_for{.graph = &graph_,
-                           .nodes = {nodes.begin(), nodes.end()},
-                           .shape_of = shape_of_,
-                           .keep = {},
-                           .taps = {},
-                           .threads = threads_};
+  SegmentRequest asked_for = part_of(nodes);
   std::vector<ValueId> whole;
   std::unordered_set<ValueId> asked(request.wanted.begin(), request.wanted.end());
   asked.insert(request.visited.begin(), request.visited.end());
   std::unordered_multimap<ValueId, ReducedValue> tapped;
   for (const ReducedValue& tap : request.tapped) tapped.emplace(tap.value, tap);
-  for (const int n : nodes) {
+  for (const NodeId n : nodes) {
     for (const ValueId id : node(n).inputs) {
       if (contains(request.trainable, id) && !contains(asked_for.trainable, id))
         asked_for.trainable.push_back(id);
@@ -270,7 +271,7 @@ CompiledPart Planner::make_part(const Plan& plan, std::size_t begin, std::size_t
     for (const ValueId id : node(n).outputs) {
       if (id == no_value) continue;
       const bool read_later = std::ranges::any_of(
-          graph_.consumers(id), [&](int reader) { return std::ranges::binary_search(later, reader); });
+          graph_.consumers(id), [&](NodeId reader) { return std::ranges::binary_search(later, reader); });
       if (read_later || asked.contains(id)) asked_for.keep.push_back(id);
       const auto [first, last] = tapped.equal_range(id);
       const bool reduced = first != last && (first->second.axis == 1 || backend.reduces_last_axis());

@@ -71,20 +71,22 @@ class Planner {
   // A plan in which these nodes are compiled without what they read beside constants; nothing if that cannot
   // be.
   std::optional<CompiledPlan> plan(const std::vector<bool>& available, const RunRequest& request,
-                                   std::int64_t records, const std::set<int>& repeated) const;
-  std::set<int> repeated_constants(const RunRequest& request) const;
+                                   std::int64_t records, const std::set<NodeId>& repeated) const;
+  std::set<NodeId> repeated_constants(const RunRequest& request) const;
   std::vector<const Backend*> candidates(const Plan& plan, const RunRequest& request) const;
   std::vector<const Backend*> choose(const Plan& plan, const RunRequest& request, std::int64_t records,
-                                     const std::set<int>& repeated) const;
+                                     const std::set<NodeId>& repeated) const;
   bool fits(const Plan& plan, const Backend& backend, const RunRequest& request) const;
   bool takes(const Backend& backend, const Node& node, const RunRequest& request) const;
   bool repeats_constant(const Node& node) const;
   std::vector<std::size_t> ends_of(const Plan& plan, std::span<const Backend* const> chosen,
                                    const RunRequest& request) const;
+  // That returns nothing yet.
+  SegmentRequest part_of(std::span<const NodeId> nodes) const;
   CompiledPart make_part(const Plan& plan, std::size_t begin, std::size_t end, const Backend& backend,
                          const RunRequest& request) const;
   std::int64_t steps_of(const Node& node) const;
-  const Node& node(int n) const { return graph_.node(n); }
+  const Node& node(NodeId n) const { return graph_.node(n); }
 
   const Graph& graph_;
   const std::vector<ValueInfo>& infos_;

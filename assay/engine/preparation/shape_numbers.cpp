@@ -68,8 +68,8 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
     }
     return held;
   };
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    const Node& node = graph.nodes()[n];
+  for (const NodeId n : graph.node_ids()) {
+    const Node& node = graph.node(n);
     const auto result = [&](ValueId id) -> Array& { return values[index_of(id)]; };
     if (node.op == "Shape") {
       if (!constants.has(node.outputs[0]))
@@ -82,7 +82,7 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
         result(node.outputs[0]) = *std::move(whole);
       } else {
         try {
-          executor.run(static_cast<int>(n), values);
+          executor.run(n, values);
         } catch (const Error& error) {
           if (error.fault() == Fault::interrupted) throw;
           continue;  // for this number of records

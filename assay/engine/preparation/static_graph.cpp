@@ -19,8 +19,8 @@ class Maker {
       : graph_(graph), known_(known), infos_(infos), builder_(graph) {}
 
   Graph make() {
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const Node& old = graph_.nodes()[n];
+    for (const NodeId n : graph_.node_ids()) {
+      const Node& old = graph_.node(n);
       if (folded(old)) continue;
       Node node = old;
       for (ValueId& id : node.inputs) {
@@ -31,7 +31,7 @@ class Maker {
             {}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
         node.attributes.erase("allowzero");
       }
-      if (node.inputs != old.inputs) builder_.replace_node(static_cast<int>(n), std::move(node));
+      if (node.inputs != old.inputs) builder_.replace_node(n, std::move(node));
     }
     return builder_.build();
   }
@@ -70,8 +70,8 @@ class Maker {
       const ValueId id = open.back();
       open.pop_back();
       if (id == no_value || is_known(id) || !seen.insert(id).second) continue;
-      const int producer = graph_.producer(id);
-      if (producer < 0) return false;
+      const NodeId producer = graph_.producer(id);
+      if (producer == no_node) return false;
       const Node& node = graph_.node(producer);
       if (node.op == "Shape") continue;
       if (!is_movement(node.op) && !is_pass_through(node.op) && !has_trait(node.op, Trait::affine))

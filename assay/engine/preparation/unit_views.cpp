@@ -31,7 +31,7 @@ std::optional<Attention> attention_of(const Graph& graph, const Layer& layer) {
   for (const ValueId input : node.inputs)
     if (input != no_value)
       if (const auto read = attention_of(graph, input)) return read;
-  for (const int reader : graph.consumers(layer.value)) {
+  for (const NodeId reader : graph.consumers(layer.value)) {
     const auto next = attention_of(graph, graph.node(reader).outputs[0]);
     if (next && next->softmax == maker_of(graph, layer.value)) return next;
   }

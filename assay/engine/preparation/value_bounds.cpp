@@ -77,17 +77,16 @@ class Propagation {
  public:
   // `given`: of the first of the graph's inputs.
   Propagation(const Graph& graph, std::span<const Bounds> given) : bounds_(graph.values().size()) {
-    for (std::size_t id = 0; id < bounds_.size(); ++id) {
-      const auto value = static_cast<ValueId>(id);
-      if (graph.is_constant(value)) bounds_[id] = of_constant(graph.constant(value));
+    for (const ValueId id : graph.value_ids()) {
+      if (graph.is_constant(id)) bounds_[index_of(id)] = of_constant(graph.constant(id));
     }
     for (std::size_t i = 0; i < std::min(given.size(), graph.inputs().size()); ++i)
-      bounds_[static_cast<std::size_t>(graph.inputs()[i])] = given[i];
+      bounds_[index_of(graph.inputs()[i])] = given[i];
     for (const Node& node : graph.nodes()) {
       if (node.outputs.size() > 1 && node.op != "Split") continue;
       const Bounds bounds = is_sum_of_trees(graph, node) ? of_trees(graph, node) : of_node(node);
       for (const ValueId id : node.outputs) {
-        if (id != no_value) bounds_[static_cast<std::size_t>(id)] = bounds;
+        if (id != no_value) bounds_[index_of(id)] = bounds;
       }
     }
   }
@@ -95,7 +94,7 @@ class Propagation {
   std::vector<Bounds> found() && { return std::move(bounds_); }
 
  private:
-  Bounds of(ValueId id) const { return id == no_value ? Bounds{} : bounds_[static_cast<std::size_t>(id)]; }
+  Bounds of(ValueId id) const { return id == no_value ? Bounds{} : bounds_[index_of(id)]; }
 
   Bounds of_node(const Node& node) const {
     if (node.inputs.empty()) return {};
@@ -122,8 +121,8 @@ class Propagation {
   static bool is_sum_of_trees(const Graph& graph, const Node& node) {
     if (node.op != "Gemm" || node.attributes.size() > 0 || !graph.is_constant(node.inputs.at(1)))
       return false;
-    const int trees = graph.producer(node.inputs[0]);
-    return trees >= 0 && graph.node(trees).op == "TreeEnsemble" &&
+    const NodeId trees = graph.producer(node.inputs[0]);
+    return trees != no_node && graph.node(trees).op == "TreeEnsemble" &&
            (node.inputs.size() < 3 || graph.is_constant(node.inputs[2]));
   }
 

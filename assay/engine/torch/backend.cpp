@@ -38,7 +38,7 @@ class TorchSegment : public Segment {
       : request_(std::move(request)), inputs_(outside_inputs(request_)) {
     inputs_.insert(inputs_.end(), request_.trainable.begin(), request_.trainable.end());
     torch_module::ModulePlan plan = torch_module::plan_of(request_, inputs_);
-    for (const int n : request_.nodes) {
+    for (const NodeId n : request_.nodes) {
       for (const ValueId id : request_.graph->node(n).inputs)
         if (request_.graph->is_constant(id)) held_.push_back(request_.graph->constant(id));
     }

@@ -84,7 +84,7 @@ ModulePlan plan_of(const SegmentRequest& request, std::span<const ValueId> input
     return slots.try_emplace(id, static_cast<int>(slots.size())).first->second;
   };
   for (const ValueId id : inputs) plan.inputs.push_back(slot_of(id));
-  for (const int n : request.nodes) {
+  for (const NodeId n : request.nodes) {
     const Node& node = graph.node(n);
     Step step = step_of(graph, node, request.shape_of).value();
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {

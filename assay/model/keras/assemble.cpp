@@ -300,7 +300,7 @@ void add_outputs(KerasGraph& graph, const KerasModel& model, const KerasTensors&
     const bool move = tensor.rank() >= 4 && !channels_first(model);
     const KerasTensor stored = move ? layer.as_channels_first(tensor) : layer.as_keras(tensor);
     graph.builder.output(stored.value);
-    const Value& value = graph.builder.values()[static_cast<std::size_t>(stored.value)];
+    const Value& value = graph.builder.values()[index_of(stored.value)];
     if (value.constant || !value.shape.empty()) continue;
     Shape shape = stored.shape;
     if (stored.layout == Layout::channels_first) std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());

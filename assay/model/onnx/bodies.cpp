@@ -37,7 +37,7 @@ std::vector<std::int64_t> types_of_outputs(const Graph& graph, std::size_t first
   const std::vector<DType> types = element_types(graph);
   std::vector<std::int64_t> result;
   for (std::size_t i = first; i < graph.outputs().size(); ++i)
-    result.push_back(onnx_type(types[static_cast<std::size_t>(graph.outputs()[i])]));
+    result.push_back(onnx_type(types[index_of(graph.outputs()[i])]));
   return result;
 }
 

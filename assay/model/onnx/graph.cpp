@@ -91,13 +91,13 @@ void OnnxGraph::finish_remarks() {
 
 const Array* OnnxGraph::constant(ValueId id) const {
   if (id == no_value) return nullptr;
-  const auto& array = builder_.values()[static_cast<std::size_t>(id)].constant;
+  const auto& array = builder_.values()[index_of(id)].constant;
   return array ? &*array : nullptr;
 }
 
 const Shape* OnnxGraph::declared(ValueId id) const {
   if (id == no_value) return nullptr;
-  const auto found = declared_.find(builder_.values()[static_cast<std::size_t>(id)].name);
+  const auto found = declared_.find(builder_.values()[index_of(id)].name);
   return found == declared_.end() ? nullptr : &found->second;
 }
 

@@ -72,7 +72,7 @@ bool keeps_shape(const OperatorTraits& traits) {
 KnownShape shape_after(const Graph& graph, const Node& node, const std::vector<KnownShape>& shapes) {
   const auto of_input = [&](std::size_t i) {
     const bool there = i < node.inputs.size() && node.inputs[i] != no_value;
-    return there ? shapes[static_cast<std::size_t>(node.inputs[i])] : KnownShape();
+    return there ? shapes[index_of(node.inputs[i])] : KnownShape();
   };
   KnownShape x = of_input(0);
   if (node.op == "Gemm") return after_gemm(node, x, of_input(1));
@@ -106,7 +106,7 @@ std::vector<std::optional<Shape>> known_shapes(const Graph& graph) {
   }
   for (const Node& node : graph.nodes()) {
     if (node.outputs.empty() || node.outputs[0] == no_value) continue;
-    KnownShape& known = shapes[static_cast<std::size_t>(node.outputs[0])];
+    KnownShape& known = shapes[index_of(node.outputs[0])];
     if (!known) known = shape_after(graph, node, shapes);
   }
   return shapes;
