@@ -45,7 +45,7 @@ class Array {
   const Shape& strides() const { return strides_; }
   std::int64_t size(std::int64_t axis) const { return shape_[index_of(axis)]; }  // negative: from the end
   std::int64_t stride(std::int64_t axis) const { return strides_[index_of(axis)]; }
-  std::int64_t rank() const { return static_cast<std::int64_t>(shape_.size()); }
+  std::int64_t rank() const { return std::ssize(shape_); }
   std::int64_t count() const { return count_; }
   bool is_contiguous() const { return contiguous_; }
   // First element, and bytes of all elements.

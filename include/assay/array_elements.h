@@ -35,7 +35,7 @@ std::span<const T> Array::as() const {
 // An array made of numbers along one axis: float32, float64 or, of integers, int64.
 template <typename T>
 Array tensor(std::span<const T> values) {
-  const Array held = Array::of<T>({static_cast<std::int64_t>(values.size())}, values);
+  const Array held = Array::of<T>({std::ssize(values)}, values);
   return is_real(held.dtype()) ? held : held.to(DType::int64);
 }
 template <typename T>

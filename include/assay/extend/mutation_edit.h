@@ -60,7 +60,7 @@ class Edit {
   const std::vector<Change>& changes() const { return changes_; }  // the first ones
   std::int64_t change_count() const { return change_count_; }      // all of them
   // Number of neurons that were named by a change.
-  std::int64_t neuron_count() const { return static_cast<std::int64_t>(neurons_.size()); }
+  std::int64_t neuron_count() const { return std::ssize(neurons_); }
   // Equal for edits that make the same changes in the same order. 32 hex digits.
   std::string fingerprint() const;
 
