@@ -68,8 +68,9 @@ Array picked(const Array& array, std::span<const std::int64_t> positions, std::i
 void put(Array into, std::span<const std::int64_t> positions, const Array& from, std::int64_t axis) {
   require_positions(into, positions, axis);
   if (!is_plain(into)) {
-    for (std::size_t i = 0; i < positions.size(); ++i)
-      into.narrow(axis, positions[i], 1).copy_(from.narrow(axis, static_cast<std::int64_t>(i), 1));
+    std::int64_t next_of_from = 0;
+    for (const std::int64_t position : positions)
+      into.narrow(axis, position, 1).copy_(from.narrow(axis, next_of_from++, 1));
     return;
   }
   const Array source = from.detach().to(into.dtype()).contiguous();

@@ -332,8 +332,8 @@ Evaluator::Answers rows_of(const Evaluator::Answers& all, const std::vector<std:
     if (!all.predicted.empty()) some.predicted.push_back(all.predicted[row]);
     if (!all.labels.empty()) some.labels.push_back(all.labels[row]);
     if (!all.beliefs.empty()) some.beliefs.push_back(all.beliefs[row]);
-    const auto errors = all.errors.begin() + static_cast<std::ptrdiff_t>(row * width);
-    some.errors.insert(some.errors.end(), errors, errors + static_cast<std::ptrdiff_t>(width));
+    const auto errors = std::span(all.errors).subspan(row * width, width);
+    some.errors.insert(some.errors.end(), errors.begin(), errors.end());
   }
   return some;
 }

@@ -171,7 +171,7 @@ ValueId Absorber::added_bias(ValueId id, std::vector<float>& bias) const {
   const ValueId other = reader->inputs[0] == id ? reader->inputs[1] : reader->inputs[0];
   if (!graph.is_constant(other)) return id;
   const Array& added = graph.constant(other);
-  const auto units = static_cast<std::int64_t>(bias.size());
+  const auto units = std::ssize(bias);
   if (added.dtype() != DType::float32 || added.count() != units || added.shape().empty() ||
       added.shape().back() != units)
     return id;

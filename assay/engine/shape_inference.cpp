@@ -154,8 +154,8 @@ SampleShapes given_values(const Constants& constants, const Tensors& inputs) {
   const std::size_t count = constants.values().size();
   SampleShapes seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count),
                     std::vector<bool>(count)};
-  for (std::size_t i = 0; i < count; ++i) {
-    if (constants.values()[i].defined()) see(seen, static_cast<ValueId>(i), constants.values()[i]);
+  for (const ValueId id : IdRange<ValueId>(count)) {
+    if (constants.has(id)) see(seen, id, constants.values()[index_of(id)]);
   }
   for (const auto& [id, tensor] : inputs) see(seen, id, tensor);
   return seen;

@@ -23,7 +23,7 @@ Array taken(const Array& tensor, DType type, std::span<const std::size_t> indice
   if (plain) {
     const std::size_t step = tensor.byte_size() / static_cast<std::size_t>(tensor.size(0));
     Shape shape = tensor.shape();
-    shape[0] = static_cast<std::int64_t>(indices.size());
+    shape[0] = std::ssize(indices);
     return Array(type, std::move(shape), gathered(tensor.data(), step, indices));
   }
   const array::Recording unrecorded(false);

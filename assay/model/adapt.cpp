@@ -97,9 +97,9 @@ Graph with_joined_outputs(const Graph& graph, std::string_view names) {
 // Without so many outputs at the front and at the end, which are made of others.
 Graph without_outputs(const Graph& graph, std::size_t front, std::size_t end) {
   if (front + end == 0) return graph;
-  const auto distance = [](std::size_t count) { return static_cast<std::ptrdiff_t>(count); };
+  const auto kept = graph.outputs().subspan(front, graph.outputs().size() - front - end);
   GraphBuilder edit(graph);
-  edit.set_outputs({graph.outputs().begin() + distance(front), graph.outputs().end() - distance(end)});
+  edit.set_outputs({kept.begin(), kept.end()});
   return edit.build();
 }
 
@@ -126,8 +126,7 @@ Graph with_decision(const Graph& graph, std::string_view output) {
   std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
   const auto found = ids.begin() + static_cast<std::ptrdiff_t>(*position);
   const std::vector<DType> types = element_types(graph);
-  if (const DType type = types[static_cast<std::size_t>(*found)];
-      type != DType::float32 && type != DType::float64)
+  if (const DType type = types[index_of(*found)]; type != DType::float32 && type != DType::float64)
     fail(Fault::usage, "output '{}' holds {} numbers; what decides are scores in floating point",
          graph.value(*found).name, to_string(type));
   std::rotate(ids.begin(), found, found + 1);

@@ -27,8 +27,7 @@ class NamedNodes {
   }
   // A constant list of integers, and a constant number.
   ValueId whole(const std::string& role, const std::vector<std::int64_t>& numbers) {
-    return edit_.constant(name(role),
-                          Array::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers));
+    return edit_.constant(name(role), Array::of<std::int64_t>({std::ssize(numbers)}, numbers));
   }
   ValueId real(const std::string& role, float number) {
     return edit_.constant(name(role), Array::of<float>({}, std::vector{number}));

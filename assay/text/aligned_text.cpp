@@ -26,8 +26,7 @@ Range AlignedText::original(Range range) const {
 AlignedText AlignedText::slice(Range range) const {
   AlignedText part;
   part.text_ = text_.substr(range.begin, range.end - range.begin);
-  part.bytes_.assign(bytes_.begin() + static_cast<std::ptrdiff_t>(range.begin),
-                     bytes_.begin() + static_cast<std::ptrdiff_t>(range.end));
+  part.bytes_.assign(bytes_.data() + range.begin, bytes_.data() + range.end);
   part.begin_ = original(range).begin;
   return part;
 }
@@ -93,8 +92,7 @@ void AlignedText::replace(const Pattern& pattern, std::string_view content) {
   for (const auto& [range, matched] : parts_by(text_, pattern)) {
     if (!matched) {
       text.append(text_, range.begin, range.end - range.begin);
-      bytes.insert(bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(range.begin),
-                   bytes_.begin() + static_cast<std::ptrdiff_t>(range.end));
+      bytes.insert(bytes.end(), bytes_.data() + range.begin, bytes_.data() + range.end);
       continue;
     }
     // All of it stands for the last character that was replaced.

@@ -1,6 +1,7 @@
 #include "assay/text/encodings.h"
 
 #include <algorithm>
+#include <span>
 
 #include "assay/text/byte_letters.h"
 
@@ -14,7 +15,8 @@ void append_list(std::vector<T>& to, const std::vector<T>& from) {
 
 template <typename T>
 std::vector<T> list_part(const std::vector<T>& all, std::size_t begin, std::size_t end) {
-  return {all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)};
+  const auto part = std::span(all).subspan(begin, end - begin);
+  return {part.begin(), part.end()};
 }
 
 }  // namespace

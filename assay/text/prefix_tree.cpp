@@ -24,15 +24,14 @@ void PrefixTree::narrow(unsigned char byte, std::size_t at, std::size_t& low, st
     return;
   }
   // The entry that ends here comes first.
-  const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(low),
-             end = entries_.begin() + static_cast<std::ptrdiff_t>(high);
+  const auto *const begin = entries_.data() + low, *const end = entries_.data() + high;
   const auto value = [at](const auto& entry) {
     return entry.first.size() <= at ? -1 : static_cast<int>(static_cast<unsigned char>(entry.first[at]));
   };
-  const auto first = std::partition_point(begin, end, [&](const auto& e) { return value(e) < byte; });
-  const auto last = std::partition_point(first, end, [&](const auto& e) { return value(e) <= byte; });
-  low = static_cast<std::size_t>(first - entries_.begin());
-  high = static_cast<std::size_t>(last - entries_.begin());
+  const auto* const first = std::partition_point(begin, end, [&](const auto& e) { return value(e) < byte; });
+  const auto* const last = std::partition_point(first, end, [&](const auto& e) { return value(e) <= byte; });
+  low = static_cast<std::size_t>(first - entries_.data());
+  high = static_cast<std::size_t>(last - entries_.data());
 }
 
 }  // namespace assay::text

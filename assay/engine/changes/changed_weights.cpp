@@ -131,8 +131,7 @@ std::optional<ChangedWeights> ChangedWeights::between(const Graph& original, con
   if (!windows || computed_bias) return std::nullopt;
   const bool dense = now.op != "Conv";
   const bool by_unit = !dense || (now.op == "Gemm" && now.integer("transB", 0) != 0);
-  const std::int64_t width = output[1], channels = input[1],
-                     kernel = static_cast<std::int64_t>(windows->taps.size());
+  const std::int64_t width = output[1], channels = input[1], kernel = std::ssize(windows->taps);
 
   const float alpha = now.op == "Gemm" ? now.real("alpha", 1.0F) : 1.0F,
               beta = now.op == "Gemm" ? now.real("beta", 1.0F) : 1.0F;
@@ -153,8 +152,7 @@ std::optional<ChangedWeights> ChangedWeights::between(const Graph& original, con
   }
   std::vector<float> added(static_cast<std::size_t>(width), 0.0F);
   for (std::int64_t i = 0; bias != nullptr && i < bias->count(); ++i) {
-    const float before = old_bias->as<float>()[static_cast<std::size_t>(i)],
-                after = bias->as<float>()[static_cast<std::size_t>(i)];
+    const float before = old_bias->elements<float>()[i], after = bias->elements<float>()[i];
     if (same(before, after)) continue;
     if (bias->count() != width || bias->shape().back() != width) return std::nullopt;
     added[static_cast<std::size_t>(i)] = beta * (after - before);
@@ -172,13 +170,13 @@ std::optional<ChangedWeights> ChangedWeights::of_channels(const Graph& graph, co
   const std::int64_t width = output[1], count = std::ssize(channels);
   if (!windows || static_cast<double>(count) > most_changes * static_cast<double>(input[1]))
     return std::nullopt;
-  const auto kernel = static_cast<std::int64_t>(windows->taps.size());
+  const auto kernel = std::ssize(windows->taps);
   std::vector<Change> changes;
   for (std::int64_t u = 0; u < width; ++u) {
     for (std::int64_t c = 0; c < count; ++c) {
       const std::int64_t from = (u * input[1] + channels[static_cast<std::size_t>(c)]) * kernel;
       for (std::int64_t k = 0; k < kernel; ++k)
-        changes.push_back({u, c, k, weights->as<float>()[static_cast<std::size_t>(from + k)]});
+        changes.push_back({u, c, k, weights->elements<float>()[from + k]});
     }
   }
   return ChangedWeights(std::move(*windows), count, width, changes,
@@ -265,7 +263,7 @@ Array ChangedWeights::run(const Array& operand, const Array& before, int threads
     run_blocks(given, was, threads, now);
   else
     run_pictures(given, was, threads, now);
-  return all_finite({now.elements<float>(), static_cast<std::size_t>(now.count())}) ? now : Array();
+  return all_finite(now.as<float>()) ? now : Array();
 }
 
 }  // namespace assay::inline engine

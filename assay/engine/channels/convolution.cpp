@@ -45,7 +45,7 @@ std::vector<float> by_taps(const float* weights, std::int64_t units, std::int64_
 }
 void compile_depthwise(Compiler& compiler, const Value& operand, const Value& result, Windows windows,
                        const Folded& parts) {
-  const auto taps = static_cast<std::int64_t>(windows.taps.size());
+  const auto taps = std::ssize(windows.taps);
   const std::int64_t channels = result.shape[0];
   std::vector<float> weights(parts.weights.size());
   turn(channels, taps, taps, parts.weights.data(), channels, weights.data());
@@ -56,7 +56,7 @@ void compile_depthwise(Compiler& compiler, const Value& operand, const Value& re
 
 void compile_groups(Compiler& compiler, const Value& operand, const Value& result, Windows windows,
                     std::int64_t groups, const Folded& parts) {
-  const auto taps = static_cast<std::int64_t>(windows.taps.size());
+  const auto taps = std::ssize(windows.taps);
   const std::int64_t units = result.shape[0] / groups, channels = operand.shape[0] / groups;
   std::vector<FloatBlock> weights;
   for (std::int64_t g = 0; g < groups; ++g) {

@@ -70,7 +70,7 @@ Covering covering(const Phase& phase, const SlidingWindow& window, const Value& 
   Covering found;
   const Ints ones(phase.meetings.size(), 1);
   Ints sizes;
-  for (const auto& axis : phase.meetings) sizes.push_back(static_cast<std::int64_t>(axis.size()));
+  for (const auto& axis : phase.meetings) sizes.push_back(std::ssize(axis));
   each_of(sizes, [&](const Ints& which) {
     std::int64_t tap = 0;
     Ints place;
@@ -90,7 +90,7 @@ SlidingWindow window_of(const Phase& phase) {
   SlidingWindow window;
   for (std::size_t d = 0; d < phase.meetings.size(); ++d) {
     const std::vector<Meeting>& met = phase.meetings[d];
-    window.kernel.push_back(static_cast<std::int64_t>(met.size()));
+    window.kernel.push_back(std::ssize(met));
     window.strides.push_back(1);
     window.dilations.push_back(met.size() < 2 ? 1 : met[1].shift - met[0].shift);
     window.left.push_back(-met.front().shift);
@@ -137,7 +137,7 @@ void add_phase(Compiler& compiler, const Backwards& way, const Phase& phase, con
   std::vector<FloatBlock> groups;
   for (std::int64_t g = 0; g < way.groups; ++g) {
     const std::vector<float> weights = weights_of(way, covers.taps, g);
-    const auto count = static_cast<std::int64_t>(covers.taps.size()) * way.units;
+    const auto count = std::ssize(covers.taps) * way.units;
     groups.push_back(packed(way.channels, count, weights.data(), ending.bias.data() + g * way.channels));
   }
   LinearMap map{std::move(rows), in_blocks(runs_of(covers.offsets, way.units)), way.channels,

@@ -412,8 +412,7 @@ void compile_binary(Compiler& compiler, const Node& node) {
 
 bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   Affine affine;
-  return affine_of(graph, node, affine) &&
-         static_cast<std::int64_t>(affine.scale.size()) == shape_of(node.inputs[0])[1];
+  return affine_of(graph, node, affine) && std::ssize(affine.scale) == shape_of(node.inputs[0])[1];
 }
 
 void compile_normalisation(Compiler& compiler, const Node& node) {

@@ -46,7 +46,7 @@ class NormalisationGradient : public Operation {
         epsilon_(epsilon),
         scale_(std::move(scale)) {}
   void run(const Memory& memory, std::int64_t records) const override {
-    const auto count = static_cast<std::int64_t>(scale_.size());
+    const auto count = std::ssize(scale_);
     normalise_gradients(records * to_.count() / count, count, epsilon_, memory.at(operand_), scale_.data(),
                         memory.at(gradient_), memory.at(to_));
   }
@@ -67,7 +67,7 @@ class Normalisation : public Operation {
         scale_(std::move(scale)),
         shift_(std::move(shift)) {}
   void run(const Memory& memory, std::int64_t records) const override {
-    const auto count = static_cast<std::int64_t>(scale_.size());
+    const auto count = std::ssize(scale_);
     normalise(records * result_.count() / count, count, epsilon_, memory.at(operand_), scale_.data(),
               shift_.data(), memory.at(result_));
   }
@@ -80,15 +80,14 @@ class Normalisation : public Operation {
 
 std::int64_t axis_from_front(const Node& node, const Shape& shape) {
   const std::int64_t axis = node.integer("axis", -1);
-  return axis < 0 ? axis + static_cast<std::int64_t>(shape.size()) : axis;
+  return axis < 0 ? axis + std::ssize(shape) : axis;
 }
 
 }  // namespace
 
 bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const Shape& shape = shape_of(node.inputs[0]);
-  return !graph.is_constant(node.inputs[0]) &&
-         axis_from_front(node, shape) + 1 == static_cast<std::int64_t>(shape.size());
+  return !graph.is_constant(node.inputs[0]) && axis_from_front(node, shape) + 1 == std::ssize(shape);
 }
 
 void compile_softmax(Compiler& compiler, const Node& node) {

@@ -62,7 +62,7 @@ Covered covered(const SlidingWindow& window, std::size_t axis, std::int64_t posi
     const std::int64_t at = position * window.strides[axis] - window.left[axis] + k * window.dilations[axis];
     if (at >= 0 && at < size) found.places.push_back(at);
   }
-  found.counted = counts_padding ? window.kernel[axis] : static_cast<std::int64_t>(found.places.size());
+  found.counted = counts_padding ? window.kernel[axis] : std::ssize(found.places);
   return found;
 }
 

@@ -183,7 +183,7 @@ class ChannelsSegment : public Segment {
   template <typename Body>
   void each_chunk(const Program& program, Memories& memories, const std::vector<float*>& inputs,
                   std::int64_t rows, const Body& body) const {
-    const auto workers = static_cast<std::int64_t>(memories.size());
+    const auto workers = std::ssize(memories);
     const std::int64_t chunk = std::clamp<std::int64_t>((rows + workers - 1) / workers, 1, program.rows);
     std::atomic<std::int64_t> next{0};
     run_workers(memories.size(), [&](std::size_t w) {

@@ -79,8 +79,7 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
   std::vector<Array> outputs, targets;
   const auto ask = [&](const Batch& batch, const Tensors& given) {
     const Tensors values = session.run(given, wanted);
-    const Array rows =
-        rows_of_output(session, output, values.at(output), static_cast<std::int64_t>(batch.indices.size()));
+    const Array rows = rows_of_output(session, output, values.at(output), std::ssize(batch.indices));
     const auto answers = [&]() -> Evaluator::Answers {
       if (judged) return evaluator.ask(batch, values.at(logits));
       return {batch.indices, finite_rows(rows, batch.indices.size()), {}, {}, {}};
@@ -113,7 +112,7 @@ void write_predictions(const std::filesystem::path& path, const Predictions& all
     write_prediction_table(path, all);
     return;
   }
-  const auto count = static_cast<std::int64_t>(all.ids.size());
+  const auto count = std::ssize(all.ids);
   std::map<std::string, Array> arrays{{"ids", name_rows(all.ids)}, {"outputs", all.outputs}};
   if (!all.evaluation.predictions.empty())
     arrays.emplace("predicted", Array::of<std::int64_t>({count}, all.evaluation.predictions));

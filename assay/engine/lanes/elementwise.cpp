@@ -267,8 +267,7 @@ void compile_binary(Compiler& compiler, const Node& node) {
 
 bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   Affine affine;
-  return affine_of(graph, node, affine) &&
-         static_cast<std::int64_t>(affine.scale.size()) == shape_of(node.inputs[0])[1];
+  return affine_of(graph, node, affine) && std::ssize(affine.scale) == shape_of(node.inputs[0])[1];
 }
 
 void compile_normalisation(Compiler& compiler, const Node& node) {
@@ -284,7 +283,7 @@ void compile_normalisation(Compiler& compiler, const Node& node) {
 }
 
 bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
-  const auto rank = static_cast<std::int64_t>(shape_of(node.inputs[0]).size());
+  const auto rank = std::ssize(shape_of(node.inputs[0]));
   const std::int64_t axis = node.integer("axis", -1);
   return !graph.is_constant(node.inputs[0]) && axis != 0 && axis != -rank;
 }
@@ -292,7 +291,7 @@ bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape
 void compile_softmax(Compiler& compiler, const Node& node) {
   const Shape shape = compiler.shape(node.inputs[0]);
   std::int64_t axis = node.integer("axis", -1);
-  if (axis < 0) axis += static_cast<std::int64_t>(shape.size());
+  if (axis < 0) axis += std::ssize(shape);
   std::int64_t inner = 1;
   for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < shape.size(); ++d) inner *= shape[d];
   const std::int64_t count = shape[static_cast<std::size_t>(axis)], all = element_count(shape);

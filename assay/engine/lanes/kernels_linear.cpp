@@ -137,7 +137,7 @@ void linear(const LinearMap& map, const float* operand, const float* weights, co
   for (std::int64_t n = 0; n < (one ? 1 : neighbours.count); ++n) {
     for (const Pattern& pattern : map.patterns) {
       const WindowPlace* const first = one ? places : pattern.places.data();
-      const std::int64_t all = one ? neighbours.count : static_cast<std::int64_t>(pattern.places.size());
+      const std::int64_t all = one ? neighbours.count : std::ssize(pattern.places);
       // A block of positions meets all units before the next one, so that operands are read from far once.
       // Blocks hold a multiple of places for every number of units.
       constexpr std::int64_t range = 24 * together;

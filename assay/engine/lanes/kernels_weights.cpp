@@ -124,7 +124,7 @@ void rows_of_units(std::int64_t units, const float* gradient, std::int64_t unit_
 void window_sums(const WeightMap& map, const float* operand, const float* gradient, bool add, float* result) {
   const Lanes16 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const auto taps = static_cast<std::int64_t>(map.taps.size());
+  const auto taps = std::ssize(map.taps);
   HWY_ALIGN float sums[taps_together * most_units * most_channels * width];
   for (std::int64_t u = 0; u < map.units; u += most_units) {
     const std::int64_t units = map.units - u < most_units ? map.units - u : most_units;

@@ -362,7 +362,7 @@ class Linear : public Operation {
 
   void train_bias(const Parts& parts) {
     bias_constant_ = parts.trainable_bias;
-    positions_ = static_cast<std::int64_t>(parts.reads.size());
+    positions_ = std::ssize(parts.reads);
     position_step_ = parts.out.position_step * width;
     TrainableConstant trainable{.constant = parts.trainable_bias, .factor = parts.bias_factor, .to = {}};
     trainable.unique = parts.bias_count > 1;

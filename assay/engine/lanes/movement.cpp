@@ -189,7 +189,7 @@ bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of
 void compile_view(Compiler& compiler, const Node& node) { compiler.alias(node.outputs[0], node.inputs[0]); }
 
 bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
-  const auto rank = static_cast<std::int64_t>(shape_of(node.outputs[0]).size());
+  const auto rank = std::ssize(shape_of(node.outputs[0]));
   const std::int64_t axis = node.integer("axis", 1);
   if (axis == 0 || axis == -rank) return false;
   return std::ranges::none_of(node.inputs, [&](ValueId in) { return graph.is_constant(in); });
@@ -198,7 +198,7 @@ bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_
 void compile_concat(Compiler& compiler, const Node& node) {
   const Shape out = compiler.shape(node.outputs[0]);
   std::int64_t axis = node.integer("axis", 1);
-  if (axis < 0) axis += static_cast<std::int64_t>(out.size());
+  if (axis < 0) axis += std::ssize(out);
   std::int64_t outer = 1;
   for (std::size_t d = 0; d < static_cast<std::size_t>(axis); ++d) outer *= out[d];
   const std::int64_t row = element_count(out) / outer;
@@ -261,8 +261,7 @@ void compile_choice(Compiler& compiler, const Node& node) {
   };
   std::vector<Run> runs;
   for (std::int64_t i = 0, all = element_count(result); i < all; ++i) {
-    if (condition.as<bool>()[static_cast<std::size_t>(at(truth, i))] == (number == 2))
-      append(runs, at(from, i), i);
+    if (condition.elements<bool>()[at(truth, i)] == (number == 2)) append(runs, at(from, i), i);
   }
   const int slot = compiler.slot(computed);
   compiler.add(std::make_unique<Move>(std::vector<int>{slot}, compiler.define(node.outputs[0]),

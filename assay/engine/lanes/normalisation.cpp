@@ -70,7 +70,7 @@ class Normalisation : public Operation {
 // channel or element of a group.
 bool read(const Graph& graph, const Node& node, const Shape& shape, Normalisation::Parts& parts) {
   if (graph.is_constant(node.inputs[0]) || !is_float_constant(graph, node, 1)) return false;
-  const auto rank = static_cast<std::int64_t>(shape.size());
+  const auto rank = std::ssize(shape);
   const std::int64_t elements = element_count(shape);
   parts.map.epsilon = node.real("epsilon", 1e-5F);
   if (node.op == "LayerNormalization") {

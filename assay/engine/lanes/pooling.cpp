@@ -129,8 +129,7 @@ void compile_pooling(Compiler& compiler, const Node& node) {
     Ints first(out.size()), elements;
     for (std::size_t d = 0; d < out.size(); ++d) first[d] = at[d] * window.strides[d] - window.left[d];
     collect(window, in, first, 0, 0, elements);
-    const auto count =
-        counts_padding ? element_count(window.kernel) : static_cast<std::int64_t>(elements.size());
+    const auto count = counts_padding ? element_count(window.kernel) : std::ssize(elements);
     patterns.add(elements, to, greatest ? 1.0F : 1.0F / static_cast<float>(count));
     for (std::size_t d = out.size(); d-- > 0 && ++at[d] == out[d];) at[d] = 0;
   }

@@ -29,7 +29,7 @@ std::optional<Attention> attention_of(const Graph& graph, ValueId value) {
 }
 
 bool weighs_last_axis(const Session& session, const Attention& attention) {
-  const auto rank = static_cast<std::int64_t>(session.shape(attention.softmax->outputs[0]).size());
+  const auto rank = std::ssize(session.shape(attention.softmax->outputs[0]));
   const std::int64_t axis = attention.softmax->integer("axis", -1);
   return axis == -1 || axis == rank - 1;
 }

@@ -96,7 +96,7 @@ class Rounds {
  public:
   Rounds(std::int64_t axis, bool backward) : axis_(axis), backward_(backward) {}
   void add(const Array& part) {
-    check_size({static_cast<std::int64_t>(parts_.size()) + 1, part.count()}, size_of(part.dtype()));
+    check_size({std::ssize(parts_) + 1, part.count()}, size_of(part.dtype()));
     parts_.push_back(part);
   }
   Array stacked() {

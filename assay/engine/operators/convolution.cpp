@@ -60,7 +60,7 @@ TransposedWindow read_transposed(const Call& call, Ints kernel, const Ints& size
 
 Array add_channels(const Array& tensor, const Array& bias) {
   if (!bias.defined()) return tensor;
-  Ints shape(static_cast<std::size_t>(tensor.rank()), 1);
+  Ints shape(tensor.shape().size(), 1);
   shape[1] = -1;
   return tensor + bias.reshape(shape);
 }

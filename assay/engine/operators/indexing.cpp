@@ -68,7 +68,7 @@ Outputs gather_nd(const Call& call) {
   const std::int64_t batches = element_count(lead), each = element_count(part_of(data.shape(), b, d));
   const Array offset = array::arange(batches) * each;
   Ints offset_shape = lead;
-  offset_shape.resize(static_cast<std::size_t>(flat.rank()), 1);
+  offset_shape.resize(flat.shape().size(), 1);
   flat = flat + offset.reshape(offset_shape);
   const auto tail = part_of(data.shape(), b + d);
   const Array rows = data.reshape(joined({batches * each}, tail));
@@ -113,7 +113,7 @@ Outputs one_hot(const Call& call) {
   check_size({indices.count(), depth}, 8);
   const Array wide = indices.to(DType::int64);
   const Array positions = array::where(wide < 0, wide + depth, wide).unsqueeze(axis);
-  Ints shape(static_cast<std::size_t>(indices.rank()) + 1, 1);
+  Ints shape(indices.shape().size() + 1, 1);
   shape[static_cast<std::size_t>(axis)] = depth;
   const Array hit = array::eq(positions, array::arange(depth).reshape(shape));
   const Array pair = values.reshape({2});

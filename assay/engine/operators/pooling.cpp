@@ -48,7 +48,7 @@ Pool read_pool(const Call& call) {
 // Every window's elements in a separate last axis: [n, c, places..., window elements].
 Array windows(const Array& padded, const Pool& pool) {
   Array view = padded;
-  const auto rank = static_cast<std::int64_t>(pool.sizes.size());
+  const auto rank = std::ssize(pool.sizes);
   for (std::int64_t i = 0; i < rank; ++i) {
     const auto k = static_cast<std::size_t>(i);
     view = view.unfold(2 + i, pool.window.extent(k), pool.window.stride[k]);
@@ -114,7 +114,7 @@ Array tensor_indices(const Array& indices, const Array& x, const Ints& padded, c
     inside = inside + coordinate[axis] * plane;
     plane *= sizes[axis];
   }
-  Ints shape(static_cast<std::size_t>(x.rank()), 1);
+  Ints shape(x.shape().size(), 1);
   shape[0] = x.size(0), shape[1] = x.size(1);
   return inside + array::arange(x.size(0) * x.size(1), indices.dtype()).reshape(shape) * plane;
 }

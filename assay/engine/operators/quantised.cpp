@@ -22,7 +22,7 @@ Array spread(const Call& call, const Array& parameter, const Array& x) {
   if (parameter.rank() == 1) {
     if (parameter.size(0) != size)
       fail(Fault::model, "{} scales or zero points are given for {} positions", parameter.size(0), size);
-    Ints shape(static_cast<std::size_t>(x.rank()), 1);
+    Ints shape(x.shape().size(), 1);
     shape[static_cast<std::size_t>(axis)] = size;
     return parameter.reshape(shape);
   }

@@ -58,7 +58,7 @@ std::vector<Axis> read_plan(const Call& call, const Array& x) {
              sized = call.has(3) && call.input(3).count() > 0;
   if (scaled == sized) fail(Fault::model, "either scales or sizes are needed");
   const Array& numbers = call.input(scaled ? 2 : 3);
-  if (numbers.count() != static_cast<std::int64_t>(axes.size())) {
+  if (numbers.count() != std::ssize(axes)) {
     fail(Fault::model, "{} numbers are given to resize {} axes", numbers.count(), axes.size());
   }
   if (scaled) return by_scales(x, axes, numbers);
@@ -202,7 +202,7 @@ Interpolation read_interpolation(const Call& call) {
 }
 
 Array interpolate(const Array& x, const Axis& axis, const std::vector<Tap>& taps, bool weighted_anyway) {
-  Ints shape(static_cast<std::size_t>(x.rank()), 1);
+  Ints shape(x.shape().size(), 1);
   shape[static_cast<std::size_t>(axis.axis)] = axis.to;
   Array sum;
   for (const Tap& tap : taps) {

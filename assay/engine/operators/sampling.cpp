@@ -137,7 +137,7 @@ Outputs affine_grid(const Call& call) {
   if (size.size() != 4 && size.size() != 5)
     fail(Fault::unsupported, "sizes have 4 or 5 axes, not {}", size.size());
   const Array& theta = call.input(0);
-  const auto axes = static_cast<std::int64_t>(size.size()) - 2;
+  const auto axes = std::ssize(size) - 2;
   if (theta.rank() != 3 || theta.size(0) != size[0] || theta.size(1) != axes || theta.size(2) != axes + 1)
     fail(Fault::model, "the matrices do not fit the size");
   for (const std::int64_t one : size) require_in("a size", one, 1, largest_extent);

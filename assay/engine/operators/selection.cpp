@@ -81,14 +81,14 @@ Outputs reverse_sequence(const Call& call) {
   const Array length = array::tensor(lengths).unsqueeze(0);
   const Array t = array::arange(steps).unsqueeze(1).expand({steps, records});
   const Array from = array::where(t < length, length - 1 - t, t);
-  Ints order{time, batch}, back(static_cast<std::size_t>(x.rank()));
+  Ints order{time, batch}, back(x.shape().size());
   for (const std::int64_t axis : all_axes(x.rank())) {
     if (axis != time && axis != batch) order.push_back(axis);
   }
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   const Array front = x.permute(order);
-  Ints shape(static_cast<std::size_t>(x.rank()), 1);
+  Ints shape(x.shape().size(), 1);
   shape[0] = steps, shape[1] = records;
   return {array::gather(front, 0, from.reshape(shape).expand(front.shape())).permute(back)};
 }

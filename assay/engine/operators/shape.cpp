@@ -16,7 +16,7 @@ void require_rank(std::size_t rank) {
 
 Ints split_sizes(const Call& call, std::int64_t size) {
   if (call.has(1)) return call.integers(1);
-  const auto outputs = static_cast<std::int64_t>(call.node.outputs.size());
+  const auto outputs = std::ssize(call.node.outputs);
   const std::int64_t parts = call.node.integer("num_outputs", outputs);
   require_in("num_outputs", parts, 1, std::max<std::int64_t>(1, outputs));
   const std::int64_t chunk = (size + parts - 1) / parts;
@@ -110,8 +110,8 @@ Outputs squeeze(const Call& call) {
 Outputs unsqueeze(const Call& call) {
   Array x = call.input(0);
   const Ints raw = call.has(1) ? call.integers(1) : call.node.integers("axes", {});
-  require_rank(static_cast<std::size_t>(x.rank()) + raw.size());
-  Ints axes = call.axes(1, x.rank() + static_cast<std::int64_t>(raw.size()), {});
+  require_rank(x.shape().size() + raw.size());
+  Ints axes = call.axes(1, x.rank() + std::ssize(raw), {});
   std::ranges::sort(axes);
   for (const auto axis : axes) x = x.unsqueeze(axis);
   return {x};
@@ -149,7 +149,7 @@ Outputs split(const Call& call) {
 Outputs slice(const Call& call) {
   Array x = call.input(0);
   const Ints starts = call.integers(1), ends = call.integers(2);
-  const auto count = static_cast<std::int64_t>(starts.size());
+  const auto count = std::ssize(starts);
   if (ends.size() != starts.size()) fail(Fault::model, "{} starts and {} ends", starts.size(), ends.size());
   if (count > x.rank()) fail(Fault::model, "{} axes are to be sliced of {}", count, x.rank());
   const Ints axes = call.axes(3, x.rank(), all_axes(count));
@@ -174,7 +174,7 @@ Outputs expand(const Call& call) {
 Outputs tile(const Call& call) {
   const Array& x = call.input(0);
   const Ints repeats = call.integers(1);
-  if (static_cast<std::int64_t>(repeats.size()) != x.rank()) {
+  if (std::ssize(repeats) != x.rank()) {
     fail(Fault::model, "{} repeats for {} axes", repeats.size(), x.rank());
   }
   for (const auto count : repeats) require_in("a repeat", count, 0, std::int64_t{1} << 62);

@@ -198,7 +198,7 @@ void tell_rounding(const Graph& plain, const Session& session, const AdaptOption
   const Batch batch = data->read(indices);
   const auto decisions = [&](const Session& one) {
     const ValueId logits = one.logits();
-    const auto rows = static_cast<std::int64_t>(indices.size());
+    const auto rows = std::ssize(indices);
     return one.run(one.bind(batch), std::span(&logits, 1)).at(logits).reshape({rows, -1}).to(DType::float64);
   };
   const Array wanted = decisions(exact), rounded = decisions(session);

@@ -63,7 +63,7 @@ struct WayBack {
 WayBack way_back(const RecordPlace& place, const Shape& shape) {
   WayBack back;
   const std::int64_t in_front = place.axis + (place.rows_before > 1 ? 1 : 0),
-                     rank = static_cast<std::int64_t>(front_shape(shape, place).size());
+                     rank = std::ssize(front_shape(shape, place));
   for (std::int64_t i = 1; i <= in_front; ++i) back.order.push_back(i);
   back.order.push_back(0);
   for (std::int64_t i = in_front + 1; i < rank; ++i) back.order.push_back(i);

@@ -111,8 +111,7 @@ bool FastPath::needs_passed(const Tensors& given, const Request& request) const 
 
 bool FastPath::as_expected(ValueId id, const Array& tensor) const {
   const ValueInfo& info = infos_[index_of(id)];
-  if (!info.computed || tensor.rank() != static_cast<std::int64_t>(info.shape.size()) || tensor.count() == 0)
-    return false;
+  if (!info.computed || tensor.rank() != std::ssize(info.shape) || tensor.count() == 0) return false;
   for (std::int64_t i = 0; i < tensor.rank(); ++i) {
     if (i != info.batch_axis && tensor.size(i) != info.shape[static_cast<std::size_t>(i)]) return false;
   }

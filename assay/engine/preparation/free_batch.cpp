@@ -62,8 +62,7 @@ std::optional<Graph> free_batch(const Graph& graph, const Constants& constants,
     if (constants.has(node.inputs[0])) continue;
     const auto target = freed_target(sample_shapes.shapes[index_of(node.outputs[0])], batch);
     if (!target) continue;
-    node.inputs[1] =
-        builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
+    node.inputs[1] = builder.constant({}, Array::of<std::int64_t>({std::ssize(*target)}, *target));
     node.attributes.erase("allowzero");
     builder.replace_node(n, std::move(node));
     changed = true;
@@ -89,8 +88,7 @@ Graph with_squeezed_axes(const Graph& graph, const SampleShapes& sample_shapes) 
     if (axes.empty()) node.op = "Identity";
     node.inputs.resize(axes.empty() ? 1 : 2);
     if (!axes.empty())
-      node.inputs[1] =
-          builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(axes.size())}, axes));
+      node.inputs[1] = builder.constant({}, Array::of<std::int64_t>({std::ssize(axes)}, axes));
     builder.replace_node(n, std::move(node));
   }
   return builder.build();

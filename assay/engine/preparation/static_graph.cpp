@@ -27,8 +27,7 @@ class Maker {
         if (id != no_value && !graph_.is_constant(id) && is_known(id)) id = constant_for(id);
       }
       if (const auto target = computed_target(old)) {
-        node.inputs[1] = builder_.constant(
-            {}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
+        node.inputs[1] = builder_.constant({}, Array::of<std::int64_t>({std::ssize(*target)}, *target));
         node.attributes.erase("allowzero");
       }
       if (node.inputs != old.inputs) builder_.replace_node(n, std::move(node));

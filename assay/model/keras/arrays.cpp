@@ -39,7 +39,7 @@ Array transposed(const Array& array, std::span<const int> permutation) {
   Shape shape;
   std::vector<std::int64_t> steps;
   for (const int axis : permutation) {
-    shape.push_back(array.shape()[static_cast<std::size_t>(axis)]);
+    shape.push_back(array.size(axis));
     steps.push_back(strides[static_cast<std::size_t>(axis)]);
   }
   return gather(array, shape, steps, 0);
@@ -68,10 +68,10 @@ Array filled(std::int64_t count, float value) {
   return Array::of(Shape{count}, std::vector<float>(static_cast<std::size_t>(count), value));
 }
 
-Array scalar(float value) { return Array::of(Shape{}, std::vector<float>{value}); }
+Array scalar(double value) { return Array::of(Shape{}, std::vector<float>{value}); }
 
 Array integers(const std::vector<std::int64_t>& values) {
-  return Array::of(Shape{static_cast<std::int64_t>(values.size())}, values);
+  return Array::of(Shape{std::ssize(values)}, values);
 }
 
 }  // namespace assay::inline model

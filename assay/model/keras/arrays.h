@@ -19,8 +19,8 @@ Array reversed(const Array& array, std::span<const int> axes);
 // `count` copies of a number, as shape [count].
 Array filled(std::int64_t count, float value);
 
-// One number of rank 0.
-Array scalar(float value);
+// One number of rank 0, as float32.
+Array scalar(double value);
 Array integers(const std::vector<std::int64_t>& values);
 
 }  // namespace assay::inline model

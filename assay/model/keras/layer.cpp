@@ -171,7 +171,7 @@ KerasTensor LayerBuilder::as_keras(const KerasTensor& tensor) {
                 "_unflatten");
   }
   std::vector<std::int64_t> order{0};
-  for (std::size_t i = 2; i < block.size(); ++i) order.push_back(static_cast<std::int64_t>(i));
+  for (std::int64_t i = 2; i < std::ssize(block); ++i) order.push_back(i);
   order.push_back(1);
   value = add("Transpose", "_to_channels_last", {value}, {{"perm", order}}, "_to_channels_last");
   if (tensor.layout == Layout::flattened)
@@ -187,8 +187,8 @@ KerasTensor LayerBuilder::as_channels_first(const KerasTensor& tensor) {
     invalid(fmt::format("its input has shape {}, without positions", plain(tensor.shape)));
   const auto key = std::pair(tensor.value, Layout::channels_first);
   if (const auto it = graph_.converted.find(key); it != graph_.converted.end()) return it->second;
-  std::vector<std::int64_t> order{0, static_cast<std::int64_t>(tensor.rank()) - 1};
-  for (std::size_t i = 1; i + 1 < tensor.rank(); ++i) order.push_back(static_cast<std::int64_t>(i));
+  std::vector<std::int64_t> order{0, std::ssize(tensor.shape) - 1};
+  for (std::int64_t i = 1; i + 1 < std::ssize(tensor.shape); ++i) order.push_back(i);
   KerasTensor result = tensor.with(
       add("Transpose", "_to_channels_first", {tensor.value}, {{"perm", order}}, "_to_channels_first"));
   result.layout = Layout::channels_first;

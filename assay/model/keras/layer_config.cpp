@@ -47,6 +47,10 @@ double LayerConfig::real(const std::string& key, double fallback) const {
   return value->get<double>();
 }
 
+float LayerConfig::single(const std::string& key, double fallback) const {
+  return static_cast<float>(real(key, fallback));
+}
+
 std::string LayerConfig::text(const std::string& key, const std::string& fallback) const {
   const json* value = find(key);
   if (!value) return fallback;

@@ -29,6 +29,7 @@ class LayerConfig {
   bool has(const std::string& key) const;  // present and not null
   bool flag(const std::string& key, bool fallback) const;
   double real(const std::string& key, double fallback) const;
+  float single(const std::string& key, double fallback) const;  // the same as weights and attributes hold it
   std::string text(const std::string& key, const std::string& fallback) const;
   std::int64_t integer(const std::string& key, std::int64_t fallback) const;
   // A count or size: at least 1 and less than 2^31.

@@ -230,7 +230,7 @@ class TextNumbering {
            "{}: texts that become other texts are not supported; export it with numbers as values",
            described(node));
     Integers values;
-    for (std::size_t i = 0; first && i < texts.size(); ++i) values.push_back(static_cast<std::int64_t>(i));
+    for (std::int64_t i = 0; first && i < std::ssize(texts); ++i) values.push_back(i);
     if (mapper) {
       const onnx::AttributeProto* const found = attribute_in(node, "cats_int64s");
       if (found != nullptr) values.assign(found->ints().begin(), found->ints().end());

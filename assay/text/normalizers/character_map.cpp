@@ -94,8 +94,7 @@ class CharacterMapNormalizer final : public Normalizer {
     if (!found) return false;
     const std::vector<Change> added = unchanged(found->with);
     changes.insert(changes.end(), added.begin(), added.end());
-    const auto more =
-        static_cast<std::ptrdiff_t>(added.size()) - static_cast<std::ptrdiff_t>(unchanged(old).size());
+    const auto more = std::ssize(added) - std::ssize(unchanged(old));
     for (std::ptrdiff_t i = 0; i < more; ++i)
       changes[changes.size() - 1 - static_cast<std::size_t>(i)].change = 1;
     if (more < 0 && !changes.empty()) changes.back().change += static_cast<int>(more);

@@ -60,9 +60,9 @@ Ints all_axes(std::int64_t rank) {
 }
 
 Ints part_of(const Shape& shape, std::size_t first, std::size_t count) {
-  const auto begin = shape.begin() + static_cast<std::ptrdiff_t>(std::min(first, shape.size()));
-  const auto left = static_cast<std::size_t>(shape.end() - begin);
-  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(count, left))};
+  const auto rest = std::span(shape).subspan(std::min(first, shape.size()));
+  const auto part = rest.first(std::min(count, rest.size()));
+  return {part.begin(), part.end()};
 }
 
 void require_in(std::string_view what, std::int64_t value, std::int64_t minimum, std::int64_t maximum) {

@@ -59,8 +59,8 @@ Window read_window(const Call& call, Ints kernel, const Ints& sizes) {
   window.dilation = per_axis(call, "dilations", rank, 1, 1);
   window.ceil = call.node.integer("ceil_mode", 0) != 0;
   const Ints pads = per_axis(call, "pads", 2 * rank, 0, 0);
-  window.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank));
-  window.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end());
+  window.begin.assign(pads.data(), pads.data() + rank);
+  window.end.assign(pads.data() + rank, pads.data() + pads.size());
   const std::string mode = call.node.text("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     pad_same(window, sizes, mode == "SAME_UPPER");

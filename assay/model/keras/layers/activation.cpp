@@ -28,8 +28,7 @@ class ActivationWriter {
 
   // A constant scalar.
   ValueId number(std::string_view name, double value) {
-    return layer_.constant(label_.empty() ? name : label_.substr(1) + "_" + std::string(name),
-                           scalar(static_cast<float>(value)));
+    return layer_.constant(label_.empty() ? name : label_.substr(1) + "_" + std::string(name), scalar(value));
   }
   // An intermediate node.
   ValueId step(std::string op, std::string_view name, std::vector<ValueId> inputs,
@@ -254,7 +253,7 @@ KerasTensor apply(ActivationWriter& write, const LayerConfig& config) {
   if (name == "hard_swish" || name == "hard_silu") return hard_swish(write);
   if (name == "gelu") return gelu(write, config.flag("approximate", false));
   if (name == "elu" || name == "ELU") {
-    return write.result("Elu", {write.x().value}, {{"alpha", static_cast<float>(config.real("alpha", 1))}});
+    return write.result("Elu", {write.x().value}, {{"alpha", config.single("alpha", 1)}});
   }
   if (name == "celu") return write.result("Celu", {write.x().value}, {{"alpha", 1.0F}});
   if (name == "hard_tanh") return clip(write, write.x().value, -1, 1);

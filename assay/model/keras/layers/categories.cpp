@@ -53,7 +53,7 @@ KerasTensors discretization(LayerBuilder& layer, std::span<const KerasTensor> in
   const std::vector<double> list = layer.config().reals("bin_boundaries");
   if (list.empty()) layer.unsupported("a layer without boundaries", "adapt() it before the model is saved");
   const std::vector<float> boundaries(list.begin(), list.end());
-  const auto count = static_cast<std::int64_t>(boundaries.size());
+  const auto count = std::ssize(boundaries);
   const ValueId upright =
       add_named(layer, "Unsqueeze", "_upright", {x.value, layer.constant("last", integers({-1}))});
   ValueId number = x.dtype == DType::float32
@@ -83,11 +83,11 @@ std::vector<std::int64_t> known_numbers(const LayerBuilder& layer, bool masked, 
     layer.unsupported("a layer without a vocabulary in its config",
                       "give the vocabulary that adapt() found to a new layer");
   }
-  if (unknown < static_cast<std::int64_t>(numbers.size())) {
+  if (unknown < std::ssize(numbers)) {
     std::vector<std::int64_t> special(static_cast<std::size_t>(unknown),
                                       layer.config().integer("oov_token", -1));
     if (masked) special.insert(special.begin(), layer.config().integer("mask_token", 0));
-    const auto places = static_cast<std::ptrdiff_t>(special.size());
+    const auto places = std::ssize(special);
     if (special.size() < numbers.size() && std::equal(special.begin(), special.end(), numbers.begin()))
       numbers.erase(numbers.begin(), numbers.begin() + places);
   }
@@ -155,7 +155,7 @@ KerasTensors integer_lookup(LayerBuilder& layer, std::span<const KerasTensor> in
   const char* suffix = as_number ? "" : "_index";
   const KerasTensor result = x.with(found_or_bucket(layer, x.value, table, suffix));
   if (as_number) return {result};
-  const auto size = static_cast<std::int64_t>(table.numbers.size()) + unknown;
+  const auto size = std::ssize(table.numbers) + unknown;
   const bool padded = config.flag("pad_to_max_tokens", false);
   const std::int64_t wide = padded ? config.size("max_tokens", size) : size;
   if (wide < size) layer.invalid(fmt::format("has {} numbers where max_tokens is {}", size, wide));

@@ -68,8 +68,9 @@ class ConvolutionalLstm {
   }
 
   ValueId channels_to_front(ValueId rows) {
-    std::vector<std::int64_t> order{0, static_cast<std::int64_t>(rank_) + 1};
-    for (std::size_t i = 0; i < rank_; ++i) order.push_back(static_cast<std::int64_t>(i) + 1);
+    std::vector<std::int64_t> order(rank_ + 2, 0);
+    std::iota(order.begin() + 2, order.end(), 1);
+    order[1] = std::ssize(order) - 1;
     return add("Transpose", "_channels_first", {rows}, {{"perm", order}});
   }
 

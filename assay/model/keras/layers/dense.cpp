@@ -199,8 +199,7 @@ KerasTensors reversible_embedding(LayerBuilder& layer, std::span<const KerasTens
   KerasTensor result = x.with(layer.add("MatMul", suffix, {x.value, kernel}, {}, suffix)).without_mask();
   result.shape.back() = words;
   if (!capped) return {result};
-  const ValueId cap =
-      layer.constant("cap", scalar(static_cast<float>(layer.config().real("logit_soft_cap", 1))));
+  const ValueId cap = layer.constant("cap", scalar(layer.config().real("logit_soft_cap", 1)));
   const ValueId part = layer.add("Div", "_part", {result.value, cap}, {}, "_part");
   const ValueId bent = layer.add("Tanh", "_bent", {part}, {}, "_bent");
   result.value = layer.add("Mul", "", {bent, cap}, {}, "");

@@ -1,6 +1,7 @@
 // Layers of several inputs.
 
 #include <algorithm>
+#include <numeric>
 
 #include "assay/model/keras/arrays.h"
 #include "assay/model/keras/layers/layers.h"
@@ -20,8 +21,8 @@ std::int64_t broadcast(const LayerBuilder& layer, std::int64_t a, std::int64_t b
 KerasTensor raise_rank(LayerBuilder& layer, const KerasTensor& x, std::size_t rank) {
   if (x.rank() == rank) return x;
   KerasTensor result = layer.as_keras(x);
-  std::vector<std::int64_t> axes;
-  for (std::size_t i = 0; i < rank - x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i) + 1);
+  std::vector<std::int64_t> axes(rank - x.rank());
+  std::iota(axes.begin(), axes.end(), 1);
   result.value = layer.add("Unsqueeze", "_raise",
                            {result.value, layer.constant("raise_axes", integers(axes))}, {}, "_raise");
   result.shape.insert(result.shape.begin() + 1, axes.size(), 1);
@@ -210,7 +211,7 @@ KerasTensors scaled_sum(LayerBuilder& layer, std::span<const KerasTensor> inputs
   if (inputs.size() != 2)
     layer.invalid(fmt::format("is called with {} tensors instead of two", inputs.size()));
   KerasTensors parts = aligned(layer, inputs, true);
-  const auto scale = static_cast<float>(layer.config().real("scale", 1));
+  const auto scale = layer.config().single("scale", 1);
   parts[1].value =
       layer.add("Mul", "_scaled", {parts[1].value, layer.constant("scale", scalar(scale))}, {}, "_scaled");
   KerasTensor result = merged_like(layer, parts);

@@ -51,7 +51,7 @@ Array vector_weight(LayerBuilder& layer, const char* flag, const char* label, st
 
 // A list of numbers, one a channel (or one for all), stored to broadcast along the last Keras axis.
 Array per_channel(LayerBuilder& layer, const KerasTensor& x, const std::vector<float>& values) {
-  const auto count = static_cast<std::int64_t>(values.size());
+  const auto count = std::ssize(values);
   if (count == 1) return scalar(values[0]);
   const std::int64_t channels = layer.known(x, x.rank() - 1);
   if (count != channels) layer.invalid(fmt::format("has {} numbers for {} channels", count, channels));
@@ -74,7 +74,7 @@ KerasTensor normalised_anywhere(LayerBuilder& layer, const KerasTensor& x,
     return layer.add(op, suffix, std::move(operands), {}, suffix);
   };
   const bool scaled = layer.config().flag("scale", true), centred = layer.config().flag("center", true);
-  const auto epsilon = static_cast<float>(layer.config().real("epsilon", 1e-3));
+  const auto epsilon = layer.config().single("epsilon", 1e-3);
   const ValueId list = layer.constant("axes", integers(reduced));
   const ValueId from_mean =
       step("Sub", "_from_mean", {x.value, step("ReduceMean", "_mean", {x.value, list})});
@@ -103,9 +103,8 @@ KerasTensor batch_normalised(LayerBuilder& layer, const KerasTensor& x, const ch
   if (layer.config().flag("renorm", false)) {  // three more, for training
     for (int i = 0; i < 3 && layer.more_weights(); ++i) layer.skip_weight();
   }
-  const std::map<std::string, Attribute> attributes{
-      {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))},
-      {"momentum", static_cast<float>(layer.config().real("momentum", 0.99))}};
+  const std::map<std::string, Attribute> attributes{{"epsilon", layer.config().single("epsilon", 1e-3)},
+                                                    {"momentum", layer.config().single("momentum", 0.99)}};
   return x.with(layer.add("BatchNormalization", suffix,
                           {x.value, layer.constant("gamma", gamma), layer.constant("beta", beta),
                            layer.constant("moving_mean", mean), layer.constant("moving_variance", variance)},
@@ -125,8 +124,7 @@ KerasTensor group_normalised(LayerBuilder& layer, const KerasTensor& x, const ch
   const Array beta = vector_weight(layer, "center", "beta", channels, 0);
   return x.with(layer.add(
       "GroupNormalization", suffix, {x.value, layer.constant("gamma", gamma), layer.constant("beta", beta)},
-      {{"num_groups", groups}, {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))}},
-      suffix));
+      {{"num_groups", groups}, {"epsilon", layer.config().single("epsilon", 1e-3)}}, suffix));
 }
 
 }  // namespace
@@ -165,8 +163,7 @@ KerasTensors layer_normalization(LayerBuilder& layer, std::span<const KerasTenso
   std::vector<ValueId> operands{x.value, layer.constant("gamma", gamma)};
   if (centred) operands.push_back(layer.constant("beta", layer.weight("beta", shape)));
   return {x.with(layer.add("LayerNormalization", "", operands,
-                           {{"axis", -static_cast<std::int64_t>(axes.size())},
-                            {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))}},
+                           {{"axis", -std::ssize(axes)}, {"epsilon", layer.config().single("epsilon", 1e-3)}},
                            ""))};
 }
 
@@ -201,7 +198,7 @@ KerasTensors rms_normalization(LayerBuilder& layer, std::span<const KerasTensor>
     shape.push_back(layer.known(x, place));
   }
   const Array scale = layer.weight("scale", shape);
-  const auto epsilon = static_cast<float>(layer.config().real("epsilon", 1e-6));
+  const auto epsilon = layer.config().single("epsilon", 1e-6);
   const auto step = [&](const char* op, const char* suffix, std::vector<ValueId> operands) {
     return layer.add(op, suffix, std::move(operands), {}, suffix);
   };
@@ -256,10 +253,9 @@ Array along_axes(LayerBuilder& layer, const KerasTensor& x, const std::vector<st
   if (values.size() == 1) return scalar(values[0]);
   Shape shape(x.rank(), 1);
   std::int64_t count = 1;
-  for (auto axis = axes.rbegin(); axis != axes.rend() && count < static_cast<std::int64_t>(values.size());
-       ++axis)
+  for (auto axis = axes.rbegin(); axis != axes.rend() && count < std::ssize(values); ++axis)
     count *= shape[*axis] = layer.known(x, *axis);
-  if (count != static_cast<std::int64_t>(values.size()))
+  if (count != std::ssize(values))
     layer.invalid(fmt::format("has {} numbers for an input of shape {}", values.size(), to_string(x.shape)));
   return Array::of(shape, values);
 }

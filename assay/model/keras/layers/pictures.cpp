@@ -140,7 +140,7 @@ KerasTensor fitted_by_padding(LayerBuilder& layer, const Image& x, const Shape& 
     how.from[i] += 2 * margin;
     break;
   }
-  const auto fill = static_cast<float>(layer.config().real("fill_value", 0));
+  const auto fill = layer.config().single("fill_value", 0);
   const ValueId padded = layer.add(
       "Pad", "_padded",
       {x.tensor.value, layer.constant("pads", integers(pads)), layer.constant("fill", scalar(fill))},
@@ -151,12 +151,9 @@ KerasTensor fitted_by_padding(LayerBuilder& layer, const Image& x, const Shape& 
 // x * scale + offset
 ValueId line(LayerBuilder& layer, ValueId x, double scale, double offset, const std::string& suffix) {
   const std::string name = suffix.empty() ? "back" : suffix.substr(1);
-  const ValueId scaled = layer.add("Mul", suffix + "_scaled",
-                                   {x, layer.constant(name + "_scale", scalar(static_cast<float>(scale)))},
-                                   {}, suffix + "_scaled");
-  return layer.add("Add", suffix,
-                   {scaled, layer.constant(name + "_offset", scalar(static_cast<float>(offset)))}, {},
-                   suffix);
+  const ValueId scaled = layer.add(
+      "Mul", suffix + "_scaled", {x, layer.constant(name + "_scale", scalar(scale))}, {}, suffix + "_scaled");
+  return layer.add("Add", suffix, {scaled, layer.constant(name + "_offset", scalar(offset))}, {}, suffix);
 }
 
 }  // namespace

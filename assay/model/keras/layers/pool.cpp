@@ -95,8 +95,7 @@ KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> input
   }
   std::vector<float> scales{1, 1};
   scales.insert(scales.end(), size.begin(), size.end());
-  const ValueId factors =
-      layer.constant("scales", Array::of(Shape{static_cast<std::int64_t>(scales.size())}, scales));
+  const ValueId factors = layer.constant("scales", Array::of(Shape{std::ssize(scales)}, scales));
   const ValueId value = layer.add("Resize", "", {x.tensor.value, no_value, factors}, attributes, "");
   return {image_result(layer, x, value, x.channels, positions)};
 }

@@ -29,13 +29,13 @@ const Cell& cell_of(const LayerBuilder& layer) {
 
 // Keras's [rows, gates * units] (or [gates * units]) with the gates in ONNX's order.
 Array reorder_gates(const Array& array, const std::vector<int>& order, std::int64_t units) {
-  const std::int64_t rows = array.count() / (static_cast<std::int64_t>(order.size()) * units);
+  const std::int64_t rows = array.count() / (std::ssize(order) * units);
   const auto source = array.as<float>();
   std::vector<float> target;
   target.reserve(source.size());
   for (std::int64_t row = 0; row < rows; ++row) {
     for (const int gate : order) {
-      const auto begin = source.begin() + (row * static_cast<std::int64_t>(order.size()) + gate) * units;
+      const auto begin = source.begin() + (row * std::ssize(order) + gate) * units;
       target.insert(target.end(), begin, begin + units);
     }
   }
@@ -78,7 +78,7 @@ void read_gates_apart(LayerBuilder& layer, const Cell& cell, std::int64_t featur
 // Reads kernel, recurrent kernel and bias of one direction.
 void read_direction(LayerBuilder& layer, const Cell& cell, std::int64_t features, std::int64_t units,
                     bool two_biases, RecurrentWeights& weights) {
-  const auto width = static_cast<std::int64_t>(cell.order.size()) * units;
+  const auto width = std::ssize(cell.order) * units;
   if (width != units && layer.next_shape() == Shape{features, units})
     return read_gates_apart(layer, cell, features, units, weights);
   append(weights.input,
@@ -177,7 +177,7 @@ class Recurrent {
   // The ONNX node: y_ [time, directions, batch, units], h_ and c_ [directions, batch, units].
   void run(const KerasTensor& x, std::span<const KerasTensor> initial) {
     const std::int64_t features = layer_.known(x, 2);
-    const auto gates = static_cast<std::int64_t>(cell_.order.size());
+    const auto gates = std::ssize(cell_.order);
     const bool reset_after = cell_.op == "GRU" && layer_.config().flag("reset_after", false);
     RecurrentWeights weights;
     for (std::size_t d = 0; d < directions_; ++d)
@@ -274,7 +274,7 @@ class Recurrent {
   // zeros stand in for the other.
   ValueId bias(const RecurrentWeights& weights, std::int64_t directions, std::int64_t width) {
     const ValueId own = layer_.constant("bias", Array::of(Shape{directions, width}, weights.bias));
-    const std::int64_t missing = 2 * static_cast<std::int64_t>(cell_.order.size()) * units_ - width;
+    const std::int64_t missing = 2 * std::ssize(cell_.order) * units_ - width;
     if (missing == 0) return own;
     return layer_.add("Pad", "_biases", {own, layer_.constant("bias_pads", integers({0, 0, 0, missing}))},
                       {{"mode", std::string("constant")}}, "_biases");

@@ -53,7 +53,7 @@ KerasTensors dropout(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const KerasTensor& x = layer.single(inputs);
   const double rate = layer.config().real("rate", 0.5);
   if (!(rate >= 0 && rate < 1)) layer.invalid(fmt::format("'rate' is {}", rate));
-  const ValueId ratio = layer.constant("ratio", scalar(static_cast<float>(rate)));
+  const ValueId ratio = layer.constant("ratio", scalar(rate));
   return {x.with(layer.add("Dropout", "", {x.value, ratio}, {}, ""))};
 }
 
@@ -188,7 +188,7 @@ KerasTensors cropping(LayerBuilder& layer, std::span<const KerasTensor> inputs) 
 // Zeros where all features of a step have the mask's value.
 KerasTensors masking(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const KerasTensor x = layer.as_keras(layer.single(inputs));
-  const auto masked = static_cast<float>(layer.config().real("mask_value", 0));
+  const auto masked = layer.config().single("mask_value", 0);
   const auto step = [&](const char* op, const char* suffix, std::vector<ValueId> operands) {
     return layer.add(op, suffix, std::move(operands), {}, suffix);
   };

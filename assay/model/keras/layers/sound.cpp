@@ -80,18 +80,16 @@ class MelSpectrogram {
   ValueId number(const char* label, std::int64_t value) {
     return layer_.constant(label, Array::of(Shape{}, std::vector<std::int64_t>{value}));
   }
-  ValueId real(const char* label, double value) {
-    return layer_.constant(label, scalar(static_cast<float>(value)));
-  }
+  ValueId real(const char* label, double value) { return layer_.constant(label, scalar(value)); }
 
   // The window in the middle of a frame; without one the whole frame counts.
   ValueId window() {
     std::vector<float> shape(static_cast<std::size_t>(fft_), 0.0F);
     if (!config_.has("window")) return layer_.constant("window", filled(fft_, 1));
-    const auto begin = shape.begin() + static_cast<std::ptrdiff_t>((fft_ - length_) / 2);
+    const auto begin = shape.begin() + (fft_ - length_) / 2;
     if (config_.value("window").is_array()) {
       const auto values = config_.reals("window");
-      if (static_cast<std::int64_t>(values.size()) != length_)
+      if (std::ssize(values) != length_)
         layer_.invalid(fmt::format("a window of {} for frames of {}", values.size(), length_));
       std::ranges::transform(values, begin, [](double v) { return static_cast<float>(v); });
       return layer_.constant("window", Array::of(Shape{fft_}, shape));
@@ -159,9 +157,7 @@ class StftSpectrogram {
   ValueId add(const char* op, const char* suffix, std::vector<ValueId> operands, Settings attributes = {}) {
     return layer_.add(op, suffix, std::move(operands), std::move(attributes), suffix);
   }
-  ValueId real(const char* label, double value) {
-    return layer_.constant(label, scalar(static_cast<float>(value)));
-  }
+  ValueId real(const char* label, double value) { return layer_.constant(label, scalar(value)); }
 
   std::int64_t transform_length() const {
     std::int64_t power = 1;

@@ -69,8 +69,7 @@ void few_bits_product(Upgrade& u) {
   for (std::int64_t n = 0; n < columns; ++n) {
     const auto bytes = packed->as<std::uint8_t>().subspan(static_cast<std::size_t>(n * blocks * block_bytes));
     for (std::int64_t k = 0; k < rows; ++k) {
-      const std::int64_t group =
-          groups == nullptr ? k / block : places.as<std::int64_t>()[static_cast<std::size_t>(k)];
+      const std::int64_t group = groups == nullptr ? k / block : places.elements<std::int64_t>()[k];
       if (group < 0 || group >= blocks)
         fail(Fault::model, "{}: row {} is of group {}; there are {}", u.node.describe(), k, group, blocks);
       const auto at = static_cast<std::size_t>(n * blocks + group);
@@ -192,10 +191,9 @@ void product_of_four_bit_reals(Upgrade& u) {
   const auto& table = kind == 0 ? four_bit_floats : four_bit_normals;
   std::vector<float> weights(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
-    const unsigned byte = packed.as<std::uint8_t>()[static_cast<std::size_t>(i / 2)];
+    const unsigned byte = packed.elements<std::uint8_t>()[i / 2];
     weights[static_cast<std::size_t>(i % rows * columns + i / rows)] =
-        table[i % 2 == 0 ? byte >> 4 : byte & 15] *
-        magnitudes.as<float>()[static_cast<std::size_t>(i / block)];
+        table[i % 2 == 0 ? byte >> 4 : byte & 15] * magnitudes.elements<float>()[i / block];
   }
   u.node.inputs = {needed(u, 0), u.constant("weights", Array::of<float>({rows, columns}, weights))};
   u.node.op = "MatMul";

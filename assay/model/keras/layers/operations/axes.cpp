@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "assay/model/keras/layers/operations/operations.h"
 
@@ -124,7 +125,7 @@ KerasTensors moved_axes(Operation& call) {
       call.layer().invalid("names an axis twice");
     place = source;
   }
-  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(x.rank()); ++axis) {
+  for (std::int64_t axis = 0; axis < std::ssize(x.shape); ++axis) {
     if (std::ranges::find(order, axis) == order.end()) *std::ranges::find(order, -1) = axis;
   }
   return {permuted(call, x, order)};
@@ -132,8 +133,8 @@ KerasTensors moved_axes(Operation& call) {
 
 KerasTensors swapped_axes(Operation& call) {
   const KerasTensor x = call.first();
-  std::vector<std::int64_t> order;
-  for (std::size_t i = 0; i < x.rank(); ++i) order.push_back(static_cast<std::int64_t>(i));
+  std::vector<std::int64_t> order(x.rank());
+  std::iota(order.begin(), order.end(), 0);
   const auto one = call.whole_numbers(1, {"axis1"}), other = call.whole_numbers(2, {"axis2"});
   if (!one || !other || one->size() != 1 || other->size() != 1) call.layer().invalid("names no two axes");
   const auto a = static_cast<std::size_t>(call.own_axis((*one)[0], x.rank()));

@@ -200,7 +200,7 @@ Array Operation::constant(const json& given, bool exact) const {
   const json& value = bare(given);
   Shape shape;
   for (const json* at = &value; at->is_array(); at = &(*at)[0]) {
-    shape.push_back(static_cast<std::int64_t>(at->size()));
+    shape.push_back(std::ssize(*at));
     if (at->empty() || shape.size() > 8) layer_.invalid("a constant is empty or too deep");
   }
   std::vector<double> numbers;
@@ -216,8 +216,7 @@ Array Operation::constant(const json& given, bool exact) const {
     }
   };
   gather(gather, value);
-  if (static_cast<std::int64_t>(numbers.size()) != element_count(shape))
-    layer_.invalid("a constant's rows differ in length");
+  if (std::ssize(numbers) != element_count(shape)) layer_.invalid("a constant's rows differ in length");
   if (whole) return Array::of(shape, std::vector<std::int64_t>(numbers.begin(), numbers.end()));
   return Array::of(shape, std::vector<float>(numbers.begin(), numbers.end()));
 }

@@ -60,18 +60,18 @@ KerasTensor repeated_each(Operation& call, const KerasTensor& x, std::int64_t ax
                           const std::vector<std::int64_t>& repeats) {
   constexpr std::int64_t most = 1'000'000;  // their list is made here
   const auto at = static_cast<std::size_t>(axis);
-  if (static_cast<std::int64_t>(repeats.size()) != x.shape[at])
+  if (std::ssize(repeats) != x.shape[at])
     call.layer().invalid(fmt::format("repeats {} of {} positions", repeats.size(), x.shape[at]));
   std::vector<std::int64_t> positions;
   for (std::size_t i = 0; i < repeats.size(); ++i) {
-    if (repeats[i] < 0 || repeats[i] > most - static_cast<std::int64_t>(positions.size()))
+    if (repeats[i] < 0 || repeats[i] > most - std::ssize(positions))
       call.layer().invalid(fmt::format("repeats position {} {} times", i, repeats[i]));
     positions.insert(positions.end(), static_cast<std::size_t>(repeats[i]), static_cast<std::int64_t>(i));
   }
   if (positions.empty()) call.layer().invalid("repeats nothing");
   KerasTensor result =
       call.result(x, "Gather", {x.value, call.list("positions", positions)}, {{"axis", axis}});
-  result.shape[at] = static_cast<std::int64_t>(positions.size());
+  result.shape[at] = std::ssize(positions);
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include <nlohmann/json.hpp>
 
+#include <numeric>
+
 #include "assay/model/keras/layers/operations/operations.h"
 #include "assay/model/keras/layers/operations/pair.h"
 
@@ -12,8 +14,8 @@ KerasTensors product(Operation& call) {
               b = layer.as_keras(call.tensor(1, {"x2", "b"}));
   if (a.rank() < 2 || b.rank() < 2) layer.unsupported("a product of vectors", "use Dot");
   const auto turn = [&](KerasTensor& x, const char* name) {
-    std::vector<std::int64_t> order;
-    for (std::size_t i = 0; i < x.rank(); ++i) order.push_back(static_cast<std::int64_t>(i));
+    std::vector<std::int64_t> order(x.rank());
+    std::iota(order.begin(), order.end(), 0);
     std::swap(order[x.rank() - 1], order[x.rank() - 2]);
     x.value = call.step("Transpose", name, {x.value}, {{"perm", order}});
     std::swap(x.shape[x.rank() - 1], x.shape[x.rank() - 2]);

@@ -16,7 +16,7 @@ KerasTensors reduced(Operation& call, const char* op, KerasTensor x, const std::
                      bool keep) {
   if (x.layout == Layout::flattened) x = call.layer().as_keras(x);
   // Positions that go, or axes that stay as 1, leave the layout as it is.
-  const bool channel_goes = std::ranges::find(axes, static_cast<std::int64_t>(x.rank()) - 1) != axes.end();
+  const bool channel_goes = std::ranges::find(axes, std::ssize(x.shape) - 1) != axes.end();
   if (!keep && (channel_goes || x.rank() - axes.size() < 3)) x = call.layer().as_keras(x);
   if (!keep && x.layout == Layout::channels_first) x = call.layer().as_keras(x);
   std::vector<std::int64_t> stored;
