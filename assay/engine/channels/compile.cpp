@@ -16,8 +16,7 @@ Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> input
   inside_.insert(request.nodes.begin(), request.nodes.end());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Shape all = shape(inputs[i]);
-    values_[inputs[i]] = {Value::Kind::input, static_cast<int>(i), 0, element_count(all), all,
-                          plain_strides(all)};
+    values_[inputs[i]] = {Value::Kind::input, i, 0, element_count(all), all, plain_strides(all)};
   }
   for (std::size_t i = 0; i < request.nodes.size() && !by_.empty(); ++i) {
     if (std::ranges::any_of(node(i).inputs, [this](ValueId id) { return carries_.contains(id); }))
@@ -94,19 +93,18 @@ Value Compiler::fresh(const Shape& shape, const Shape& strides) {
   constexpr std::int64_t vector = 16;
   const std::int64_t count = element_count(shape),
                      floats = (program_.rows * count + vector - 1) / vector * vector;
-  int best = -1;
-  for (const int candidate : free_) {
-    const std::int64_t size = program_.buffers[static_cast<std::size_t>(candidate)];
-    if (size >= floats && (best < 0 || size < program_.buffers[static_cast<std::size_t>(best)]))
-      best = candidate;
+  std::optional<std::size_t> best;
+  for (const std::size_t candidate : free_) {
+    const std::int64_t size = program_.buffers[candidate];
+    if (size >= floats && (!best || size < program_.buffers[*best])) best = candidate;
   }
-  if (best >= 0) {
-    free_.erase(best);
+  if (best) {
+    free_.erase(*best);
   } else {
-    best = static_cast<int>(program_.buffers.size());
+    best = program_.buffers.size();
     program_.buffers.push_back(floats);
   }
-  return {Value::Kind::buffer, best, 0, count, shape, strides};
+  return {Value::Kind::buffer, *best, 0, count, shape, strides};
 }
 
 Value Compiler::temporary(const Shape& shape, const Shape& strides) {
@@ -144,7 +142,7 @@ void Compiler::produced(ValueId id) {
   }
 }
 
-void Compiler::release(int buffer) {
+void Compiler::release(std::size_t buffer) {
   if (--owners_[buffer] <= 0) free_.insert(buffer);
 }
 
@@ -179,7 +177,7 @@ Program Compiler::compile() {
 
 // A temporary that became a value lives on as that.
 void Compiler::free_temporaries() {
-  for (const int buffer : temporaries_) {
+  for (const std::size_t buffer : temporaries_) {
     if (owners_[buffer] == 0) free_.insert(buffer);
   }
   temporaries_.clear();

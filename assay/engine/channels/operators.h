@@ -72,7 +72,7 @@ class Compiler {
   void fuse(const Node& node);
   void produced(ValueId id);
   bool wanted(ValueId id) const;
-  void release(int buffer);
+  void release(std::size_t buffer);
   void hold(const Value& value);
   bool is_held_once(const Value& value) { return owners_[value.index] == 1; }
   void set_gradient(ValueId id, const Value& value);
@@ -87,10 +87,10 @@ class Compiler {
   Program program_;
   std::set<NodeId> inside_;
   std::set<const Node*> fused_;
-  std::set<int> free_;
+  std::set<std::size_t> free_;
   std::map<ValueId, Value> values_;
-  std::map<int, int> owners_;  // values that lie in a buffer
-  std::vector<int> temporaries_;
+  std::map<std::size_t, int> owners_;  // values that lie in a buffer
+  std::vector<std::size_t> temporaries_;
 
   std::vector<ValueId> by_;    // inputs whose gradients are wanted
   std::set<ValueId> carries_;  // them, and what is computed from them

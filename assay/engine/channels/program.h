@@ -16,7 +16,7 @@ namespace assay::channels {
 // Where a value is and how it lies there.
 struct Value {
   enum class Kind { buffer, input } kind = Kind::buffer;
-  int index = 0;            // of the buffer, or of the segment's input
+  std::size_t index = 0;    // of the buffer, or of the segment's input
   std::int64_t offset = 0;  // floats, in front of a record's first element
   std::int64_t record = 0;  // floats from record to record
   Shape shape, strides;     // of a record, without the batch axis; in floats
@@ -38,8 +38,8 @@ class Memory {
   Memory(const std::vector<std::int64_t>& buffers, std::size_t inputs);
   void set_input(std::size_t i, float* first) { inputs_[i] = first; }
   float* at(const Value& value) const {
-    const auto index = static_cast<std::size_t>(value.index);
-    return (value.kind == Value::Kind::input ? inputs_[index] : buffers_[index].get()) + value.offset;
+    const bool is_input = value.kind == Value::Kind::input;
+    return (is_input ? inputs_[value.index] : buffers_[value.index].get()) + value.offset;
   }
 
  private:

@@ -50,7 +50,7 @@ class Definition {
   }
 
  private:
-  static Value lying(Value::Kind kind, int index, const Shape& shape) {
+  static Value lying(Value::Kind kind, std::size_t index, const Shape& shape) {
     return {kind, index, 0, element_count(shape), shape, channels_last_strides(shape)};
   }
 

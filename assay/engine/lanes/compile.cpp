@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <iterator>
 #include <limits>
+#include <optional>
 
 #include "assay/engine/lanes/operators.h"
 
 namespace assay::lanes {
 namespace {
-
-std::size_t index(int slot) { return static_cast<std::size_t>(slot); }
 
 std::size_t place_of(Reduction reduction) {
   return reduction == Reduction::max ? 1 : reduction == Reduction::min ? 2 : 0;
@@ -16,7 +14,7 @@ std::size_t place_of(Reduction reduction) {
 // A value that stays as it is; see Redistribution.
 class Stabiliser : public Operation {
  public:
-  Stabiliser(int slot, std::int64_t elements, float epsilon)
+  Stabiliser(std::size_t slot, std::int64_t elements, float epsilon)
       : Operation({slot}, slot), elements_(elements), epsilon_(epsilon) {}
   void forward(const BatchBlock&) const override {}
   void backward(const BatchBlock& block, std::span<const GradientState>) const override {
@@ -31,21 +29,20 @@ class Stabiliser : public Operation {
 // Memory that values leave and others take, in whole blocks.
 class Blocks {
  public:
-  int take(std::int64_t elements) {
-    int best = -1;
+  std::size_t take(std::int64_t elements) {
+    std::optional<std::size_t> best;
     for (std::size_t b = 0; b < sizes_.size(); ++b) {
-      if (free_[b] && sizes_[b] >= elements && (best < 0 || sizes_[b] < sizes_[index(best)]))
-        best = static_cast<int>(b);
+      if (free_[b] && sizes_[b] >= elements && (!best || sizes_[b] < sizes_[*best])) best = b;
     }
-    if (best < 0) {
-      best = static_cast<int>(sizes_.size());
+    if (!best) {
+      best = sizes_.size();
       sizes_.push_back(elements);
       free_.push_back(false);
     }
-    free_[index(best)] = false;
-    return best;
+    free_[*best] = false;
+    return *best;
   }
-  void give_back(int block) { free_[index(block)] = true; }
+  void give_back(std::size_t block) { free_[block] = true; }
   // Where each block begins when all are laid out from `at`, which is moved after them.
   std::vector<std::int64_t> lay_out(std::int64_t& at) const {
     std::vector<std::int64_t> begins;
@@ -76,16 +73,16 @@ Compiler::Compiler(const SegmentRequest& request, std::span<const ValueId> input
   if (request.redistribution) {
     for (const auto& [value, epsilon] : request.redistribution->stabilised) wanted_.push_back(value);
   }
-  program_.taps.resize(request.taps.size(), -1);
+  program_.taps.resize(request.taps.size());
   for (const ValueId id : inputs) program_.inputs.push_back(define(id));
 }
 
-int Compiler::scratch(std::int64_t elements) {
+std::size_t Compiler::scratch(std::int64_t elements) {
   program_.elements.push_back(elements);
-  return static_cast<int>(program_.elements.size()) - 1;
+  return program_.elements.size() - 1;
 }
 
-int Compiler::define(ValueId id) { return slots_[id] = scratch(element_count(shape(id))); }
+std::size_t Compiler::define(ValueId id) { return slots_[id] = scratch(element_count(shape(id))); }
 
 void Compiler::alias(ValueId id, ValueId same) { slots_[id] = slots_.at(same); }
 
@@ -139,7 +136,7 @@ void Compiler::reduce_tapped() {
   for (std::size_t t = 0; t < request_.taps.size(); ++t) {
     const ReducedValue& tap = request_.taps[t];
     const auto found = slots_.find(tap.value);
-    if (program_.taps[t] >= 0 || found == slots_.end()) continue;
+    if (program_.taps[t] || found == slots_.end()) continue;
     const std::int64_t channels = shape(tap.value)[tap.axis];
     const bool last = tap.axis > 1;
     auto same = std::ranges::find_if(program_.tapped, [&](const Tapped& known) {
@@ -147,24 +144,25 @@ void Compiler::reduce_tapped() {
              known.after == program_.operations.size();
     });
     if (same == program_.tapped.end()) {
-      const std::int64_t positions = program_.elements[index(found->second)] / channels;
+      const std::int64_t positions = program_.elements[found->second] / channels;
       program_.tapped.push_back({program_.operations.size(), found->second, channels, positions, last});
       same = program_.tapped.end() - 1;
     }
     // One of each neuron is made on the way to that of all of them.
     const std::size_t place = place_of(tap.reduction);
-    if (same->neurons[place] < 0 && (!tap.whole || same->positions > 1))
+    if (!same->neurons[place] && (!tap.whole || same->positions > 1))
       same->neurons[place] = scratch(channels);
-    if (same->whole[place] < 0 && tap.whole) same->whole[place] = scratch(1);
+    if (!same->whole[place] && tap.whole) same->whole[place] = scratch(1);
     program_.taps[t] = tap.whole ? same->whole[place] : same->neurons[place];
   }
 }
 
-std::vector<int> Compiler::reduced_slots() const {
-  std::vector<int> slots;
+std::vector<std::size_t> Compiler::reduced_slots() const {
+  std::vector<std::size_t> slots;
   for (const Tapped& tapped : program_.tapped) {
     for (const auto* some : {&tapped.neurons, &tapped.whole})
-      std::ranges::copy_if(*some, std::back_inserter(slots), [](int slot) { return slot >= 0; });
+      for (const auto slot : *some)
+        if (slot) slots.push_back(*slot);
   }
   return slots;
 }
@@ -175,60 +173,59 @@ void Compiler::place_values() {
   std::vector<std::size_t> last(slots, 0);
   for (std::size_t i = 0; i < steps; ++i) {
     const Operation& operation = *program_.operations[i];
-    for (const int operand : operation.operands()) last[index(operand)] = i;
-    last[index(operation.result())] = std::max(last[index(operation.result())], i);
+    for (const std::size_t operand : operation.operands()) last[operand] = i;
+    last[operation.result()] = std::max(last[operation.result()], i);
   }
   // Reduced before the next operation, whose result may take the place.
-  const std::vector<int> reduced = reduced_slots();
-  for (const int slot : reduced) last[index(slot)] = steps;
-  for (const int output : program_.outputs) last[index(output)] = steps;
+  const std::vector<std::size_t> reduced = reduced_slots();
+  for (const std::size_t slot : reduced) last[slot] = steps;
+  for (const std::size_t output : program_.outputs) last[output] = steps;
 
   Blocks blocks;
-  std::vector<int> block(slots, -1);
-  const auto take = [&](int slot) {
-    if (block[index(slot)] < 0) block[index(slot)] = blocks.take(program_.elements[index(slot)]);
+  std::vector<std::optional<std::size_t>> block(slots);
+  const auto take = [&](std::size_t slot) {
+    if (!block[slot]) block[slot] = blocks.take(program_.elements[slot]);
   };
-  for (const int input : program_.inputs) take(input);
-  for (const int slot : reduced) take(slot);
+  for (const std::size_t input : program_.inputs) take(input);
+  for (const std::size_t slot : reduced) take(slot);
   for (std::size_t i = 0; i < steps; ++i) {
     const Operation& operation = *program_.operations[i];
     take(operation.result());
     if (differentiates_) continue;
     for (std::size_t s = 0; s < slots; ++s) {
-      if (last[s] == i && block[s] >= 0) blocks.give_back(block[s]);
+      if (last[s] == i && block[s]) blocks.give_back(*block[s]);
     }
   }
   const std::vector<std::int64_t> begins = blocks.lay_out(program_.floats);
-  for (std::size_t s = 0; s < slots; ++s)
-    program_.value_at.push_back(block[s] < 0 ? -1 : begins[index(block[s])]);
+  for (std::size_t s = 0; s < slots; ++s) program_.value_at.push_back(block[s] ? begins[*block[s]] : -1);
 }
 
 void Compiler::find_gradients() {
   const std::size_t slots = program_.elements.size();
   std::vector<bool> needed(slots), held(slots);
   for (const ValueId id : by_) {
-    if (!is_trainable(id)) needed[index(slots_.at(id))] = true;
+    if (!is_trainable(id)) needed[slots_.at(id)] = true;
   }
   for (const WeightGradient& gradient : program_.weight_gradients) {
-    if (gradient.at >= 0) needed[index(program_.operations[gradient.operation]->result())] = true;
+    if (gradient.at >= 0) needed[program_.operations[gradient.operation]->result()] = true;
   }
   for (const auto& operation : program_.operations) {
-    if (std::ranges::any_of(operation->operands(), [&](int operand) { return needed[index(operand)]; }))
-      needed[index(operation->result())] = true;
+    if (std::ranges::any_of(operation->operands(), [&](std::size_t operand) { return needed[operand]; }))
+      needed[operation->result()] = true;
   }
   program_.reads_values = program_.sums > 0;
-  const auto meet = [&](int slot) {
-    if (!needed[index(slot)]) return GradientState::unwanted;
-    const bool further = held[index(slot)];
-    held[index(slot)] = true;
+  const auto meet = [&](std::size_t slot) {
+    if (!needed[slot]) return GradientState::unwanted;
+    const bool further = held[slot];
+    held[slot] = true;
     return further ? GradientState::further : GradientState::first;
   };
-  for (const int output : program_.outputs) program_.seeded.push_back(meet(output));
+  for (const std::size_t output : program_.outputs) program_.seeded.push_back(meet(output));
   program_.gradients.resize(program_.operations.size());
   for (std::size_t i = program_.operations.size(); i-- > 0;) {
     const Operation& operation = *program_.operations[i];
-    if (!held[index(operation.result())]) continue;
-    for (const int operand : operation.operands()) program_.gradients[i].push_back(meet(operand));
+    if (!held[operation.result()]) continue;
+    for (const std::size_t operand : operation.operands()) program_.gradients[i].push_back(meet(operand));
     program_.reads_values |= operation.reads_values();
   }
   place_gradients();
@@ -239,14 +236,13 @@ void Compiler::find_gradients() {
 void Compiler::place_gradients() {
   const std::size_t slots = program_.elements.size();
   std::vector<std::size_t> made(slots, program_.operations.size());  // by which operation, the first of them
-  for (std::size_t i = program_.operations.size(); i-- > 0;)
-    made[index(program_.operations[i]->result())] = i;
-  for (const int input : program_.inputs) made[index(input)] = program_.operations.size();
+  for (std::size_t i = program_.operations.size(); i-- > 0;) made[program_.operations[i]->result()] = i;
+  for (const std::size_t input : program_.inputs) made[input] = program_.operations.size();
 
   Blocks blocks;
-  std::vector<int> block(slots, -1);
-  const auto take = [&](int slot, GradientState gradient) {
-    if (gradient == GradientState::first) block[index(slot)] = blocks.take(program_.elements[index(slot)]);
+  std::vector<std::optional<std::size_t>> block(slots);
+  const auto take = [&](std::size_t slot, GradientState gradient) {
+    if (gradient == GradientState::first) block[slot] = blocks.take(program_.elements[slot]);
   };
   for (std::size_t o = 0; o < program_.outputs.size(); ++o) take(program_.outputs[o], program_.seeded[o]);
   for (std::size_t i = program_.operations.size(); i-- > 0;) {
@@ -254,11 +250,11 @@ void Compiler::place_gradients() {
     if (program_.gradients[i].empty()) continue;
     for (std::size_t o = 0; o < operation.operands().size(); ++o)
       take(operation.operands()[o], program_.gradients[i][o]);
-    const int result = operation.result();
-    if (made[index(result)] == i) blocks.give_back(block[index(result)]);
+    const std::size_t result = operation.result();
+    if (made[result] == i) blocks.give_back(block[result].value());
   }
   const std::vector<std::int64_t> begins = blocks.lay_out(program_.floats);
-  for (const int b : block) program_.gradient_at.push_back(b < 0 ? -1 : begins[index(b)]);
+  for (const auto b : block) program_.gradient_at.push_back(b ? begins[*b] : -1);
 }
 
 void Compiler::find_lessons() {

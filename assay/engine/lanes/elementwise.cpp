@@ -14,7 +14,8 @@ using Ints = std::vector<std::int64_t>;
 
 class Function : public Operation {
  public:
-  Function(int operand, int result, const UnaryFunction& function, std::int64_t elements, bool by_ratio)
+  Function(std::size_t operand, std::size_t result, const UnaryFunction& function, std::int64_t elements,
+           bool by_ratio)
       : Operation({operand}, result), function_(function), elements_(elements), by_ratio_(by_ratio) {}
   void forward(const BatchBlock& block) const override {
     apply(function_, elements_, block.value(operand()), block.value(result()));
@@ -38,8 +39,8 @@ class Function : public Operation {
 class Pair : public Operation {
  public:
   // `trainable`: the constant, where it comes with every run. Of sums, differences and products.
-  Pair(std::vector<int> operands, int result, BinaryMap map, std::vector<float> constant, Ints elements,
-       ValueId trainable = no_value)
+  Pair(std::vector<std::size_t> operands, std::size_t result, BinaryMap map, std::vector<float> constant,
+       Ints elements, ValueId trainable = no_value)
       : Operation(std::move(operands), result),
         map_(std::move(map)),
         constant_(std::move(constant)),
@@ -101,7 +102,7 @@ class Pair : public Operation {
 
 class Softmax : public Operation {
  public:
-  Softmax(int operand, int result, bool logarithm, AxisMap map, std::int64_t elements)
+  Softmax(std::size_t operand, std::size_t result, bool logarithm, AxisMap map, std::int64_t elements)
       : Operation({operand}, result), logarithm_(logarithm), map_(std::move(map)), elements_(elements) {}
   void forward(const BatchBlock& block) const override {
     softmax(map_, logarithm_, block.value(operand()), block.value(result()));
@@ -136,13 +137,13 @@ bool is_two(const Graph& graph, ValueId id) {
              : number.dtype() == DType::int64 && number.as<std::int64_t>()[0] == 2;
 }
 
-void add_pair(Compiler& compiler, Binary kind, int operand, const Shape& shape, const Array& constant,
-              int result) {
+void add_pair(Compiler& compiler, Binary kind, std::size_t operand, const Shape& shape, const Array& constant,
+              std::size_t result) {
   BinaryMap map{
       .kind = kind, .elements = element_count(shape), .left_at = {}, .right_at = {}, .right_constant = true};
   map.right_at = broadcast_elements(constant.shape(), shape);
-  compiler.add(std::make_unique<Pair>(std::vector<int>{operand}, result, std::move(map), floats(constant),
-                                      Ints{element_count(shape)}));
+  compiler.add(std::make_unique<Pair>(std::vector<std::size_t>{operand}, result, std::move(map),
+                                      floats(constant), Ints{element_count(shape)}));
 }
 
 }  // namespace
@@ -215,7 +216,7 @@ bool supports_unary(const Graph& graph, const Node& node, const ShapeOf& shape_o
 }
 
 void compile_unary(Compiler& compiler, const Node& node) {
-  const int operand = compiler.slot(node.inputs[0]);
+  const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Function>(
       operand, compiler.define(node.outputs[0]), *function_of(compiler.graph(), node),
       element_count(compiler.shape(node.outputs[0])), compiler.passes_ratio(node.outputs[0])));
@@ -246,7 +247,7 @@ void compile_binary(Compiler& compiler, const Node& node) {
   map.right_constant = graph.is_constant(node.inputs[1]);
   std::vector<float> constant;
   ValueId trainable = no_value;
-  std::vector<int> operands;
+  std::vector<std::size_t> operands;
   Ints elements;
   for (std::size_t i = 0; i < 2; ++i) {
     const ValueId id = node.inputs[i];
@@ -276,7 +277,7 @@ void compile_normalisation(Compiler& compiler, const Node& node) {
   const Shape shape = compiler.shape(node.inputs[0]);
   Shape by_channel(shape.size(), 1);
   by_channel[1] = shape[1];
-  const int operand = compiler.slot(node.inputs[0]), scaled = compiler.scratch(element_count(shape));
+  const std::size_t operand = compiler.slot(node.inputs[0]), scaled = compiler.scratch(element_count(shape));
   add_pair(compiler, Binary::multiply, operand, shape, Array::of<float>(by_channel, affine.scale), scaled);
   add_pair(compiler, Binary::add, scaled, shape, Array::of<float>(by_channel, affine.shift),
            compiler.define(node.outputs[0]));
@@ -300,7 +301,7 @@ void compile_softmax(Compiler& compiler, const Node& node) {
     for (std::int64_t i = 0; i < inner; ++i)
       map.begins.push_back(static_cast<std::int32_t>((outer + i) * width));
   }
-  const int operand = compiler.slot(node.inputs[0]);
+  const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Softmax>(operand, compiler.define(node.outputs[0]), node.op == "LogSoftmax",
                                          std::move(map), all));
 }

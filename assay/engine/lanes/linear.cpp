@@ -228,7 +228,7 @@ class Linear : public Operation {
     std::int64_t bias_count = 0;  // numbers of the trainable bias: one for all, or one a unit
   };
 
-  Linear(int operand, int result, const Parts& parts, bool differentiates)
+  Linear(std::size_t operand, std::size_t result, const Parts& parts, bool differentiates)
       : Operation({operand}, result),
         groups_(parts.groups),
         group_in_(parts.group_in * width),
@@ -486,7 +486,7 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return ((g * parts.out.channels + u) * parts.in.channels + c) * parts.kernel + k;
   };
-  const int operand = compiler.slot(node.inputs[0]);
+  const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Linear>(operand, compiler.define(id), parts, compiler.differentiates()));
 }
 
@@ -511,7 +511,7 @@ void compile_transposed(Compiler& compiler, const Node& node) {
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return ((g * parts.in.channels + c) * parts.out.channels + u) * parts.kernel + k;
   };
-  const int operand = compiler.slot(node.inputs[0]);
+  const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Linear>(operand, compiler.define(id), parts, compiler.differentiates()));
 }
 
@@ -560,7 +560,7 @@ void compile_dense(Compiler& compiler, const Node& node) {
   };
   parts.reads.resize(static_cast<std::size_t>(rows));
   for (std::int64_t r = 0; r < rows; ++r) parts.reads[static_cast<std::size_t>(r)] = {{r, 0}};
-  const int operand = compiler.slot(node.inputs[0]);
+  const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Linear>(operand, compiler.define(id), parts, compiler.differentiates()));
 }
 

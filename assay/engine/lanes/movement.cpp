@@ -22,8 +22,8 @@ class Move : public Operation {
  public:
   // By operand: what goes where, and how many elements the operand has. Elements of the result that nothing
   // goes to are `rest`.
-  Move(std::vector<int> operands, int result, std::vector<std::vector<Run>> runs, Ints elements_in,
-       std::int64_t elements_out, float rest = 0)
+  Move(std::vector<std::size_t> operands, std::size_t result, std::vector<std::vector<Run>> runs,
+       Ints elements_in, std::int64_t elements_out, float rest = 0)
       : Operation(std::move(operands), result),
         runs_(std::move(runs)),
         elements_in_(std::move(elements_in)),
@@ -202,7 +202,7 @@ void compile_concat(Compiler& compiler, const Node& node) {
   std::int64_t outer = 1;
   for (std::size_t d = 0; d < static_cast<std::size_t>(axis); ++d) outer *= out[d];
   const std::int64_t row = element_count(out) / outer;
-  std::vector<int> operands;
+  std::vector<std::size_t> operands;
   std::vector<std::vector<Run>> runs;
   Ints elements;
   std::int64_t begin = 0;
@@ -228,8 +228,8 @@ void compile_movement(Compiler& compiler, const Node& node) {
   const Shape in = compiler.shape(node.inputs[0]);
   for (std::size_t o = 0; o < routes.size(); ++o) {
     const Shape out = compiler.shape(node.outputs[o]);
-    const int operand = compiler.slot(node.inputs[0]);
-    compiler.add(std::make_unique<Move>(std::vector<int>{operand}, compiler.define(node.outputs[o]),
+    const std::size_t operand = compiler.slot(node.inputs[0]);
+    compiler.add(std::make_unique<Move>(std::vector<std::size_t>{operand}, compiler.define(node.outputs[o]),
                                         std::vector<std::vector<Run>>{runs_of(in, out, routes[o])},
                                         Ints{element_count(in)}, element_count(out), routes[o].rest));
   }
@@ -263,8 +263,8 @@ void compile_choice(Compiler& compiler, const Node& node) {
   for (std::int64_t i = 0, all = element_count(result); i < all; ++i) {
     if (condition.elements<bool>()[at(truth, i)] == (number == 2)) append(runs, at(from, i), i);
   }
-  const int slot = compiler.slot(computed);
-  compiler.add(std::make_unique<Move>(std::vector<int>{slot}, compiler.define(node.outputs[0]),
+  const std::size_t slot = compiler.slot(computed);
+  compiler.add(std::make_unique<Move>(std::vector<std::size_t>{slot}, compiler.define(node.outputs[0]),
                                       std::vector<std::vector<Run>>{std::move(runs)},
                                       Ints{element_count(operand)}, element_count(result),
                                       graph.constant(node.inputs[number]).as<float>()[0]));

@@ -22,7 +22,7 @@ class Normalisation : public Operation {
     ValueId trainable_scale = no_value, trainable_shift = no_value;
   };
 
-  Normalisation(int operand, int result, Parts parts)
+  Normalisation(std::size_t operand, std::size_t result, Parts parts)
       : Operation({operand}, result), parts_(std::move(parts)) {
     const std::int64_t elements = parts_.map.groups * parts_.map.count;
     for (std::int64_t e = 0; e < elements; ++e)
@@ -109,7 +109,7 @@ void compile_own_normalisation(Compiler& compiler, const Node& node) {
     parts.shift = floats(compiler.graph().constant(node.inputs[2]));
     if (compiler.is_trainable(node.inputs[2])) parts.trainable_shift = node.inputs[2];
   }
-  const int operand = compiler.slot(node.inputs[0]);
+  const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Normalisation>(operand, compiler.define(node.outputs[0]), std::move(parts)));
 }
 

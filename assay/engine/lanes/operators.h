@@ -32,10 +32,10 @@ class Compiler {
   // Whether the function whose result this is passes its value over its operand instead of its gradient.
   bool passes_ratio(ValueId id) const;
 
-  int slot(ValueId id) const { return slots_.at(id); }
-  int define(ValueId id);                // a new slot for a value about to be computed
-  int scratch(std::int64_t elements);    // one for a value between two operations of a node
-  void alias(ValueId id, ValueId same);  // the value is where `same` is
+  std::size_t slot(ValueId id) const { return slots_.at(id); }
+  std::size_t define(ValueId id);              // a new slot for a value about to be computed
+  std::size_t scratch(std::int64_t elements);  // one for a value between two operations of a node
+  void alias(ValueId id, ValueId same);        // the value is where `same` is
   void add(std::unique_ptr<Operation> operation) { program_.operations.push_back(std::move(operation)); }
 
   // For nodes that take over work of the one that follows.
@@ -46,7 +46,7 @@ class Compiler {
  private:
   const Node* sole_reader(ValueId id) const;
   void reduce_tapped();
-  std::vector<int> reduced_slots() const;
+  std::vector<std::size_t> reduced_slots() const;
   void stabilise();
   void place_values();
   void find_gradients();
@@ -61,7 +61,7 @@ class Compiler {
   std::set<NodeId> inside_;
   std::set<const Node*> fused_;
   std::set<ValueId> trainable_;
-  std::map<ValueId, int> slots_;
+  std::map<ValueId, std::size_t> slots_;
   std::vector<ValueId> by_;      // inputs to differentiate by
   std::vector<ValueId> wanted_;  // by others than the nodes: kept, tapped or stabilised
   std::set<ValueId> stabilised_;

@@ -13,7 +13,8 @@ using Ints = std::vector<std::int64_t>;
 
 class Pool : public Operation {
  public:
-  Pool(int operand, int result, bool greatest, Ties ties, PoolMap map, std::int64_t elements_in)
+  Pool(std::size_t operand, std::size_t result, bool greatest, Ties ties, PoolMap map,
+       std::int64_t elements_in)
       : Operation({operand}, result),
         greatest_(greatest),
         ties_(ties),
@@ -133,7 +134,7 @@ void compile_pooling(Compiler& compiler, const Node& node) {
     patterns.add(elements, to, greatest ? 1.0F : 1.0F / static_cast<float>(count));
     for (std::size_t d = out.size(); d-- > 0 && ++at[d] == out[d];) at[d] = 0;
   }
-  const int operand = compiler.slot(node.inputs[0]);
+  const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Pool>(operand, compiler.define(node.outputs[0]), greatest,
                                       compiler.ties(node.op == "MaxPool" ? Ties::first : Ties::shared),
                                       patterns.take(input[1], element_count(in), element_count(out)),
@@ -164,7 +165,7 @@ void compile_reduction(Compiler& compiler, const Node& node) {
   Patterns patterns;
   for (std::size_t to = 0; to < elements.size(); ++to)
     patterns.add(elements[to], static_cast<std::int64_t>(to), factor);
-  const int operand = compiler.slot(node.inputs[0]);
+  const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Pool>(operand, compiler.define(node.outputs[0]), node.op == "ReduceMax",
                                       compiler.ties(Ties::shared), patterns.take(1, 0, 0),
                                       element_count(input)));

@@ -10,8 +10,8 @@ namespace {
 // The matrices of a product: all axes but the last two, those of one operand broadcast where they are 1.
 class Product : public Operation {
  public:
-  Product(int left, int right, int result, const Shape& left_shape, const Shape& right_shape,
-          const Shape& result_shape)
+  Product(std::size_t left, std::size_t right, std::size_t result, const Shape& left_shape,
+          const Shape& right_shape, const Shape& result_shape)
       : Operation({left, right}, result),
         left_elements_(element_count(left_shape)),
         right_elements_(element_count(right_shape)) {

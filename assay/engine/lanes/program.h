@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,9 +22,9 @@ class BatchBlock {
   // `memory` and `scratch`: Program::floats and Program::scratch floats, 64-byte aligned, of any content.
   BatchBlock(const Program& program, float* memory, float* scratch);
   // [elements][width] floats.
-  float* value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }
+  float* value(std::size_t slot) const { return values_[slot]; }
   // The gradient with respect to the value; of programs that differentiate.
-  float* gradient(int slot) const { return gradients_[static_cast<std::size_t>(slot)]; }
+  float* gradient(std::size_t slot) const { return gradients_[slot]; }
   // Memory for what an operation needs for the time of one call.
   float* scratch() const { return scratch_; }
 
@@ -45,7 +46,8 @@ struct TrainableConstant {
 
 class Operation {
  public:
-  Operation(std::vector<int> operands, int result) : operands_(std::move(operands)), result_(result) {}
+  Operation(std::vector<std::size_t> operands, std::size_t result)
+      : operands_(std::move(operands)), result_(result) {}
   virtual ~Operation() = default;
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
@@ -77,27 +79,27 @@ class Operation {
   // Floats that sum_weight_gradient() needs in BatchBlock::scratch().
   virtual std::int64_t scratch() const { return 0; }
 
-  std::span<const int> operands() const { return operands_; }
-  int result() const { return result_; }
+  std::span<const std::size_t> operands() const { return operands_; }
+  std::size_t result() const { return result_; }
 
  protected:
-  int operand(std::size_t i = 0) const { return operands_[i]; }
+  std::size_t operand(std::size_t i = 0) const { return operands_[i]; }
 
   std::vector<TrainableConstant> trainable_;
 
  private:
-  std::vector<int> operands_;
-  int result_;
+  std::vector<std::size_t> operands_;
+  std::size_t result_;
 };
 
 // A value that is reduced after that many operations, once for all its taps.
 struct Tapped {
   std::size_t after = 0;
-  int slot = 0;
+  std::size_t slot = 0;
   std::int64_t channels = 0, positions = 0;
   bool neurons_last = false;  // [positions][channels]
-  // Slots of the mean, the greatest and the least: of each neuron, and of all of them. -1: none.
-  std::array<int, 3> neurons{-1, -1, -1}, whole{-1, -1, -1};
+  // Slots of the mean, the greatest and the least: of each neuron, and of all of them.
+  std::array<std::optional<std::size_t>, 3> neurons = {}, whole = {};
 };
 
 // The sums for one constant of an operation.
@@ -110,13 +112,13 @@ struct Program {
   std::vector<std::unique_ptr<Operation>> operations;
   std::vector<std::int64_t> elements;  // of each slot, for a record
   std::vector<std::int64_t> value_at,
-      gradient_at;                       // floats from the start of a batch block's memory; -1: none
-  std::int64_t floats = 0, scratch = 0;  // of a batch block
-  std::int64_t neighbours = 1;           // batch blocks that go through the operations side by side
-  std::vector<int> inputs, outputs;      // slots, as of the segment
+      gradient_at;                           // floats from the start of a batch block's memory; -1: none
+  std::int64_t floats = 0, scratch = 0;      // of a batch block
+  std::int64_t neighbours = 1;               // batch blocks that go through the operations side by side
+  std::vector<std::size_t> inputs, outputs;  // slots, as of the segment
   std::vector<Tapped> tapped;
   std::vector<std::vector<std::size_t>> tapped_after;  // by operations done
-  std::vector<int> taps;                               // slots, as of the segment
+  std::vector<std::optional<std::size_t>> taps;  // slots, as of the segment; all are there once compiled
   std::vector<std::vector<GradientState>>
       gradients;                                 // by operation and operand; of programs that differentiate
   std::vector<GradientState> seeded;             // by output: `unwanted` where no gradient is needed

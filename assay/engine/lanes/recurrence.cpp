@@ -257,7 +257,7 @@ class LanesRecurrence : public Segment {
       for (const std::size_t i : {N::weights, N::recurrent_weights, N::bias}) {
         if (!has_input(of.node_, i) || !given.contains(of.node_.inputs[i])) continue;
         const Array value = given.at(of.node_.inputs[i]).contiguous();
-        of.set(i, {value.elements<float>(), static_cast<std::size_t>(value.count())});
+        of.set(i, value.as<float>());
       }
     }
     std::vector<std::int64_t> shape_of_output(std::size_t output) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <assay/extend/operator_traits.h>
@@ -44,13 +45,13 @@ void store(const float* from, std::int64_t elements, std::int64_t first, std::in
 }
 
 void reduce(const Tapped& tapped, const BatchBlock& block) {
-  const auto to = [&](const std::array<int, 3>& slots) {
-    const auto at = [&](int slot) { return slot < 0 ? nullptr : block.value(slot); };
+  const auto to = [&](const std::array<std::optional<std::size_t>, 3>& slots) {
+    const auto at = [&](std::optional<std::size_t> slot) { return slot ? block.value(*slot) : nullptr; };
     return Reductions{.mean = at(slots[0]), .greatest = at(slots[1]), .least = at(slots[2])};
   };
   const bool last = tapped.neurons_last;
   const float* const value = block.value(tapped.slot);
-  if (tapped.neurons != std::array{-1, -1, -1}) {
+  if (std::ranges::any_of(tapped.neurons, [](const auto& slot) { return slot.has_value(); })) {
     reduce({.channels = tapped.channels,
             .positions = tapped.positions,
             .channel_step = last ? width : tapped.positions * width,
@@ -59,10 +60,9 @@ void reduce(const Tapped& tapped, const BatchBlock& block) {
   }
   const ReduceMap all{.channels = 1, .positions = tapped.channels, .channel_step = 0, .position_step = width};
   for (std::size_t place = 0; place < tapped.whole.size(); ++place) {
-    std::array<int, 3> one{-1, -1, -1};
+    std::array<std::optional<std::size_t>, 3> one;
     one[place] = tapped.whole[place];
-    if (one[place] >= 0)
-      reduce(all, tapped.positions == 1 ? value : block.value(tapped.neurons[place]), to(one));
+    if (one[place]) reduce(all, tapped.positions == 1 ? value : block.value(*tapped.neurons[place]), to(one));
   }
 }
 
@@ -127,7 +127,7 @@ class LanesSegment : public Segment {
       for (std::size_t o = 0; o < out.size(); ++o)
         store(block.value(program.outputs[o]), elements(program, program.outputs[o]), first, count, out[o]);
       for (std::size_t t = 0; t < tapped.size(); ++t)
-        store(block.value(program.taps[t]), elements(program, program.taps[t]), first, count, tapped[t]);
+        store(block.value(*program.taps[t]), elements(program, *program.taps[t]), first, count, tapped[t]);
     };
     each_group(program, records, 0,
                [&](std::span<const BatchBlock> blocks, std::int64_t first, std::int64_t count) {
@@ -219,13 +219,13 @@ class LanesSegment : public Segment {
     const Program& program = compiled.program;
     const std::vector<Array> inputs = contiguous(given);
     const std::int64_t records = inputs.at(0).size(0);
-    std::vector<int> slots;
+    std::vector<std::optional<std::size_t>> slots;
     for (const ValueId id : wanted) slots.push_back(gradient_of(program, id));
     std::vector<std::vector<Array>> results(numbers);
     for (std::vector<Array>& of_number : results) {
       for (std::size_t w = 0; w < wanted.size(); ++w) {
         const Array& like = given.at(wanted[w]);
-        of_number.push_back(slots[w] >= 0 ? array::empty(like.shape()) : array::zeros(like.shape()));
+        of_number.push_back(slots[w] ? array::empty(like.shape()) : array::zeros(like.shape()));
       }
     }
     set_learned(compiled, given);
@@ -248,8 +248,8 @@ class LanesSegment : public Segment {
                          sums + static_cast<std::int64_t>(n) * of_number + chunks.of(first) * program.sums);
             each_of(blocks, first, count, [&](const BatchBlock& block, std::int64_t at, std::int64_t some) {
               for (std::size_t w = 0; w < slots.size(); ++w) {
-                if (slots[w] >= 0)
-                  store(block.gradient(slots[w]), elements(program, slots[w]), at, some,
+                if (slots[w])
+                  store(block.gradient(*slots[w]), elements(program, *slots[w]), at, some,
                         results[n][w].elements<float>());
               }
             });
@@ -260,16 +260,14 @@ class LanesSegment : public Segment {
     return results;
   }
 
-  static std::int64_t elements(const Program& program, int slot) {
-    return program.elements[static_cast<std::size_t>(slot)];
-  }
+  static std::int64_t elements(const Program& program, std::size_t slot) { return program.elements[slot]; }
 
-  // Where the gradient of an input is; -1: none reaches it, or it is a constant.
-  int gradient_of(const Program& program, ValueId id) const {
+  // Where the gradient of an input is, unless none reaches it or it is a constant.
+  std::optional<std::size_t> gradient_of(const Program& program, ValueId id) const {
     const auto record = std::ranges::find(records_, id);
-    if (record == records_.end()) return -1;
-    const int slot = program.inputs[static_cast<std::size_t>(record - records_.begin())];
-    return program.gradient_at[static_cast<std::size_t>(slot)] < 0 ? -1 : slot;
+    if (record == records_.end()) return std::nullopt;
+    const std::size_t slot = program.inputs[static_cast<std::size_t>(record - records_.begin())];
+    return program.gradient_at[slot] < 0 ? std::nullopt : std::optional(slot);
   }
 
   std::vector<Array> contiguous(const Tensors& given) const {
@@ -286,8 +284,7 @@ class LanesSegment : public Segment {
       for (std::size_t l; (l = next.fetch_add(1)) < weight_gradients.size();) {
         Operation& operation = *compiled.program.operations[weight_gradients[l].operation];
         const Array value = given.at(operation.trainable()[weight_gradients[l].which].constant).contiguous();
-        operation.set(weight_gradients[l].which,
-                      {value.elements<float>(), static_cast<std::size_t>(value.count())});
+        operation.set(weight_gradients[l].which, value.as<float>());
       }
     });
   }
@@ -358,7 +355,7 @@ class LanesSegment : public Segment {
   // place with has left there.
   static void put(const Program& program, const BatchBlock& block, std::size_t output,
                   const float* const (&rows)[width]) {
-    const int slot = program.outputs[output];
+    const std::size_t slot = program.outputs[output];
     const std::int64_t size = elements(program, slot);
     if (program.seeded[output] == GradientState::first) to_lanes(rows, size, block.gradient(slot));
     if (program.seeded[output] != GradientState::further) return;
@@ -371,7 +368,7 @@ class LanesSegment : public Segment {
   static void load_seeds(const Program& program, const BatchBlock& block, const std::vector<Array>& seeds,
                          std::int64_t first, std::int64_t count) {
     for (std::size_t o = 0; o < seeds.size(); ++o) {
-      const int slot = program.outputs[o];
+      const std::size_t slot = program.outputs[o];
       const std::int64_t size = elements(program, slot);
       if (!seeds[o].defined()) {
         if (program.seeded[o] == GradientState::first) fill(size, 0, block.gradient(slot));
