@@ -338,17 +338,16 @@ Experiment experiment_with(const Graph& graph, const Constants& constants, const
 // with as many elements as there are records.
 int choose_axis(const Node& node, std::size_t output, const Experiment& experiment,
                 const std::vector<ValueInfo>& infos, std::int64_t batch) {
-  const auto at = [](ValueId id) { return index_of(id); };
-  const std::vector<int>& axes = experiment.axes[at(node.outputs[output])];
+  const std::vector<int>& axes = experiment.axes[index_of(node.outputs[output])];
   if (axes.size() < 2) return axes.empty() ? -1 : axes[0];
   const auto possible = [&](int axis) { return std::ranges::find(axes, axis) != axes.end(); };
   if (is_recurrent(node.op) && possible(recurrent_batch_axis(node, output)))
     return recurrent_batch_axis(node, output);
   const auto& shapes = experiment.seen.shapes;
-  const Shape& shape = shapes[at(node.outputs[output])];
+  const Shape& shape = shapes[index_of(node.outputs[output])];
   for (const ValueId id : node.inputs) {
-    const bool same = id != no_value && node.op != "Transpose" && shapes[at(id)] == shape;
-    if (same && possible(infos[at(id)].batch_axis)) return infos[at(id)].batch_axis;
+    const bool same = id != no_value && node.op != "Transpose" && shapes[index_of(id)] == shape;
+    if (same && possible(infos[index_of(id)].batch_axis)) return infos[index_of(id)].batch_axis;
   }
   const auto exact =
       std::ranges::find_if(axes, [&](int a) { return shape[static_cast<std::size_t>(a)] == batch; });

@@ -12,9 +12,6 @@
 namespace assay::inline model {
 namespace {
 
-std::size_t at(NodeId id) { return index_of(id); }
-std::size_t at(ValueId id) { return index_of(id); }
-
 // Which node makes each value, and which values need no node.
 class Producers {
  public:
@@ -26,9 +23,9 @@ class Producers {
         given_(values.size()),
         producers_(values.size(), no_node) {
     for (std::size_t i = 0; i < values.size(); ++i) given_[i] = values[i].constant.has_value();
-    for (const ValueId id : inputs) given_[at(id)] = true;
+    for (const ValueId id : inputs) given_[index_of(id)] = true;
     for (const NodeId n : IdRange<NodeId>(nodes.size())) {
-      if (!removed[at(n)]) claim_outputs(n);
+      if (!removed[index_of(n)]) claim_outputs(n);
     }
   }
 
@@ -36,33 +33,34 @@ class Producers {
   NodeId of_input(ValueId id, const Node& reader) const {
     if (id == no_value) return no_node;
     require_in_range(id, reader.describe());
-    if (producers_[at(id)] == no_node && !given_[at(id)]) {
-      fail(Fault::model, "{}: input '{}' is produced by no node", reader.describe(), values_[at(id)].name);
+    if (producers_[index_of(id)] == no_node && !given_[index_of(id)]) {
+      fail(Fault::model, "{}: input '{}' is produced by no node", reader.describe(),
+           values_[index_of(id)].name);
     }
-    return producers_[at(id)];
+    return producers_[index_of(id)];
   }
   NodeId of_output(ValueId id) const {
     require_in_range(id, fmt::format("output of graph '{}'", graph_));
-    if (producers_[at(id)] == no_node && !given_[at(id)]) {
-      fail(Fault::model, "graph output '{}' is produced by no node", values_[at(id)].name);
+    if (producers_[index_of(id)] == no_node && !given_[index_of(id)]) {
+      fail(Fault::model, "graph output '{}' is produced by no node", values_[index_of(id)].name);
     }
-    return producers_[at(id)];
+    return producers_[index_of(id)];
   }
 
  private:
   void claim_outputs(NodeId n) {
-    for (const ValueId out : nodes_[at(n)].outputs) {
+    for (const ValueId out : nodes_[index_of(n)].outputs) {
       if (out == no_value) continue;
-      require_in_range(out, nodes_[at(n)].describe());
-      if (given_[at(out)] || producers_[at(out)] != no_node) {
-        fail(Fault::model, "{}: value '{}' is produced twice", nodes_[at(n)].describe(),
-             values_[at(out)].name);
+      require_in_range(out, nodes_[index_of(n)].describe());
+      if (given_[index_of(out)] || producers_[index_of(out)] != no_node) {
+        fail(Fault::model, "{}: value '{}' is produced twice", nodes_[index_of(n)].describe(),
+             values_[index_of(out)].name);
       }
-      producers_[at(out)] = n;
+      producers_[index_of(out)] = n;
     }
   }
   void require_in_range(ValueId id, const std::string& who) const {
-    if (at(id) >= values_.size())
+    if (index_of(id) >= values_.size())
       fail(Fault::model, "{} refers to value {} of {}", who, static_cast<int>(id), values_.size());
   }
 
@@ -80,23 +78,23 @@ class Needed {
       : nodes_(nodes), values_(values), producers_(producers), marks_(nodes.size(), Mark::fresh) {}
 
   void visit(NodeId root) {
-    if (root == no_node || marks_[at(root)] == Mark::done) return;
+    if (root == no_node || marks_[index_of(root)] == Mark::done) return;
     std::vector<std::pair<NodeId, std::size_t>> stack{{root, 0}};
     while (!stack.empty()) {
       auto& [n, next] = stack.back();
-      const Node& node = nodes_[at(n)];
+      const Node& node = nodes_[index_of(n)];
       if (next == node.inputs.size()) {
-        marks_[at(n)] = Mark::done;
+        marks_[index_of(n)] = Mark::done;
         stack.pop_back();
         continue;
       }
-      marks_[at(n)] = Mark::open;
+      marks_[index_of(n)] = Mark::open;
       const ValueId in = node.inputs[next++];
       const NodeId before = producers_.of_input(in, node);
-      if (before == no_node || marks_[at(before)] == Mark::done) continue;
-      if (marks_[at(before)] == Mark::open) {
+      if (before == no_node || marks_[index_of(before)] == Mark::done) continue;
+      if (marks_[index_of(before)] == Mark::open) {
         fail(Fault::model, "{}: input '{}' depends on the node's own output (a cycle)", node.describe(),
-             values_[at(in)].name);
+             values_[index_of(in)].name);
       }
       stack.emplace_back(before, 0);
     }
@@ -119,7 +117,7 @@ std::vector<std::size_t> sorted(std::span<const Node> nodes, const Needed& neede
     if (!needed.has(n)) continue;
     for (const ValueId in : nodes[n].inputs) {
       const NodeId producer = producers.of_input(in, nodes[n]);
-      if (producer != no_node) before[n].push_back(at(producer));
+      if (producer != no_node) before[n].push_back(index_of(producer));
     }
   }
   std::vector<std::size_t> order = stable_order(before);
@@ -152,7 +150,7 @@ class GraphHash {
   void inputs(std::span<const ValueId> ids) {
     hasher_.number(std::ssize(ids));
     for (const ValueId id : ids) {
-      const Value& input = values_[at(id)];
+      const Value& input = values_[index_of(id)];
       hasher_.text(input.name).number(static_cast<int>(input.dtype)).text(array::to_string(input.shape));
     }
   }
@@ -177,10 +175,10 @@ class GraphHash {
       hasher_.text("");
       return;
     }
-    hasher_.text(values_[at(id)].name);
-    if (seen_[at(id)] || !values_[at(id)].constant) return;
-    seen_[at(id)] = true;
-    HashAttribute{hasher_}(*values_[at(id)].constant);
+    hasher_.text(values_[index_of(id)].name);
+    if (seen_[index_of(id)] || !values_[index_of(id)].constant) return;
+    seen_[index_of(id)] = true;
+    HashAttribute{hasher_}(*values_[index_of(id)].constant);
   }
   Hasher hasher_;
   std::span<const Value> values_;
@@ -190,7 +188,7 @@ class GraphHash {
 template <typename Id, typename Named>
 std::vector<Id> sorted_by_name(IdRange<Id> ids, const std::vector<Named>& things) {
   std::vector<Id> order(ids.begin(), ids.end());
-  std::ranges::sort(order, {}, [&](Id id) -> const std::string& { return things[at(id)].name; });
+  std::ranges::sort(order, {}, [&](Id id) -> const std::string& { return things[index_of(id)].name; });
   return order;
 }
 
@@ -217,11 +215,11 @@ Graph GraphBuilder::build() const {
   for (const NodeId n : graph.node_ids()) {
     const Node& node = graph.node(n);
     for (const ValueId out : node.outputs) {
-      if (out != no_value) graph.producers_[at(out)] = n;
+      if (out != no_value) graph.producers_[index_of(out)] = n;
     }
     for (const ValueId in : node.inputs) {
       if (in == no_value) continue;
-      auto& list = graph.consumers_[at(in)];
+      auto& list = graph.consumers_[index_of(in)];
       if (list.empty() || list.back() != n) list.push_back(n);
     }
     hash.node(node);

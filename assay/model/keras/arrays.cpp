@@ -68,7 +68,7 @@ Array filled(std::int64_t count, float value) {
   return Array::of(Shape{count}, std::vector<float>(static_cast<std::size_t>(count), value));
 }
 
-Array scalar(double value) { return Array::of(Shape{}, std::vector<float>{value}); }
+Array scalar(double value) { return Array::of(Shape{}, std::vector<float>{static_cast<float>(value)}); }
 
 Array integers(const std::vector<std::int64_t>& values) {
   return Array::of(Shape{std::ssize(values)}, values);
