@@ -24,8 +24,7 @@ class Decomposition {
       : network_(network), graph_(network.graph), edit_(graph_), shapes_(network.shapes) {}
 
   void run() {
-    const std::span<const Node> nodes = graph_.nodes();
-    for (std::size_t i = 0; i < nodes.size(); ++i) replace(static_cast<int>(i), nodes[i]);
+    for (const NodeId n : graph_.node_ids()) replace(n, graph_.node(n));
     Graph made = edit_.build();
     shapes_.resize(made.values().size());
     network_.graph = std::move(made);
@@ -33,7 +32,7 @@ class Decomposition {
   }
 
  private:
-  void replace(int index, const Node& node) {
+  void replace(NodeId index, const Node& node) {
     if (node.op == "Gelu") return gelu(index, node);
     if (node.op == "LayerNormalization" && !gives_more(node)) return layer_normalisation(index, node);
     if (node.op == "Div" && !graph_.is_constant(node.inputs[1])) return quotient(index, node);
@@ -69,7 +68,7 @@ class Decomposition {
     return note(edit_.add(op, "", std::move(inputs), std::move(attributes)), std::move(of));
   }
   // The node's result as that of another operator; errors still have its name.
-  void put(int index, const Node& node, const char* op, std::vector<ValueId> inputs) {
+  void put(NodeId index, const Node& node, const char* op, std::vector<ValueId> inputs) {
     edit_.replace_node(index, {.name = node.name,
                                .op = op,
                                .inputs = std::move(inputs),
@@ -78,7 +77,7 @@ class Decomposition {
   }
 
   // x (1 + erf(x / sqrt(2))) / 2, or with a tangent in place of the error function.
-  void gelu(int index, const Node& node) {
+  void gelu(NodeId index, const Node& node) {
     const ValueId x = node.inputs[0];
     const Shape of = shape(x);
     ValueId gate = no_value;
@@ -93,12 +92,12 @@ class Decomposition {
     put(index, node, "Mul", {x, half});
   }
 
-  void quotient(int index, const Node& node) {
+  void quotient(NodeId index, const Node& node) {
     put(index, node, "Mul", {node.inputs[0], add("Reciprocal", {node.inputs[1]}, shape(node.inputs[1]))});
   }
 
   // Of a mean of squares and a positive number or none, which is at least that number however it is rounded.
-  void root(int index, const Node& node) {
+  void root(NodeId index, const Node& node) {
     const double least = least_of(node.inputs[0]);
     if (least > 0 || is_mean_of_squares(node.inputs[0]))
       put(index, node, "Sqrt", {at_least(node.inputs[0], least)});
@@ -107,8 +106,8 @@ class Decomposition {
     return add("Clip", {id, number(least * (1 - 1e-3))}, Shape(shape(id)));
   }
   double least_of(ValueId id) const {
-    const int made = graph_.producer(id);
-    if (made < 0 || graph_.node(made).op != "Add") return 0;
+    const NodeId made = graph_.producer(id);
+    if (made == no_node || graph_.node(made).op != "Add") return 0;
     const Node& sum = graph_.node(made);
     for (std::size_t i = 0; i < 2; ++i) {
       const ValueId added = sum.inputs[i];
@@ -118,8 +117,8 @@ class Decomposition {
     return 0;
   }
   bool is_mean_of_squares(ValueId id) const {
-    const int made = graph_.producer(id);
-    if (made < 0) return false;
+    const NodeId made = graph_.producer(id);
+    if (made == no_node) return false;
     const Node& node = graph_.node(made);
     if (node.op == "ReduceMean" || node.op == "ReduceSum") return is_mean_of_squares(node.inputs[0]);
     return is_square(graph_, node);
@@ -127,7 +126,7 @@ class Decomposition {
 
   // (x - mean) / sqrt(mean of (x - mean)^2 + epsilon) scale + bias. Of n elements none is more than sqrt(n -
   // 1) deviations from their mean; a thousandth more is for rounding.
-  void layer_normalisation(int index, const Node& node) {
+  void layer_normalisation(NodeId index, const Node& node) {
     const ValueId x = node.inputs[0];
     const Shape of = shape(x);
     const std::int64_t rank = std::ssize(of);

@@ -113,8 +113,7 @@ LinearBounds::LinearBounds(const StaticNetwork& network) : network_(network), di
 void LinearBounds::find_functions() {
   const Graph& graph = network_.graph;
   std::vector<ValueInfo> infos(graph.values().size());
-  for (std::size_t i = 0; i < infos.size(); ++i)
-    infos[i].batch_axis = graph.is_constant(static_cast<ValueId>(i)) ? -1 : 0;
+  for (const ValueId id : graph.value_ids()) infos[index_of(id)].batch_axis = graph.is_constant(id) ? -1 : 0;
   for (const Node& first : graph.nodes())
     for (const ValueId root : first.inputs)
       if (root != no_value && !graph.is_constant(root) && !within_.contains(root)) find_function(root, infos);
@@ -126,7 +125,7 @@ void LinearBounds::find_function(ValueId root, std::span<const ValueInfo> infos)
   if (!found || functions_.contains(found->exit) || network_.size(root) != network_.size(found->exit)) return;
   std::vector<const Node*> nodes;
   std::vector<ValueId> within;
-  for (const int n : found->nodes) {
+  for (const NodeId n : found->nodes) {
     nodes.push_back(&graph.node(n));
     if (nodes.back()->outputs[0] != found->exit) within.push_back(nodes.back()->outputs[0]);
   }

@@ -58,13 +58,13 @@ void require_monotone(const Node& node) {
 
 std::vector<ValueInfo> infos_of(const Session& session) {
   std::vector<ValueInfo> infos(session.graph().values().size());
-  for (std::size_t i = 0; i < infos.size(); ++i) {
-    const auto id = static_cast<ValueId>(i);
+  for (const ValueId id : session.graph().value_ids()) {
     const auto [axis, rows] = session.record_axis(id);
-    infos[i].shape = session.shape(id);
-    infos[i].computed = true;
-    infos[i].batch_axis = infos[i].varying_axis = axis;
-    infos[i].batch_multiple = rows;
+    ValueInfo& info = infos[index_of(id)];
+    info.shape = session.shape(id);
+    info.computed = true;
+    info.batch_axis = info.varying_axis = axis;
+    info.batch_multiple = rows;
   }
   return infos;
 }

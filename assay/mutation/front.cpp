@@ -9,25 +9,23 @@
 namespace assay::mutation {
 namespace {
 
-std::size_t nth(int n) { return static_cast<std::size_t>(n); }
-
 std::vector<bool> nodes_of_layers(const Subject& subject) {
   std::vector<bool> marks(subject.graph().nodes().size(), false);
   for (const SubjectLayer& layer : subject.layers())
-    for (const int n : layer.nodes) marks[nth(n)] = true;
+    for (const NodeId n : layer.nodes) marks[index_of(n)] = true;
   return marks;
 }
 
 // Takes what the layer needs and nothing has taken.
-std::vector<int> take_front(const Graph& graph, const SubjectLayer& layer, std::vector<bool>& taken) {
-  std::vector<int> found;
+std::vector<NodeId> take_front(const Graph& graph, const SubjectLayer& layer, std::vector<bool>& taken) {
+  std::vector<NodeId> found;
   std::vector<ValueId> pending{layer.input};
   while (!pending.empty()) {
     const ValueId value = pending.back();
     pending.pop_back();
-    const int n = value == no_value ? -1 : graph.producer(value);
-    if (n < 0 || taken[nth(n)]) continue;
-    taken[nth(n)] = true;
+    const NodeId n = value == no_value ? no_node : graph.producer(value);
+    if (n == no_node || taken[index_of(n)]) continue;
+    taken[index_of(n)] = true;
     found.push_back(n);
     const auto& inputs = graph.node(n).inputs;
     pending.insert(pending.end(), inputs.begin(), inputs.end());
@@ -39,7 +37,7 @@ std::vector<int> take_front(const Graph& graph, const SubjectLayer& layer, std::
 // Exporters call positions that are an input so.
 bool names_positions(const std::string& name) { return name.find("position") != std::string::npos; }
 
-std::optional<RowTable> table_read_by(const Subject& subject, int n, std::size_t input) {
+std::optional<RowTable> table_read_by(const Subject& subject, NodeId n, std::size_t input) {
   const Graph& graph = subject.graph();
   auto weights = weights_at(graph, n, input, std::nullopt, 0);
   if (!weights) return std::nullopt;
@@ -50,7 +48,7 @@ std::optional<RowTable> table_read_by(const Subject& subject, int n, std::size_t
       .weights = std::move(*weights), .rows = shape[shape.size() - 2], .width = shape[shape.size() - 1]};
 }
 
-std::optional<RowTable> gathered(const Subject& subject, int n) {
+std::optional<RowTable> gathered(const Subject& subject, NodeId n) {
   const Graph& graph = subject.graph();
   const Node& node = graph.node(n);
   if (node.integer("axis", 0) != 0) return std::nullopt;
@@ -70,7 +68,7 @@ bool is_mask(const Array& numbers) {
 }
 
 // The whole table, or its first rows, is added to tokens [records, tokens, width].
-std::optional<RowTable> added(const Subject& subject, int n) {
+std::optional<RowTable> added(const Subject& subject, NodeId n) {
   const Graph& graph = subject.graph();
   if (subject.shape(graph.node(n).outputs[0]).size() != 3) return std::nullopt;
   auto table = table_read_by(subject, n, 0);
@@ -80,10 +78,10 @@ std::optional<RowTable> added(const Subject& subject, int n) {
 
 }  // namespace
 
-std::vector<int> nodes_in_front(const Subject& subject, const SubjectLayer& layer) {
+std::vector<NodeId> nodes_in_front(const Subject& subject, const SubjectLayer& layer) {
   std::vector<bool> taken = nodes_of_layers(subject);
   for (const SubjectLayer& one : subject.layers()) {
-    std::vector<int> front = take_front(subject.graph(), one, taken);
+    std::vector<NodeId> front = take_front(subject.graph(), one, taken);
     if (&one == &layer) return front;
   }
   return {};
@@ -91,7 +89,7 @@ std::vector<int> nodes_in_front(const Subject& subject, const SubjectLayer& laye
 
 std::vector<RowTable> tables_in_front(const Subject& subject, const SubjectLayer& layer) {
   std::vector<RowTable> tables;
-  for (const int n : nodes_in_front(subject, layer)) {
+  for (const NodeId n : nodes_in_front(subject, layer)) {
     const Node& node = subject.graph().node(n);
     std::optional<RowTable> table;
     if (node.op == "Gather") table = gathered(subject, n);

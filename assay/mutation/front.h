@@ -12,7 +12,7 @@ namespace assay::mutation {
 
 // Nodes that the layer needs and that neither belong to a layer nor are in front of an earlier one, in the
 // order of computation. So each node is in front of one layer at most.
-std::vector<int> nodes_in_front(const Subject& subject, const SubjectLayer& layer);
+std::vector<NodeId> nodes_in_front(const Subject& subject, const SubjectLayer& layer);
 
 // A table of rows in front of a layer that numbers choose from.
 struct RowTable {

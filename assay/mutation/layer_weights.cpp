@@ -52,7 +52,7 @@ NeuronLayout recurrent_layout(std::int64_t directions, std::int64_t parts, std::
 // `node` and `input` are those that read the constant itself, `shape` is the one that arrives.
 struct Held {
   ValueId constant;
-  int node;
+  NodeId node;
   std::size_t input;
   Shape shape;
   bool transposed;
@@ -77,12 +77,12 @@ std::optional<Shape> reshaped(const Graph& graph, const Node& node, std::int64_t
   return shape;
 }
 
-std::optional<Held> held_weights(const Graph& graph, int node, std::size_t input) {
+std::optional<Held> held_weights(const Graph& graph, NodeId node, std::size_t input) {
   std::vector<const Node*> way;  // from the reader to the constant
   ValueId id = input_of(graph.node(node), input);
   while (id != no_value && !graph.is_constant(id)) {
-    const int maker = graph.producer(id);
-    if (maker < 0) return std::nullopt;
+    const NodeId maker = graph.producer(id);
+    if (maker == no_node) return std::nullopt;
     const Node& step = graph.node(maker);
     const bool turns = step.op == "Transpose" || step.op == "Reshape",
                once = graph.consumers(id).size() == 1 &&
@@ -138,9 +138,9 @@ class Finder {
   std::string no_constant(ValueId id) const {
     if (graph_.is_constant(id))
       return fmt::format("its weights are {}, not float32", to_string(graph_.constant(id).dtype()));
-    const int producer = graph_.producer(id);
+    const NodeId producer = graph_.producer(id);
     const std::string by =
-        producer < 0 ? "given as an input" : "computed by " + graph_.node(producer).describe();
+        producer == no_node ? "given as an input" : "computed by " + graph_.node(producer).describe();
     return "its weights are " + by;
   }
   void add_bias(std::size_t input, NeuronLayout layout) {
@@ -187,8 +187,8 @@ class Finder {
       if (next == no_value || seen[index_of(next)]) continue;
       seen[index_of(next)] = true;
       if (std::ranges::find(graph_.inputs(), next) != graph_.inputs().end()) return true;
-      const int producer = graph_.producer(next);
-      if (producer < 0) continue;
+      const NodeId producer = graph_.producer(next);
+      if (producer == no_node) continue;
       const Node& node = graph_.node(producer);
       open.insert(open.end(), node.inputs.begin(), node.inputs.end());
     }
@@ -208,7 +208,7 @@ class Finder {
     layer_.weights.push_back(
         *at(1, recurrent_layout(directions, gates, hidden, shape_of(graph_, node_.inputs[1])[2])));
     layer_.weights.push_back(*at(2, recurrent_layout(directions, gates, hidden, hidden)));
-    if (const int padding = padding_of_bias(graph_, node_); padding >= 0) {
+    if (const NodeId padding = padding_of_bias(graph_, node_); padding != no_node) {
       if (auto bias = weights_at(graph_, padding, 0, recurrent_layout(directions, gates, hidden, 1),
                                  layer_.layer.neurons))
         layer_.biases.push_back(std::move(*bias));
@@ -226,7 +226,7 @@ class Finder {
 
   const Graph& graph_;
   SubjectLayer& layer_;
-  int index_;
+  NodeId index_;
   const Node& node_;
 };
 
@@ -236,13 +236,13 @@ std::string find_layer_weights(const Graph& graph, SubjectLayer& layer) {
   return Finder(graph, layer).find();
 }
 
-int padding_of_bias(const Graph& graph, const Node& node) {
-  if (!is_recurrent(node.op) || input_of(node, 3) == no_value) return -1;
-  const int producer = graph.producer(node.inputs[3]);
-  return producer >= 0 && graph.node(producer).op == "Pad" ? producer : -1;
+NodeId padding_of_bias(const Graph& graph, const Node& node) {
+  if (!is_recurrent(node.op) || input_of(node, 3) == no_value) return no_node;
+  const NodeId producer = graph.producer(node.inputs[3]);
+  return producer != no_node && graph.node(producer).op == "Pad" ? producer : no_node;
 }
 
-std::optional<LayerWeights> weights_at(const Graph& graph, int node, std::size_t input,
+std::optional<LayerWeights> weights_at(const Graph& graph, NodeId node, std::size_t input,
                                        std::optional<NeuronLayout> layout, std::int64_t neurons) {
   const ValueId id = input_of(graph.node(node), input);
   if (!graph.is_constant(id) || graph.constant(id).dtype() != DType::float32) return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
@@ -11,11 +12,9 @@
 namespace assay::mutation {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // The nodes between layer.node and the producer of layer.value, both included.
-std::vector<int> nodes_of(const Graph& graph, const Layer& layer) {
-  const int last = graph.producer(layer.value);
+std::vector<NodeId> nodes_of(const Graph& graph, const Layer& layer) {
+  const NodeId last = graph.producer(layer.value);
   std::vector<bool> after(graph.values().size()), before(graph.values().size());
   const auto mark = [](std::vector<bool>& marks, std::span<const ValueId> ids) {
     for (const ValueId id : ids) {
@@ -25,18 +24,18 @@ std::vector<int> nodes_of(const Graph& graph, const Layer& layer) {
   const auto meets = [](const std::vector<bool>& marks, std::span<const ValueId> ids) {
     return std::ranges::any_of(ids, [&](ValueId id) { return id != no_value && marks[index_of(id)]; });
   };
-  mark(after, graph.node(layer.node).outputs);
-  std::vector<int> reached{layer.node}, nodes;
-  for (int n = layer.node + 1; n <= last; ++n) {
-    if (!meets(after, graph.node(n).inputs)) continue;
+  std::vector<NodeId> reached, nodes;
+  for (const NodeId n : graph.node_ids()) {
+    if (n > last) break;
+    if (n != layer.node && !meets(after, graph.node(n).inputs)) continue;
     mark(after, graph.node(n).outputs);
     reached.push_back(n);
   }
   before[index_of(layer.value)] = true;
-  for (auto n = reached.rbegin(); n != reached.rend(); ++n) {
-    if (!meets(before, graph.node(*n).outputs)) continue;
-    mark(before, graph.node(*n).inputs);
-    nodes.push_back(*n);
+  for (const NodeId n : std::views::reverse(reached)) {
+    if (!meets(before, graph.node(n).outputs)) continue;
+    mark(before, graph.node(n).inputs);
+    nodes.push_back(n);
   }
   std::ranges::reverse(nodes);
   return nodes;
@@ -69,11 +68,12 @@ ValueId preactivation_of(const Graph& graph, const Layer& layer) {
 bool along_neurons(const Shape& shape, const Layer& layer, std::size_t rank) {
   if (layer.neuron_axes.size() != 1 || shape.size() > rank) return false;
   const std::size_t shift = rank - shape.size();
+  const auto axis = static_cast<std::size_t>(layer.neuron_axes[0]);
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    const bool neuron = i + shift == at(layer.neuron_axes[0]);
+    const bool neuron = i + shift == axis;
     if (shape[i] != (neuron ? layer.neurons : 1)) return false;
   }
-  return layer.neurons == 1 || at(layer.neuron_axes[0]) >= shift;
+  return layer.neurons == 1 || axis >= shift;
 }
 
 // Biases added by separate nodes between the operator and its linear value. False when one has another shape
@@ -81,7 +81,7 @@ bool along_neurons(const Shape& shape, const Layer& layer, std::size_t rank) {
 bool add_separate_biases(const Graph& graph, SubjectLayer& layer, std::size_t rank) {
   bool all = true;
   ValueId value = no_value;
-  for (const int n : layer.nodes) {
+  for (const NodeId n : layer.nodes) {
     const Node& node = graph.node(n);
     if (n != layer.layer.node) {
       if (value == layer.layer.linear_value || node.op != "Add") break;
@@ -113,9 +113,9 @@ bool own_bias_known(const Graph& graph, const SubjectLayer& layer) {
   for (std::size_t i = 2; i < node.inputs.size(); ++i) {
     const bool state = recurrent && i >= 4 && i != 7;  // lengths and initial states
     if (node.inputs[i] == no_value || state) continue;
-    const int padding = i == 3 ? padding_of_bias(graph, node) : -1;
+    const NodeId padding = i == 3 ? padding_of_bias(graph, node) : no_node;
     const auto known = [&](const LayerWeights& weights) {
-      if (padding >= 0) return weights.node == padding;
+      if (padding != no_node) return weights.node == padding;
       return weights.node == layer.layer.node && weights.input == i;
     };
     if (std::ranges::none_of(layer.biases, known) && std::ranges::none_of(layer.weights, known)) return false;
@@ -133,7 +133,7 @@ void find_negatable(const Graph& graph, SubjectLayer& layer, bool separate_known
     layer.negatable.insert(layer.negatable.end(), layer.biases.begin(), layer.biases.end());
     return;
   }
-  const int producer = graph.producer(layer.preactivation);
+  const NodeId producer = graph.producer(layer.preactivation);
   if (graph.node(producer).op != "BatchNormalization") return;
   const NeuronLayout layout{.outer = 1, .before = 1, .inner = layer.layer.neurons, .after = 1};
   const auto scale = weights_at(graph, producer, 1, layout, layer.layer.neurons);
@@ -157,9 +157,9 @@ double deviation_of(const Graph& graph, const SubjectLayer& layer) {
 // For each value whether one of the nodes depends on it.
 std::vector<bool> feeds(const Graph& graph, const std::vector<bool>& nodes) {
   std::vector<bool> feeds(graph.values().size());
-  for (std::size_t n = graph.nodes().size(); n-- > 0;) {
-    const Node& node = graph.nodes()[n];
-    const bool on = nodes[n] || std::ranges::any_of(node.outputs, [&](ValueId id) {
+  for (const NodeId n : std::views::reverse(graph.node_ids())) {
+    const Node& node = graph.node(n);
+    const bool on = nodes[index_of(n)] || std::ranges::any_of(node.outputs, [&](ValueId id) {
                       return id != no_value && feeds[index_of(id)];
                     });
     if (!on) continue;
@@ -180,16 +180,15 @@ bool is_output_function(const Session& session, const SubjectLayer& layer) {
 }  // namespace
 
 Subject::Subject(const Session& session) : graph_(session.graph()) {
-  for (std::size_t id = 0; id < graph_.values().size(); ++id)
-    shapes_.push_back(session.shape(static_cast<ValueId>(id)));
+  for (const ValueId id : graph_.value_ids()) shapes_.push_back(session.shape(id));
   std::vector<bool> weighted(graph_.nodes().size()), deciding = weighted;
-  for (const Layer& layer : session.layers()) weighted[at(layer.node)] = layer.carries_weights;
-  if (const int node = graph_.producer(session.logits()); node >= 0) deciding[at(node)] = true;
+  for (const Layer& layer : session.layers()) weighted[index_of(layer.node)] = layer.carries_weights;
+  if (const NodeId node = graph_.producer(session.logits()); node != no_node) deciding[index_of(node)] = true;
   const std::vector<bool> feeds_layers = feeds(graph_, weighted), feeds_decision = feeds(graph_, deciding);
   const auto decides = [&](const Layer& layer) {
-    return deciding[at(layer.node)] || std::ranges::any_of(graph_.node(layer.node).outputs, [&](ValueId id) {
-             return id != no_value && feeds_decision[index_of(id)];
-           });
+    return deciding[index_of(layer.node)] ||
+           std::ranges::any_of(graph_.node(layer.node).outputs,
+                               [&](ValueId id) { return id != no_value && feeds_decision[index_of(id)]; });
   };
   for (const Layer& layer : session.layers()) {
     if (!layer.carries_weights) continue;

@@ -218,7 +218,7 @@ std::vector<bool> values_with_relevance(const Session& session) {
 }
 
 bool carries_relevance(const Session& session, const Layer& layer) {
-  return values_with_relevance(session)[static_cast<std::size_t>(layer.value)];
+  return values_with_relevance(session)[index_of(layer.value)];
 }
 
 }  // namespace assay::relevance

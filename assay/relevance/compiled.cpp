@@ -106,7 +106,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
   for (const Backend* backend : backends()) {
     if (!backend->redistributes() || (engine != "auto" && engine != backend->name())) continue;
     double bytes = 0;
-    const bool supported = std::ranges::all_of(request.nodes, [&](int n) {
+    const bool supported = std::ranges::all_of(request.nodes, [&](NodeId n) {
       const Node& node = graph.node(n);
       if (!backend->supports(graph, node, request.shape_of) || backend->stands_alone(node)) return false;
       bytes += backend->kept_bytes(node, request.shape_of);

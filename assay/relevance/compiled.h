@@ -24,7 +24,7 @@ class CompiledRelevance {
  public:
   // How a node on the way passes relevance.
   struct Passing {
-    int node = -1;
+    NodeId node = no_node;
     bool part_of_unit = false;  // of a linear unit, or its first node
     ValueId end = no_value;     // the unit's output, where its rule divides
     double epsilon = 0;         // of the unit, or for operators that share in proportion

@@ -45,13 +45,13 @@ class DeepLift final : public Attribution {
       : session_(session), start_(session, options.outputs), options_(options), dependence_(session.graph()) {
     const array::Recording unrecorded(false);
     route_ = std::make_unique<Route>(dependence_, start_.value(), options.wanted,
-                                     [this](int n) { return prepare(n); });
+                                     [this](NodeId n) { return prepare(n); });
   }
 
   std::vector<ValueId> reads(std::span<const ValueId> wanted) const override {
     std::vector<ValueId> ids(wanted.begin(), wanted.end());
     ids.push_back(start_.value());
-    for (const int n : route_->nodes_to(wanted)) {
+    for (const NodeId n : route_->nodes_to(wanted)) {
       const Node& node = this->node(n);
       for (const ValueId id : node.inputs) ids.push_back(id);
       const Kind kind = kind_of(node, 1);
@@ -81,7 +81,7 @@ class DeepLift final : public Attribution {
 
     Flow flow(session_.graph());
     flow.add(start_.value(), weights);
-    const std::vector<int> nodes = route_->nodes_to(wanted);
+    const std::vector<NodeId> nodes = route_->nodes_to(wanted);
     for (std::size_t i = nodes.size(); i-- > 0;) pass(nodes[i], here, there, flow);
 
     Relevance result{.values = {}, .start = per_record((scores - reference) * weights)};
@@ -97,9 +97,9 @@ class DeepLift final : public Attribution {
   }
 
  private:
-  const Node& node(int n) const { return session_.graph().node(n); }
+  const Node& node(NodeId n) const { return session_.graph().node(n); }
 
-  std::vector<std::size_t> prepare(int n) {
+  std::vector<std::size_t> prepare(NodeId n) {
     std::vector<std::size_t> carrying = dependence_.carrying_inputs(node(n));
     if (kind_of(node(n), carrying.size()) == Kind::none) {
       fail(Fault::unsupported, "deeplift: {} has no rule; use an LRP composite or 'integrated-gradients'",
@@ -123,7 +123,7 @@ class DeepLift final : public Attribution {
     return tensors;
   }
 
-  void pass(int n, const Tensors& here, const Tensors& there, Flow& flow) const {
+  void pass(NodeId n, const Tensors& here, const Tensors& there, Flow& flow) const {
     const Node& node = this->node(n);
     const std::vector<Array> arriving = flow.of_outputs(node);
     if (std::ranges::none_of(arriving, [](const Array& m) { return m.defined(); })) return;

@@ -16,9 +16,8 @@ bool keeps_character(std::string_view op) {
 
 Dependence::Dependence(const Graph& graph)
     : graph_(&graph), carries_(graph.values().size(), false), static_(graph.values().size(), false) {
-  for (std::size_t id = 0; id < static_.size(); ++id)
-    static_[id] = graph.is_constant(static_cast<ValueId>(id));
-  for (const ValueId id : graph.inputs()) carries_[static_cast<std::size_t>(id)] = true;
+  for (const ValueId id : graph.value_ids()) static_[index_of(id)] = graph.is_constant(id);
+  for (const ValueId id : graph.inputs()) carries_[index_of(id)] = true;
   for (const Node& node : graph.nodes()) {
     const bool fixed =
         std::ranges::all_of(node.inputs, [&](ValueId id) { return id == no_value || is_static(id); });
@@ -28,8 +27,8 @@ Dependence::Dependence(const Graph& graph)
         !has_trait(node.op, Trait::cuts_relevance) && (begins || !carrying_inputs(node).empty());
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
-      carries_[static_cast<std::size_t>(id)] = carrying;
-      static_[static_cast<std::size_t>(id)] = fixed;
+      carries_[index_of(id)] = carrying;
+      static_[index_of(id)] = fixed;
     }
   }
 }
@@ -43,7 +42,7 @@ std::vector<std::size_t> Dependence::carrying_inputs(const Node& node) const {
 }
 
 int Dependence::gate_strength(ValueId id) const {
-  for (int n = graph_->producer(id); n >= 0; n = graph_->producer(id)) {
+  for (NodeId n = graph_->producer(id); n != no_node; n = graph_->producer(id)) {
     const Node& node = graph_->node(n);
     if (has_trait(node.op, Trait::strong_gate)) return 2;
     if (has_trait(node.op, Trait::weak_gate)) return 1;

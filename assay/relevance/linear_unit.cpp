@@ -25,7 +25,7 @@ struct Affine {
 
 class Finder {
  public:
-  Finder(const Dependence& dependence, const Session& session, ValueId start, int n)
+  Finder(const Dependence& dependence, const Session& session, ValueId start, NodeId n)
       : dependence_(dependence), session_(session), start_(start), node_(dependence.graph().node(n)) {}
 
   std::optional<LinearUnit> find() {
@@ -112,16 +112,16 @@ class Finder {
   }
 
   // The only reader of the unit's output so far, which must not be a result.
-  int only_reader() const {
+  NodeId only_reader() const {
     const Graph& graph = dependence_.graph();
     const auto readers = graph.consumers(unit_.end);
     const bool wanted = std::ranges::find(graph.outputs(), unit_.end) != graph.outputs().end();
-    return readers.size() == 1 && !wanted && unit_.end != start_ ? readers[0] : -1;
+    return readers.size() == 1 && !wanted && unit_.end != start_ ? readers[0] : no_node;
   }
 
   bool absorb_next() {
-    const int n = only_reader();
-    if (n < 0) return false;
+    const NodeId n = only_reader();
+    if (n == no_node) return false;
     const Node& next = dependence_.graph().node(n);
     if (next.outputs.empty() || session_.shape(next.outputs[0]) != session_.shape(unit_.end)) return false;
     if (!absorb_bias(next) && !absorb_normalisation(next)) return false;
@@ -163,7 +163,7 @@ class Finder {
 }  // namespace
 
 std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const Session& session,
-                                           ValueId start, int node) {
+                                           ValueId start, NodeId node) {
   return Finder(dependence, session, start, node).find();
 }
 

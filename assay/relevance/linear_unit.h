@@ -14,10 +14,10 @@
 namespace assay::relevance {
 
 struct LinearUnit {
-  std::size_t input = 0;      // position of the input that carries relevance
-  LinearMap map;              // with bias and normalisation folded in
-  ValueId end = no_value;     // the unit's output: map(input)
-  std::vector<int> absorbed;  // the nodes after the first, which relevance passes unchanged
+  std::size_t input = 0;         // position of the input that carries relevance
+  LinearMap map;                 // with bias and normalisation folded in
+  ValueId end = no_value;        // the unit's output: map(input)
+  std::vector<NodeId> absorbed;  // the nodes after the first, which relevance passes unchanged
   bool convolution = false;
 };
 
@@ -25,7 +25,7 @@ struct LinearUnit {
 // BatchNormalization. Nothing for other nodes, and for these with weights that are not constant. It ends at
 // the latest at `start`, where relevance is put in.
 std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const Session& session,
-                                           ValueId start, int node);
+                                           ValueId start, NodeId node);
 
 // A value that depends on no network input.
 Array static_value(const Session& session, ValueId id);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -34,14 +35,14 @@ Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOp
   const array::Recording unrecorded(false);
   for (const auto& [name, rule] : options_.layer_rules) {
     const auto n = session_.graph().find_node(name);
-    if (!n || !steps_[static_cast<std::size_t>(*n)].unit) {
+    if (!n || !steps_[index_of(*n)].unit) {
       fail(Fault::usage, "a rule is given for '{}', which is not a linear layer of network '{}'", name,
            session_.graph().name());
     }
     parse_rule(rule);
   }
   route_ = std::make_unique<Route>(dependence_, start_.value(), options_.wanted,
-                                   [this](int n) { return prepare(n); });
+                                   [this](NodeId n) { return prepare(n); });
 }
 
 std::vector<bool> Lrp::reachable(const Composite& composite, const Session& session) {
@@ -49,13 +50,12 @@ std::vector<bool> Lrp::reachable(const Composite& composite, const Session& sess
   Lrp lrp(composite, session, {}, true);
   const Graph& graph = session.graph();
   std::vector<bool> reached(graph.values().size(), false), blocked(reached);
-  for (const ValueId id : {session.logits(), lrp.start_.value()})
-    reached[static_cast<std::size_t>(id)] = true;
-  for (int n = static_cast<int>(graph.nodes().size()) - 1; n >= 0; --n) {
+  for (const ValueId id : {session.logits(), lrp.start_.value()}) reached[index_of(id)] = true;
+  for (const NodeId n : std::views::reverse(graph.node_ids())) {
     const Node& node = graph.node(n);
     const auto any_of = [&](const std::vector<bool>& marks) {
-      return std::ranges::any_of(
-          node.outputs, [&](ValueId id) { return id != no_value && marks[static_cast<std::size_t>(id)]; });
+      return std::ranges::any_of(node.outputs,
+                                 [&](ValueId id) { return id != no_value && marks[index_of(id)]; });
     };
     bool cut = any_of(blocked);
     if (any_of(reached) && chooses_path(node)) {
@@ -70,7 +70,7 @@ std::vector<bool> Lrp::reachable(const Composite& composite, const Session& sess
       }
     }
     for (const ValueId id : node.inputs) {
-      if (cut && id != no_value) blocked[static_cast<std::size_t>(id)] = true;
+      if (cut && id != no_value) blocked[index_of(id)] = true;
     }
   }
   for (std::size_t id = 0; id < reached.size(); ++id) reached[id] = reached[id] && !blocked[id];
@@ -78,33 +78,36 @@ std::vector<bool> Lrp::reachable(const Composite& composite, const Session& sess
 }
 
 void Lrp::find_units() {
-  for (int n = 0; n < static_cast<int>(steps_.size()); ++n) {
-    Step& step = steps_[static_cast<std::size_t>(n)];
+  for (const NodeId n : session_.graph().node_ids()) {
+    Step& step = steps_[index_of(n)];
     if (step.absorbed) continue;
     step.unit = find_linear_unit(dependence_, session_, start_.value(), n);
     if (!step.unit) continue;
-    for (const int inner : step.unit->absorbed) steps_[static_cast<std::size_t>(inner)].absorbed = true;
+    for (const NodeId inner : step.unit->absorbed) steps_[index_of(inner)].absorbed = true;
     if (!options_.bias_absorbs) step.left_out = std::exchange(step.unit->map.bias, Array());
   }
 }
 
-int Lrp::deciding_unit() const {
-  if (!start_.single()) return -1;
+NodeId Lrp::deciding_unit() const {
+  if (!start_.single()) return no_node;
   const Graph& graph = session_.graph();
   ValueId id = start_.value();
-  for (int n = graph.producer(id); n >= 0; n = graph.producer(id)) {
-    const auto unit =
-        std::ranges::find_if(steps_, [&](const Step& step) { return step.unit && step.unit->end == id; });
-    if (unit != steps_.end()) return static_cast<int>(unit - steps_.begin());
+  for (NodeId n = graph.producer(id); n != no_node; n = graph.producer(id)) {
+    const auto ends_here = [&](NodeId first) {
+      const Step& step = steps_[index_of(first)];
+      return step.unit && step.unit->end == id;
+    };
+    const IdRange<NodeId> nodes = graph.node_ids();
+    if (const auto unit = std::ranges::find_if(nodes, ends_here); unit != nodes.end()) return *unit;
     const Node& node = graph.node(n);
-    if (!has_trait(node.op, Trait::reshapes) && !is_pass_through(node.op)) return -1;
+    if (!has_trait(node.op, Trait::reshapes) && !is_pass_through(node.op)) return no_node;
     id = node.inputs[0];
   }
-  return -1;
+  return no_node;
 }
 
-std::vector<std::size_t> Lrp::prepare(int n) {
-  Step& step = steps_[static_cast<std::size_t>(n)];
+std::vector<std::size_t> Lrp::prepare(NodeId n) {
+  Step& step = steps_[index_of(n)];
   const Node& node = session_.graph().node(n);
   if (step.absorbed) return dependence_.carrying_inputs(node);
   if (step.unit) {
@@ -127,36 +130,35 @@ std::vector<std::size_t> Lrp::prepare(int n) {
 
 // No linear layer with weights (a batch normalisation may be there) lies between the network's inputs and
 // this node.
-bool Lrp::is_first(int n) const {
+bool Lrp::is_first(NodeId n) const {
   const Graph& graph = session_.graph();
-  std::vector<ValueId> pending{graph.node(n).inputs[steps_[static_cast<std::size_t>(n)].unit->input]};
+  std::vector<ValueId> pending{graph.node(n).inputs[steps_[index_of(n)].unit->input]};
   std::vector<bool> seen(graph.values().size(), false);
   while (!pending.empty()) {
     const ValueId id = pending.back();
     pending.pop_back();
-    const int producer = graph.producer(id);
-    if (producer < 0 || seen[static_cast<std::size_t>(id)]) continue;
-    seen[static_cast<std::size_t>(id)] = true;
+    const NodeId producer = graph.producer(id);
+    if (producer == no_node || seen[index_of(id)]) continue;
+    seen[index_of(id)] = true;
     const Node& node = graph.node(producer);
-    if (steps_[static_cast<std::size_t>(producer)].unit && node.op != "BatchNormalization") return false;
+    if (steps_[index_of(producer)].unit && node.op != "BatchNormalization") return false;
     for (const std::size_t i : dependence_.carrying_inputs(node)) pending.push_back(node.inputs[i]);
   }
   return true;
 }
 
-std::string Lrp::rule_for(int n) const {
+std::string Lrp::rule_for(NodeId n) const {
   const Node& node = session_.graph().node(n);
   for (const auto& [name, rule] : options_.layer_rules) {
     if (name == node.name) return rule;
   }
   if (node.op == "BatchNormalization") return "epsilon";
   if (!composite_.first.empty() && is_first(n)) return std::string(composite_.first);
-  return std::string(steps_[static_cast<std::size_t>(n)].unit->convolution ? composite_.convolution
-                                                                           : composite_.other);
+  return std::string(steps_[index_of(n)].unit->convolution ? composite_.convolution : composite_.other);
 }
 
-void Lrp::choose_rule(int n) {
-  Step& step = steps_[static_cast<std::size_t>(n)];
+void Lrp::choose_rule(NodeId n) {
+  Step& step = steps_[index_of(n)];
   const Node& node = session_.graph().node(n);
   const RuleChoice choice = parse_rule(rule_for(n));
   RuleSettings settings{.numbers = choice.numbers, .epsilon = options_.epsilon, .low = {}, .high = {}};
@@ -221,8 +223,8 @@ const CompiledRelevance* Lrp::compiled_for(std::span<const ValueId> wanted) cons
 std::unique_ptr<const CompiledRelevance> Lrp::compile(ValueId wanted) const {
   if (!options_.bias_absorbs || !route_->reaches(wanted)) return nullptr;
   std::vector<CompiledRelevance::Passing> passed;
-  for (const int n : route_->nodes_to(std::span(&wanted, 1))) {
-    const Step& step = steps_[static_cast<std::size_t>(n)];
+  for (const NodeId n : route_->nodes_to(std::span(&wanted, 1))) {
+    const Step& step = steps_[index_of(n)];
     if (step.unit && !step.epsilon) return nullptr;
     passed.push_back({.node = n,
                       .part_of_unit = step.unit || step.absorbed,
@@ -239,8 +241,8 @@ std::vector<ValueId> Lrp::reads(std::span<const ValueId> wanted) const {
   const auto add = [&](ValueId id) {
     if (id != no_value && !dependence_.is_static(id)) ids.push_back(id);
   };
-  for (const int n : route_->nodes_to(wanted)) {
-    const Step& step = steps_[static_cast<std::size_t>(n)];
+  for (const NodeId n : route_->nodes_to(wanted)) {
+    const Step& step = steps_[index_of(n)];
     const Node& node = session_.graph().node(n);
     if (step.unit) {
       add(node.inputs[step.unit->input]);
@@ -273,7 +275,7 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
   flow.add(start_.value(), start);
   Way way{values, {}};
   if (const Array negative = weights.lt(0); negative.any().item<bool>()) way.negative = negative;
-  const std::vector<int> nodes = route_->nodes_to(wanted);
+  const std::vector<NodeId> nodes = route_->nodes_to(wanted);
   for (std::size_t i = nodes.size(); i-- > 0;) {
     pass(nodes[i], way, flow);
     for (const ValueId id : session_.graph().node(nodes[i]).outputs) {
@@ -287,8 +289,8 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
   return result;
 }
 
-void Lrp::pass(int n, const Way& way, Flow& flow) const {
-  const Step& step = steps_[static_cast<std::size_t>(n)];
+void Lrp::pass(NodeId n, const Way& way, Flow& flow) const {
+  const Step& step = steps_[index_of(n)];
   const Node& node = session_.graph().node(n);
   const std::vector<Array> relevance = flow.of_outputs(node);
   if (std::ranges::none_of(relevance, [](const Array& r) { return r.defined(); })) return;
@@ -301,8 +303,8 @@ void Lrp::pass(int n, const Way& way, Flow& flow) const {
 
 // Class 0 of a single number has the weights of class 1 with the other sign, which only the epsilon rule does
 // not tell apart.
-Array Lrp::through_unit(int n, const Way& way, const Array& arriving) const {
-  const Step& step = steps_[static_cast<std::size_t>(n)];
+Array Lrp::through_unit(NodeId n, const Way& way, const Array& arriving) const {
+  const Step& step = steps_[index_of(n)];
   const Node& node = session_.graph().node(n);
   const Array& input = way.values.at(node.inputs[step.unit->input]);
   Array output = way.values.at(step.unit->end);
@@ -315,9 +317,9 @@ Array Lrp::through_unit(int n, const Way& way, const Array& arriving) const {
          step.rule->redistribute(opposite, input, output.neg(), array::where(negative, arriving, none));
 }
 
-std::vector<Array> Lrp::through_operator(int n, const Tensors& values,
+std::vector<Array> Lrp::through_operator(NodeId n, const Tensors& values,
                                          std::span<const Array> relevance) const {
-  const OperatorInfo& passing = *steps_[static_cast<std::size_t>(n)].passing;
+  const OperatorInfo& passing = *steps_[index_of(n)].passing;
   const Node& node = session_.graph().node(n);
   std::vector<Array> inputs, outputs(node.outputs.size());
   for (const ValueId id : node.inputs) inputs.push_back(look_up(id, values));

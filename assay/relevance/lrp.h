@@ -47,11 +47,11 @@ class Lrp final : public Attribution {
     bool absorbed = false;          // belongs to a linear unit before it
   };
 
-  std::vector<std::size_t> prepare(int n);
+  std::vector<std::size_t> prepare(NodeId n);
   void find_units();
-  void choose_rule(int n);
-  std::string rule_for(int n) const;
-  bool is_first(int n) const;
+  void choose_rule(NodeId n);
+  std::string rule_for(NodeId n) const;
+  bool is_first(NodeId n) const;
   std::pair<Array, Array> bounds(ValueId input) const;
   const CompiledRelevance* compiled_for(std::span<const ValueId> wanted) const;
   std::unique_ptr<const CompiledRelevance> compile(ValueId wanted) const;
@@ -60,10 +60,11 @@ class Lrp final : public Attribution {
     const Tensors& values;
     Array negative;  // [n] true where the score of class 0 of a single number is explained; else undefined
   };
-  void pass(int n, const Way& way, Flow& flow) const;
-  Array through_unit(int n, const Way& way, const Array& arriving) const;
-  int deciding_unit() const;
-  std::vector<Array> through_operator(int n, const Tensors& values, std::span<const Array> relevance) const;
+  void pass(NodeId n, const Way& way, Flow& flow) const;
+  Array through_unit(NodeId n, const Way& way, const Array& arriving) const;
+  NodeId deciding_unit() const;
+  std::vector<Array> through_operator(NodeId n, const Tensors& values,
+                                      std::span<const Array> relevance) const;
   Array look_up(ValueId id, const Tensors& values) const;
 
   Composite composite_;
@@ -71,9 +72,9 @@ class Lrp final : public Attribution {
   Start start_;
   AttributionOptions options_;
   Dependence dependence_;
-  std::vector<Step> steps_;  // one per node
-  Tensors constants_;        // static inputs of the operators passed
-  int deciding_unit_ = -1;   // the node whose unit gives the single number that is explained
+  std::vector<Step> steps_;         // one per node
+  Tensors constants_;               // static inputs of the operators passed
+  NodeId deciding_unit_ = no_node;  // the node whose unit gives the single number that is explained
   std::unique_ptr<Route> route_;
   mutable std::map<ValueId, std::unique_ptr<const CompiledRelevance>> compiled_;  // nullptr: not to be had
 };

@@ -3,6 +3,7 @@
 #include <assay/array_math.h>
 
 #include <algorithm>
+#include <ranges>
 
 namespace assay::relevance {
 namespace {
@@ -30,24 +31,24 @@ Route::Route(const Dependence& dependence, ValueId decision, std::span<const Val
       receivers_(graph_->nodes().size()) {
   const std::vector<bool> leads = downstream(*graph_, wanted);
   reached_[index_of(decision)] = true;
-  for (int n = static_cast<int>(graph_->nodes().size()) - 1; n >= 0; --n) {
+  for (const NodeId n : std::views::reverse(graph_->node_ids())) {
     const Node& node = graph_->node(n);
     const bool arrives =
         std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && reaches(id); });
     const bool needed =
         std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && leads[index_of(id)]; });
     if (!arrives || !needed || dependence.carrying_inputs(node).empty()) continue;
-    auto& positions = receivers_[static_cast<std::size_t>(n)];
+    auto& positions = receivers_[index_of(n)];
     positions = find(n);
     for (const std::size_t i : positions) reached_[index_of(node.inputs[i])] = true;
   }
 }
 
-std::vector<int> Route::nodes_to(std::span<const ValueId> wanted) const {
+std::vector<NodeId> Route::nodes_to(std::span<const ValueId> wanted) const {
   std::vector<bool> leads(graph_->values().size(), false);
   for (const ValueId id : wanted) leads[index_of(id)] = true;
-  std::vector<int> nodes;
-  for (int n = 0; n < static_cast<int>(graph_->nodes().size()); ++n) {
+  std::vector<NodeId> nodes;
+  for (const NodeId n : graph_->node_ids()) {
     const Node& node = graph_->node(n);
     const bool passes =
         std::ranges::any_of(receivers(n), [&](std::size_t i) { return leads[index_of(node.inputs[i])]; });

@@ -15,7 +15,7 @@ namespace assay::relevance {
 using Receivers = std::vector<std::vector<std::size_t>>;
 
 // Positions for one node, given its index. May throw for nodes that have no rule.
-using FindReceivers = std::function<std::vector<std::size_t>(int node)>;
+using FindReceivers = std::function<std::vector<std::size_t>(NodeId node)>;
 
 class Route {
  public:
@@ -25,11 +25,9 @@ class Route {
         const FindReceivers& find);
 
   bool reaches(ValueId id) const { return reached_[index_of(id)]; }
-  const std::vector<std::size_t>& receivers(int node) const {
-    return receivers_[static_cast<std::size_t>(node)];
-  }
+  const std::vector<std::size_t>& receivers(NodeId node) const { return receivers_[index_of(node)]; }
   // Nodes to pass for `wanted`, in the graph's order.
-  std::vector<int> nodes_to(std::span<const ValueId> wanted) const;
+  std::vector<NodeId> nodes_to(std::span<const ValueId> wanted) const;
 
  private:
   const Graph* graph_;

@@ -105,13 +105,13 @@ std::vector<InitialiserPart> initialiser_parts(const std::string& text) {
 }
 
 std::vector<std::string> kernel_layers(const Graph& graph) {
-  std::vector<int> nodes;
+  std::vector<NodeId> nodes;
   for (const Weight& weight : find_weights(graph))
     if (weight.role == Role::kernel) nodes.push_back(weight.node);
   std::ranges::sort(nodes);
   nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
   std::vector<std::string> names;
-  for (const int node : nodes) names.push_back(graph.node(node).name);
+  for (const NodeId node : nodes) names.push_back(graph.node(node).name);
   return names;
 }
 

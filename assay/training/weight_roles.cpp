@@ -36,9 +36,9 @@ class Finder {
   explicit Finder(const Graph& graph) : graph_(graph), folded_(graph, memory_limit()) {}
 
   WeightRoles run() {
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      at_ = static_cast<int>(n);
-      visit(graph_.nodes()[n]);
+    for (const NodeId n : graph_.node_ids()) {
+      at_ = n;
+      visit(graph_.node(n));
     }
     return {std::move(found_), std::move(neutral_)};
   }
@@ -191,8 +191,8 @@ class Finder {
   }
 
   const Node* producer(ValueId value) const {
-    const int node = value == no_value ? -1 : graph_.producer(value);
-    return node < 0 ? nullptr : &graph_.node(node);
+    const NodeId node = value == no_value ? no_node : graph_.producer(value);
+    return node == no_node ? nullptr : &graph_.node(node);
   }
 
   // The square root of a mean, to which a small number may be added.
@@ -259,17 +259,17 @@ class Finder {
 
   struct Product {
     std::int64_t rows, columns, units;
-    int node;
+    NodeId node;
   };
 
   const Graph& graph_;
   const Constants folded_;
-  int at_ = -1;  // the node that weights are found for
+  NodeId at_ = no_node;  // the node that weights are found for
   std::map<ValueId, Weight> found_;
   std::set<ValueId> neutral_;
   std::map<ValueId, Product> products_;  // by their result
   // Of normalisations that are spelt out: the node that gives a value.
-  std::map<ValueId, int> instances_, normalised_;
+  std::map<ValueId, NodeId> instances_, normalised_;
   std::set<ValueId> scaled_;  // products of the latter with a constant
 };
 

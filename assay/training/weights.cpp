@@ -82,10 +82,9 @@ class Search {
   TrainedConstants result(const ConstantChoice& choice) const {
     require_known(choice);
     TrainedConstants all{.weights = {}, .untrained = {}, .bodies = bodies_};
-    for (std::size_t i = 0; i < found_.size(); ++i) {
-      const auto id = static_cast<ValueId>(i);
-      const Found& found = found_[i];
-      if (found.node < 0) continue;
+    for (const ValueId id : graph_.value_ids()) {
+      const Found& found = found_[index_of(id)];
+      if (found.node == no_node) continue;
       const auto role = roles_.known.find(id);
       const Weight weight = role != roles_.known.end()
                                 ? role->second
@@ -110,29 +109,29 @@ class Search {
 
  private:
   struct Found {
-    int node = -1;         // that reads it; -1: no node on the way to an output
-    bool operand = false;  // a gradient reaches it
+    NodeId node = no_node;  // that reads it; no_node: no node on the way to an output
+    bool operand = false;   // a gradient reaches it
     bool multiplies = true;
     std::string setting = {};
   };
 
   void reach(ValueId id) {
-    const int n = id == no_value || graph_.is_constant(id) ? -1 : graph_.producer(id);
-    if (n < 0 || seen_[static_cast<std::size_t>(n)]) return;
-    seen_[static_cast<std::size_t>(n)] = true;
+    const NodeId n = id == no_value || graph_.is_constant(id) ? no_node : graph_.producer(id);
+    if (n == no_node || seen_[index_of(n)]) return;
+    seen_[index_of(n)] = true;
     open_.push_back(n);
   }
 
   // Visits what is open. `barrier`: why no gradient comes here; empty where one does.
   void walk(const std::string& barrier) {
     while (!open_.empty()) {
-      const int n = open_.back();
+      const NodeId n = open_.back();
       open_.pop_back();
       visit(n, barrier);
     }
   }
 
-  void visit(int n, const std::string& barrier) {
+  void visit(NodeId n, const std::string& barrier) {
     const Node& node = graph_.node(n);
     if (holds_weights(node)) bodies_.push_back(node.name);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -150,12 +149,12 @@ class Search {
     }
   }
 
-  void read(ValueId id, int n, std::string setting) {
+  void read(ValueId id, NodeId n, std::string setting) {
     const DType type = graph_.constant(id).dtype();
     if (type != DType::float32 && type != DType::float64) return;
-    Found& found = found_[static_cast<std::size_t>(id)];
+    Found& found = found_[index_of(id)];
     const std::string& op = graph_.node(n).op;
-    if (found.node < 0 || n < found.node) found.node = n;
+    if (found.node == no_node || n < found.node) found.node = n;
     found.multiplies &= op == "Mul";
     found.operand |= setting.empty();
     if (found.setting.empty()) found.setting = std::move(setting);
@@ -176,19 +175,19 @@ class Search {
     return {};
   }
 
-  const Node& node(int n) const { return graph_.node(n); }
+  const Node& node(NodeId n) const { return graph_.node(n); }
   const Node* producer(ValueId id) const {
-    const int n = id == no_value || graph_.is_constant(id) ? -1 : graph_.producer(id);
-    return n < 0 ? nullptr : &node(n);
+    const NodeId n = id == no_value || graph_.is_constant(id) ? no_node : graph_.producer(id);
+    return n == no_node ? nullptr : &node(n);
   }
 
   // An epsilon: added to, or a floor of, what a root, a logarithm or a quotient is taken of.
   bool keeps_finite(ValueId id) const {
     constexpr float most = 0.01F;
     if (std::abs(graph_.constant(id).as<float>()[0]) > most) return false;
-    return std::ranges::all_of(graph_.consumers(id), [&](int n) {
+    return std::ranges::all_of(graph_.consumers(id), [&](NodeId n) {
       return (node(n).op == "Add" || node(n).op == "Max") &&
-             std::ranges::all_of(graph_.consumers(node(n).outputs[0]), [&](int reader) {
+             std::ranges::all_of(graph_.consumers(node(n).outputs[0]), [&](NodeId reader) {
                const Node& next = node(reader);
                const bool divides = next.op == "Div" && next.inputs[1] == node(n).outputs[0];
                return divides || next.op == "Sqrt" || next.op == "Log" || next.op == "Reciprocal" ||
@@ -201,7 +200,7 @@ class Search {
 
   // (input - mean) / deviation, or its product with the reciprocal.
   bool standardises(ValueId id) const {
-    return std::ranges::any_of(graph_.consumers(id), [&](int n) {
+    return std::ranges::any_of(graph_.consumers(id), [&](NodeId n) {
       const Node& reader = node(n);
       if (reader.op == "Sub" && reader.inputs[1] == id && is_input(reader.inputs[0])) {
         const auto next = graph_.consumers(reader.outputs[0]);
@@ -238,15 +237,15 @@ class Search {
   void require_known(const ConstantChoice& choice) const {
     std::vector<std::string> constants, reached;
     std::set<std::string> freezable;
-    for (std::size_t i = 0; i < found_.size(); ++i) {
-      if (found_[i].node < 0) continue;
-      const auto id = static_cast<ValueId>(i);
+    for (const ValueId id : graph_.value_ids()) {
+      const Found& found = found_[index_of(id)];
+      if (found.node == no_node) continue;
       constants.push_back(name(id));
       freezable.insert(name(id));
       const auto role = roles_.known.find(id);
-      freezable.insert(node(role == roles_.known.end() ? found_[i].node : role->second.node).name);
+      freezable.insert(node(role == roles_.known.end() ? found.node : role->second.node).name);
       const bool moves = role == roles_.known.end() || role->second.trainable();
-      if (moves && found_[i].operand && graph_.constant(id).dtype() == DType::float32)
+      if (moves && found.operand && graph_.constant(id).dtype() == DType::float32)
         reached.push_back(name(id));
     }
     for (const std::string& wanted : choice.also) {
@@ -270,7 +269,7 @@ class Search {
   const WeightRoles roles_;
   std::vector<Found> found_;  // by value
   std::vector<bool> seen_;    // by node
-  std::vector<int> open_;
+  std::vector<NodeId> open_;
   std::vector<std::pair<ValueId, std::string>>
       cut_off_;  // values that gradients do not reach this way, and why
   std::vector<std::string> bodies_;

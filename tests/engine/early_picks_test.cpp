@@ -157,7 +157,7 @@ TEST(EarlyPicks, ArePlannedAsTheNodesThatTheyStandFor) {
   std::map<std::string, int> planned;
   double products = 0;
   for (const PlannedSegment& part : Session(graph).plan()) {
-    for (const int n : part.nodes) ++planned[graph.node(n).name];
+    for (const NodeId n : part.nodes) ++planned[graph.node(n).name];
     products += part.multiply_adds;
   }
   for (const char* const name : {"up", "active", "down", "scores"}) EXPECT_EQ(planned[name], 1) << name;

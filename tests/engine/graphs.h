@@ -177,7 +177,7 @@ inline Graph lstm_like() {
 // The same network with one bias for both parts of its recurrent node, as Keras has it: the first half.
 inline Graph one_bias(const Graph& graph, const std::string& node) {
   GraphBuilder edit(graph);
-  const int index = graph.find_node(node).value();
+  const NodeId index = graph.find_node(node).value();
   Node cell = graph.node(index);
   const Array& both = graph.constant(cell.inputs[3]);
   const std::int64_t directions = both.shape()[0], width = both.shape()[1] / 2;

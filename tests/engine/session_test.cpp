@@ -205,17 +205,18 @@ TEST_P(EveryNetwork, BatchSizeAndThreadsDoNotChangeResults) {
 // Every node that multiplies is in one segment, by the name that the network has for it.
 TEST_P(EveryNetwork, PlansWhatRunsItsNodes) {
   const Session session(c.graph()), reference(c.graph(), {.engine = "reference"});
-  std::vector<int> nodes;
+  std::vector<NodeId> nodes;
   double products = 0;
   for (const PlannedSegment& part : session.plan()) {
     nodes.insert(nodes.end(), part.nodes.begin(), part.nodes.end());
     products += part.multiply_adds;
   }
-  std::vector<int> weighted;
-  for (std::size_t n = 0; n < session.graph().nodes().size(); ++n) {
-    if (is_weighted(session.graph().nodes()[n].op)) weighted.push_back(static_cast<int>(n));
+  for (const NodeId n : session.graph().node_ids()) {
+    const Node& node = session.graph().node(n);
+    if (is_weighted(node.op)) {
+      EXPECT_EQ(std::ranges::count(nodes, n), 1) << node.name;
+    }
   }
-  for (const int n : weighted) EXPECT_EQ(std::ranges::count(nodes, n), 1) << session.graph().node(n).name;
   EXPECT_EQ(products, reference.plan().at(0).multiply_adds);
 }
 
@@ -223,7 +224,7 @@ TEST_P(EveryNetwork, PlansWhatRunsItsNodes) {
 TEST(Session, RecordsComeToTheFrontForBackEnds) {
   for (const Graph& graph : {test::sequence_first(), test::windowed()}) {
     for (const PlannedSegment& part : Session(graph, {.engine = "lanes"}).plan()) {
-      for (const int n : part.nodes) {
+      for (const NodeId n : part.nodes) {
         const Node& node = graph.node(n);
         if (is_weighted(node.op)) {
           EXPECT_EQ(part.engine, "lanes") << node.name;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ranges>
+
 #include <assay/model.h>
 #include "assay/model/element_type.h"
 #include "onnx_build.h"
@@ -100,15 +103,15 @@ TEST(GraphBuilder, ReplacedNodesKeepTheirNameUnlessGivenAnother) {
   Node tanh = before.nodes()[1];
   tanh.op = "Tanh";
   tanh.name.clear();
-  edit.replace_node(1, tanh);
+  edit.replace_node(NodeId{1}, tanh);
   EXPECT_EQ(edit.build().nodes()[1].name, "relu");
   tanh.name = "tanh";
-  edit.replace_node(1, tanh);
+  edit.replace_node(NodeId{1}, tanh);
   const Graph graph = edit.build();
-  EXPECT_EQ(*graph.find_node("tanh"), 1);
+  EXPECT_EQ(graph.find_node("tanh"), NodeId{1});
   EXPECT_FALSE(graph.find_node("relu"));
   tanh.name = "fc1";
-  expect_error(Fault::model, {"two nodes are named 'fc1'"}, [&] { edit.replace_node(1, tanh); });
+  expect_error(Fault::model, {"two nodes are named 'fc1'"}, [&] { edit.replace_node(NodeId{1}, tanh); });
 }
 
 TEST(GraphBuilder, CyclesAreRefusedWithTheNodesName) {
@@ -168,10 +171,9 @@ TEST(GraphBuilder, SortsAndDropsWhatNoOutputNeeds) {
   builder.output(y);
   const Graph graph = builder.build();
   EXPECT_EQ(ops(graph), (std::vector<std::string>{"Abs", "Relu"}));
-  EXPECT_EQ(graph.producer(y), 1);
-  EXPECT_EQ(graph.producer(x), -1);
-  EXPECT_EQ(std::vector<int>(graph.consumers(late).begin(), graph.consumers(late).end()),
-            std::vector<int>{1});
+  EXPECT_EQ(graph.producer(y), NodeId{1});
+  EXPECT_EQ(graph.producer(x), no_node);
+  EXPECT_TRUE(std::ranges::equal(graph.consumers(late), std::vector{NodeId{1}}));
 }
 
 TEST(GraphBuilder, ALongChainNeedsNoStack) {
@@ -193,11 +195,23 @@ TEST(Graph, FindsByName) {
   Small small;
   const Graph graph = small.builder.build();
   EXPECT_EQ(graph.find_value("relu"), small.r);
-  EXPECT_EQ(graph.find_node("fc2"), 2);
+  EXPECT_EQ(graph.find_node("fc2"), NodeId{2});
   EXPECT_FALSE(graph.find_value("fc"));
   EXPECT_FALSE(graph.find_value("zzz"));
   EXPECT_FALSE(graph.find_node(""));
   EXPECT_EQ(graph.parameter_count(), 8);
+}
+
+TEST(Graph, IdsAscendAndCanBeWalkedBackwards) {
+  const Graph graph = Small().builder.build();
+  std::vector<std::string> names, backwards;
+  for (const NodeId n : graph.node_ids()) names.push_back(graph.node(n).name);
+  for (const NodeId n : std::views::reverse(graph.node_ids())) backwards.push_back(graph.node(n).name);
+  EXPECT_EQ(names, (std::vector<std::string>{"fc1", "relu", "fc2"}));
+  EXPECT_EQ(backwards, (std::vector<std::string>{"fc2", "relu", "fc1"}));
+  std::size_t next = 0;
+  for (const ValueId id : graph.value_ids()) EXPECT_EQ(index_of(id), next++);
+  EXPECT_EQ(next, graph.values().size());
 }
 
 TEST(Graph, HashCoversNamesTypesAttributesAndWeights) {

@@ -130,8 +130,7 @@ inline Graph language() {
 // The same with weights that are 127 steps at most, as of a quantised network.
 inline Graph stepped(const Graph& graph) {
   GraphBuilder edit(graph);
-  for (std::size_t id = 0; id < graph.values().size(); ++id) {
-    const auto value = static_cast<ValueId>(id);
+  for (const ValueId value : graph.value_ids()) {
     if (!graph.is_constant(value) || graph.constant(value).dtype() != DType::float32) continue;
     const auto given = graph.constant(value).as<float>();
     std::vector<float> values(given.begin(), given.end());

@@ -103,9 +103,9 @@ TEST_P(EveryOperator, KeepsIdsNamesAndReaders) {
     EXPECT_TRUE(std::ranges::equal(mutated.outputs(), graph.outputs()));
     // Nodes outside the layer are the same.
     const SubjectLayer& layer = subject.layer(one.layer);
-    for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-      const Node& node = graph.nodes()[n];
-      if (std::ranges::find(layer.nodes, static_cast<int>(n)) != layer.nodes.end()) continue;
+    for (const NodeId n : graph.node_ids()) {
+      if (std::ranges::find(layer.nodes, n) != layer.nodes.end()) continue;
+      const Node& node = graph.node(n);
       const auto found = mutated.find_node(node.name);
       ASSERT_TRUE(found) << node.name;
       EXPECT_EQ(mutated.node(*found).inputs, node.inputs) << node.name;

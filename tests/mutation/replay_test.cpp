@@ -63,7 +63,7 @@ GraphEdit every(std::size_t nth, const std::string& node, float by) {
 
 GraphEdit operation(const std::string& node, const std::string& op) {
   return [=](GraphBuilder& edit, const Graph& graph) {
-    const int index = graph.find_node(node).value();
+    const NodeId index = graph.find_node(node).value();
     Node changed_node = graph.node(index);
     changed_node.op = op;
     edit.replace_node(index, changed_node);

@@ -163,14 +163,13 @@ TEST(TrainedConstants, RecurrentKernelsMoveThroughSliceConcatAndUnsqueeze) {
       return b.add("Unsqueeze", name, {of, zero});
     };
     const ValueId all_w = net.weight("w_all", {2, gates * hidden, 4});
-    const int node =
-        b.node({.name = "cell",
-                .op = cell,
-                .inputs = {time, slice("w_direction", all_w, 1, 2), in_front("r", r), in_front("b", both)},
-                .outputs = {no_value, b.value("state")},
-                .attributes = {{"hidden_size", hidden}}});
-    (void)node;
-    const ValueId last = b.add("Squeeze", "squeeze", {static_cast<ValueId>(b.values().size() - 1), zero});
+    const ValueId state = b.value("state");
+    b.node({.name = "cell",
+            .op = cell,
+            .inputs = {time, slice("w_direction", all_w, 1, 2), in_front("r", r), in_front("b", both)},
+            .outputs = {no_value, state},
+            .attributes = {{"hidden_size", hidden}}});
+    const ValueId last = b.add("Squeeze", "squeeze", {state, zero});
     const Graph graph = net.build(net.dense("logits", last, hidden, classes));
     expect_descends(graph, {"w_all", "r_all", "b_ih", "b_hh"});
     for (const Weight& weight : find_weights(graph)) {

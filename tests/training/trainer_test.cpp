@@ -294,8 +294,7 @@ TEST(Trainer, EnginesAgreeInWhatIsLearned) {
     };
     const Graph kernels = learned("reference", 1), lanes = learned("lanes", 1);
     bool moved = false;
-    for (std::size_t v = 0; v < graph.values().size(); ++v) {
-      const auto id = static_cast<ValueId>(v);
+    for (const ValueId id : graph.value_ids()) {
       if (!graph.is_constant(id) || graph.constant(id).dtype() != DType::float32) continue;
       const auto one = kernels.constant(id).as<float>(), other = lanes.constant(id).as<float>(),
                  before = graph.constant(id).as<float>();

@@ -22,7 +22,7 @@ const Node* table_node(const Graph& graph, ValueId tokens) {
   while (!pending.empty()) {
     const ValueId id = pending.back();
     pending.pop_back();
-    for (const int n : graph.consumers(id)) {
+    for (const NodeId n : graph.consumers(id)) {
       const Node& node = graph.node(n);
       if (keeps_tokens(node, id)) pending.push_back(node.outputs[0]);
       const bool looks_up = node.op == "Gather" && node.inputs[1] == id && node.integer("axis", 0) == 0;

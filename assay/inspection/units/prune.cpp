@@ -64,7 +64,7 @@ class Remover {
         fail(Fault::unsupported,
              "the units of layer '{}' are an output of the network ('{}'), which must keep its shape",
              layer_.name, graph_.value(place.value).name);
-      for (const int reader : graph_.consumers(place.value)) follow(reader, place);
+      for (const NodeId reader : graph_.consumers(place.value)) follow(reader, place);
     }
     return edit_.build();
   }
@@ -76,7 +76,7 @@ class Remover {
     std::size_t axis = 1, block = 1;
   };
 
-  const Node& node(int index) const { return graph_.node(index); }
+  const Node& node(NodeId index) const { return graph_.node(index); }
 
   [[noreturn]] void cannot(const Node& at, std::string_view why) const {
     fail(Fault::unsupported, "the units of layer '{}' cannot be taken out: {} {}; mask them instead",
@@ -84,7 +84,7 @@ class Remover {
   }
 
   // Input `i` of a node, cut along an axis; other readers keep theirs.
-  void cut(int index, std::size_t i, std::size_t axis, std::size_t block) {
+  void cut(NodeId index, std::size_t i, std::size_t axis, std::size_t block) {
     Node changed = edit_.node(index);
     const ValueId id = changed.inputs.at(i);
     if (!graph_.is_constant(id)) cannot(node(index), "has weights that are computed");
@@ -98,7 +98,7 @@ class Remover {
   }
 
   void take_out() {
-    const int index = layer_.node;
+    const NodeId index = layer_.node;
     const Node& at = node(index);
     if (at.op == "Conv") {
       if (at.integer("group", 1) != 1) cannot(at, "keeps groups of channels apart");
@@ -125,7 +125,7 @@ class Remover {
   }
 
   // A constant that is broadcast to the value's shape: cut where it has one entry for each unit.
-  void cut_broadcast(int index, std::size_t i, const Place& place) {
+  void cut_broadcast(NodeId index, std::size_t i, const Place& place) {
     const ValueId id = node(index).inputs.at(i);
     if (!graph_.is_constant(id)) cannot(node(index), "joins them with units of other layers");
     const Shape& shape = graph_.constant(id).shape();
@@ -140,7 +140,7 @@ class Remover {
     if (std::ranges::find(open_, place.value, &Place::value) == open_.end()) open_.push_back(place);
   }
 
-  void follow(int index, const Place& place) {
+  void follow(NodeId index, const Place& place) {
     const Node& at = node(index);
     const bool is_data = at.inputs[0] == place.value;
     if (at.op == "Conv" && is_data && place.axis == 1 && place.block == 1) {
@@ -175,7 +175,7 @@ class Remover {
     }
   }
 
-  void follow_convolution(int index, const Place& place) {
+  void follow_convolution(NodeId index, const Place& place) {
     const Node& at = node(index);
     const std::int64_t groups = at.integer("group", 1);
     if (groups == 1) {
@@ -193,7 +193,7 @@ class Remover {
   }
 
   // Channels and their positions become one axis.
-  void flatten(int index, const Place& place) {
+  void flatten(NodeId index, const Place& place) {
     const Node& at = node(index);
     const Shape &from = session_.shape(place.value), &to = session_.shape(at.outputs[0]);
     const std::int64_t elements = element_count(from) / std::max<std::int64_t>(from[0], 1);

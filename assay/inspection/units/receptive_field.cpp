@@ -62,7 +62,7 @@ std::optional<std::vector<Centres>> receptive_centres(const Session& session, Va
                                                       std::size_t axes) {
   const Graph& graph = session.graph();
   std::vector<Centres> centres(axes);
-  for (int n = graph.producer(value); n >= 0; n = graph.producer(value)) {
+  for (NodeId n = graph.producer(value); n != no_node; n = graph.producer(value)) {
     const Node& node = graph.node(n);
     const auto source = std::ranges::find_if(
         node.inputs, [&](ValueId id) { return id != no_value && session.record_axis(id).axis == 0; });

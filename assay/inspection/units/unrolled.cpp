@@ -18,8 +18,7 @@ using Ints = std::vector<std::int64_t>;
 class Unroller {
  public:
   Unroller(const Graph& graph, const std::string& node, std::int64_t steps)
-      : index_(graph.find_node(node).value()),
-        node_(graph.node(index_)),
+      : node_(graph.node(graph.find_node(node).value())),
         edit_(graph),
         steps_(steps),
         batch_first_(node_.integer("layout", 0) != 0) {
@@ -132,7 +131,6 @@ class Unroller {
                    batch_first_ ? edit_.add("Transpose", "", {by}, {{"perm", to_batch_first}}) : by);
   }
 
-  int index_;
   const Node& node_;
   GraphBuilder edit_;
   std::int64_t steps_;

@@ -38,7 +38,7 @@ void put_activation(const SubjectLayer& layer, const std::string& name, Edit& ed
   std::map<std::string, Attribute> attributes;
   if (op == "Softmax") attributes["axis"] = std::int64_t{layer.layer.neuron_axes.front()};
   edit.note(layer, -1, "ends in " + name + " instead of " + activation_of(layer));
-  const int producer = edit.subject().graph().producer(layer.layer.value);
+  const NodeId producer = edit.subject().graph().producer(layer.layer.value);
   edit.restructure([&layer, producer, op, attributes](GraphBuilder& builder) {
     if (!layer.has_activation()) {
       builder.wrap(layer.layer.value, {.name = builder.unused_name(layer.name() + "/activation"),

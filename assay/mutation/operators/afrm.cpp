@@ -26,7 +26,7 @@ OperatorInfo afrm_operator() {
           .apply =
               [](const MutationSite& target, Edit& edit) {
                 const SubjectLayer& layer = target.layer;
-                const int producer = edit.subject().graph().producer(layer.layer.value);
+                const NodeId producer = edit.subject().graph().producer(layer.layer.value);
                 edit.restructure([&layer, producer](GraphBuilder& builder) {
                   const std::string name = builder.node(producer).name;
                   builder.replace_node(producer, {.name = name,

@@ -23,7 +23,7 @@ bool is_normalised(const Graph& graph, ValueId value) {
   return false;
 }
 
-std::optional<LayerWeights> gain_of(const Graph& graph, int n) {
+std::optional<LayerWeights> gain_of(const Graph& graph, NodeId n) {
   const Node& node = graph.node(n);
   if (node.op.ends_with("Normalization")) return weights_at(graph, n, 1, std::nullopt, 0);
   if (node.op != "Mul") return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<LayerWeights> gain_of(const Graph& graph, int n) {
 
 std::vector<LayerWeights> gains_in_front(const Subject& subject, const SubjectLayer& layer) {
   std::vector<LayerWeights> gains;
-  for (const int n : nodes_in_front(subject, layer))
+  for (const NodeId n : nodes_in_front(subject, layer))
     if (auto gain = gain_of(subject.graph(), n)) gains.push_back(std::move(*gain));
   return gains;
 }

@@ -40,7 +40,7 @@ void duplicate(GraphBuilder& builder, const Graph& graph, const SubjectLayer& la
   const auto rename = [&](ValueId& id) {
     if (const auto found = renamed.find(id); found != renamed.end()) id = found->second;
   };
-  for (const int n : layer.nodes) {
+  for (const NodeId n : layer.nodes) {
     Node copy = graph.node(n);
     copy.name = builder.unused_name(copy.name + "/copy");
     for (ValueId& id : copy.inputs) rename(id);

@@ -32,7 +32,7 @@ OperatorInfo ld_operator() {
           .apply =
               [](const MutationSite& target, Edit& edit) {
                 const SubjectLayer& layer = target.layer;
-                const int producer = edit.subject().graph().producer(replaced(layer));
+                const NodeId producer = edit.subject().graph().producer(replaced(layer));
                 edit.restructure([&layer, producer](GraphBuilder& builder) {
                   const std::string name = builder.node(producer).name;
                   builder.replace_node(producer, {.name = name,

@@ -15,8 +15,8 @@ namespace {
 
 // Whether the value is made from a product of queries and keys by what scales, moves and masks it.
 bool holds_product(const Graph& graph, ValueId value) {
-  const int n = value == no_value ? -1 : graph.producer(value);
-  if (n < 0) return false;
+  const NodeId n = value == no_value ? no_node : graph.producer(value);
+  if (n == no_node) return false;
   const Node& node = graph.node(n);
   if (node.op == "MatMul") return true;
   const bool passes = node.op == "Add" || node.op == "Where" || node.op == "Mul" || node.op == "Div" ||
@@ -28,13 +28,13 @@ bool holds_product(const Graph& graph, ValueId value) {
 }
 
 // A node that masks scores, and the scores.
-using Masking = std::pair<int, ValueId>;
+using Masking = std::pair<NodeId, ValueId>;
 
 // All between the product and the softmax.
 std::vector<Masking> maskings(const Graph& graph, ValueId scores) {
   std::vector<Masking> found;
   while (holds_product(graph, scores)) {
-    const int n = graph.producer(scores);
+    const NodeId n = graph.producer(scores);
     const Node& node = graph.node(n);
     if (node.op == "MatMul") break;
     ValueId inner = no_value;

@@ -22,13 +22,14 @@ bool works_by_neuron(const Subject& subject, const SubjectLayer& layer, const No
 
 std::vector<ValueId> outgoing_values(const Subject& subject, const SubjectLayer& layer) {
   const Graph& graph = subject.graph();
-  std::set<std::pair<int, ValueId>> open{{-1, layer.layer.value}};  // by producer: the order of computation
+  // By producer: the order of computation.
+  std::set<std::pair<NodeId, ValueId>> open{{no_node, layer.layer.value}};
   std::vector<ValueId> ends;
   while (!open.empty()) {
     const ValueId value = open.begin()->second;
     open.erase(open.begin());
     bool mixed = std::ranges::find(graph.outputs(), value) != graph.outputs().end();
-    for (const int n : graph.consumers(value)) {
+    for (const NodeId n : graph.consumers(value)) {
       const Node& reader = graph.node(n);
       if (works_by_neuron(subject, layer, reader, value)) {
         open.emplace(n, reader.outputs[0]);

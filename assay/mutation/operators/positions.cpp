@@ -49,7 +49,7 @@ void shuffle_rows(const MutationSite& target, Edit& edit, const RowTable& table,
 }
 
 // A product of positions and frequencies, and as which operand it reads the positions.
-using Angle = std::pair<int, std::size_t>;
+using Angle = std::pair<NodeId, std::size_t>;
 
 std::optional<Angle> angle_of(const Graph& graph, ValueId value) {
   ValueId moved = no_value;
@@ -66,9 +66,9 @@ std::optional<Angle> angle_of(const Graph& graph, ValueId value) {
 }
 
 // Of the sines and cosines in front of the layer, each once.
-std::map<int, std::size_t> angles_in_front(const Subject& subject, const SubjectLayer& layer) {
-  std::map<int, std::size_t> angles;
-  for (const int n : nodes_in_front(subject, layer)) {
+std::map<NodeId, std::size_t> angles_in_front(const Subject& subject, const SubjectLayer& layer) {
+  std::map<NodeId, std::size_t> angles;
+  for (const NodeId n : nodes_in_front(subject, layer)) {
     const Node& node = subject.graph().node(n);
     if (node.op != "Cos" && node.op != "Sin") continue;
     if (const auto angle = angle_of(subject.graph(), node.inputs[0])) angles.insert(*angle);

@@ -18,7 +18,7 @@ bool depends_on(const Graph& graph, ValueId value, ValueId on) {
     if (id == on) return true;
     if (id == no_value || seen[index_of(id)]) continue;
     seen[index_of(id)] = true;
-    if (const int n = graph.producer(id); n >= 0)
+    if (const NodeId n = graph.producer(id); n != no_node)
       for (const ValueId input : graph.node(n).inputs) pending.push_back(input);
   }
   return false;

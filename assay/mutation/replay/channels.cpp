@@ -197,9 +197,11 @@ class ChannelFinder {
 
   std::size_t dims_of(ValueId id) const { return session_.shape(id).size(); }
   std::int64_t width_of(ValueId id) const { return session_.shape(id)[1]; }
+  // A value of the original, too.
+  bool is_known(ValueId id) const { return id != no_value && index_of(id) < original_.values().size(); }
   // Records along axis 0, channels along axis 1.
   bool plain(ValueId id) const {
-    if (id == no_value || id >= static_cast<ValueId>(original_.values().size())) return false;
+    if (!is_known(id)) return false;
     const auto [axis, rows] = session_.record_axis(id);
     return axis == 0 && rows == 1 && dims_of(id) >= 2;
   }
@@ -306,8 +308,7 @@ class ChannelFinder {
   bool pass(const Graph& graph, const Node& node, ValueId from) {
     const Reading reading(graph, node);
     if (!reading.running || node.inputs[*reading.running] != from || node.outputs.empty()) return false;
-    const bool known =
-        from < static_cast<ValueId>(original_.values().size()) && !session_.shape(from).empty();
+    const bool known = is_known(from) && !session_.shape(from).empty();
     Step step{node, std::vector<std::optional<Array>>(node.inputs.size()), *reading.running};
     const auto constants = [&](auto&& prepare) {
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {

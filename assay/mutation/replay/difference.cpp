@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 #include <set>
 
 namespace assay::mutation {
@@ -35,7 +36,7 @@ class Comparison {
 
   Difference run() {
     for (const ValueId id : mutant_.inputs()) origin(id) = id;
-    for (std::size_t n = 0; n < dirty_.size(); ++n) classify(n);
+    for (const NodeId n : mutant_.node_ids()) classify(n);
     forget_other_outputs();
     std::vector<bool> inside = nodes_between();
     while (leaks_weights(inside)) inside = nodes_between();
@@ -44,7 +45,7 @@ class Comparison {
 
  private:
   ValueId& origin(ValueId id) { return origin_[index_of(id)]; }
-  const Node& node(std::size_t n) const { return mutant_.nodes()[n]; }
+  const Node& node(NodeId n) const { return mutant_.node(n); }
 
   // Whether an input gives what the original's input gives.
   bool same_input(ValueId id, ValueId was) {
@@ -62,17 +63,17 @@ class Comparison {
     });
   }
 
-  void classify(std::size_t n) {
+  void classify(NodeId n) {
     const Node& now = node(n);
     const auto index = original_.find_node(now.name);
     const Node* was = index ? &original_.node(*index) : nullptr;
     if (was && !same_function(now, *was)) was = nullptr;
-    edited_[n] = !was || !unedited(now, *was);
-    dirty_[n] = true;
+    edited_[index_of(n)] = !was || !unedited(now, *was);
+    dirty_[index_of(n)] = true;
     if (!was ||
         !std::ranges::equal(now.inputs, was->inputs, [&](ValueId a, ValueId b) { return same_input(a, b); }))
       return;
-    dirty_[n] = false;
+    dirty_[index_of(n)] = false;
     for (std::size_t i = 0; i < now.outputs.size(); ++i) {
       if (now.outputs[i] != no_value) origin(now.outputs[i]) = was->outputs[i];
     }
@@ -82,29 +83,27 @@ class Comparison {
   void forget_other_outputs() {
     std::vector<bool> leads(mutant_.values().size());
     leads[index_of(decision_)] = true;
-    for (std::size_t n = dirty_.size(); n-- > 0;) {
+    for (const NodeId n : std::views::reverse(mutant_.node_ids())) {
       const bool needed = std::ranges::any_of(
           node(n).outputs, [&](ValueId id) { return id != no_value && leads[index_of(id)]; });
       for (const ValueId id : node(n).inputs) {
         if (needed && id != no_value) leads[index_of(id)] = true;
       }
-      dirty_[n] = dirty_[n] && needed;
-      edited_[n] = edited_[n] && needed;
+      dirty_[index_of(n)] = dirty_[index_of(n)] && needed;
+      edited_[index_of(n)] = edited_[index_of(n)] && needed;
     }
   }
 
   // Edited nodes whose result differs, and everything between two of them.
   std::vector<bool> nodes_between() const {
     std::vector<bool> inside(dirty_.size());
-    for (std::size_t n = dirty_.size(); n-- > 0;) {
-      if (!dirty_[n]) continue;
-      inside[n] = edited_[n];
-      for (const ValueId id : node(n).outputs) {
-        if (id != no_value)
-          inside[n] = inside[n] || std::ranges::any_of(mutant_.consumers(id), [&](int reader) {
-                        return inside[static_cast<std::size_t>(reader)];
-                      });
-      }
+    const auto is_inside = [&](NodeId n) { return inside[index_of(n)]; };
+    const auto is_read_inside = [&](ValueId id) {
+      return id != no_value && std::ranges::any_of(mutant_.consumers(id), is_inside);
+    };
+    for (const NodeId n : std::views::reverse(mutant_.node_ids())) {
+      if (!dirty_[index_of(n)]) continue;
+      inside[index_of(n)] = edited_[index_of(n)] || std::ranges::any_of(node(n).outputs, is_read_inside);
     }
     return inside;
   }
@@ -112,12 +111,12 @@ class Comparison {
   // Readers of changed weights belong to the difference; true when there were any.
   bool leaks_weights(const std::vector<bool>& inside) {
     bool found = false;
-    for (std::size_t n = 0; n < inside.size(); ++n) {
-      if (!inside[n]) continue;
+    for (const NodeId n : mutant_.node_ids()) {
+      if (!inside[index_of(n)]) continue;
       for (const ValueId id : node(n).outputs) {
         if (id == no_value || per_record_(id)) continue;
-        for (const int reader : mutant_.consumers(id)) {
-          const auto r = static_cast<std::size_t>(reader);
+        for (const NodeId reader : mutant_.consumers(id)) {
+          const std::size_t r = index_of(reader);
           found |= !inside[r] && !edited_[r];
           edited_[r] = true;
         }
@@ -128,15 +127,15 @@ class Comparison {
 
   // Values equal to the original's that the node reads, without constants. In place of one that does not
   // depend on the batch (a shape, for instance) those from which it is computed.
-  std::set<ValueId> clean_inputs(std::size_t n) {
+  std::set<ValueId> clean_inputs(NodeId n) {
     std::set<ValueId> found;
     std::vector<ValueId> open = node(n).inputs;
     while (!open.empty()) {
       const ValueId id = open.back();
       open.pop_back();
       if (id == no_value || mutant_.is_constant(id) || origin(id) == no_value) continue;
-      const int producer = mutant_.producer(id);
-      if (producer < 0 || per_record_(origin(id))) {
+      const NodeId producer = mutant_.producer(id);
+      if (producer == no_node || per_record_(origin(id))) {
         found.insert(id);
       } else {
         const auto& inputs = mutant_.node(producer).inputs;
@@ -149,22 +148,22 @@ class Comparison {
   Difference gather(const std::vector<bool>& inside) {
     Difference result;
     std::set<ValueId> also_read;
-    for (std::size_t n = 0; n < inside.size(); ++n) {
-      if (!dirty_[n]) continue;
+    for (const NodeId n : mutant_.node_ids()) {
+      if (!dirty_[index_of(n)]) continue;
       for (const ValueId id : clean_inputs(n)) {
         result.border.emplace(id, origin(id));
-        if (!inside[n]) also_read.insert(origin(id));
+        if (!inside[index_of(n)]) also_read.insert(origin(id));
       }
-      if (!inside[n]) continue;
-      result.nodes.push_back(static_cast<int>(n));
+      if (!inside[index_of(n)]) continue;
+      result.nodes.push_back(n);
       for (const ValueId id : node(n).inputs) {
         if (id != no_value && !mutant_.is_constant(id) && origin(id) != no_value)
           result.sources.emplace(id, origin(id));
       }
       for (const ValueId id : node(n).outputs) {
         if (id == no_value) continue;
-        const bool read = std::ranges::any_of(
-            mutant_.consumers(id), [&](int reader) { return !inside[static_cast<std::size_t>(reader)]; });
+        const bool read = std::ranges::any_of(mutant_.consumers(id),
+                                              [&](NodeId reader) { return !inside[index_of(reader)]; });
         if (read || id == decision_) result.boundary.push_back(id);
       }
     }

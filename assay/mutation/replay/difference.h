@@ -12,7 +12,7 @@
 namespace assay::mutation {
 
 struct Difference {
-  std::vector<int> nodes;  // of the mutant, ascending: those that have to be computed with its own weights
+  std::vector<NodeId> nodes;  // of the mutant, ascending: those that have to be computed with its own weights
   std::map<ValueId, ValueId> sources;  // values that they read -> the equal value of the original
   std::vector<ValueId> boundary;   // values that they compute and that the rest of the network reads, same id
                                    // in both; from these on the original's nodes apply

@@ -78,7 +78,8 @@ Block::Block(const Session& session) : session_(session) {
     if (!layer.carries_weights) continue;
     ids.insert(layer.linear_value);
     for (const ValueId id : graph.node(layer.node).inputs) {
-      if (id != no_value && graph.producer(id) >= 0 && session.record_axis(id).axis >= 0) ids.insert(id);
+      if (id != no_value && graph.producer(id) != no_node && session.record_axis(id).axis >= 0)
+        ids.insert(id);
     }
   }
   boundaries_.assign(ids.begin(), ids.end());
@@ -86,8 +87,7 @@ Block::Block(const Session& session) : session_(session) {
 
 double Block::bytes_per_record(const Session& session) {
   double bytes = 0;
-  for (std::size_t i = 0; i < session.graph().values().size(); ++i) {
-    const auto id = static_cast<ValueId>(i);
+  for (const ValueId id : session.graph().value_ids()) {
     if (session.record_axis(id).axis >= 0)
       bytes += 4.0 * static_cast<double>(element_count(session.shape(id)));
   }
@@ -146,9 +146,10 @@ Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
       naive_(naive || separate_ || fixes_batch(original.graph())) {
   if (separate_) check_separate();
   if (naive_) return;
-  const auto known = static_cast<ValueId>(original.graph().values().size());
-  difference_ = compare(original.graph(), mutant_, original.logits(),
-                        [&](ValueId id) { return id >= known || original.record_axis(id).axis >= 0; });
+  const std::size_t known = original.graph().values().size();
+  difference_ = compare(original.graph(), mutant_, original.logits(), [&](ValueId id) {
+    return index_of(id) >= known || original.record_axis(id).axis >= 0;
+  });
   if (difference_.empty()) return;
   pickable_ = std::ranges::all_of(difference_.also_read, [&](ValueId id) {
     const auto [axis, rows] = original.record_axis(id);
@@ -159,7 +160,7 @@ Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
   changed_ = find_changed_weights(original, mutant_, difference_);
   channels_ = find_channel_path(original, mutant_, difference_, changed_);
   const auto linear =
-      std::ranges::count_if(difference_.nodes, [&](int n) { return is_weighted(mutant_.node(n).op); });
+      std::ranges::count_if(difference_.nodes, [&](NodeId n) { return is_weighted(mutant_.node(n).op); });
   heavy_ = linear > 1 || !make_part();
 }
 

@@ -28,7 +28,7 @@ bool feeds_linear(const Graph& graph, const Layer& layer) {
   while (!open.empty()) {
     const ValueId id = open.back();
     open.pop_back();
-    for (const int reader : graph.consumers(id)) {
+    for (const NodeId reader : graph.consumers(id)) {
       const Node& node = graph.node(reader);
       if (is_convolution(node.op) || is_dense(node.op) || is_recurrent(node.op)) return true;
       if (!hands_on(node.op)) continue;
@@ -122,7 +122,7 @@ void add_plan(report::Document& document, const Session& session, bool measured)
   const auto threads = session.options().threads;
   const double peak =
       measured ? peak_multiply_adds() * static_cast<double>(threads > 0 ? threads : available_threads()) : 0;
-  const auto name = [&](int node) { return session.graph().node(node).name; };
+  const auto name = [&](NodeId node) { return session.graph().node(node).name; };
   const auto some = [](double value) { return value > 0 ? std::optional(value) : std::nullopt; };
   document.tables.push_back(
       table_of("plan", "Plan of a forward pass", session.plan(measured),

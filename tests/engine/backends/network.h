@@ -80,10 +80,11 @@ class Network {
     const Graph graph = build_.build();
     SegmentRequest request{
         .graph = &graph, .nodes = {}, .shape_of = shape_of(), .keep = keep, .taps = taps, .threads = threads};
-    for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-      ASSERT_TRUE(backend_.supports(graph, graph.nodes()[n], shape_of())) << graph.nodes()[n].describe();
-      EXPECT_GE(backend_.cost(graph, graph.nodes()[n], shape_of()), 0);
-      request.nodes.push_back(static_cast<int>(n));
+    for (const NodeId n : graph.node_ids()) {
+      const Node& node = graph.node(n);
+      ASSERT_TRUE(backend_.supports(graph, node, shape_of())) << node.describe();
+      EXPECT_GE(backend_.cost(graph, node, shape_of()), 0);
+      request.nodes.push_back(n);
     }
     const auto segment = backend_.compile(request);
     expect_values(*segment, keep, taps);

@@ -76,7 +76,7 @@ struct Recurrent {
   std::unique_ptr<Segment> compile(const Backend& backend, int threads,
                                    std::vector<ValueId> trainable = {}) const {
     return backend.compile({.graph = &graph,
-                            .nodes = {0},
+                            .nodes = {NodeId{0}},
                             .shape_of = shape_of,
                             .keep = outputs,
                             .taps = {},

@@ -104,8 +104,7 @@ TEST_F(TorchNetworks, LearnOnADeviceAsOnTheProcessor) {
   const Array records = test::random_array(rng, {9, 1, 12, 12});
   std::vector<ValueId> weights;
   Tensors constants;
-  for (std::size_t i = 0; i < graph.values().size(); ++i) {
-    const auto id = static_cast<ValueId>(i);
+  for (const ValueId id : graph.value_ids()) {
     if (!graph.is_constant(id) || graph.constant(id).dtype() != DType::float32) continue;
     weights.push_back(id);
     constants.emplace(id, graph.constant(id).requires_grad_());

@@ -162,8 +162,7 @@ std::vector<Values> run_session(const Graph& graph, const std::vector<Values>& i
 
 std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inputs, bool as_is) {
   Tensors known = given_values(graph, inputs, as_is);
-  for (std::size_t i = 0; i < graph.values().size(); ++i) {
-    const auto id = static_cast<ValueId>(i);
+  for (const ValueId id : graph.value_ids()) {
     if (graph.is_constant(id)) known[id] = graph.constant(id);
   }
   for (const Node& node : graph.nodes()) {

@@ -20,8 +20,7 @@ using namespace testing_onnx;
 std::vector<float> run(const Graph& graph, const Shape& shape, const std::vector<float>& input) {
   Tensors known;
   known[graph.inputs()[0]] = Array::of<float>(shape, input);
-  for (std::size_t i = 0; i < graph.values().size(); ++i) {
-    const auto id = static_cast<ValueId>(i);
+  for (const ValueId id : graph.value_ids()) {
     if (graph.is_constant(id)) known[id] = graph.constant(id);
   }
   for (const Node& node : graph.nodes()) {

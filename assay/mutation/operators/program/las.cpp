@@ -45,14 +45,14 @@ Graph untied(const Graph& graph, const Graph& original) {
   std::set<std::string> known;
   for (const Node& node : original.nodes()) known.insert(node.name);
   GraphBuilder builder(graph);
-  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    Node node = graph.nodes()[n];
+  for (const NodeId n : graph.node_ids()) {
+    Node node = graph.node(n);
     if (known.contains(node.name)) continue;
     for (ValueId& id : node.inputs) {
       if (id == no_value || !graph.is_constant(id) || graph.consumers(id).size() < 2) continue;
       id = builder.constant(builder.unused_name(graph.value(id).name + "/copy"), graph.constant(id));
     }
-    builder.replace_node(static_cast<int>(n), std::move(node));
+    builder.replace_node(n, std::move(node));
   }
   return builder.build();
 }

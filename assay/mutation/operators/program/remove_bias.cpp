@@ -11,7 +11,7 @@ void remove_bias(const SubjectLayer& layer, Edit& edit) {
   const Graph& graph = edit.subject().graph();
   edit.restructure([&layer, &graph](GraphBuilder& builder) {
     for (const LayerWeights& bias : layer.biases) {
-      int index = bias.node;
+      NodeId index = bias.node;
       std::size_t input = bias.input;
       // Keras's recurrent layers have one bias, which a Pad makes two of.
       const ValueId padded = builder.node(index).outputs[0];
