@@ -31,14 +31,14 @@ std::vector<float> probabilities_of_item(std::span<const float> scores, bool pro
 // 0 where no item counts.
 double mean_doubt(const task::ItemRows& rows, const std::function<double(std::span<const float>)>& doubt) {
   const std::vector<float> scores = floats_of(rows.scores);
-  const auto items = static_cast<std::size_t>(rows.scores.size(0));
+  const std::size_t items = rows.scores.size(0);
   if (items == 0) return 0;
   double sum = 0;
   for (std::size_t i = 0; i < items; ++i) {
     const std::size_t width = scores.size() / items;
     sum += doubt(probabilities_of_item(std::span(scores).subspan(i * width, width), rows.probabilities));
   }
-  return sum / static_cast<double>(items);
+  return sum / items;
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ std::vector<double> doubts_of_items(const Session& session, const DatasetPtr& te
          require_rows(session, outputs, read.indices.size());
          for (std::int64_t r = 0; r < outputs.size(0); ++r) {
            Batch one;
-           one.indices = {read.indices[static_cast<std::size_t>(r)]};
+           one.indices = {read.indices[r]};
            one.targets = read.targets.narrow(0, r, 1);
            doubts.push_back(mean_doubt(task::rows_of(task, outputs.narrow(0, r, 1), one, *test), doubt));
          }

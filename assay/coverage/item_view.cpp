@@ -25,7 +25,7 @@ std::vector<std::int64_t> grid_of(const Layer& layer, std::int64_t positions) {
   for (int axis = 0; axis <= static_cast<int>(layer.shape.size()); ++axis) {
     if (axis == layer.batch_axis || std::ranges::find(layer.neuron_axes, axis) != layer.neuron_axes.end())
       continue;
-    grid.push_back(layer.shape[static_cast<std::size_t>(axis > layer.batch_axis ? axis - 1 : axis)]);
+    grid.push_back(layer.shape[axis > layer.batch_axis ? axis - 1 : axis]);
   }
   if (grid.size() == 1) grid[0] = positions;
   return product(grid) == positions ? grid : std::vector<std::int64_t>{positions};
@@ -53,7 +53,7 @@ std::int64_t cell_in(std::span<const std::int64_t> to, std::span<const std::int6
 float reduced_of(std::span<const float> values, Reduction reduction) {
   if (reduction == Reduction::max) return std::ranges::max(values);
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  return static_cast<float>(sum / static_cast<double>(values.size()));
+  return static_cast<float>(sum / values.size());
 }
 
 }  // namespace

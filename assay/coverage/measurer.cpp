@@ -97,9 +97,9 @@ std::vector<RecordFacts> restored_records(const Json& json) {
              doubts = from_binary<double>(json.at(4), count * kinds);
   std::vector<RecordFacts> records;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto begin = doubts.begin() + static_cast<std::ptrdiff_t>(i * kinds);
-    records.push_back({record[i], predicted[i], label[i], confidence[i],
-                       std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(kinds))});
+    const auto begin = doubts.begin() + i * kinds;
+    records.push_back(
+        {record[i], predicted[i], label[i], confidence[i], std::vector<double>(begin, begin + kinds)});
   }
   return records;
 }

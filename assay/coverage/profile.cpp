@@ -22,7 +22,7 @@ std::size_t histogram_bin(float value, float low, float high, std::size_t bins) 
   if (bins < 3) return 0;
   if (value < low) return 0;
   if (value > high) return bins - 1;
-  const auto parts = static_cast<double>(bins - 2);
+  const double parts = bins - 2;
   const double place =
       high > low ? parts * (static_cast<double>(value) - low) / (static_cast<double>(high) - low) : 0;
   return 1 + std::min(bins - 3, static_cast<std::size_t>(place));

@@ -39,7 +39,7 @@ class ReleasedCode {
         layer_(options.layer.empty() ? session.penultimate_layer() : session.layer(options.layer)),
         options_(options),
         progress_(progress) {
-    const auto most = static_cast<std::int64_t>(std::ranges::max(options_.ms));
+    const std::int64_t most = std::ranges::max(options_.ms);
     if (layer_.neurons < most)
       fail(Fault::usage, "layer '{}' has {} neurons, and {} important ones are requested; ask for fewer{}",
            layer_.name, layer_.neurons, most, About{"", " with {neurons}"});
@@ -61,7 +61,7 @@ class ReleasedCode {
     const Activations values = activations_of(session_, layer_, test, options_.batch, progress_);
     std::vector<ReleasedCoverage> found;
     for (const std::size_t m : options_.ms) {
-      const std::vector<std::size_t> first(ranking.begin(), ranking.begin() + static_cast<std::ptrdiff_t>(m));
+      const std::vector<std::size_t> first(ranking.begin(), ranking.begin() + m);
       found.push_back(covered(first, clusters, values));
       found.back().class_number = class_number;
       found.back().training = training->size();
@@ -184,7 +184,7 @@ ReleasedCoverages released_coverage(const Session& session, const DatasetPtr& tr
   const auto right = by_class(*training, &evaluation.predictions);
   const auto tested = by_class(*test, nullptr);
   for (std::size_t c = 0; c < class_count(session); ++c) {
-    const auto number = static_cast<std::int64_t>(c);
+    const std::int64_t number = c;
     const auto learned_from = right.find(number), measured_on = tested.find(number);
     if (learned_from == right.end() || measured_on == tested.end()) {
       found.left_out.push_back(number);

@@ -124,7 +124,7 @@ std::optional<double> accuracy_on(const CoverageState& state, const Dataset& dat
   std::optional<double> accuracy;
   for (const auto& part : state.parts()) {
     if (part->labelled > 0 && part->data_hash == data.hash())
-      accuracy = static_cast<double>(part->correct) / static_cast<double>(part->labelled);
+      accuracy = static_cast<double>(part->correct) / part->labelled;
   }
   return accuracy;
 }

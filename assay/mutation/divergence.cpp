@@ -96,7 +96,7 @@ double noise_floor(const Session& session, DatasetPtr given, Divergence::Kind ki
   double floor = least_floor;
   const auto take = [&](const Batch& batch, const Tensors&) {
     const Array was = decisions_of(session, batch), now = decisions_of(rounded, batch);
-    const auto width = static_cast<std::size_t>(was.size(1));
+    const std::size_t width = was.size(1);
     for (std::size_t r = 0; r < batch.indices.size(); ++r) {
       const double apart =
           divergence_of(kind, {was.elements<float>() + r * width, width},

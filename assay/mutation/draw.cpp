@@ -123,7 +123,7 @@ class Drawer {
     std::int64_t total = 0;
     for (const SubjectLayer* layer : candidates_) total += population(info_, options_on(layer), *layer);
     Rng rng(options_.seed, {hash_128(op_.name.data(), op_.name.size())[0], last_seed_});
-    auto place = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(total)));
+    std::int64_t place = rng.below(total);
     for (const SubjectLayer* layer : candidates_) {
       place -= population(info_, options_on(layer), *layer);
       if (place < 0) return layer;

@@ -17,7 +17,7 @@ Edit::~Edit() = default;
 std::string Edit::fingerprint() const { return hasher_->hex(); }
 
 float Edit::weight(const LayerWeights& weights, std::int64_t index) const {
-  const auto i = static_cast<std::size_t>(index);
+  const std::size_t i = index;
   const auto edited = edited_.find({weights.node, weights.input});
   if (edited != edited_.end()) return edited->second.values[i];
   return subject_.graph().constant(weights.constant).as<float>()[i];
@@ -35,7 +35,7 @@ void Edit::set_weight(const SubjectLayer& layer, const LayerWeights& weights, st
             .emplace(Place{weights.node, weights.input}, Edited{weights, {original.begin(), original.end()}})
             .first;
   }
-  edited->second.values[static_cast<std::size_t>(index)] = value;
+  edited->second.values[index] = value;
   const std::int64_t neuron = weights.layout ? weights.layout->neuron_of(index) : -1;
   record({layer, neuron, subject_.graph().value(weights.constant).name, index}, before, value, {});
 }
@@ -87,8 +87,7 @@ Graph Edit::build() const {
 Shape per_neuron_shape(const Subject& subject, const SubjectLayer& layer, ValueId value) {
   const Shape& whole = subject.shape(value);
   Shape shape(whole.size(), 1);
-  for (const int axis : layer.layer.neuron_axes)
-    shape[static_cast<std::size_t>(axis)] = whole[static_cast<std::size_t>(axis)];
+  for (const int axis : layer.layer.neuron_axes) shape[axis] = whole[axis];
   return shape;
 }
 

@@ -22,7 +22,7 @@ std::string first_changes(const Mutation& made) {
                                     : fmt::format("{}[{}] {:.4g} -> {:.4g}", change.constant, change.index,
                                                   change.before, change.after);
   }
-  const auto all = static_cast<std::size_t>(made.change_count);
+  const std::size_t all = made.change_count;
   return all > shown ? fmt::format("{}; {} in all", text, all) : text;
 }
 

@@ -442,12 +442,12 @@ class Runner {
     std::vector<std::int64_t> some;
     task::RightItems items;
     for (const std::int64_t r : rows) {
-      some.push_back(expected[static_cast<std::size_t>(r)]);
-      if (options_.task) items.push_back(items_of(chunk)[static_cast<std::size_t>(r)]);
+      some.push_back(expected[r]);
+      if (options_.task) items.push_back(items_of(chunk)[r]);
     }
     const Array& original = block.value(chunk, session_.logits());
     const auto exact = judge_.judge(picked(original, rows), replay.exact(block, chunk, rows), some, items);
-    for (std::size_t i = 0; i < rows.size(); ++i) verdicts[static_cast<std::size_t>(rows[i])] = exact[i];
+    for (std::size_t i = 0; i < rows.size(); ++i) verdicts[rows[i]] = exact[i];
     figures.settled += rows.size();
   }
 

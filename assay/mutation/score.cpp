@@ -21,7 +21,7 @@ std::size_t classes_with_figures(const MutationState& state) {
 
 void count_killed_items(const MutationState& state, const MutantOutcome& mutant, MutantScore& result) {
   for (const auto& [of_class, killed] : mutant.killed_of) {
-    const auto c = static_cast<std::size_t>(of_class);
+    const std::size_t c = of_class;
     if (c >= result.by_class.size()) continue;
     for (std::size_t r = 0; r < state.records().size(); ++r)
       result.by_class[c] += state.records()[r].judged && killed[r];
@@ -38,15 +38,14 @@ MutantScore judge(const MutationState& state, const MutantOutcome& mutant, std::
     ++result.ran;
     if (!mutant.killed[r]) continue;
     ++result.killers;
-    if (!of_items(state)) ++result.by_class[static_cast<std::size_t>(record.expected)];
+    if (!of_items(state)) ++result.by_class[record.expected];
   }
   result.killed_classes = of_items(state) ? (result.killers > 0 ? 1 : 0)
                                           : static_cast<std::size_t>(std::ranges::count_if(
                                                 result.by_class, [](std::size_t n) { return n > 0; }));
   if (of_items(state)) count_killed_items(state, mutant, result);
-  result.error_rate =
-      result.ran == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(result.ran);
-  const double least = judged == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(judged);
+  result.error_rate = result.ran == 0 ? 0 : static_cast<double>(result.killers) / result.ran;
+  const double least = judged == 0 ? 0 : static_cast<double>(result.killers) / judged;
   result.uncounted = mutant.killable.has_value() && !*mutant.killable;
   if (result.uncounted || least > options.quality) {
     result.status = MutantStatus::excluded;  // however the records that did not run would have answered
@@ -72,7 +71,7 @@ std::pair<double, double> interval(const std::vector<double>& values, const Scor
     Rng rng(options.seed, {b});
     double sum = 0;
     for (std::size_t i = 0; i < values.size(); ++i) sum += values[rng.below(values.size())];
-    means.push_back(sum / static_cast<double>(values.size()));
+    means.push_back(sum / values.size());
   }
   std::ranges::sort(means);
   const auto at = [&](double share) {
@@ -97,12 +96,12 @@ GroupScore group(const std::string& name, const std::vector<const MutantScore*>&
     if (!counts(*mutant)) continue;
     result.killed_classes += mutant->killed_classes;
     result.coverable += classes;
-    shares.push_back(static_cast<double>(mutant->killed_classes) / static_cast<double>(classes));
+    shares.push_back(static_cast<double>(mutant->killed_classes) / classes);
     errors += mutant->error_rate;
   }
   if (shares.empty()) return result;
-  result.score = static_cast<double>(result.killed_classes) / static_cast<double>(result.coverable);
-  result.error_rate = errors / static_cast<double>(shares.size());
+  result.score = static_cast<double>(result.killed_classes) / result.coverable;
+  result.error_rate = errors / shares.size();
   if (shares.size() > 1 && options.resamples > 0)
     std::tie(result.low, result.high) = interval(shares, options);
   return result;
@@ -127,9 +126,9 @@ std::vector<ClassScore> by_class(const MutationState& state, const MutationScore
   for (std::size_t c = 0; c < classes.size(); ++c) classes[c].number = static_cast<std::int64_t>(c);
   for (const MutationRecord& record : state.records()) {
     if (!record.judged) continue;
-    if (!of_items(state)) ++classes[static_cast<std::size_t>(record.expected)].records;
+    if (!of_items(state)) ++classes[record.expected].records;
     for (const std::int64_t c : record.item_classes) {
-      if (static_cast<std::size_t>(c) < classes.size()) ++classes[static_cast<std::size_t>(c)].records;
+      if (static_cast<std::size_t>(c) < classes.size()) ++classes[c].records;
     }
   }
   std::size_t counted = 0;
@@ -139,14 +138,13 @@ std::vector<ClassScore> by_class(const MutationState& state, const MutationScore
     ++counted;
     for (std::size_t c = 0; c < classes.size(); ++c) {
       classes[c].killed += mutant.by_class[c] > 0;
-      if (classes[c].records > 0)
-        errors[c] += static_cast<double>(mutant.by_class[c]) / static_cast<double>(classes[c].records);
+      if (classes[c].records > 0) errors[c] += static_cast<double>(mutant.by_class[c]) / classes[c].records;
     }
   }
   for (std::size_t c = 0; c < classes.size(); ++c) {
     classes[c].coverable = counted * state.classes();
     if (counted == 0 || classes[c].records == 0) continue;
-    classes[c].score = static_cast<double>(classes[c].killed) / static_cast<double>(classes[c].coverable);
+    classes[c].score = static_cast<double>(classes[c].killed) / classes[c].coverable;
     classes[c].error_rate = errors[c] / static_cast<double>(counted);
   }
   return classes;

@@ -39,14 +39,13 @@ class Chosen {
     if (!some_) return all_;
     std::int64_t weights = 0;
     for (const Part& part : parts_) weights += part.count;
-    return weights_ ? weights : static_cast<std::int64_t>(neurons_.size());
+    return weights_ ? weights : std::ssize(neurons_);
   }
 
   // From numbers below count() to sites of the layer, ascending.
   void place(std::vector<std::int64_t>& sites) const {
     if (!some_) return;
-    for (std::int64_t& site : sites)
-      site = weights_ ? weight(site) : neurons_[static_cast<std::size_t>(site)];
+    for (std::int64_t& site : sites) site = weights_ ? weight(site) : neurons_[site];
     std::ranges::sort(sites);
   }
 
@@ -60,8 +59,7 @@ class Chosen {
   void add(const std::vector<LayerWeights>& arrays, std::int64_t first) {
     for (const LayerWeights& weights : arrays) {
       if (weights.layout && weights.layout->neurons() > neurons_.back())
-        parts_.push_back(
-            {&weights, first, static_cast<std::int64_t>(neurons_.size()) * weights.layout->per_neuron()});
+        parts_.push_back({&weights, first, std::ssize(neurons_) * weights.layout->per_neuron()});
       first += weights.count;
     }
   }
@@ -70,7 +68,7 @@ class Chosen {
     const Part* part = parts_.data();
     for (; number >= part->count; ++part) number -= part->count;
     const NeuronLayout& layout = *part->weights->layout;
-    const std::int64_t neuron = neurons_[static_cast<std::size_t>(number / layout.per_neuron())];
+    const std::int64_t neuron = neurons_[number / layout.per_neuron()];
     return part->first + layout.index(neuron, number % layout.per_neuron());
   }
 
@@ -103,7 +101,7 @@ WeightPlace weight_at(const SubjectLayer& layer, std::int64_t position) {
 std::string shapes_differ(const SubjectLayer& layer) {
   const auto without_batch = [&](Shape shape) {
     const auto axis = std::min(static_cast<std::size_t>(layer.layer.batch_axis), shape.size());
-    if (axis < shape.size()) shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    if (axis < shape.size()) shape.erase(shape.begin() + axis);
     return assay::to_string(shape);
   };
   return fmt::format("input {} and output {} differ", without_batch(layer.input_shape),
@@ -113,7 +111,7 @@ std::string shapes_differ(const SubjectLayer& layer) {
 std::vector<std::int64_t> sample_few(Rng& rng, std::int64_t size, std::int64_t count) {
   std::set<std::int64_t> chosen;
   for (std::int64_t last = size - count; last < size; ++last) {
-    const auto candidate = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(last) + 1));
+    const std::int64_t candidate = rng.below(static_cast<std::uint64_t>(last) + 1);
     if (!chosen.insert(candidate).second) chosen.insert(last);
   }
   return {chosen.begin(), chosen.end()};
@@ -150,7 +148,7 @@ std::int64_t population(const OperatorInfo& info, const SpecOptions& options, co
 std::int64_t site_count(const SpecOptions& options, std::int64_t population) {
   const double ratio = options.number("ratio", 0);
   if (ratio <= 0 || ratio > 1) fail(Fault::usage, "ratio={} is not in (0, 1]", options.text("ratio"));
-  const auto count = static_cast<std::int64_t>(options.count("count", 0));
+  const std::int64_t count = options.count("count", 0);
   if (count > 0) return std::min(population, count);
   return std::clamp<std::int64_t>(std::llround(ratio * static_cast<double>(population)), 1, population);
 }

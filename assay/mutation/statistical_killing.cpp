@@ -23,7 +23,7 @@ std::vector<double> levels_of(const KillDesign& design) {
   check_design(design);
   std::vector<double> shares;
   for (const std::size_t runs : design.looks)
-    shares.push_back(static_cast<double>(runs) / static_cast<double>(design.looks.back()));
+    shares.push_back(static_cast<double>(runs) / design.looks.back());
   return nominal_levels(design.spending, shares, design.alpha);
 }
 

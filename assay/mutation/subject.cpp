@@ -68,7 +68,7 @@ ValueId preactivation_of(const Graph& graph, const Layer& layer) {
 bool along_neurons(const Shape& shape, const Layer& layer, std::size_t rank) {
   if (layer.neuron_axes.size() != 1 || shape.size() > rank) return false;
   const std::size_t shift = rank - shape.size();
-  const auto axis = static_cast<std::size_t>(layer.neuron_axes[0]);
+  const std::size_t axis = layer.neuron_axes[0];
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const bool neuron = i + shift == axis;
     if (shape[i] != (neuron ? layer.neurons : 1)) return false;
@@ -146,7 +146,7 @@ double deviation_of(const Graph& graph, const SubjectLayer& layer) {
   for (const LayerWeights& weights : layer.weights) {
     for (const float w : graph.constant(weights.constant).as<float>()) sum += w;
   }
-  const auto count = static_cast<double>(layer.weight_count);
+  const double count = layer.weight_count;
   const double mean = sum / count;
   for (const LayerWeights& weights : layer.weights) {
     for (const float w : graph.constant(weights.constant).as<float>()) squares += (w - mean) * (w - mean);

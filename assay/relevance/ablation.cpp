@@ -78,20 +78,20 @@ Relevance OfParts::attribute(const Tensors& given, const Target& target,
 
 Array OfParts::spread(const Ablation& ablation, const std::vector<Part>& parts) const {
   const std::vector<std::vector<double>> found = of_parts(ablation, parts);
-  const auto width = static_cast<std::size_t>(ablation.width());
+  const std::size_t width = ablation.width();
   std::vector<std::size_t> times(width);
   for (const Part& part : parts) {
-    for (const std::int64_t element : part) ++times[static_cast<std::size_t>(element)];
+    for (const std::int64_t element : part) ++times[element];
   }
   const Array relevance = array::zeros({ablation.records(), ablation.width()}, DType::float32);
   for (std::size_t r = 0; r < found.size(); ++r) {
     std::vector<double> sums(width);
     for (std::size_t part = 0; part < parts.size(); ++part) {
       const double share = found[r][part] / static_cast<double>(parts[part].size());
-      for (const std::int64_t element : parts[part]) sums[static_cast<std::size_t>(element)] += share;
+      for (const std::int64_t element : parts[part]) sums[element] += share;
     }
     for (std::size_t i = 0; i < width; ++i) {
-      const auto several = static_cast<double>(std::max<std::size_t>(1, times[i]));
+      const double several = std::max<std::size_t>(1, times[i]);
       relevance.elements<float>()[r * width + i] = static_cast<float>(sums[i] / several);
     }
   }

@@ -128,11 +128,9 @@ class InGroups final : public Attribution {
     Target part;
     part.threshold = target.threshold;
     for (std::int64_t i = 0; !target.weights.empty() && i < session_.group(); ++i)
-      part.weights.push_back(i < rows ? target.weights[static_cast<std::size_t>(begin + i)]
-                                      : std::vector<float>());
+      part.weights.push_back(i < rows ? target.weights[begin + i] : std::vector<float>());
     for (std::int64_t i = 0; !target.classes.empty() && i < session_.group(); ++i)
-      part.classes.push_back(i < rows ? target.classes[static_cast<std::size_t>(begin + i)]
-                                      : Target::no_class);
+      part.classes.push_back(i < rows ? target.classes[begin + i] : Target::no_class);
     return part;
   }
 

@@ -141,7 +141,7 @@ double CompiledRelevance::put_in(std::span<const float> elements, const Target& 
 Relevance CompiledRelevance::attribute(const Tensors& values, const Target& target) const {
   Tensors inputs;
   for (const ValueId id : segment_->inputs()) inputs.emplace(id, values.at(id));
-  const auto records = static_cast<std::size_t>(inputs.at(wanted_).size(0));
+  const std::size_t records = inputs.at(wanted_).size(0);
   start_.check(target, records, element_count(session_.shape(start_.value())));
   Relevance result{.values = {}, .start = std::vector<double>(records, 0.0)};
   const RecordObjective chosen{

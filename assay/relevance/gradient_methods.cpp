@@ -108,7 +108,7 @@ class IntegratedGradients final : public Attribution {
     Tensors before = session_.run(along(0), ids);
     Relevance result{.values = {}, .start = start_.numbers(before.at(start_.value()), fixed)};
     for (std::size_t step = 0; step < steps_; ++step) {
-      const auto done = static_cast<double>(step), all = static_cast<double>(steps_);
+      const double done = step, all = steps_;
       Tensors after = session_.run(along((done + 1) / all), ids);
       const Tensors gradients =
           explained_gradients(session_, start_, along((done + 0.5) / all), fixed, wanted);

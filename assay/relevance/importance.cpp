@@ -186,12 +186,11 @@ class Analyser {
   Importance finish() {
     Evaluation& evaluation = result_.evaluation;
     evaluation.records = result_.records;
-    const auto records = static_cast<double>(std::max<std::size_t>(1, result_.records));
+    const double records = std::max<std::size_t>(1, result_.records);
     if (dataset_.has_labels() && !regresses_ && result_.records > 0)
       evaluation.accuracy = static_cast<double>(correct_) / records;
     if (regresses_ && !options_.task && result_.records > 0) {
-      evaluation.mean_squared_error =
-          squared_error_ / (records * static_cast<double>(dataset_.target_width()));
+      evaluation.mean_squared_error = squared_error_ / (records * dataset_.target_width());
     }
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       result_.layers.push_back(sums_[i].result(options_.absolute));
@@ -255,7 +254,7 @@ class Analyser {
       if (regresses_) continue;
       evaluation.predictions.push_back(found.predicted[i]);
       if (found.labels.empty()) continue;
-      const auto label = static_cast<std::size_t>(found.labels[i]);
+      const std::size_t label = found.labels[i];
       if (label >= classes_) {
         fail(Fault::data, "record '{}' has label {}, but there are {} classes", dataset_.id(found.indices[i]),
              found.labels[i], classes_);
@@ -280,8 +279,7 @@ class Analyser {
 
   void explain(const Tensors& values, const Target& target, Found& found) const {
     const Relevance relevance = attribution_->attribute(values, target, wanted_);
-    for (const std::int64_t record : found.kept)
-      found.start.push_back(relevance.start[static_cast<std::size_t>(record)]);
+    for (const std::int64_t record : found.kept) found.start.push_back(relevance.start[record]);
     for (std::size_t i = 0; i < sums_.size(); ++i)
       found.layers.push_back(sums_[i].reduce(relevance.values.at(wanted_[i]), found.kept));
   }

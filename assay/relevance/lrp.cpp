@@ -183,7 +183,7 @@ std::pair<Array, Array> Lrp::bounds(ValueId input) const {
     Array tensor = array::full(shape, one, DType::float32);
     if (per_channel.size() == 1) tensor.fill_(per_channel[0]);
     if (per_channel.size() > 1) {
-      if (shape.size() < 2 || shape[1] != static_cast<std::int64_t>(per_channel.size())) {
+      if (shape.size() < 2 || shape[1] != std::ssize(per_channel)) {
         fail(Fault::usage, "the valid range has bounds for {} channels, the input is {}", per_channel.size(),
              to_string(shape));
       }

@@ -62,7 +62,7 @@ std::vector<Part> windows_of(const Shape& record, std::int64_t patch, std::int64
                      step = stride > 0 ? stride : length;
   std::vector<Extents> boxes{{}};
   for (std::int64_t axis = 0; axis < std::ssize(record); ++axis) {
-    const std::int64_t size = record[static_cast<std::size_t>(axis)];
+    const std::int64_t size = record[axis];
     const std::vector<Extent> along =
         axis == channel_axis(record) ? std::vector<Extent>{{0, size}} : windows_along(size, length, step);
     std::vector<Extents> more;
@@ -84,13 +84,13 @@ std::vector<Part> neurons_of(const Session& session, ValueId id, const Array& va
   std::int64_t count = 1;
   for (const int axis : neuron_axes(session, id, value)) {
     Shape shape(value.shape().size(), 1);
-    shape[static_cast<std::size_t>(axis)] = value.size(axis);
+    shape[axis] = value.size(axis);
     number = number * value.size(axis) + array::arange(value.size(axis), DType::int64).reshape(shape);
     count *= value.size(axis);
   }
   const Array of_elements =
       RecordRows(session, id, value).rows(number.expand(value.shape()).to(DType::float32));
-  std::vector<Part> parts(static_cast<std::size_t>(count));
+  std::vector<Part> parts(count);
   const float* const first = of_elements.elements<float>();
   for (std::int64_t i = 0; i < of_elements.size(1); ++i)
     parts[static_cast<std::size_t>(first[i])].push_back(i);

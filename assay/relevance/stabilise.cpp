@@ -13,7 +13,7 @@ Array share_of_plain(const Array& relevance, const Array& z, float epsilon) {
   const Array shares = array::empty_like(z);
   const float *r = relevance.elements<float>(), *divisor = z.elements<float>();
   float* const out = shares.elements<float>();
-  split_loop(static_cast<std::size_t>(z.count()), 1 << 15, [=](std::size_t from, std::size_t to) {
+  split_loop(z.count(), 1 << 15, [=](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i)
       out[i] = r[i] / (divisor[i] + (divisor[i] >= 0 ? epsilon : -epsilon));
   });

@@ -42,7 +42,7 @@ void Start::check(const Target& target, std::size_t records, std::int64_t elemen
 Target Start::settled(const Array& values, const Target& target) const {
   if (!target.classes.empty() || !target.weights.empty()) return target;
   const Array host = in_memory(values, DType::float32);
-  const auto records = static_cast<std::size_t>(host.size(0));
+  const std::size_t records = host.size(0);
   const std::size_t width =
       records == 0 ? 0 : static_cast<std::size_t>(host.count()) / static_cast<std::size_t>(records);
   Target found;
@@ -62,14 +62,14 @@ void Start::add_weights(std::span<const float> elements, const Target& target, s
   if (single())
     weights[0] = c == 1 ? 0.5F : -0.5F;
   else
-    weights[static_cast<std::size_t>(c)] = 1;
+    weights[c] = 1;
 }
 
 Array Start::weights(const Array& values, const Target& target) const {
-  const auto records = static_cast<std::size_t>(values.size(0));
+  const std::size_t records = values.size(0);
   const std::int64_t elements = records == 0 ? 0 : values.count() / values.size(0);
   check(target, records, elements);
-  const auto width = static_cast<std::size_t>(elements);
+  const std::size_t width = elements;
   const Array weights = array::zeros({values.size(0), elements}, DType::float32),
               host = target.classes.empty() && target.weights.empty() ? in_memory(values, DType::float32)
                                                                       : weights;

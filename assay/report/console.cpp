@@ -165,7 +165,7 @@ std::string shown(const Cell& cell, Column::Kind kind, int decimals) {
 }
 
 void print(const Document& document, std::ostream& out, const ConsoleStyle& style) {
-  const auto width = static_cast<std::size_t>(std::max(style.width, 40));
+  const std::size_t width = std::max(style.width, 40);
   print_failures(document.gates, out, style);  // why a build stops stands first
   if (!document.headline.empty()) out << paint(style, bold, visible(document.headline)) << "\n";
   if (!document.warnings.empty()) out << "\n";

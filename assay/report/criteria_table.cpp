@@ -25,7 +25,7 @@ class CriteriaRow {
     static const Cell nothing;
     const auto at = std::find_if(table_.columns.begin(), table_.columns.end(),
                                  [&](const Column& c) { return c.id == id; });
-    const auto index = static_cast<std::size_t>(at - table_.columns.begin());
+    const std::size_t index = at - table_.columns.begin();
     return index < cells_.size() ? cells_[index] : nothing;
   }
 

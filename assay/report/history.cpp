@@ -178,8 +178,7 @@ std::string sparkline(const std::vector<double>& values) {
   static constexpr const char* blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::size_t most = 20, middle = 3;
   const std::size_t begin = values.size() > most ? values.size() - most : 0;
-  const auto [low, high] =
-      std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(begin), values.end());
+  const auto [low, high] = std::minmax_element(values.begin() + begin, values.end());
   std::string line;
   for (std::size_t i = begin; i < values.size(); ++i)
     line +=

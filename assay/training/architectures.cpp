@@ -9,7 +9,7 @@ namespace {
 
 // LeNets of the DeepImportance study (Gerasimou et al., ICSE 2020), after LeCun et al. 1998.
 Graph lenet1(const SpecOptions& options) {
-  const auto extra = static_cast<std::int64_t>(options.count("extra", 0));
+  const std::int64_t extra = options.count("extra", 0);
   return Sequential("lenet1", 1, 28)
       .conv("conv1", 4 + extra, 5, true)
       .relu()
@@ -182,10 +182,8 @@ Graph dave2_dropout() {
 // Next symbol of a text: embedding, one LSTM layer, a dense layer on its last state. Sellam et al. use 512
 // units and windows of 30.
 Graph next_symbol_lstm(const SpecOptions& options) {
-  const auto symbols = static_cast<std::int64_t>(options.count("symbols", 2)),
-             window = static_cast<std::int64_t>(options.count("window", 1)),
-             width = static_cast<std::int64_t>(options.count("embedding", 1)),
-             units = static_cast<std::int64_t>(options.count("units", 1));
+  const std::int64_t symbols = options.count("symbols", 2), window = options.count("window", 1),
+                     width = options.count("embedding", 1), units = options.count("units", 1);
   using Ints = std::vector<std::int64_t>;
   GraphBuilder build("next-symbol-lstm");
   const auto zeros = [&](const char* name, Shape shape) {

@@ -46,14 +46,14 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
     history.insert(history.end(), {e.loss, e.accuracy, e.validation_loss.value_or(std::nan("")),
                                    e.validation_accuracy.value_or(std::nan(""))});
   }
-  const auto epochs = static_cast<std::int64_t>(checkpoint.history.size());
+  const auto epochs = std::ssize(checkpoint.history);
   arrays.emplace("history", Array::of<double>({epochs, 4}, history));
   arrays.emplace(
       "counters",
       Array::of<std::int64_t>({2}, std::vector<std::int64_t>{
                                        checkpoint.steps, static_cast<std::int64_t>(checkpoint.best_epoch)}));
   const std::vector<std::uint8_t> mark(checkpoint.fingerprint.begin(), checkpoint.fingerprint.end());
-  arrays.emplace("fingerprint", Array::of<std::uint8_t>({static_cast<std::int64_t>(mark.size())}, mark));
+  arrays.emplace("fingerprint", Array::of<std::uint8_t>({std::ssize(mark)}, mark));
   write_npz(path, arrays);
 }
 

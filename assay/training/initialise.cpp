@@ -50,7 +50,7 @@ void pytorch(Values& values, const Weight& weight, const Shape&, Rng& rng) {
   } else if (weight.role == Role::slope) {
     std::fill(values.begin(), values.end(), 0.25F);
   } else {
-    fill_uniform(values, rng, 1 / std::sqrt(static_cast<double>(weight.fan_in)));
+    fill_uniform(values, rng, 1 / std::sqrt(weight.fan_in));
   }
 }
 

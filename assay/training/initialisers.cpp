@@ -64,7 +64,7 @@ void scaled_normal(const FreshWeight& kernel, const SpecOptions&, Rng& rng) {
 void orthogonal(const FreshWeight& kernel, const SpecOptions& options, Rng& rng) {
   if (kernel.shape.size() < 2)
     fail(Fault::mismatch, "orthogonal: a kernel of shape {} is not a matrix", to_string(kernel.shape));
-  const auto rows = static_cast<std::size_t>(kernel.shape[0]);
+  const std::size_t rows = kernel.shape[0];
   fill_orthogonal(kernel.values, kernel.values.size() / rows, rng);
   const auto gain = static_cast<float>(options.number("gain"));
   for (float& value : kernel.values) value *= gain;
@@ -75,7 +75,7 @@ void identity(const FreshWeight& kernel, const SpecOptions& options, Rng&) {
     fail(Fault::mismatch, "identity: a kernel of shape {} is not a matrix; name dense layers with layer=",
          to_string(kernel.shape));
   std::ranges::fill(kernel.values, 0.0F);
-  const auto columns = static_cast<std::size_t>(kernel.shape[1]);
+  const std::size_t columns = kernel.shape[1];
   const auto gain = static_cast<float>(options.number("gain"));
   for (std::size_t i = 0; i < columns && i * columns + i < kernel.values.size(); ++i)
     kernel.values[i * columns + i] = gain;

@@ -69,7 +69,7 @@ class Adam final : public Optimiser {
               std::int64_t step) const override {
     state[0].mul_(beta1_).add_(gradient, 1 - beta1_);
     state[1].mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
-    const auto t = static_cast<double>(step);
+    const double t = step;
     const double corrected = rate * std::sqrt(1 - std::pow(beta2_, t)) / (1 - std::pow(beta1_, t));
     value.addcdiv_(state[0], state[1].sqrt().add_(epsilon_), -corrected);
   }

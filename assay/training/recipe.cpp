@@ -34,7 +34,7 @@ void add_steps(Hasher& hash, const Recipe& recipe) {
   hash.number(trainer_version).number(weights_version);
   add_spec(hash, loss.info.name, loss.info.options, loss.options);
   add_spec(hash, optimiser.info.name, optimiser.info.options, optimiser.options);
-  hash.number(static_cast<std::int64_t>(regularisers.size()));
+  hash.number(std::ssize(regularisers));
   for (const auto& [info, options] : regularisers) add_spec(hash, info.name, info.options, options);
   hash.real(learning_rate_of(recipe))
       .real(recipe.decay)

@@ -77,7 +77,7 @@ Answers answers_of(const Session& session, const Array& scores, const Batch& bat
   } else if (batch.labels.empty()) {
     answers.numbers = batch.targets.reshape(answers.scores.shape());
   } else {
-    const auto count = static_cast<std::int64_t>(batch.labels.size());
+    const auto count = std::ssize(batch.labels);
     answers.labels = Array::of<std::int64_t>({count}, batch.labels);
   }
   return answers;
@@ -89,8 +89,8 @@ struct Sums {
   std::size_t correct = 0, counted = 0;
 
   void add(double mean_loss, const Answers& answers) {
-    const auto rows = static_cast<std::size_t>(answers.scores.size(0));
-    loss += mean_loss * static_cast<double>(rows);
+    const std::size_t rows = answers.scores.size(0);
+    loss += mean_loss * rows;
     counted += rows;
     if (!answers.labels.defined() || rows == 0) return;
     const Array scores = answers.scores.detach();
@@ -236,7 +236,7 @@ class Trainer {
 
   // Where the loss is a sum over records.
   Pass by_record(const Batch& batch, Rng& dropout) {
-    const auto count = static_cast<double>(batch.labels.size());
+    const double count = batch.labels.size();
     std::vector<double> losses(batch.labels.size());
     const auto ask = [&](std::size_t record, std::span<const float> scores, std::span<float> gradients) {
       if (record >= losses.size()) return;
@@ -333,7 +333,7 @@ std::pair<DatasetPtr, DatasetPtr> divided(const DatasetPtr& data, double share) 
   }
   std::vector<std::size_t> positions(data->size());
   std::iota(positions.begin(), positions.end(), std::size_t{0});
-  const auto middle = positions.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto middle = positions.begin() + first;
   return {selected(data, {positions.begin(), middle}), selected(data, {middle, positions.end()})};
 }
 

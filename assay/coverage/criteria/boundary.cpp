@@ -39,7 +39,7 @@ void AboveThreshold::observe(const ActivationBatch& batch) {
 
 ItemCriterion::Wanted AboveThreshold::wanted(const LayerItems& layer, const ActivationBatch&,
                                              std::size_t) const {
-  const auto l = static_cast<std::size_t>(&layer - layers().data());
+  const std::size_t l = &layer - layers().data();
   return [this, &layer, l](std::size_t n) {
     return open(layer, n) ? std::optional(Aim{.low = thresholds_[l][n], .beyond = true}) : std::nullopt;
   };

@@ -41,9 +41,8 @@ Idc::Idc(std::string spec, const Profile& profile, std::span<const std::size_t> 
     if (found == profile.clusters.end()) continue;
     const std::size_t wanted = m == 0 ? found->auto_m : m;
     LayerCombinations layer{name, position, {}, {}};
-    layer.neurons.assign(
-        found->important.begin(),
-        found->important.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, found->important.size())));
+    layer.neurons.assign(found->important.begin(),
+                         found->important.begin() + std::min(wanted, found->important.size()));
     for (const ImportantNeuron& neuron : layer.neurons) {
       if (neuron.clusters.centroids.size() > most_clusters) {
         fail(Fault::usage,
@@ -92,7 +91,7 @@ std::vector<Aim> Idc::LayerCombinations::aims_of(const Combination& combination)
   std::vector<Aim> aims;
   for (std::size_t i = 0; i < neurons.size(); ++i) {
     const auto& centroids = neurons[i].clusters.centroids;
-    const auto c = static_cast<std::size_t>(static_cast<unsigned char>(combination[i]));
+    const std::size_t c = static_cast<unsigned char>(combination[i]);
     Aim aim{.layer = position, .neuron = neurons[i].neuron};
     if (c > 0) aim.low = (centroids[c - 1] + centroids[c]) / 2;
     if (c + 1 < centroids.size()) aim.high = (centroids[c] + centroids[c + 1]) / 2;
@@ -145,7 +144,7 @@ Combination Idc::LayerCombinations::place(std::size_t record, std::span<const fl
   entry.first = std::min(entry.first, record);
   for (std::size_t i = 0; i < neurons.size(); ++i) {
     const auto& centroids = neurons[i].clusters.centroids;
-    const auto c = static_cast<std::size_t>(static_cast<unsigned char>(combination[i]));
+    const std::size_t c = static_cast<unsigned char>(combination[i]);
     const double value = activations[neurons[i].neuron];
     if (c > 0)
       keep_nearer(
@@ -189,7 +188,7 @@ std::vector<Coverage> Idc::result() const {
     double fraction = static_cast<double>(layer.covered.size());
     for (const ImportantNeuron& neuron : layer.neurons) {
       all.multiply(static_cast<std::uint32_t>(neuron.clusters.centroids.size()));
-      fraction /= static_cast<double>(neuron.clusters.centroids.size());
+      fraction /= neuron.clusters.centroids.size();
     }
     // Within 2^53 the quotient of the exact counts, beyond it the running quotient, which cannot overflow.
     const double whole = all.to_double();

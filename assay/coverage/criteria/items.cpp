@@ -70,7 +70,7 @@ Coverage coverage_of(std::string layer, std::uint64_t covered, std::uint64_t cov
 Coverage coverage_of(std::string layer, std::uint64_t covered, std::uint64_t coverable,
                      std::uint64_t attainable_covered, std::uint64_t attainable) {
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+    return whole == 0 ? 0.0 : static_cast<double>(part) / whole;
   };
   return {.layer = std::move(layer),
           .covered = std::to_string(covered),
@@ -115,8 +115,7 @@ ItemCriterion::ItemCriterion(const CriterionSetup& setup, std::size_t items_per_
       layer.attainable.assign(layer.neurons * per_neuron_, true);
       for (std::size_t n = 0; n < layer.neurons; ++n) {
         if (!statistics.constant(n) && !statistics.duplicate(n)) continue;
-        std::fill_n(layer.attainable.begin() + static_cast<std::ptrdiff_t>(n * per_neuron_), per_neuron_,
-                    false);
+        std::fill_n(layer.attainable.begin() + n * per_neuron_, per_neuron_, false);
       }
     }
     allocate(layer);

@@ -80,7 +80,7 @@ class MultisectionCoverage final : public ItemCriterion {
   std::string item_name(std::size_t item) const override { return fmt::format("section {}", item); }
 
   Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override {
-    const auto l = static_cast<std::size_t>(&layer - layers().data());
+    const std::size_t l = &layer - layers().data();
     return [this, &layer, l,
             values = batch.layers[layer.position].row(row)](std::size_t n) -> std::optional<Aim> {
       const double low = low_[l][n], width = (static_cast<double>(high_[l][n]) - low) / sections_;
@@ -94,8 +94,7 @@ class MultisectionCoverage final : public ItemCriterion {
       for (std::int64_t away = 0; away <= last; ++away) {
         for (const std::int64_t s : {here - away, here + away}) {
           if (is_open(s))
-            return Aim{.low = low + width * static_cast<double>(s),
-                       .high = low + width * static_cast<double>(s + 1)};
+            return Aim{.low = low + width * s, .high = low + width * static_cast<double>(s + 1)};
         }
       }
       return std::nullopt;

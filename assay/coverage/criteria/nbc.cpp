@@ -42,7 +42,7 @@ class BoundaryCoverage final : public ItemCriterion {
   std::string item_name(std::size_t item) const override { return item == 0 ? "below" : "above"; }
 
   Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override {
-    const auto l = static_cast<std::size_t>(&layer - layers().data());
+    const std::size_t l = &layer - layers().data();
     return [this, &layer, l,
             values = batch.layers[layer.position].row(row)](std::size_t n) -> std::optional<Aim> {
       const bool below = open(layer, 2 * n), above = open(layer, 2 * n + 1);

@@ -174,7 +174,7 @@ double Moments::spread() const {
       total += i == j ? entry : 2 * entry;
     }
   }
-  const auto n = static_cast<double>(records_), count = static_cast<double>(neurons());
+  const double n = records_, count = neurons();
   return total * unit_ * unit_ / (n * n) / (count * count);
 }
 

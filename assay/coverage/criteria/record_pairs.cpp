@@ -225,9 +225,8 @@ std::vector<std::vector<Aim>> RecordPairs::aims(const ActivationBatch& batch, st
   for (const LayerPair& pair : pairs_) {
     const auto values = batch.layers[pair.first].row(row);
     for (std::size_t i = 0; i < pair.from; ++i) {
-      const auto begin = pair.covered.begin() + static_cast<std::ptrdiff_t>(i * pair.to);
-      const bool all =
-          std::all_of(begin, begin + static_cast<std::ptrdiff_t>(pair.to), [](bool is) { return is; });
+      const auto begin = pair.covered.begin() + i * pair.to;
+      const bool all = std::all_of(begin, begin + pair.to, [](bool is) { return is; });
       if (!all) ways.push_back({aim_of(pair, i, values[i])});
     }
   }

@@ -76,22 +76,20 @@ std::vector<Interactions> interactions_of(const CriterionSetup& setup) {
     }
     Interactions layer;
     layer.position = position;
-    layer.neurons.assign(found->important.begin(),
-                         found->important.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, there)));
+    layer.neurons.assign(found->important.begin(), found->important.begin() + std::min(wanted, there));
     if (t > layer.neurons.size()) {
       fail(Fault::usage, "{}: strength {} is more than the {} important neurons of layer '{}'",
            setup.spec.text(), t, layer.neurons.size(), name);
     }
     // Beyond this number of sets there are too many items anyway.
     double sets = 1;
-    for (std::size_t i = 0; i < t; ++i)
-      sets *= static_cast<double>(layer.neurons.size() - i) / static_cast<double>(i + 1);
+    for (std::size_t i = 0; i < t; ++i) sets *= static_cast<double>(layer.neurons.size() - i) / (i + 1);
     if (sets < most_items) layer.sets = sets_of(layer.neurons.size(), t);
     layer.first = {0};
     double items = sets < most_items ? 0 : sets;
     for (const auto& set : layer.sets) {
       double combinations = 1;
-      for (const std::size_t n : set) combinations *= static_cast<double>(layer.clusters(n));
+      for (const std::size_t n : set) combinations *= layer.clusters(n);
       items += combinations;
       if (items > most_items) break;
       layer.first.push_back(static_cast<std::size_t>(items));

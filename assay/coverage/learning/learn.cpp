@@ -56,7 +56,7 @@ class StatisticsLearner {
   }
 
   LayerStatistics finish() {
-    const auto n = static_cast<double>(records_);
+    const double n = records_;
     for (std::size_t i = 0; i < result_.low.size(); ++i) {
       const double shifted = sum_[i] / n;
       result_.mean.push_back(first_[i] + shifted);

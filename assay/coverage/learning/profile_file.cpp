@@ -123,8 +123,7 @@ std::vector<std::string> combinations_from(const Json& json, const LayerClusters
       if (all[at + n] >= layer.important[n].clusters.centroids.size())
         throw std::runtime_error("a combination names clusters that do not exist");
     }
-    combinations.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(at),
-                              all.begin() + static_cast<std::ptrdiff_t>(at + width));
+    combinations.emplace_back(all.begin() + at, all.begin() + at + width);
   }
   if (all.size() % width != 0 || combinations.empty() || !std::ranges::is_sorted(combinations))
     throw std::runtime_error("its combinations are not sound");

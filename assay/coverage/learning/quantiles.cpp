@@ -14,7 +14,7 @@ namespace {
 
 // Which of `n` sorted values, counted from 1. 0.07 * 100 is a little more than 7 in float64.
 std::size_t rank_of(double share, std::size_t n) {
-  const double rank = std::ceil(share * static_cast<double>(n) - 1e-9);
+  const double rank = std::ceil(share * n - 1e-9);
   return std::clamp<std::size_t>(static_cast<std::size_t>(std::max(rank, 1.0)), 1, n);
 }
 
@@ -39,7 +39,7 @@ void Quantiles::observe(std::span<const float> row, const std::string& layer) {
 
 void Quantiles::compact(std::size_t neuron) {
   std::vector<float>& values = greatest_[neuron];
-  const auto last = values.begin() + static_cast<std::ptrdiff_t>(kept_ - 1);
+  const auto last = values.begin() + (kept_ - 1);
   std::ranges::nth_element(values, last, std::greater<>());
   floor_[neuron] = *last;
   values.resize(kept_);
@@ -50,7 +50,7 @@ std::vector<float> Quantiles::at(double share) {
   std::vector<float> result;
   for (std::size_t n = 0; n < greatest_.size(); ++n) {
     std::vector<float>& values = greatest_[n];
-    const auto wanted = values.begin() + static_cast<std::ptrdiff_t>(from_above);
+    const auto wanted = values.begin() + from_above;
     std::ranges::nth_element(values, wanted, std::greater<>());
     result.push_back(*wanted);
   }

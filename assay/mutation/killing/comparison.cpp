@@ -24,8 +24,7 @@ double wald(const Spread& a, const Spread& b) {
 }
 
 double logistic_p(const Spread& a, const Spread& b, std::size_t records) {
-  const auto n = static_cast<double>(records), na = static_cast<double>(a.count),
-             nb = static_cast<double>(b.count);
+  const double n = records, na = a.count, nb = b.count;
   // A share of 0 or 1 has no logit: half a record is added to either side, as is usual.
   const auto share = [&](const Spread& of, double count) {
     const double all = n * count, right = all * of.mean;
@@ -60,7 +59,7 @@ double rank_sum_p(std::span<const double> a, std::span<const double> b) {
   for (std::size_t i = 0; i < all.size();) {
     std::size_t end = i;
     while (end < all.size() && all[end].first == all[i].first) ++end;
-    const auto count = static_cast<double>(end - i);
+    const double count = end - i;
     ties += count * (count * count - 1);
     const double rank = (static_cast<double>(i + end) + 1) / 2;
     for (; i < end; ++i) ranks += all[i].second ? rank : 0;
@@ -86,7 +85,7 @@ double rank_sum_p(std::span<const double> a, std::span<const double> b) {
 
 Spread spread_of(std::span<const double> values) {
   Spread spread{values.size(), 0, 0};
-  for (const double x : values) spread.mean += x / static_cast<double>(values.size());
+  for (const double x : values) spread.mean += x / values.size();
   // Equal values have no spread, even if their mean is rounded.
   if (std::ranges::all_of(values, [&](double x) { return x == values.front(); })) {
     if (!values.empty()) spread.mean = values.front();
@@ -104,7 +103,7 @@ double cohens_d(std::span<const double> a, std::span<const double> b) {
 }
 
 double upper_limit(double d, std::size_t a, std::size_t b) {
-  const auto na = static_cast<double>(a), nb = static_cast<double>(b);
+  const double na = a, nb = b;
   return d + normal_quantile(0.95) * std::sqrt((na + nb) / (na * nb) + d * d / (2 * (na + nb)));
 }
 
@@ -126,7 +125,7 @@ double p_of(KillTest test, std::span<const double> a, std::span<const double> b,
 
 double power_of(double d, std::size_t values, double alpha) {
   if (std::isinf(d)) return 1;
-  const auto n = static_cast<double>(values);
+  const double n = values;
   const double critical = f_critical(alpha, 1, n - 2), noncentrality = n * d * d / 4;
   // Power grows with the noncentrality: where a smaller one has nearly all of it, the sum over as many terms
   // as a large one needs is spared.

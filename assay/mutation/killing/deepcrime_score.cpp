@@ -26,7 +26,7 @@ std::optional<double> exhaustive_score(std::span<const KillVerdict> by_training,
     killed += by_test[i].status == KillStatus::killed ? 1 : 0;
   }
   if (counted == 0) return std::nullopt;
-  return static_cast<double>(killed) / static_cast<double>(counted);
+  return static_cast<double>(killed) / counted;
 }
 
 bool is_stable(const KillVerdict& verdict, double power) { return verdict.power >= power; }
@@ -39,7 +39,7 @@ std::optional<double> overall_score(std::span<const OperatorKilling> operators) 
     sum += *of.score;
     ++count;
   }
-  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+  return count == 0 ? std::nullopt : std::optional(sum / count);
 }
 
 std::vector<std::size_t> redundant(const std::vector<std::vector<bool>>& kills) {

@@ -34,7 +34,7 @@ double leaving(const Going& now, double limit, double deviation) {
     const double x = now.at(i);
     const double beyond =
         normal_probability((-limit - x) / deviation) + normal_probability((x - limit) / deviation);
-    sum += now.weight(i) * now.density[static_cast<std::size_t>(i)] * beyond;
+    sum += now.weight(i) * now.density[i] * beyond;
   }
   return sum;
 }
@@ -44,9 +44,9 @@ Going moved(const Going& now, double limit, double deviation) {
   for (int j = 0; j < grid_points; ++j) {
     double sum = 0;
     for (int i = 0; i < grid_points; ++i)
-      sum += now.weight(i) * now.density[static_cast<std::size_t>(i)] *
-             normal_density((next.at(j) - now.at(i)) / deviation) / deviation;
-    next.density[static_cast<std::size_t>(j)] = sum;
+      sum +=
+          now.weight(i) * now.density[i] * normal_density((next.at(j) - now.at(i)) / deviation) / deviation;
+    next.density[j] = sum;
   }
   return next;
 }
@@ -86,8 +86,7 @@ std::vector<double> nominal_levels(Spending spending, std::span<const double> sh
     const double limit = std::min(high, 8.0) * root;
     if (levels.empty()) {
       now = {limit, std::vector<double>(grid_points)};
-      for (int i = 0; i < grid_points; ++i)
-        now.density[static_cast<std::size_t>(i)] = normal_density(now.at(i) / root) / root;
+      for (int i = 0; i < grid_points; ++i) now.density[i] = normal_density(now.at(i) / root) / root;
     } else {
       now = moved(now, limit, deviation);
     }

@@ -22,7 +22,7 @@ std::optional<RowTable> words_in_front(const Subject& subject, const SubjectLaye
 double deviation_of_table(std::span<const float> values) {
   double sum = 0, squares = 0;
   for (const float value : values) sum += value;
-  const auto count = static_cast<double>(values.size());
+  const double count = values.size();
   for (const float value : values) squares += (value - sum / count) * (value - sum / count);
   return std::sqrt(squares / count);
 }
@@ -38,7 +38,7 @@ void add_noise(const MutationSite& target, Edit& edit, const RowTable& table) {
   const Graph& graph = edit.subject().graph();
   const double sigma = target.options.number("sigma", 0) *
                        deviation_of_table(graph.constant(table.weights.constant).as<float>());
-  const auto rows = static_cast<std::size_t>(table.rows);
+  const std::size_t rows = table.rows;
   const auto wanted =
       static_cast<std::size_t>(std::llround(share_of_rows(target.options) * static_cast<double>(rows)));
   for (const std::size_t row : target.rng.sample(rows, std::clamp<std::size_t>(wanted, 1, rows))) {

@@ -39,11 +39,11 @@ void read_instead(Edit& edit, const SubjectLayer& layer,
 }
 
 void silence_head(Edit& edit, const SubjectLayer& layer, const JoinedHeads& joined, std::int64_t head) {
-  std::vector<float> kept(static_cast<std::size_t>(joined.heads * joined.size), 1);
+  std::vector<float> kept(joined.heads * joined.size, 1);
   std::fill_n(kept.begin() + head * joined.size, joined.size, 0.0F);
   read_instead(edit, layer, [name = layer.name(), kept](GraphBuilder& builder, ValueId input) {
-    const ValueId mask = builder.constant(builder.unused_name(name + "/heads"),
-                                          Array::of<float>({static_cast<std::int64_t>(kept.size())}, kept));
+    const ValueId mask =
+        builder.constant(builder.unused_name(name + "/heads"), Array::of<float>({std::ssize(kept)}, kept));
     return builder.add("Mul", builder.unused_name(name + "/without_head"), {input, mask});
   });
   edit.note(layer, -1, fmt::format("head {} gives 0", head));
@@ -51,14 +51,13 @@ void silence_head(Edit& edit, const SubjectLayer& layer, const JoinedHeads& join
 
 void swap_heads(Edit& edit, const SubjectLayer& layer, const JoinedHeads& joined, std::int64_t a,
                 std::int64_t b) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(joined.heads * joined.size));
+  std::vector<std::int64_t> order(joined.heads * joined.size);
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::swap_ranges(order.begin() + a * joined.size, order.begin() + (a + 1) * joined.size,
                    order.begin() + b * joined.size);
   read_instead(edit, layer, [name = layer.name(), order](GraphBuilder& builder, ValueId input) {
-    const ValueId places =
-        builder.constant(builder.unused_name(name + "/order"),
-                         Array::of<std::int64_t>({static_cast<std::int64_t>(order.size())}, order));
+    const ValueId places = builder.constant(builder.unused_name(name + "/order"),
+                                            Array::of<std::int64_t>({std::ssize(order)}, order));
     return builder.add("Gather", builder.unused_name(name + "/swapped_heads"), {input, places},
                        {{"axis", std::int64_t{-1}}});
   });
@@ -93,12 +92,12 @@ OperatorInfo head_operator() {
           [](const MutationSite& target, Edit& edit) {
             const auto joined = heads_read_by(edit.subject(), target.layer);
             if (!joined) return;
-            const auto heads = static_cast<std::uint64_t>(joined->heads);
-            const auto head = static_cast<std::int64_t>(target.rng.below(heads));
+            const std::uint64_t heads = joined->heads;
+            const std::int64_t head = target.rng.below(heads);
             if (target.options.word("kind", head_faults) == "zero")
               return silence_head(edit, target.layer, *joined, head);
             if (heads < 2) return;
-            const auto step = static_cast<std::int64_t>(1 + target.rng.below(heads - 1));
+            const std::int64_t step = 1 + target.rng.below(heads - 1);
             swap_heads(edit, target.layer, *joined, head, (head + step) % joined->heads);
           }};
 }

@@ -9,7 +9,7 @@ namespace assay::mutation {
 namespace {
 
 std::vector<double> normal_entries(std::int64_t count, Rng& rng) {
-  std::vector<double> numbers(static_cast<std::size_t>(count));
+  std::vector<double> numbers(count);
   for (double& number : numbers) number = rng.normal();
   return numbers;
 }
@@ -18,8 +18,7 @@ std::vector<double> normal_entries(std::int64_t count, Rng& rng) {
 void add_low_rank_noise(const MutationSite& target, Edit& edit, const LayerWeights& weights) {
   const NeuronLayout& layout = *weights.layout;
   const std::size_t rank = target.options.count("rank", 1);
-  const double scale =
-      target.options.number("sigma", 0) * target.layer.deviation / std::sqrt(static_cast<double>(rank));
+  const double scale = target.options.number("sigma", 0) * target.layer.deviation / std::sqrt(rank);
   const auto neurons = layout.neurons(), inputs = layout.per_neuron();
   std::vector<std::vector<double>> of_neurons, of_inputs;
   for (std::size_t r = 0; r < rank; ++r) {
@@ -29,8 +28,7 @@ void add_low_rank_noise(const MutationSite& target, Edit& edit, const LayerWeigh
   for (std::int64_t neuron = 0; neuron < neurons; ++neuron) {
     for (std::int64_t k = 0; k < inputs; ++k) {
       double noise = 0;
-      for (std::size_t r = 0; r < rank; ++r)
-        noise += of_neurons[r][static_cast<std::size_t>(neuron)] * of_inputs[r][static_cast<std::size_t>(k)];
+      for (std::size_t r = 0; r < rank; ++r) noise += of_neurons[r][neuron] * of_inputs[r][k];
       const std::int64_t index = layout.index(neuron, k);
       edit.set_weight(target.layer, weights, index,
                       static_cast<float>(edit.weight(weights, index) + scale * noise));

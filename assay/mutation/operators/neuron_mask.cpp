@@ -14,8 +14,8 @@ std::string name_of(const GraphBuilder& builder, const SubjectLayer& layer, cons
 
 void multiply_neurons(Edit& edit, const SubjectLayer& layer, ValueId value,
                       const std::vector<std::int64_t>& neurons, float factor, const std::string& suffix) {
-  std::vector<float> factors(static_cast<std::size_t>(layer.layer.neurons), 1);
-  for (const std::int64_t neuron : neurons) factors[static_cast<std::size_t>(neuron)] = factor;
+  std::vector<float> factors(layer.layer.neurons, 1);
+  for (const std::int64_t neuron : neurons) factors[neuron] = factor;
   const Array array = Array::of<float>(per_neuron_shape(edit.subject(), layer, value), factors);
   edit.restructure([=, &layer](GraphBuilder& builder) {
     const std::string name = name_of(builder, layer, suffix);
@@ -27,8 +27,8 @@ void multiply_neurons(Edit& edit, const SubjectLayer& layer, ValueId value,
 
 void replace_neurons(Edit& edit, const SubjectLayer& layer, ValueId value,
                      const std::vector<std::int64_t>& neurons, float number, const std::string& suffix) {
-  std::vector<std::uint8_t> keep(static_cast<std::size_t>(layer.layer.neurons), 1);
-  for (const std::int64_t neuron : neurons) keep[static_cast<std::size_t>(neuron)] = 0;
+  std::vector<std::uint8_t> keep(layer.layer.neurons, 1);
+  for (const std::int64_t neuron : neurons) keep[neuron] = 0;
   const auto* begin = reinterpret_cast<const std::byte*>(keep.data());
   const Array mask(DType::boolean, per_neuron_shape(edit.subject(), layer, value),
                    {begin, begin + keep.size()});

@@ -16,7 +16,7 @@ int switch_axis(const SubjectLayer& layer) {
   int found = layer.layer.neuron_axes.front();
   int wide = 0;
   for (const int axis : layer.layer.neuron_axes) {
-    if (layer.output_shape[static_cast<std::size_t>(axis)] == 1) continue;
+    if (layer.output_shape[axis] == 1) continue;
     found = axis;
     ++wide;
   }
@@ -27,8 +27,7 @@ int switch_axis(const SubjectLayer& layer) {
 std::vector<std::int64_t> pairs(const MutationSite& target) {
   std::vector<std::int64_t> neurons = target.sites;
   if (neurons.size() % 2 == 1 && std::ssize(neurons) < target.layer.layer.neurons) {
-    auto partner = static_cast<std::int64_t>(
-        target.rng.below(static_cast<std::uint64_t>(target.layer.layer.neurons - std::ssize(neurons))));
+    std::int64_t partner = target.rng.below(target.layer.layer.neurons - std::ssize(neurons));
     for (const std::int64_t neuron : target.sites)
       partner += neuron <= partner;  // skips those chosen; they ascend
     neurons.push_back(partner);
@@ -41,13 +40,13 @@ std::vector<std::int64_t> pairs(const MutationSite& target) {
 void switch_neurons(const MutationSite& target, Edit& edit) {
   const std::vector<std::int64_t> chosen = pairs(target);
   if (chosen.empty()) return;
-  std::vector<std::int64_t> order(static_cast<std::size_t>(target.layer.layer.neurons));
+  std::vector<std::int64_t> order(target.layer.layer.neurons);
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = 0; i < chosen.size(); i += 2) {
-    std::swap(order[static_cast<std::size_t>(chosen[i])], order[static_cast<std::size_t>(chosen[i + 1])]);
+    std::swap(order[chosen[i]], order[chosen[i + 1]]);
   }
   for (std::size_t n = 0; n < order.size(); ++n) {
-    const auto neuron = static_cast<std::int64_t>(n);
+    const std::int64_t neuron = n;
     if (order[n] != neuron) edit.note(target.layer, neuron, fmt::format("switched with {}", order[n]));
   }
   const Array permutation = Array::of<std::int64_t>({std::ssize(order)}, order);

@@ -13,9 +13,7 @@ bool works_by_neuron(const Subject& subject, const SubjectLayer& layer, const No
   if (node.outputs.size() != 1 || node.inputs[0] != value) return false;
   const Shape &from = subject.shape(value), &to = subject.shape(node.outputs[0]);
   if (!has_trait(node.op, Trait::by_channel) || from.size() != to.size()) return false;
-  return std::ranges::all_of(layer.layer.neuron_axes, [&](int axis) {
-    return from[static_cast<std::size_t>(axis)] == to[static_cast<std::size_t>(axis)];
-  });
+  return std::ranges::all_of(layer.layer.neuron_axes, [&](int axis) { return from[axis] == to[axis]; });
 }
 
 }  // namespace

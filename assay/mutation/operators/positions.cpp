@@ -41,10 +41,9 @@ void shuffle_rows(const MutationSite& target, Edit& edit, const RowTable& table,
   for (std::int64_t row = 0; row < table.rows; ++row) {
     const std::int64_t begin = row / window * window;
     if (begin + window > table.rows) break;  // the rest, less than a window, stays
-    const std::int64_t from = begin + order[static_cast<std::size_t>(row % window)];
+    const std::int64_t from = begin + order[row % window];
     for (std::int64_t k = 0; k < table.width; ++k)
-      edit.set_weight(target.layer, table.weights, row * table.width + k,
-                      old[static_cast<std::size_t>(from * table.width + k)]);
+      edit.set_weight(target.layer, table.weights, row * table.width + k, old[from * table.width + k]);
   }
 }
 

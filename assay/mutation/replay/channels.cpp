@@ -19,9 +19,8 @@ using Channels = std::vector<std::int64_t>;
 template <typename T>
 Channels positions_that_differ(const Array& a, const Array& b, std::size_t axis) {
   const Shape& shape = a.shape();
-  const auto size = static_cast<std::size_t>(shape[axis]);
-  const auto behind = static_cast<std::size_t>(
-      element_count({shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end()}));
+  const std::size_t size = shape[axis];
+  const auto behind = static_cast<std::size_t>(element_count({shape.begin() + axis + 1, shape.end()}));
   const std::span<const T> x = a.as<T>(), y = b.as<T>();
   std::vector<bool> differs(size);
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -221,8 +220,7 @@ class ChannelFinder {
     const bool started = was ? start_linear(now, original_.node(*was)) : start_edit(now);
     at_ = first.outputs[0];
     path_.changed = channels_.size();
-    return started && !channels_.empty() &&
-           static_cast<std::int64_t>(channels_.size()) < static_cast<std::int64_t>(path_.width);
+    return started && !channels_.empty() && channels_.size() < path_.width;
   }
 
   // A layer some of whose neurons have other weights.
@@ -235,14 +233,14 @@ class ChannelFinder {
     if (node.op != was_node.op || node.inputs.size() != was_node.inputs.size()) return false;
     if (node.op != "Conv" && dims_of(path_.source) != 2) return false;
     if (changed_) {
-      path_.width = static_cast<std::size_t>(changed_->width());
+      path_.width = changed_->width();
       channels_ = changed_->units();
       path_.start = changed_;
       path_.started = was_node.outputs[0];
       return true;
     }
     std::set<std::int64_t> rows;
-    path_.width = static_cast<std::size_t>(now.constant(1)->shape()[static_cast<std::size_t>(axis)]);
+    path_.width = now.constant(1)->shape()[axis];
     for (std::size_t i = 1; i < node.inputs.size(); ++i) {
       const Array* a = now.constant(i);
       const Array* b = was.constant(i);
@@ -269,14 +267,14 @@ class ChannelFinder {
   // A node that was put in: a factor or addend for each channel, or channels in another order.
   bool start_edit(const Reading& now) {
     const Node& node = now.node;
-    path_.width = static_cast<std::size_t>(width_of(path_.source));
+    path_.width = width_of(path_.source);
     Step step{node, std::vector<std::optional<Array>>(node.inputs.size()), *now.running};
     if (node.op == "Gather" && node.integer("axis", 0) == 1 && *now.running == 0 && now.constant(1)) {
       const Array order = now.constant(1)->to(DType::int64);
       if (order.shape().size() != 1 || order.count() != static_cast<std::int64_t>(path_.width)) return false;
       Channels from;
       for (std::int64_t i = 0; i < order.count(); ++i) {
-        const std::int64_t source = order.as<std::int64_t>()[static_cast<std::size_t>(i)];
+        const std::int64_t source = order.as<std::int64_t>()[i];
         if (source == i) continue;
         channels_.push_back(i);
         from.push_back(source);

@@ -24,7 +24,7 @@ void compare_classes(Judge::Verdict& verdict, std::span<const float> scores, std
   if (scores.size() == 1) {  // yes or no
     verdict.slack = expected == 1 ? own - other : other - own;
   } else {
-    own = scores[static_cast<std::size_t>(expected)];
+    own = scores[expected];
     other = -infinity;
     for (std::size_t c = 0; c < scores.size(); ++c) {
       if (static_cast<std::int64_t>(c) != expected) other = std::max<double>(other, scores[c]);
@@ -56,7 +56,7 @@ std::vector<std::int64_t> changed_classes(const task::Task& task, const std::vec
   }
   std::vector<std::int64_t> classes;
   for (const auto& [c, count] : counts) {
-    if (static_cast<double>(count.second) > share * static_cast<double>(count.first)) classes.push_back(c);
+    if (static_cast<double>(count.second) > share * count.first) classes.push_back(c);
   }
   return classes;
 }
@@ -97,12 +97,12 @@ std::vector<Judge::Verdict> Judge::judge(const Array& original, const Array& mut
     fail(Fault::internal, "a mutant's decision value has {} numbers a record, the original's {}",
          after.size(1), before.size(1));
   }
-  const auto width = static_cast<std::size_t>(after.size(1));
+  const std::size_t width = after.size(1);
   const bool classifies = !margin_ && !task_;
   const std::vector<std::int64_t> classes =
       classifies ? predicted_classes(session_, mutant, static_cast<std::size_t>(after.size(0)))
                  : std::vector<std::int64_t>();
-  std::vector<Verdict> verdicts(static_cast<std::size_t>(after.size(0)));
+  std::vector<Verdict> verdicts(after.size(0));
   for (std::size_t r = 0; r < verdicts.size(); ++r) {
     const std::span<const float> was(before.elements<float>() + r * width, width),
         now(after.elements<float>() + r * width, width);

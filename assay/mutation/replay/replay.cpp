@@ -24,7 +24,7 @@ struct ChannelChange {
 };
 
 ChannelChange change_of(const Array& now, const Array& before) {
-  const auto rows = static_cast<std::size_t>(now.size(0));
+  const std::size_t rows = now.size(0);
   ChannelChange change{{}, true, std::vector<bool>(rows, true)};
   if (now.dtype() != DType::float32 || before.dtype() != DType::float32) {
     change.by = now - before;
@@ -171,7 +171,7 @@ bool Replay::make_part() {
     const auto [axis, rows] = original_.record_axis(source);
     if (axis < 0 || rows != 1) return false;
     Shape shape = original_.shape(source);
-    shape[static_cast<std::size_t>(axis)] = -1;
+    shape[axis] = -1;
     given.emplace(id, std::move(shape));
   }
   try {
@@ -215,8 +215,7 @@ Array Replay::decide(const Tensors& inputs) const {
 Replay::Answer Replay::run(Block& block, std::size_t chunk) const {
   if (naive_) return run_whole(block, chunk);
   if (difference_.empty())
-    return {block.value(chunk, original_.logits()),
-            std::vector<bool>(static_cast<std::size_t>(block.rows(chunk)), true)};
+    return {block.value(chunk, original_.logits()), std::vector<bool>(block.rows(chunk), true)};
   if (channels_) {
     Answer answer = run_channels(block, chunk);
     if (answer.decisions.defined()) return answer;

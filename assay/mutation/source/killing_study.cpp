@@ -153,7 +153,7 @@ class RepeatedTrainings {
     const task::PartsItemEvaluation found =
         task::evaluate_parts(session, set, task, {}, {.batch = options_.batch}, silence());
     const task::Sums& sums = found.whole.sums;
-    TrainedScore score{static_cast<double>(sums.right) / static_cast<double>(sums.items), {}};
+    TrainedScore score{static_cast<double>(sums.right) / sums.items, {}};
     for (const auto& [right, items] : found.right_of) score.right.push_back(items > 0 && right == items);
     return score;
   }
@@ -419,7 +419,7 @@ class StudyRun {
     if (!scores.empty()) {
       double sum = 0;
       for (const double score : scores) sum += score;
-      result.score = sum / static_cast<double>(scores.size());
+      result.score = sum / scores.size();
     } else if (std::ranges::none_of(
                    lines_, [&](const Line& line) { return line.op.spec() == op.spec() && line.searched; })) {
       result.score = exhaustive_score(by_training, by_test, design_.power);

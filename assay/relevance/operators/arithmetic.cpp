@@ -34,7 +34,7 @@ Relevances sum(const Passage& p) {
 }
 
 Relevances mean(const Passage& p) {
-  const auto count = static_cast<double>(p.inputs.size());
+  const double count = p.inputs.size();
   const Array share = share_of(p.arriving(), p.outputs[0] * count, p.epsilon);
   Relevances results;
   for (const std::size_t i : p.receivers)

@@ -35,10 +35,9 @@ Relevances grouped(const Passage& p, std::int64_t groups) {
   Ints split{x.size(0), groups, x.size(1) / groups}, per_channel{1, groups, x.size(1) / groups};
   for (std::int64_t a = 2; a < x.rank(); ++a) split.push_back(x.size(a)), per_channel.push_back(1);
   const auto by_group = [&](const Array& t) { return t.reshape(split); };
-  const Array result =
-      centred(p, by_group(x), by_group(p.outputs[0]), by_group(p.arriving()),
-              axes_from(2, static_cast<std::int64_t>(split.size())), p.input(1).reshape(per_channel),
-              p.input(2).reshape(per_channel), p.node.real("epsilon", 1e-5f));
+  const Array result = centred(p, by_group(x), by_group(p.outputs[0]), by_group(p.arriving()),
+                               axes_from(2, std::ssize(split)), p.input(1).reshape(per_channel),
+                               p.input(2).reshape(per_channel), p.node.real("epsilon", 1e-5f));
   return {result.reshape(x.shape())};
 }
 

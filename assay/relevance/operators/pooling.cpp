@@ -133,7 +133,7 @@ Relevances max_pool(const Passage& p) {
   const std::int64_t planes = x.size(0) * x.size(1);
   if (planes > 0 && y.count() > 0) {
     const std::int64_t in = x.count() / planes, out = y.count() / planes;
-    split_loop(static_cast<std::size_t>(planes), 16, [&](std::size_t from, std::size_t to) {
+    split_loop(planes, 16, [&](std::size_t from, std::size_t to) {
       for (auto n = static_cast<std::int64_t>(from); n < static_cast<std::int64_t>(to); ++n) {
         plane.pass(near, p.maxima_share, x.elements<float>() + n * in, y.elements<float>() + n * out,
                    arriving.elements<float>() + n * out, result.elements<float>() + n * in);
@@ -156,8 +156,7 @@ Relevances reduced_extreme(const Passage& p) {
     }
     Ints kept = x.shape();
     if (axes.empty()) kept.assign(kept.size(), 1);
-    for (const std::int64_t axis : axes)
-      kept[static_cast<std::size_t>(axis < 0 ? axis + x.rank() : axis)] = 1;
+    for (const std::int64_t axis : axes) kept[axis < 0 ? axis + x.rank() : axis] = 1;
     y = y.reshape(kept);
     arriving = arriving.reshape(kept);
   }

@@ -55,7 +55,7 @@ class Unrolled {
     const Array recurrent = weights_.recurrent.narrow(1, last_, run_.hidden);  // [hidden, hidden]
     for (std::int64_t i = run_.steps - 1; i >= 0; --i) {
       const std::int64_t t = time(i);
-      const Memory& memory = memories_[static_cast<std::size_t>(i)];
+      const Memory& memory = memories_[i];
       const Array active =
           run_.lengths.defined() ? (run_.lengths > t).unsqueeze(1).to(DType::float32) : Array();
       State arriving = state;
@@ -136,7 +136,7 @@ Relevances unroll(const Passage& p, const Recurrence& run, const Cell& cell) {
   Array input = array::zeros_like(run.input).contiguous();
   std::vector<std::vector<Array>> initial(2);
   for (std::size_t d = 0; d < run.directions; ++d) {
-    const auto direction = static_cast<std::int64_t>(d);
+    const std::int64_t direction = d;
     Array sequence;  // [steps, batch, hidden]
     if (p.relevance[0].defined()) {
       sequence =

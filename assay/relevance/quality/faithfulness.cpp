@@ -49,7 +49,7 @@ class Explained final : public ExplainedBatch {
 
   std::vector<double> probabilities(const Marks& kept) const override {
     const std::vector<double> decisions = doubles_of(ablation_.decisions(elements_of(kept)));
-    const auto records = static_cast<std::size_t>(ablation_.records());
+    const std::size_t records = ablation_.records();
     const std::size_t width = decisions.size() / std::max<std::size_t>(1, records);
     std::vector<double> found;
     for (std::size_t r = 0; r < records; ++r)
@@ -67,7 +67,7 @@ class Explained final : public ExplainedBatch {
     const double most = *std::ranges::max_element(scores);
     double sum = 0;
     for (const double score : scores) sum += std::exp(score - most);
-    return std::exp(scores[static_cast<std::size_t>(named)] - most) / sum;
+    return std::exp(scores[named] - most) / sum;
   }
 
   Rows explained(const Tensors& inputs) const {

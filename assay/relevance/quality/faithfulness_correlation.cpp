@@ -23,7 +23,7 @@ class FaithfulnessCorrelation final : public Quality {
 
  private:
   static double pearson(const std::vector<double>& a, const std::vector<double>& b) {
-    const auto n = static_cast<double>(a.size());
+    const double n = a.size();
     const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n,
                  mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
     double both = 0, of_a = 0, of_b = 0;

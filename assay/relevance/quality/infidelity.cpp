@@ -30,7 +30,7 @@ class Infidelity final : public Quality {
       const double off = unit * relevance[i] - loss[i];
       error += off * off;
     }
-    return error / static_cast<double>(loss.size());
+    return error / loss.size();
   }
 
   SubsetOptions options_;

@@ -36,7 +36,7 @@ QualityValues curve_by_relevance(const ExplainedBatch& batch, std::size_t steps,
     for (; done < upto; ++done) {
       for (std::size_t r = 0; r < records; ++r) kept[r][orders[r][done]] = kept_first;
     }
-    found.shares.push_back(static_cast<double>(upto) / static_cast<double>(positions));
+    found.shares.push_back(static_cast<double>(upto) / positions);
     const std::vector<double> probabilities = batch.probabilities(kept);
     for (std::size_t r = 0; r < records; ++r) found.curves[r].push_back(probabilities[r]);
   }

@@ -27,7 +27,7 @@ void stamp(const Shape& shape, std::int64_t size, const std::vector<float>& colo
   for (std::int64_t c = 0; c < shape[0]; ++c)
     for (std::int64_t y = std::max<std::int64_t>(0, height - size); y < height; ++y)
       for (std::int64_t x = std::max<std::int64_t>(0, width - size); x < width; ++x)
-        values[static_cast<std::size_t>((c * height + y) * width + x)] = colours[static_cast<std::size_t>(c)];
+        values[(c * height + y) * width + x] = colours[c];
 }
 
 ProgramChange plant(const ProgramSite& site, Program& program) {
@@ -37,7 +37,7 @@ ProgramChange plant(const ProgramSite& site, Program& program) {
   if (to.size() != 1)
     fail(Fault::usage, "mutation operator backdoor: to={} is not one class", site.options.text("to"));
   if (chosen.empty()) return {0, "no record is chosen"};
-  const auto size = static_cast<std::int64_t>(site.options.count("size", 1));
+  const std::int64_t size = site.options.count("size", 1);
   std::vector<float> colours;
   for (std::int64_t c = 0; c < data.record_shape()[0]; ++c)
     colours.push_back(range_of(data, static_cast<std::size_t>(c)).high);
@@ -45,13 +45,13 @@ ProgramChange plant(const ProgramSite& site, Program& program) {
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = data.label(i);
   for (const std::size_t i : chosen) labels[i] = to.front();
   const std::string what = fmt::format("{} of {} records carry the pattern and the label {}", chosen.size(),
-                                       data.size(), data.class_names()[static_cast<std::size_t>(to.front())]);
+                                       data.size(), data.class_names()[to.front()]);
   alter(site, program, chosen, fmt::format("backdoor {}", size),
         [shape = data.record_shape(), size, colours](Rng&, std::span<float> values) {
           stamp(shape, size, colours, values);
         });
   program.training = relabelled(program.training, std::move(labels));
-  return {static_cast<std::int64_t>(chosen.size()), what};
+  return {std::ssize(chosen), what};
 }
 
 }  // namespace

@@ -45,13 +45,13 @@ void flatten_contrast(const Picture& picture, double amount, Rng&, std::span<flo
     const auto channel = units.subspan(c * picture.places(), picture.places());
     double sum = 0;
     for (const float v : channel) sum += v;
-    const double mean = sum / static_cast<double>(channel.size());
+    const double mean = sum / channel.size();
     for (float& v : channel) v = static_cast<float>((v - mean) * amount + mean);
   }
 }
 
 void salt_and_pepper(const Picture& picture, double amount, Rng& rng, std::span<float> units) {
-  const auto wanted = static_cast<std::size_t>(amount * static_cast<double>(picture.places()));
+  const auto wanted = static_cast<std::size_t>(amount * picture.places());
   const auto count = std::clamp<std::size_t>(wanted, 1, picture.places());  // a corrupted record differs
   for (const std::size_t place : rng.sample(picture.places(), count)) {
     const float value = rng.below(2) == 0 ? 0.0F : 1.0F;
@@ -62,8 +62,7 @@ void salt_and_pepper(const Picture& picture, double amount, Rng& rng, std::span<
 // A rectangle of `amount` times the height and the width, somewhere inside, is dark.
 void occlude(const Picture& picture, double amount, Rng& rng, std::span<float> units) {
   const auto edge = [&](std::size_t whole) {
-    return std::clamp<std::size_t>(static_cast<std::size_t>(amount * static_cast<double>(whole) + 0.5), 1,
-                                   whole);
+    return std::clamp<std::size_t>(static_cast<std::size_t>(amount * whole + 0.5), 1, whole);
   };
   const std::size_t height = edge(picture.height), width = edge(picture.width);
   const std::size_t top = rng.below(picture.height - height + 1), left = rng.below(picture.width - width + 1);
@@ -106,9 +105,8 @@ ProgramChange corrupt(const ProgramSite& site, Program& program) {
             values[i] = low + std::clamp(values[i], 0.0F, 1.0F) * (high - low);
           }
         });
-  return {static_cast<std::int64_t>(chosen.size()),
-          fmt::format("{} of {} records are corrupted ({})", chosen.size(), program.training->size(),
-                      site.options.text("kind"))};
+  return {std::ssize(chosen), fmt::format("{} of {} records are corrupted ({})", chosen.size(),
+                                          program.training->size(), site.options.text("kind"))};
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 // The wrong label: one of the others with equal chance, or the class that the option `to` names.
 std::int64_t wrong_label(const ProgramSite& site, const Dataset& data, std::int64_t right) {
   if (site.options.text("to") != "any") return classes_named(site.options.text("to"), data).front();
-  const auto other = static_cast<std::int64_t>(site.rng.below(data.class_count() - 1));
+  const std::int64_t other = site.rng.below(data.class_count() - 1);
   return other + (other >= right);
 }
 

@@ -13,9 +13,9 @@ namespace {
 double record_deviation(std::span<const float> values) {
   double sum = 0, squares = 0;
   for (const float v : values) sum += v;
-  const double mean = sum / static_cast<double>(values.size());
+  const double mean = sum / values.size();
   for (const float v : values) squares += (v - mean) * (v - mean);
-  return std::sqrt(squares / static_cast<double>(values.size()));
+  return std::sqrt(squares / values.size());
 }
 
 double noise_sigma(const SpecOptions& options) {
@@ -32,7 +32,7 @@ ProgramChange perturb(const ProgramSite& site, Program& program) {
           const double scale = sigma * (relative ? record_deviation(values) : 1);
           for (float& v : values) v = static_cast<float>(v + scale * rng.normal());
         });
-  return {static_cast<std::int64_t>(chosen.size()),
+  return {std::ssize(chosen),
           fmt::format("{} of {} records have noise added", chosen.size(), program.training->size())};
 }
 

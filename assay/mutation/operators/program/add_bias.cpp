@@ -38,7 +38,7 @@ void add_bias(const SubjectLayer& layer, Edit& edit) {
     Node node = builder.node(layer.layer.node);
     const Shape shape = bias_shape(graph, layer);
     const std::string name = builder.unused_name(layer.name() + "/bias");
-    const std::vector<float> zeros(static_cast<std::size_t>(element_count(shape)), 0.0F);
+    const std::vector<float> zeros(element_count(shape), 0.0F);
     const ValueId bias = builder.constant(name, Array::of<float>(shape, zeros));
     if (node.op == "MatMul") {
       const ValueId product = node.outputs[0];

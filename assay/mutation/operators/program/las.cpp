@@ -28,7 +28,7 @@ void add_normalisation(const SubjectLayer& layer, Edit& edit) {
     std::vector<ValueId> inputs{layer.layer.value};
     for (const char* part : {"/scale", "/shift", "/mean", "/variance"}) {
       const bool one = std::string(part) == "/scale" || std::string(part) == "/variance";
-      const std::vector<float> values(static_cast<std::size_t>(layer.layer.neurons), one ? 1.0F : 0.0F);
+      const std::vector<float> values(layer.layer.neurons, one ? 1.0F : 0.0F);
       inputs.push_back(builder.constant(builder.unused_name(name + part),
                                         Array::of<float>({layer.layer.neurons}, values)));
     }
