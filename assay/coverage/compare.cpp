@@ -37,8 +37,7 @@ Comparison compare(const CoverageState& here, const CoverageState& there, std::s
   for (std::size_t c = 0; c < here.specs().size(); ++c) {
     const auto match = std::ranges::find(there.specs(), here.specs()[c]);
     if (match == there.specs().end()) continue;
-    const auto first = here.total(c),
-               second = there.total(static_cast<std::size_t>(match - there.specs().begin()));
+    const auto first = here.total(c), second = there.total(match - there.specs().begin());
     const auto* comparable = ability<Comparable>(*first);
     const std::string name = here.specs()[c].text();
     ComparedCriterion compared{

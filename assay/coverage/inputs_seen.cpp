@@ -38,7 +38,7 @@ void InputsSeen::add(std::span<const InputNote> notes) {
     summary_.low = std::min<double>(summary_.low, note.low);
     summary_.high = std::max<double>(summary_.high, note.high);
     ++summary_.records;
-    summary_.mean += (note.mean - summary_.mean) / static_cast<double>(summary_.records);
+    summary_.mean += (note.mean - summary_.mean) / summary_.records;
   }
 }
 

@@ -157,8 +157,8 @@ void ItemView::draw(std::size_t record, Chosen& items) const {
 
 void ItemView::add_layer(const Layer& layer, std::span<const float> all, const Chosen& items,
                          Activations& to) const {
-  const auto neurons = static_cast<std::size_t>(layer.neurons), positions = all.size() / neurons;
-  const auto at = positions_in(layer, static_cast<std::int64_t>(positions), items.grid, items.cells);
+  const std::size_t neurons = layer.neurons, positions = all.size() / neurons;
+  const auto at = positions_in(layer, positions, items.grid, items.cells);
   std::vector<float> whole;
   for (std::size_t n = 0; !at && n < neurons; ++n)
     whole.push_back(reduced_of(all.subspan(n * positions, positions), reduction_));
@@ -167,7 +167,7 @@ void ItemView::add_layer(const Layer& layer, std::span<const float> all, const C
   to.values.reserve(to.rows * neurons);
   for (std::size_t i = 0; i < items.decided.size(); ++i) {
     for (std::size_t n = 0; n < neurons; ++n)
-      to.values.push_back(at ? all[n * positions + static_cast<std::size_t>((*at)[i])] : whole[n]);
+      to.values.push_back(at ? all[n * positions + (*at)[i]] : whole[n]);
   }
 }
 

@@ -108,8 +108,7 @@ class ReleasedCode {
     std::vector<std::size_t> met = neurons;
     std::ranges::sort(met);
     ReleasedCoverage found{.m = neurons.size()};
-    for (const std::size_t neuron : neurons)
-      found.coverable *= static_cast<double>(clusters.at(neuron).centroids.size());
+    for (const std::size_t neuron : neurons) found.coverable *= clusters.at(neuron).centroids.size();
     std::set<std::vector<std::size_t>> combinations;
     for (std::size_t r = 0; r < values.rows; ++r) {
       std::vector<std::size_t> combination;
@@ -177,7 +176,7 @@ ReleasedCoverages released_coverage(const Session& session, const DatasetPtr& tr
       evaluate(session, training, {.batch = options.batch, .stage = "training records"}, progress);
   ReleasedCoverages found;
   found.layer = code.layer().name;
-  found.neurons = static_cast<std::size_t>(code.layer().neurons);
+  found.neurons = code.layer().neurons;
   found.linear_accuracy =
       evaluate(linear, training, {.batch = options.batch, .stage = "without activation functions"}, progress)
           .accuracy.value_or(0);

@@ -31,7 +31,7 @@ struct ReleasedCoverage {
   std::size_t training = 0, test = 0;  // right training records and test records of the class
   std::size_t covered = 0;             // different combinations of centroids
   double coverable = 1;                // product of the numbers of centroids
-  double value() const { return static_cast<double>(covered) / coverable; }
+  double value() const { return covered / coverable; }
 };
 
 struct ReleasedCoverages {

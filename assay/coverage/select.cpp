@@ -39,7 +39,7 @@ std::shared_ptr<const Profile> plain_profile(const Session& session) {
 // The position of the criterion in a state that holds it.
 std::size_t position_in(const CoverageState& state, const Spec& criterion) {
   const auto& specs = state.specs();
-  return static_cast<std::size_t>(std::ranges::find(specs, criterion.text(), &Spec::text) - specs.begin());
+  return std::ranges::find(specs, criterion.text(), &Spec::text) - specs.begin();
 }
 
 // Takes what a state covers out of what records cover; the number of these items.

@@ -45,9 +45,7 @@ std::optional<task::Figure> found_in(const std::vector<task::Figure>& figures, c
 
 }  // namespace
 
-std::size_t FigureKilling::killed() const {
-  return static_cast<std::size_t>(std::ranges::count_if(mutants, &FigureOutcome::killed));
-}
+std::size_t FigureKilling::killed() const { return std::ranges::count_if(mutants, &FigureOutcome::killed); }
 
 FigureKilling kill_by_figure(const Session& session, const std::vector<PlannedMutant>& mutants,
                              const DatasetPtr& dataset, const task::Task& task, const FigureOptions& options,

@@ -267,9 +267,7 @@ class Runner {
     return order;
   }
 
-  bool is_beyond(std::size_t kills) const {
-    return static_cast<double>(kills) > options_.quality * static_cast<double>(places_.size());
-  }
+  bool is_beyond(std::size_t kills) const { return kills > options_.quality * places_.size(); }
   bool beyond(const MutantOutcome& mutant) const { return is_beyond(mutant.killed.count()); }
 
   void run_blocks(Progress& progress) {
@@ -404,7 +402,7 @@ class Runner {
     for (std::size_t r = 0; r < verdicts.size() && !options_.naive; ++r) {
       if (!untouched(r) && verdicts[r].finite &&
           std::abs(verdicts[r].slack) <= options_.tie * (verdicts[r].scale + verdicts[r].change))
-        close.push_back(static_cast<std::int64_t>(r));
+        close.push_back(r);
     }
     if (!close.empty()) settle(replay, block, chunk, close, expected, verdicts, figures);
     // Beyond the bound nothing more is noted, so that what is known of a mutant rests on the same records for

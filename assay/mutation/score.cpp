@@ -75,7 +75,7 @@ std::pair<double, double> interval(const std::vector<double>& values, const Scor
   }
   std::ranges::sort(means);
   const auto at = [&](double share) {
-    return means[static_cast<std::size_t>(std::lround(share * static_cast<double>(means.size() - 1)))];
+    return means[static_cast<std::size_t>(std::lround(share * (means.size() - 1)))];
   };
   return {at(0.025), at(0.975)};
 }
@@ -123,7 +123,7 @@ std::vector<GroupScore> grouped(const MutationState& state, const MutationScore&
 
 std::vector<ClassScore> by_class(const MutationState& state, const MutationScore& result) {
   std::vector<ClassScore> classes(classes_with_figures(state));
-  for (std::size_t c = 0; c < classes.size(); ++c) classes[c].number = static_cast<std::int64_t>(c);
+  for (std::size_t c = 0; c < classes.size(); ++c) classes[c].number = c;
   for (const MutationRecord& record : state.records()) {
     if (!record.judged) continue;
     if (!of_items(state)) ++classes[record.expected].records;
@@ -145,7 +145,7 @@ std::vector<ClassScore> by_class(const MutationState& state, const MutationScore
     classes[c].coverable = counted * state.classes();
     if (counted == 0 || classes[c].records == 0) continue;
     classes[c].score = static_cast<double>(classes[c].killed) / classes[c].coverable;
-    classes[c].error_rate = errors[c] / static_cast<double>(counted);
+    classes[c].error_rate = errors[c] / counted;
   }
   return classes;
 }

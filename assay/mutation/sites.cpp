@@ -25,8 +25,7 @@ class Chosen {
     all_ = weights_ ? layer.weight_count + (biases ? layer.bias_count : 0) : layer.layer.neurons;
     if (options.text("neurons").empty()) return;
     some_ = true;
-    for (const std::size_t neuron : parse_unit_numbers(options.text("neurons")))
-      neurons_.push_back(static_cast<std::int64_t>(neuron));
+    for (const std::size_t neuron : parse_unit_numbers(options.text("neurons"))) neurons_.push_back(neuron);
     if (neurons_.back() >= layer.layer.neurons)
       fail(Fault::usage, "neurons={}: layer '{}' has neurons 0 to {}", options.text("neurons"), layer.name(),
            layer.layer.neurons - 1);
@@ -150,7 +149,7 @@ std::int64_t site_count(const SpecOptions& options, std::int64_t population) {
   if (ratio <= 0 || ratio > 1) fail(Fault::usage, "ratio={} is not in (0, 1]", options.text("ratio"));
   const std::int64_t count = options.count("count", 0);
   if (count > 0) return std::min(population, count);
-  return std::clamp<std::int64_t>(std::llround(ratio * static_cast<double>(population)), 1, population);
+  return std::clamp<std::int64_t>(std::llround(ratio * population), 1, population);
 }
 
 std::vector<std::vector<std::int64_t>> draw_sites(const OperatorInfo& info, const SpecOptions& options,

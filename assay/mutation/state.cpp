@@ -37,15 +37,12 @@ void Bits::set(std::size_t i) {
 
 std::size_t Bits::count() const {
   return std::accumulate(words_.begin(), words_.end(), std::size_t{0},
-                         [](std::size_t sum, std::uint64_t word) {
-                           return sum + static_cast<std::size_t>(std::popcount(word));
-                         });
+                         [](std::size_t sum, std::uint64_t word) { return sum + std::popcount(word); });
 }
 
 Bits Bits::from(std::vector<std::uint64_t> words, std::size_t size) {
   while (!words.empty() && words.back() == 0) words.pop_back();
-  const std::size_t bits =
-      words.empty() ? 0 : words.size() * 64 - static_cast<std::size_t>(std::countl_zero(words.back()));
+  const std::size_t bits = words.empty() ? 0 : words.size() * 64 - std::countl_zero(words.back());
   if (bits > size) throw std::runtime_error(fmt::format("it speaks of record {} of {}", bits, size));
   Bits result;
   result.words_ = std::move(words);
@@ -63,9 +60,7 @@ void MutantOutcome::note_miss(NearMiss miss) {
 
 std::string MutantOutcome::key() const { return fmt::format("{}@{}#{}", op, layer, seed); }
 
-std::size_t MutationState::judged() const {
-  return static_cast<std::size_t>(std::ranges::count_if(records_, &MutationRecord::judged));
-}
+std::size_t MutationState::judged() const { return std::ranges::count_if(records_, &MutationRecord::judged); }
 
 std::size_t MutationState::add(const MutationRecord& record) {
   const auto [at, is_new] = record_at_.emplace(record.key, records_.size());

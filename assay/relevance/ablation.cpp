@@ -87,7 +87,7 @@ Array OfParts::spread(const Ablation& ablation, const std::vector<Part>& parts) 
   for (std::size_t r = 0; r < found.size(); ++r) {
     std::vector<double> sums(width);
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      const double share = found[r][part] / static_cast<double>(parts[part].size());
+      const double share = found[r][part] / parts[part].size();
       for (const std::int64_t element : parts[part]) sums[element] += share;
     }
     for (std::size_t i = 0; i < width; ++i) {

@@ -74,8 +74,7 @@ class OfGradient final : public Attribution {
 // map is the sum over the channels, floored at zero.
 Array channel_mean_times_value(const Array& gradient, const Array& value) {
   Shape positions;
-  for (std::size_t axis = 2; axis < gradient.shape().size(); ++axis)
-    positions.push_back(static_cast<std::int64_t>(axis));
+  for (std::size_t axis = 2; axis < gradient.shape().size(); ++axis) positions.push_back(axis);
   return (positions.empty() ? gradient : gradient.mean(positions, true)) * value;
 }
 

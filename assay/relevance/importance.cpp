@@ -88,7 +88,7 @@ class LayerSums {
   // `rows`: class of the records that count; `weight`: per such record.
   void add(const Found::Layer& found, std::span<const std::int64_t> rows, std::span<const double> weight) {
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const std::size_t to = static_cast<std::size_t>(rows[k]) * neurons();
+      const std::size_t to = rows[k] * neurons();
       for (std::size_t u = 0; u < neurons(); ++u) {
         const double sum = double{found.means[k * neurons() + u]} * found.positions * weight[k];
         signed_[to + u] += sum;
@@ -112,7 +112,7 @@ class LayerSums {
   }
 
  private:
-  std::size_t neurons() const { return static_cast<std::size_t>(layer_.neurons); }
+  std::size_t neurons() const { return layer_.neurons; }
   std::vector<double> over_classes(const std::vector<double>& sums) const {
     std::vector<double> total(neurons());
     for (std::size_t i = 0; i < sums.size(); ++i) total[i % neurons()] += sums[i];
@@ -171,7 +171,7 @@ class Analyser {
       const bool used = found.finite[i] != 0 && counts(batch, i, found.predicted);
       target.classes.push_back(!used ? Target::no_class : regresses_ ? 0 : found.predicted[i]);
       if (!used) continue;
-      found.kept.push_back(static_cast<std::int64_t>(i));
+      found.kept.push_back(i);
       found.rows.push_back(regresses_ ? 0 : found.predicted[i]);
     }
     if (!found.kept.empty()) explain(values, target, found);
@@ -212,7 +212,7 @@ class Analyser {
     const Target target = target_of_items(*options_.task, logits, items);
     for (std::size_t r = 0; r < items.size(); ++r) {
       if (target.weights[r].empty()) continue;
-      found.kept.push_back(static_cast<std::int64_t>(r));
+      found.kept.push_back(r);
       found.rows.push_back(0);
     }
     if (!found.kept.empty()) explain(values, target, found);

@@ -22,7 +22,7 @@ constexpr std::size_t most_enumerated = 20;  // parts whose every subset may be 
 
 double choose(std::size_t n, std::size_t k) {
   double count = 1;
-  for (std::size_t i = 0; i < k; ++i) count = count * static_cast<double>(n - i) / static_cast<double>(i + 1);
+  for (std::size_t i = 0; i < k; ++i) count = count * (n - i) / (i + 1);
   return count;
 }
 
@@ -118,7 +118,7 @@ class LeastSquares {
 class KernelShap final : public OfParts {
  public:
   KernelShap(const Session& session, const AttributionOptions& options, const SpecOptions& own)
-      : OfParts(session, options, static_cast<std::int64_t>(own.count("patch", 0)), 0),
+      : OfParts(session, options, own.count("patch", 0), 0),
         samples_(own.count("samples", 0)),
         seed_(own.count("seed", 0)) {}
 

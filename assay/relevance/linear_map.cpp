@@ -44,7 +44,7 @@ class CompiledConvolution {
           !backend->trains(made->graph_, own, 1))
         continue;
       made->segment_ = backend->compile({.graph = &made->graph_,
-                                         .nodes = {0},
+                                         .nodes = {NodeId{0}},
                                          .shape_of = made->shape_of(),
                                          .keep = {made->output_},
                                          .taps = {},

@@ -62,7 +62,7 @@ class Finder {
     const Array weight = value(node_, 1);
     unit_.map = {
         direct ? convolution(node_) : linear_node(node_, 0, 1, std::vector<Array>(node_.inputs.size())),
-        weight, bias.defined() ? along(bias, static_cast<std::size_t>(weight.rank()), 1) : Array()};
+        weight, bias.defined() ? along(bias, weight.rank(), 1) : Array()};
     if (direct) channel_axis_ = 0;
     if (!direct && node_.integer("group", 1) == 1) channel_axis_ = 1;
     return true;
@@ -145,8 +145,7 @@ class Finder {
     const auto affine = normalisation(next);
     if (!affine) return false;
     LinearMap& map = unit_.map;
-    map.weight = map.weight * along(affine->factor, static_cast<std::size_t>(map.weight.rank()),
-                                    static_cast<std::size_t>(channel_axis_));
+    map.weight = map.weight * along(affine->factor, map.weight.rank(), channel_axis_);
     const Array shift = along(affine->shift, rank(), 1);
     map.bias = map.bias.defined() ? map.bias * along(affine->factor, rank(), 1) + shift : shift;
     return true;

@@ -187,8 +187,7 @@ std::pair<Array, Array> Lrp::bounds(ValueId input) const {
         fail(Fault::usage, "the valid range has bounds for {} channels, the input is {}", per_channel.size(),
              to_string(shape));
       }
-      for (std::size_t c = 0; c < per_channel.size(); ++c)
-        tensor.select(1, static_cast<std::int64_t>(c)).fill_(per_channel[c]);
+      for (std::size_t c = 0; c < per_channel.size(); ++c) tensor.select(1, c).fill_(per_channel[c]);
     }
     return tensor;
   };

@@ -37,9 +37,8 @@ AttributionInfo occlusion_method() {
           "loss when a window, or a neuron, is replaced",
           "Zeiler and Fergus, ECCV 2014",
           [](const Session& session, const AttributionOptions& options, const SpecOptions& own) {
-            return std::make_unique<Occlusion>(session, options,
-                                               static_cast<std::int64_t>(own.count("patch", 0)),
-                                               static_cast<std::int64_t>(own.count("stride", 0)));
+            return std::make_unique<Occlusion>(session, options, own.count("patch", 0),
+                                               own.count("stride", 0));
           },
           false,
           {{"patch", "0", "edge of the windows of an input; 0: 4, and 1 for records with one axis"},

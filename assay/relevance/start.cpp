@@ -19,7 +19,7 @@ std::int64_t Start::decided(std::span<const float> elements) const {
   for (std::size_t i = 1; i < elements.size() && !std::isnan(elements[best]); ++i) {
     if (!(elements[i] <= elements[best])) best = i;
   }
-  return static_cast<std::int64_t>(best);
+  return best;
 }
 
 void Start::check(const Target& target, std::size_t records, std::int64_t elements) const {
@@ -43,8 +43,7 @@ Target Start::settled(const Array& values, const Target& target) const {
   if (!target.classes.empty() || !target.weights.empty()) return target;
   const Array host = in_memory(values, DType::float32);
   const std::size_t records = host.size(0);
-  const std::size_t width =
-      records == 0 ? 0 : static_cast<std::size_t>(host.count()) / static_cast<std::size_t>(records);
+  const std::size_t width = records == 0 ? 0 : host.count() / records;
   Target found;
   for (std::size_t r = 0; r < records; ++r)
     found.classes.push_back(decided({host.elements<float>() + r * width, width}));

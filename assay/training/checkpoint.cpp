@@ -88,7 +88,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string&
       static_cast<std::size_t>(counters[1]) >= std::max<std::size_t>(checkpoint.history.size(), 1))
     fail(Fault::data, "{}: a damaged checkpoint", path.string());
   checkpoint.steps = counters[0];
-  checkpoint.best_epoch = static_cast<std::size_t>(counters[1]);
+  checkpoint.best_epoch = counters[1];
   return checkpoint;
 }
 

@@ -26,12 +26,11 @@ using Values = std::vector<float>;
 // zero biases, 1 for LSTM forget gates.
 void keras(Values& values, const Weight& weight, const Shape& shape, Rng& rng) {
   if (weight.role == Role::recurrent && shape.size() > 1) {
-    const auto columns = static_cast<std::size_t>(shape.back()),
-               size = static_cast<std::size_t>(shape[shape.size() - 2]) * columns;
+    const std::size_t columns = shape.back(), size = shape[shape.size() - 2] * columns;
     for (std::size_t begin = 0; size > 0 && begin < values.size(); begin += size)
       fill_orthogonal(std::span(values).subspan(begin, size), columns, rng);
   } else if (weight.role == Role::kernel || weight.role == Role::recurrent) {
-    fill_uniform(values, rng, std::sqrt(6.0 / static_cast<double>(weight.fan_in + weight.fan_out)));
+    fill_uniform(values, rng, std::sqrt(6.0 / (weight.fan_in + weight.fan_out)));
   } else if (weight.role == Role::table) {
     fill_uniform(values, rng, 0.05);
   } else if (weight.role == Role::lstm_bias && shape.back() % (4 * weight.fan_in) == 0) {
@@ -75,7 +74,7 @@ std::vector<const InitialiserPart*> parts_by_weight(const Graph& graph, const st
 }
 
 Values drawn(const Weight& weight, const Shape& shape, const InitialiserPart& part, Rng& rng) {
-  Values values(static_cast<std::size_t>(element_count(shape)), 0.0F);
+  Values values(element_count(shape), 0.0F);
   if (weight.role == Role::scale || weight.role == Role::variance) std::ranges::fill(values, 1.0F);
   if (is_fixed(weight.role)) return values;
   if (part.info != nullptr) {

@@ -48,8 +48,8 @@ void truncated_normal(const FreshWeight& kernel, const SpecOptions& options, Rng
   fill_cut_normal(kernel.values, rng, options.number("mean"), options.number("stddev", 0));
 }
 
-double fan_in(const FreshWeight& kernel) { return static_cast<double>(kernel.fan_in); }
-double fan_mean(const FreshWeight& kernel) { return static_cast<double>(kernel.fan_in + kernel.fan_out) / 2; }
+double fan_in(const FreshWeight& kernel) { return kernel.fan_in; }
+double fan_mean(const FreshWeight& kernel) { return (kernel.fan_in + kernel.fan_out) / 2.0; }
 
 // Of variance `scale` / fan.
 template <int scale, double (*fan)(const FreshWeight&)>

@@ -90,7 +90,7 @@ class Adamax final : public Optimiser {
               std::int64_t step) const override {
     state[0].mul_(beta1_).add_(gradient, 1 - beta1_);
     state[1].copy_(array::maximum(state[1] * beta2_, gradient.abs()));
-    const double corrected = rate / (1 - std::pow(beta1_, static_cast<double>(step)));
+    const double corrected = rate / (1 - std::pow(beta1_, step));
     value.addcdiv_(state[0], state[1] + epsilon_, -corrected);
   }
 
@@ -112,14 +112,12 @@ class Nadam final : public Optimiser {
     state[0].mul_(beta1_).add_(gradient, 1 - beta1_);
     state[1].mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
     const Array ahead = (gradient * ((1 - now) / (1 - product))).add_(state[0], next / (1 - product * next));
-    const double square = 1 - std::pow(beta2_, static_cast<double>(step));
+    const double square = 1 - std::pow(beta2_, step);
     value.addcdiv_(ahead, (state[1] / square).sqrt_().add_(epsilon_), -rate);
   }
 
  private:
-  double momentum(std::int64_t step) const {
-    return beta1_ * (1 - 0.5 * std::pow(0.96, 0.004 * static_cast<double>(step)));
-  }
+  double momentum(std::int64_t step) const { return beta1_ * (1 - 0.5 * std::pow(0.96, 0.004 * step)); }
   // Of the momenta of steps 1 to `step`; 0 once it is too small to count.
   double product_to(std::int64_t step) const {
     double product = 1;

@@ -84,7 +84,7 @@ void Parameters::step(const std::vector<Array>& gradients) {
   regularise();
   clip();
   if (weight_decay_ > 0) gradients_.add_(values_, weight_decay_);
-  const double rate = rate_ / (1 + decay_ * static_cast<double>(steps_));
+  const double rate = rate_ / (1 + decay_ * steps_);
   optimiser_->update(values_, gradients_, state_, rate, ++steps_);
 }
 

@@ -42,9 +42,9 @@ void add_steps(Hasher& hash, const Recipe& recipe) {
       .real(recipe.clip_norm)
       .real(recipe.clip_value)
       .real(recipe.validation_share)
-      .number(static_cast<std::int64_t>(recipe.batch))
+      .number(recipe.batch)
       .number(recipe.shuffle ? 1 : 0)
-      .number(static_cast<std::int64_t>(recipe.seed));
+      .number(recipe.seed);
 }
 
 const std::vector<std::string>& families() {
@@ -167,7 +167,7 @@ std::string recipe_hash(const Recipe& recipe) {
   for (const InitialiserPart& part : parts)
     add_spec(hash, part.name, part.info == nullptr ? std::vector<SpecOption>() : part.info->options,
              part.options);
-  return hash.number(static_cast<std::int64_t>(recipe.epochs))
+  return hash.number(recipe.epochs)
       .number(recipe.patience ? static_cast<std::int64_t>(*recipe.patience) : -1)
       .real(recipe.min_delta)
       .number(recipe.best_epoch ? 1 : 0)

@@ -100,10 +100,8 @@ struct Sums {
     for (std::size_t i = 0; i < rows; ++i)
       correct += predicted.elements<std::int64_t>()[i] == answers.labels.elements<std::int64_t>()[i] ? 1 : 0;
   }
-  double mean_loss() const { return loss / static_cast<double>(std::max<std::size_t>(1, counted)); }
-  double accuracy() const {
-    return static_cast<double>(correct) / static_cast<double>(std::max<std::size_t>(1, counted));
-  }
+  double mean_loss() const { return loss / std::max<std::size_t>(1, counted); }
+  double accuracy() const { return static_cast<double>(correct) / std::max<std::size_t>(1, counted); }
 };
 
 // Fresh weights, but for what is frozen.
@@ -240,8 +238,7 @@ class Trainer {
     std::vector<double> losses(batch.labels.size());
     const auto ask = [&](std::size_t record, std::span<const float> scores, std::span<float> gradients) {
       if (record >= losses.size()) return;
-      losses[record] =
-          loss_.info.of_record(scores, static_cast<std::size_t>(batch.labels[record]), 1 / count, gradients);
+      losses[record] = loss_.info.of_record(scores, batch.labels[record], 1 / count, gradients);
     };
     std::vector<ValueId> leaves;
     for (const auto& [id, leaf] : parameters_.leaves()) leaves.push_back(id);
@@ -326,7 +323,7 @@ class Trainer {
 
 // The first records for training, the last for validation, as Keras divides them.
 std::pair<DatasetPtr, DatasetPtr> divided(const DatasetPtr& data, double share) {
-  const auto first = static_cast<std::size_t>(static_cast<double>(data->size()) * (1.0 - share));
+  const auto first = static_cast<std::size_t>(data->size() * (1.0 - share));
   if (first < 1 || first >= data->size()) {
     fail(Fault::usage, "a validation share of {} leaves {} of {} records to train on; choose another", share,
          first, data->size());

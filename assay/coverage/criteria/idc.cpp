@@ -185,14 +185,14 @@ std::vector<Coverage> Idc::result() const {
   std::vector<Coverage> rows;
   for (const LayerCombinations& layer : layers_) {
     ExactCount all(1);
-    double fraction = static_cast<double>(layer.covered.size());
+    double fraction = layer.covered.size();
     for (const ImportantNeuron& neuron : layer.neurons) {
       all.multiply(static_cast<std::uint32_t>(neuron.clusters.centroids.size()));
       fraction /= neuron.clusters.centroids.size();
     }
     // Within 2^53 the quotient of the exact counts, beyond it the running quotient, which cannot overflow.
     const double whole = all.to_double();
-    if (whole <= 0x1p53) fraction = static_cast<double>(layer.covered.size()) / whole;
+    if (whole <= 0x1p53) fraction = layer.covered.size() / whole;
     const std::string covered = std::to_string(layer.covered.size());
     rows.push_back({.layer = layer.name,
                     .covered = covered,

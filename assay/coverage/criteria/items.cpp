@@ -206,7 +206,7 @@ std::vector<Coverage> ItemCriterion::result() const {
     std::uint64_t here[4] = {};  // covered, coverable, attainable covered, attainable
     const std::size_t items = layer.neurons * per_neuron_;
     if (layer.counted.empty() && layer.attainable.empty() && keep_ == Keep::bit) {
-      for (const std::uint64_t word : layer.bits) here[0] += static_cast<std::uint64_t>(std::popcount(word));
+      for (const std::uint64_t word : layer.bits) here[0] += std::popcount(word);
       here[1] = here[3] = items;
       here[2] = here[0];
     } else {

@@ -93,8 +93,7 @@ class MultisectionCoverage final : public ItemCriterion {
       };
       for (std::int64_t away = 0; away <= last; ++away) {
         for (const std::int64_t s : {here - away, here + away}) {
-          if (is_open(s))
-            return Aim{.low = low + width * s, .high = low + width * static_cast<double>(s + 1)};
+          if (is_open(s)) return Aim{.low = low + width * s, .high = low + width * (s + 1)};
         }
       }
       return std::nullopt;

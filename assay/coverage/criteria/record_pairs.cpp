@@ -15,9 +15,7 @@ namespace {
 using Json = nlohmann::json;
 constexpr std::size_t no_neuron = static_cast<std::size_t>(-1);
 
-std::uint64_t ones(const std::vector<bool>& bits) {
-  return static_cast<std::uint64_t>(std::ranges::count(bits, true));
-}
+std::uint64_t ones(const std::vector<bool>& bits) { return std::ranges::count(bits, true); }
 
 std::vector<bool> pattern_of(const std::vector<float>& row, std::size_t neurons) {
   std::vector<bool> pattern(neurons);

@@ -44,7 +44,7 @@ class Patterns {
     std::uint64_t number = 0;
     for (std::size_t w = 0; w < pattern.size(); ++w) {
       for (std::uint64_t rest = pattern[w]; rest != 0; rest &= rest - 1)
-        number ^= of_neuron_[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))];
+        number ^= of_neuron_[w * 64 + std::countr_zero(rest)];
     }
     return number;
   }
@@ -154,7 +154,7 @@ struct LayerPair {
 
 std::uint64_t count_bits(const Words& words) {
   std::uint64_t count = 0;
-  for (const std::uint64_t word : words) count += static_cast<std::uint64_t>(std::popcount(word));
+  for (const std::uint64_t word : words) count += std::popcount(word);
   return count;
 }
 

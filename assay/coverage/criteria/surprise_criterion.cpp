@@ -193,8 +193,8 @@ std::vector<std::size_t> SurpriseCriterion::first_records() const {
 }
 
 std::string SurpriseCriterion::whole_item_name(const LayerItems&, std::size_t item) const {
-  const double width = (upper_ - lower_) / static_cast<double>(buckets_);
-  return fmt::format("({:g}, {:g}]", lower_ + width * item, lower_ + width * static_cast<double>(item + 1));
+  const double width = (upper_ - lower_) / buckets_;
+  return fmt::format("({:g}, {:g}]", lower_ + width * item, lower_ + width * (item + 1));
 }
 
 std::string SurpriseCriterion::remark(std::size_t layer) const {

@@ -357,7 +357,7 @@ class Learner {
   }
 
   std::size_t position(const std::string& layer) const {
-    return static_cast<std::size_t>(std::ranges::find(layers_, layer, &Layer::name) - layers_.begin());
+    return std::ranges::find(layers_, layer, &Layer::name) - layers_.begin();
   }
 
   Shown look(const Batch& batch, const Tensors& given) const {

@@ -179,7 +179,7 @@ std::shared_ptr<const LayerTraces> traces_from(const Json& json) {
 // Bytes written are hashed and not kept.
 struct HashingBuffer final : std::streambuf {
   std::streamsize xsputn(const char* bytes, std::streamsize count) override {
-    hasher.bytes(bytes, static_cast<std::size_t>(count));
+    hasher.bytes(bytes, count);
     return count;
   }
   int_type overflow(int_type byte) override {

@@ -13,14 +13,13 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double pooled_deviation(const Spread& a, const Spread& b) {
-  return std::sqrt((a.squares + b.squares) / static_cast<double>(a.count + b.count - 2));
+  return std::sqrt((a.squares + b.squares) / (a.count + b.count - 2));
 }
 
 // Slope of the linear model over its standard error.
 double wald(const Spread& a, const Spread& b) {
   const double s = pooled_deviation(a, b);
-  return (b.mean - a.mean) /
-         (s * std::sqrt(1 / static_cast<double>(a.count) + 1 / static_cast<double>(b.count)));
+  return (b.mean - a.mean) / (s * std::sqrt(1.0 / a.count + 1.0 / b.count));
 }
 
 double logistic_p(const Spread& a, const Spread& b, std::size_t records) {
@@ -61,10 +60,10 @@ double rank_sum_p(std::span<const double> a, std::span<const double> b) {
     while (end < all.size() && all[end].first == all[i].first) ++end;
     const double count = end - i;
     ties += count * (count * count - 1);
-    const double rank = (static_cast<double>(i + end) + 1) / 2;
+    const double rank = (i + end + 1) / 2.0;
     for (; i < end; ++i) ranks += all[i].second ? rank : 0;
   }
-  const auto na = static_cast<double>(a.size()), nb = static_cast<double>(b.size()), n = na + nb;
+  const double na = a.size(), nb = b.size(), n = na + nb;
   const double u = ranks - na * (na + 1) / 2, middle = na * nb / 2;
   if (ties == 0 && a.size() * b.size() <= 400) {
     const std::vector<double> counts = rank_sum_counts(a.size(), b.size());
@@ -114,7 +113,7 @@ double p_of(KillTest test, std::span<const double> a, std::span<const double> b,
     case KillTest::glm:
       return normal_two_sided(wald(of_a, of_b));
     case KillTest::t:
-      return student_two_sided(wald(of_a, of_b), static_cast<double>(a.size() + b.size() - 2));
+      return student_two_sided(wald(of_a, of_b), a.size() + b.size() - 2);
     case KillTest::quasi_binomial:
       return logistic_p(of_a, of_b, std::max<std::size_t>(records, 1));
     case KillTest::wilcoxon:

@@ -58,8 +58,7 @@ OperatorInfo bitflip_operator() {
               [](const MutationSite& target, Edit& edit) {
                 const BitRange bits = bits_of(target.options);
                 change_weights(target, edit, [&](float w) {
-                  const auto bit =
-                      static_cast<unsigned>(bits.first) + static_cast<unsigned>(target.rng.below(bits.count));
+                  const std::size_t bit = bits.first + target.rng.below(bits.count);
                   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(w) ^ (1U << bit));
                 });
               }};

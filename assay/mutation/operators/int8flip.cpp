@@ -66,7 +66,7 @@ OperatorInfo int8flip_operator() {
           [](const MutationSite& target, Edit& edit) {
             for (const std::int64_t site : target.sites) {
               const auto [weights, index] = weight_at(target.layer, site);
-              const auto bit = static_cast<unsigned>(target.rng.below(8));
+              const unsigned bit = target.rng.below(8);
               const NeuronLayout layout = weights.layout.value_or(
                   NeuronLayout{.outer = 1, .before = 1, .inner = 1, .after = weights.count});
               const std::int64_t neuron = layout.neuron_of(index);

@@ -20,7 +20,7 @@ void shuffle(const MutationSite& target, Edit& edit, const LayerWeights& weights
   std::vector<float> shuffled = original;
   for (int i = 0; i < most_shuffles && shuffled == original; ++i) target.rng.shuffle(shuffled);
   for (std::size_t k = 0; k < shuffled.size(); ++k) {
-    edit.set_weight(target.layer, weights, layout.index(neuron, static_cast<std::int64_t>(k)), shuffled[k]);
+    edit.set_weight(target.layer, weights, layout.index(neuron, k), shuffled[k]);
   }
 }
 

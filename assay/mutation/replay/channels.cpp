@@ -20,7 +20,7 @@ template <typename T>
 Channels positions_that_differ(const Array& a, const Array& b, std::size_t axis) {
   const Shape& shape = a.shape();
   const std::size_t size = shape[axis];
-  const auto behind = static_cast<std::size_t>(element_count({shape.begin() + axis + 1, shape.end()}));
+  const std::size_t behind = element_count({shape.begin() + axis + 1, shape.end()});
   const std::span<const T> x = a.as<T>(), y = b.as<T>();
   std::vector<bool> differs(size);
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -28,7 +28,7 @@ Channels positions_that_differ(const Array& a, const Array& b, std::size_t axis)
   }
   Channels positions;
   for (std::size_t i = 0; i < size; ++i) {
-    if (differs[i]) positions.push_back(static_cast<std::int64_t>(i));
+    if (differs[i]) positions.push_back(i);
   }
   return positions;
 }
@@ -42,7 +42,7 @@ Channels positions_that_differ(const Array& a, const Array& b, std::size_t axis)
 
 // Some positions along an axis.
 Array cut(const Array& array, std::size_t axis, const Channels& positions) {
-  return picked(array, positions, static_cast<std::int64_t>(axis));
+  return picked(array, positions, axis);
 }
 
 // Nodes in a row as a separate network, each reading what the one before gives.
@@ -219,8 +219,8 @@ class ChannelFinder {
     const auto was = original_.find_node(first.name);
     const bool started = was ? start_linear(now, original_.node(*was)) : start_edit(now);
     at_ = first.outputs[0];
-    path_.changed = channels_.size();
-    return started && !channels_.empty() && channels_.size() < path_.width;
+    path_.changed = std::ssize(channels_);
+    return started && !channels_.empty() && path_.changed < path_.width;
   }
 
   // A layer some of whose neurons have other weights.
@@ -247,7 +247,7 @@ class ChannelFinder {
       if ((a == nullptr) != (b == nullptr)) return false;
       if (!a || same_elements(*a, *b)) continue;
       if (a->shape() != b->shape() || a->dtype() != b->dtype() || i > 2) return false;
-      if (i == 2 && a->count() != static_cast<std::int64_t>(path_.width)) return false;
+      if (i == 2 && a->count() != path_.width) return false;
       const std::size_t along = i == 1 ? static_cast<std::size_t>(axis) : a->shape().size() - 1;
       const Channels differ = positions_that_differ(*a, *b, along);
       rows.insert(differ.begin(), differ.end());
@@ -271,7 +271,7 @@ class ChannelFinder {
     Step step{node, std::vector<std::optional<Array>>(node.inputs.size()), *now.running};
     if (node.op == "Gather" && node.integer("axis", 0) == 1 && *now.running == 0 && now.constant(1)) {
       const Array order = now.constant(1)->to(DType::int64);
-      if (order.shape().size() != 1 || order.count() != static_cast<std::int64_t>(path_.width)) return false;
+      if (order.shape().size() != 1 || order.count() != path_.width) return false;
       Channels from;
       for (std::int64_t i = 0; i < order.count(); ++i) {
         const std::int64_t source = order.as<std::int64_t>()[i];
@@ -290,7 +290,7 @@ class ChannelFinder {
       return false;
     const auto numbers = constant.as<float>();
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (numbers[i] != (node.op == "Mul" ? 1.0F : 0.0F)) channels_.push_back(static_cast<std::int64_t>(i));
+      if (numbers[i] != (node.op == "Mul" ? 1.0F : 0.0F)) channels_.push_back(i);
     }
     path_.source_channels = channels_;
     step.constants[other] = of_channels(constant, dims_of(path_.source));
@@ -385,8 +385,7 @@ class ChannelFinder {
     Row row(session_, shape);
     Node sum = reader;
     sum.inputs.resize(2);
-    row.add(std::move(sum),
-            {std::nullopt, cut(*reading.constant(1), static_cast<std::size_t>(axis), channels_)}, 0);
+    row.add(std::move(sum), {std::nullopt, cut(*reading.constant(1), axis, channels_)}, 0);
     path_.next = row.session();
     return true;
   }

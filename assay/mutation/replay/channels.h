@@ -29,8 +29,8 @@ struct ChannelPath {
   // The linear node that alone reads `end`, its weights cut to `channels`, without bias: one of the two.
   std::shared_ptr<const Session> next;
   std::optional<ChangedWeights> added;
-  ValueId next_value = no_value;       // what it computes
-  std::size_t changed = 0, width = 0;  // channels that the first node changes, and that there are
+  ValueId next_value = no_value;        // what it computes
+  std::int64_t changed = 0, width = 0;  // channels that the first node changes, and that there are
 
   // The new values of `channels`, from the source value (whole) and, if there is a start, the value
   // `started`; undefined if infinities are in the way.

@@ -56,7 +56,7 @@ std::vector<std::int64_t> changed_classes(const task::Task& task, const std::vec
   }
   std::vector<std::int64_t> classes;
   for (const auto& [c, count] : counts) {
-    if (static_cast<double>(count.second) > share * count.first) classes.push_back(c);
+    if (count.second > share * count.first) classes.push_back(c);
   }
   return classes;
 }
@@ -100,8 +100,7 @@ std::vector<Judge::Verdict> Judge::judge(const Array& original, const Array& mut
   const std::size_t width = after.size(1);
   const bool classifies = !margin_ && !task_;
   const std::vector<std::int64_t> classes =
-      classifies ? predicted_classes(session_, mutant, static_cast<std::size_t>(after.size(0)))
-                 : std::vector<std::int64_t>();
+      classifies ? predicted_classes(session_, mutant, after.size(0)) : std::vector<std::int64_t>();
   std::vector<Verdict> verdicts(after.size(0));
   for (std::size_t r = 0; r < verdicts.size(); ++r) {
     const std::span<const float> was(before.elements<float>() + r * width, width),

@@ -34,7 +34,7 @@ ChannelChange change_of(const Array& now, const Array& before) {
     return change;
   }
   change.by = array::empty(now.shape());
-  const std::size_t elements = rows == 0 ? 0 : static_cast<std::size_t>(now.count()) / rows;
+  const std::size_t elements = rows == 0 ? 0 : now.count() / rows;
   const Array here = in_memory(now, DType::float32), there = in_memory(before, DType::float32);
   const float *is = here.elements<float>(), *was = there.elements<float>();
   float* by = change.by.elements<float>();
@@ -88,8 +88,7 @@ Block::Block(const Session& session) : session_(session) {
 double Block::bytes_per_record(const Session& session) {
   double bytes = 0;
   for (const ValueId id : session.graph().value_ids()) {
-    if (session.record_axis(id).axis >= 0)
-      bytes += 4.0 * static_cast<double>(element_count(session.shape(id)));
+    if (session.record_axis(id).axis >= 0) bytes += 4.0 * element_count(session.shape(id));
   }
   return bytes;
 }
@@ -270,7 +269,7 @@ Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
   Answer answer{block.value(chunk, original_.logits()), std::move(change.untouched)};
   std::vector<std::int64_t> reached;
   for (std::size_t r = 0; r < answer.untouched.size(); ++r) {
-    if (!answer.untouched[r]) reached.push_back(static_cast<std::int64_t>(r));
+    if (!answer.untouched[r]) reached.push_back(r);
   }
   if (reached.empty()) return answer;
   Tensors boundary;

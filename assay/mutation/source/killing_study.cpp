@@ -379,8 +379,7 @@ class StudyRun {
       right += known;
       killing += kills[r];
     }
-    study_.mutants[m].trivial[set] =
-        right > 0 && static_cast<double>(killing) >= options_.trivial * static_cast<double>(right);
+    study_.mutants[m].trivial[set] = right > 0 && killing >= options_.trivial * right;
     return kills;
   }
 

@@ -31,7 +31,7 @@ class Explained final : public ExplainedBatch {
         relevance_(explained(inputs)) {}
 
   std::size_t positions() const override { return parts_.size(); }
-  std::size_t elements() const override { return static_cast<std::size_t>(ablation_.width()); }
+  std::size_t elements() const override { return ablation_.width(); }
   const Rows& relevance() const override { return relevance_; }
 
   Rows relevance_moved(std::span<const float> change) const override {
@@ -73,7 +73,7 @@ class Explained final : public ExplainedBatch {
   Rows explained(const Tensors& inputs) const {
     const Relevance found = method_.attribute(inputs, target_, std::span(&input_, 1));
     const Array rows = ablation_.layout().rows(found.values.at(input_));
-    Rows by_position(static_cast<std::size_t>(ablation_.records()));
+    Rows by_position(ablation_.records());
     for (std::size_t r = 0; r < by_position.size(); ++r) {
       const float* const row = rows.elements<float>() + r * elements();
       for (const Part& part : parts_) {
@@ -91,7 +91,7 @@ class Explained final : public ExplainedBatch {
       for (std::size_t part = 0; part < parts_.size(); ++part) {
         if (kept[r][part]) continue;
         for (const std::int64_t element : parts_[part])
-          marks.elements<bool>()[r * elements() + static_cast<std::size_t>(element)] = false;
+          marks.elements<bool>()[r * elements() + element] = false;
       }
     }
     return marks;
@@ -181,7 +181,7 @@ Target named_classes(const Start& start, const Array& scores) {
 
 double QualityFigures::mean() const {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return std::accumulate(values.begin(), values.end(), 0.0) / values.size();
 }
 
 double QualityFigures::deviation() const {
@@ -189,7 +189,7 @@ double QualityFigures::deviation() const {
   const double middle = mean();
   double squares = 0;
   for (const double value : values) squares += (value - middle) * (value - middle);
-  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+  return std::sqrt(squares / (values.size() - 1));
 }
 
 bool heeds_seed(const FaithfulnessOptions& options) {
@@ -239,8 +239,7 @@ Faithfulness measure_faithfulness(const Session& session, const DatasetPtr& data
          require_rows(session, scores, batch.indices.size());
          const Target target = named_classes(start, scores);
          found.records += batch.indices.size();
-         found.used += batch.indices.size() -
-                       static_cast<std::size_t>(std::ranges::count(target.classes, Target::no_class));
+         found.used += batch.indices.size() - std::ranges::count(target.classes, Target::no_class);
          for (std::size_t m = 0; m < methods.size(); ++m) {
            const Explained explained(session, start, *methods[m], attribution, input, inputs, target);
            for (std::size_t q = 0; q < measures.size(); ++q)
@@ -248,8 +247,7 @@ Faithfulness measure_faithfulness(const Session& session, const DatasetPtr& data
          }
        });
   for (QualityFigures& figures : found.figures) {
-    for (double& point : figures.curve)
-      point /= static_cast<double>(std::max<std::size_t>(1, figures.values.size()));
+    for (double& point : figures.curve) point /= std::max<std::size_t>(1, figures.values.size());
   }
   return found;
 }

@@ -39,8 +39,7 @@ ProgramChange plant(const ProgramSite& site, Program& program) {
   if (chosen.empty()) return {0, "no record is chosen"};
   const std::int64_t size = site.options.count("size", 1);
   std::vector<float> colours;
-  for (std::int64_t c = 0; c < data.record_shape()[0]; ++c)
-    colours.push_back(range_of(data, static_cast<std::size_t>(c)).high);
+  for (std::int64_t c = 0; c < data.record_shape()[0]; ++c) colours.push_back(range_of(data, c).high);
   std::vector<std::int64_t> labels(data.size());
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = data.label(i);
   for (const std::size_t i : chosen) labels[i] = to.front();

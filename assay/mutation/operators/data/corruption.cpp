@@ -25,12 +25,12 @@ struct Picture {
 
 Picture picture_of(const Dataset& data) {
   const Shape& shape = data.record_shape();
-  const auto size = [&](std::size_t axis) { return static_cast<std::size_t>(shape[axis]); };
+  const auto size = [&](std::size_t axis) -> std::size_t { return shape[axis]; };
   Picture picture;
   if (shape.size() == 3) {
     picture = {.channels = size(0), .height = size(1), .width = size(2), .ranges = {}};
   } else {
-    picture.width = static_cast<std::size_t>(element_count(shape));
+    picture.width = element_count(shape);
   }
   for (std::size_t c = 0; c < picture.channels; ++c) picture.ranges.push_back(range_of(data, c));
   return picture;
