@@ -57,7 +57,7 @@ class SmoothGrad final : public Attribution {
       Tensors noisy = inputs;
       for (const auto& [id, unused] : moved) {
         const Array& records = inputs.at(id);
-        const Rng random(seed_, {sample, static_cast<std::uint64_t>(id)});
+        const Rng random(seed_, {sample, index_of(id)});
         noisy[id] = records + noise_like(records, random) * (spread_of(records) * noise_);
       }
       add(gradients_of(session_, noisy, fixed, wanted, outputs_), result.values);

@@ -134,7 +134,7 @@ void check_baseline_profile(const Conditions& conditions, const std::string& tra
 
 void apply(const Conditions& conditions, Document& document, std::span<const Measurement> measurements) {
   std::vector<Measurement> all(measurements.begin(), measurements.end());
-  all.push_back(warning_count(static_cast<double>(document.warnings.size())));
+  all.push_back(warning_count(document.warnings.size()));
   for (const std::string& text : conditions.gates) document.gates.push_back(evaluate(parse_gate(text), all));
   if (conditions.baseline.empty()) return;
   for (Gate& gate : no_worse_than(baseline_of(conditions), measurements, conditions.ratchet))

@@ -30,8 +30,7 @@ std::string grouped(std::int64_t value) {
 
 // Columns a UTF-8 text takes on a terminal, counting code points.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return std::ranges::count_if(text, [](unsigned char c) { return (c & 0xC0) != 0x80; });
 }
 
 std::string pad(std::string_view text, std::size_t width, bool right) {

@@ -51,7 +51,7 @@ Ratio of_double(double value) {
   exponent -= 53;
   ratio.numerator = *ExactCount::parse(std::to_string(static_cast<std::uint64_t>(mantissa)));
   ExactCount& scaled = exponent >= 0 ? ratio.numerator : ratio.denominator;
-  scaled = scaled.times_power(2, static_cast<std::size_t>(std::abs(exponent)));
+  scaled = scaled.times_power(2, std::abs(exponent));
   return ratio;
 }
 

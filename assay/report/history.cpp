@@ -222,8 +222,7 @@ Document document_of(const std::vector<HistoryEntry>& entries, std::size_t added
 std::string badge_of(const Series& series) {
   constexpr int height = 20, letter = 7, margin = 10;
   const std::string label = series.figure, value = fmt::format("{:.4g}", series.values.back());
-  const int left = static_cast<int>(label.size()) * letter + margin,
-            right = static_cast<int>(value.size()) * letter + margin;
+  const std::size_t left = label.size() * letter + margin, right = value.size() * letter + margin;
   return fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" role="img" aria-label="{2}: {3}"><title>{2}: {3}</title>)"
       R"(<rect width="{4}" height="{1}" fill="#404040"/><rect x="{4}" width="{5}" height="{1}" fill="{6}"/>)"

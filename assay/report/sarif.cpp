@@ -31,7 +31,7 @@ class Rules {
   }
   const Json& json() const { return rules_; }
   std::size_t index(const std::string& term) const {
-    return static_cast<std::size_t>(std::find(ids_.begin(), ids_.end(), lower(term)) - ids_.begin());
+    return std::find(ids_.begin(), ids_.end(), lower(term)) - ids_.begin();
   }
 
  private:

@@ -84,7 +84,7 @@ TEST(GraphBuilder, RemovedNodesAreBypassed) {
   EXPECT_EQ(graph.nodes()[1].inputs[0], small.h);
   EXPECT_FALSE(graph.find_node("relu"));
   expect_error(Fault::model, {"removed"}, [&] { edit.remove_node(*before.find_node("relu")); });
-  expect_error(Fault::model, {"no node 99"}, [&] { edit.replace_node(99, {}); });
+  expect_error(Fault::model, {"no node 99"}, [&] { edit.replace_node(NodeId{99}, {}); });
 }
 
 TEST(GraphBuilder, ARemovedNodesNameIsFreeAgain) {
@@ -230,7 +230,7 @@ TEST(Graph, HashCoversNamesTypesAttributesAndWeights) {
     return hash_with([&](Small& s) {
       Node node = s.builder.nodes()[1];
       node.attributes["alpha"] = attribute;
-      s.builder.replace_node(1, node);
+      s.builder.replace_node(NodeId{1}, node);
     });
   };
   EXPECT_NE(relu_with(std::int64_t{1}), relu_with(1.0f));
