@@ -152,7 +152,7 @@ class Search {
 
   void read(ValueId id, int n, std::string setting) {
     const DType type = graph_.constant(id).dtype();
-    if (type != DType::float32 && type != DType::float64) return;
+    if (!is_real(type)) return;
     Found& found = found_[static_cast<std::size_t>(id)];
     const std::string& op = graph_.node(n).op;
     if (found.node < 0 || n < found.node) found.node = n;

@@ -198,7 +198,7 @@ std::vector<ValueInfo> infos_of(const Session& session) {
     const Session::RecordAxis at = session.record_axis(id);
     infos[i].shape = session.shape(id);
     infos[i].computed = true;
-    infos[i].floating = types[i] == DType::float32 || types[i] == DType::float64;
+    infos[i].floating = is_real(types[i]);
     infos[i].batch_axis = at.axis;
     infos[i].batch_multiple = at.rows;
   }
