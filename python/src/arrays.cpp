@@ -159,8 +159,8 @@ std::optional<nb::object> bfloat16_of_numpy() {
 // What has DLPack, for libraries that have such numbers.
 nb::object bfloat16_around(const void* elements, const Shape& shape, const nb::capsule& owner) {
   const std::vector<std::size_t> sizes(shape.begin(), shape.end());
-  return nb::cast(nb::ndarray<>(const_cast<void*>(elements), sizes.size(), sizes.data(), owner, nullptr,
-                                nb::dlpack::dtype{dl_bfloat, 16, 1}));
+  return nb::cast(nb::ndarray<nb::array_api>(const_cast<void*>(elements), sizes.size(), sizes.data(), owner,
+                                             nullptr, nb::dlpack::dtype{dl_bfloat, 16, 1}));
 }
 
 nb::object numpy_of(const Array& array, bool writable) {

@@ -53,7 +53,7 @@ auto bits_of(T value) {
 }
 
 template <typename T>
-std::vector<T> elements_of(const Array& array) {
+std::vector<T> held_elements(const Array& array) {
   EXPECT_EQ(array.dtype(), dtype_of<T>());
   const Array held = array.contiguous();
   return {held.as<T>().begin(), held.as<T>().end()};
@@ -85,8 +85,8 @@ void expect_by_loop(const std::function<Array(const Array&, const Array&)>& comp
   const Array a = Array::of<T>({4, 6}, x), b = Array::of<T>({4, 6}, y);
   const Array whole = compute(a, b), by_row = compute(a, b[0]), turned = compute(a.t(), b.t());
   using Result = decltype(f(x[0], y[0]));
-  const std::vector<Result> found = elements_of<Result>(whole), row = elements_of<Result>(by_row),
-                            columns = elements_of<Result>(turned);
+  const std::vector<Result> found = held_elements<Result>(whole), row = held_elements<Result>(by_row),
+                            columns = held_elements<Result>(turned);
   for (std::size_t i = 0; i < 24; ++i) {
     EXPECT_EQ(bits_of<Result>(found[i]), bits_of(f(x[i], y[i]))) << i;
     EXPECT_EQ(bits_of<Result>(row[i]), bits_of(f(x[i], y[i % 6]))) << i;
@@ -188,9 +188,9 @@ TYPED_TEST(NarrowTypes, AreReduced) {
   using T = TypeParam;
   const std::vector<T> x = some_numbers<T>(40, 3);
   const Array a = Array::of<T>({5, 8}, x);
-  const std::vector<T> most = elements_of<T>(a.amax(1)), least = elements_of<T>(a.amin(0)),
-                       sorted = elements_of<T>(array::sort(a, 1).values);
-  const std::vector<std::int64_t> at = elements_of<std::int64_t>(a.argmax(1));
+  const std::vector<T> most = held_elements<T>(a.amax(1)), least = held_elements<T>(a.amin(0)),
+                       sorted = held_elements<T>(array::sort(a, 1).values);
+  const std::vector<std::int64_t> at = held_elements<std::int64_t>(a.argmax(1));
   for (std::size_t r = 0; r < 5; ++r) {
     std::vector<T> row(x.begin() + static_cast<std::ptrdiff_t>(8 * r),
                        x.begin() + static_cast<std::ptrdiff_t>(8 * r + 8));
@@ -215,14 +215,14 @@ TYPED_TEST(NarrowTypes, AreAddedUp) {
   if constexpr (is_half<T>) {
     double sum = 0;
     for (const T value : x) sum += static_cast<double>(wide(value));
-    EXPECT_EQ(elements_of<T>(a.sum())[0].bits, T(static_cast<float>(sum)).bits);
-    EXPECT_EQ(elements_of<T>(a.mean())[0].bits, T(static_cast<float>(sum) / 40).bits);
+    EXPECT_EQ(held_elements<T>(a.sum())[0].bits, T(static_cast<float>(sum)).bits);
+    EXPECT_EQ(held_elements<T>(a.mean())[0].bits, T(static_cast<float>(sum) / 40).bits);
   } else {
     std::uint64_t sum = 0, growing = 0;
     for (const T value : x) sum += static_cast<std::uint64_t>(value);
     EXPECT_EQ(static_cast<std::uint64_t>(a.sum().template item<std::int64_t>()), sum);
     EXPECT_EQ(a.sum().dtype(), dtype_of<T>() == DType::uint64 ? DType::uint64 : DType::int64);
-    const std::vector<T> sums = elements_of<T>(array::cumsum(a, 0));
+    const std::vector<T> sums = held_elements<T>(array::cumsum(a, 0));
     for (std::size_t i = 0; i < x.size(); ++i) {
       growing += static_cast<std::uint64_t>(x[i]);
       EXPECT_EQ(sums[i], static_cast<T>(growing));
@@ -350,10 +350,10 @@ TEST(ShortReals, RoundOncePerFunction) {
         return array::einsum("ij,kj->ik", std::vector<Array>{x, x});
       },
       [](A x) {
-        return array::max_pool(x.reshape({1, 1, 6, 6}), {.kernel = {2, 2}}).values;
+        return array::max_pool(x.reshape({1, 1, 6, 6}), {{2, 2}, {}, {}, {}}).values;
       },
       [](A x) {
-        return array::avg_pool(x.reshape({1, 1, 6, 6}), {.kernel = {2, 2}});
+        return array::avg_pool(x.reshape({1, 1, 6, 6}), {{2, 2}, {}, {}, {}});
       },
       [](A x) {
         return array::convolution(x.reshape({1, 1, 6, 6}),
