@@ -245,16 +245,20 @@ Scalar Array::scalar() const {
 
 Array Array::to(DType dtype) const {
   if (dtype == dtype_) return *this;
-  if (array::is_short(dtype_) && dtype != DType::float32)
-    return to(DType::float32).to(dtype);  // exact so far
+  const DType wide = array::computing_type(dtype_);
+  if (wide != dtype_ && wide != dtype) return to(wide).to(dtype);  // exact so far
   Array made = uninitialised(dtype, shape_);
   array::with_type(dtype_, [&](auto from) {
-    array::with_type(dtype, [&](auto to) {
-      using From = decltype(from);
-      using To = decltype(to);
-      if constexpr (!array::is_short_real<From> || std::is_same_v<To, float>)
+    using From = decltype(from);
+    if constexpr (array::is_narrow_type<From>) {
+      using To = array::ComputingType<From>;
+      array::map_into<From, To>(made, *this, [](From value) { return array::convert<To>(value); });
+    } else {
+      array::with_type(dtype, [&](auto to) {
+        using To = decltype(to);
         array::map_into<From, To>(made, *this, [](From value) { return array::convert<To>(value); });
-    });
+      });
+    }
   });
   return array::recorded_map(std::move(made), *this,
                              [from = dtype_](const Array& gradient) { return gradient.to(from); });

@@ -141,6 +141,14 @@ decltype(auto) with_whole(DType type, Visit&& visit) {
 
 template <typename T>
 constexpr bool is_short_real = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+// The C++ type of computing_type(), and whether it is another.
+template <typename T>
+constexpr bool is_narrow_type = is_short_real<T> ||
+                                (std::is_integral_v<T> && sizeof(T) == 2) || std::is_same_v<T, std::uint32_t>;
+template <typename T>
+using ComputingType = std::conditional_t<
+    is_short_real<T>, float,
+    std::conditional_t<sizeof(T) == 2, std::int32_t, std::conditional_t<is_narrow_type<T>, std::int64_t, T>>>;
 
 // Saturates from real numbers to whole ones; NaN becomes 0.
 template <typename To, typename From>
