@@ -64,7 +64,7 @@ class Scalar {
       : real_(static_cast<double>(value)),
         whole_(std::is_integral_v<T> ? static_cast<std::int64_t>(value) : 0),
         is_whole_(std::is_integral_v<T>),
-        above_int64_(std::is_same_v<T, std::uint64_t> && whole_ < 0) {}
+        above_int64_(std::is_unsigned_v<T> && whole_ < 0) {}
   bool is_whole() const { return is_whole_; }
   // f of the number as double, int64, or uint64 where it is above those of int64.
   template <typename F>

@@ -179,8 +179,9 @@ TEST(Npz, EveryElementTypeIsReadAsItIsWritten) {
     EXPECT_EQ(to_string(read.at(name).dtype()), name);
     EXPECT_TRUE(read.at(name).equal(array)) << name;
   }
-  expect_error(Fault::usage, {"bfloat16", "convert it to float32"},
-               [&] { write_npz(path, {{"x", numbers.to(DType::bfloat16)}}); });
+  expect_error(Fault::usage, {"bfloat16", "convert it to float32"}, [&] {
+    write_npz(path, {{"x", numbers.to(DType::bfloat16)}});
+  });
 }
 
 TEST(Npy, TokensAreThoseThatAnInt64Holds) {

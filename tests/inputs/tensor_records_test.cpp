@@ -32,7 +32,8 @@ TEST(TensorRecords, AreThoseOfTheSameArrays) {
   // Other element types, layouts and views of the same numbers.
   const Array wider = array::cat({values, values}, 3), turned = values.permute({3, 2, 1, 0}).contiguous();
   for (const Array& tensor :
-       {values, values.to(DType::float64), values.to(DType::float16), values.to(DType::bfloat16), wider.narrow(3, 3, 3), turned.permute({3, 2, 1, 0})}) {
+       {values, values.to(DType::float64), values.to(DType::float16), values.to(DType::bfloat16),
+        wider.narrow(3, 3, 3), turned.permute({3, 2, 1, 0})}) {
     const DatasetPtr data = from_tensors(tensor, labels);
     EXPECT_EQ(data->hash(), arrays->hash());
     EXPECT_EQ(data->record_shape(), arrays->record_shape());
@@ -59,8 +60,9 @@ TEST(TensorRecords, ThatDoNotFitAreRefused) {
   expect_refused(Fault::usage, "not a tensor", [] { from_tensors(Array()); });
   expect_refused(Fault::usage, "no records", [] { from_tensors(array::zeros({0, 3})); });
   expect_refused(Fault::usage, "convert them", [] { from_tensors(array::zeros({2, 3}, DType::uint8)); });
-  expect_refused(Fault::data, "more than an int64 holds",
-                 [] { from_tensors(array::full({2, 3}, ~std::uint64_t{0}, DType::uint64)); });
+  expect_refused(Fault::data, "more than an int64 holds", [] {
+    from_tensors(array::full({2, 3}, ~std::uint64_t{0}, DType::uint64));
+  });
   expect_refused(Fault::mismatch, "3 labels", [&] { from_tensors(two, array::tensor({0, 1, 2})); });
   expect_refused(Fault::usage, "one whole number per record", [&] { from_tensors(two, array::zeros({2})); });
   expect_refused(Fault::usage, "one whole number per record", [&] {
