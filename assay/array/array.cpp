@@ -14,7 +14,7 @@ std::size_t size_of(DType dtype) {
   return array::with_type(dtype, [](auto zero) { return sizeof zero; });
 }
 
-bool is_real(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
+bool is_real(DType dtype) { return dtype == DType::float32 || dtype == DType::float64 || is_short(dtype); }
 
 std::string to_string(DType dtype) {
   switch (dtype) {
@@ -32,6 +32,18 @@ std::string to_string(DType dtype) {
       return "uint8";
     case DType::boolean:
       return "bool";
+    case DType::float16:
+      return "float16";
+    case DType::bfloat16:
+      return "bfloat16";
+    case DType::int16:
+      return "int16";
+    case DType::uint16:
+      return "uint16";
+    case DType::uint32:
+      return "uint32";
+    case DType::uint64:
+      return "uint64";
   }
   return "?";
 }
@@ -221,18 +233,32 @@ std::size_t Array::index_of(std::int64_t axis) const {
 
 Scalar Array::scalar() const {
   if (count_ != 1) fail(Fault::internal, "an array of shape {} is not a single number", to_string(shape_));
-  return array::with_type(
-      dtype_, [&](auto zero) { return Scalar(*reinterpret_cast<const decltype(zero)*>(data())); });
+  return array::with_type(dtype_, [&](auto zero) {
+    using T = decltype(zero);
+    const T element = *reinterpret_cast<const T*>(data());
+    if constexpr (array::is_short_real<T>)
+      return Scalar(static_cast<float>(element));
+    else
+      return Scalar(element);
+  });
 }
 
 Array Array::to(DType dtype) const {
   if (dtype == dtype_) return *this;
+  const DType wide = array::computing_type(dtype_);
+  if (wide != dtype_ && wide != dtype) return to(wide).to(dtype);  // exact so far
   Array made = uninitialised(dtype, shape_);
   array::with_type(dtype_, [&](auto from) {
-    array::with_type(dtype, [&](auto to) {
-      array::map_into<decltype(from), decltype(to)>(
-          made, *this, [](decltype(from) value) { return array::convert<decltype(to)>(value); });
-    });
+    using From = decltype(from);
+    if constexpr (array::is_narrow_type<From>) {
+      using To = array::ComputingType<From>;
+      array::map_into<From, To>(made, *this, [](From value) { return array::convert<To>(value); });
+    } else {
+      array::with_type(dtype, [&](auto to) {
+        using To = decltype(to);
+        array::map_into<From, To>(made, *this, [](From value) { return array::convert<To>(value); });
+      });
+    }
   });
   return array::recorded_map(std::move(made), *this,
                              [from = dtype_](const Array& gradient) { return gradient.to(from); });

@@ -770,6 +770,9 @@ Array sum_of_channels(const Array& gradient) {
 
 Array convolution(const Array& a, const Array& filter, const Array& bias, const Convolution& how) {
   const ConvolutionPlan plan = plan_of(a, filter, bias, how);
+  if (is_narrow(a.dtype()))
+    return computed_wide(
+        a, [&](const Array& wide) { return convolution(wide, widened(filter), widened(bias), how); });
   const Array x = a.detach().contiguous(), w = filter.detach().contiguous();
   const Array start = bias.defined() ? bias.detach().contiguous() : Array();
   Array out = how.transposed ? to_image(plan, x, w, start) : to_positions(plan, x, w, start);

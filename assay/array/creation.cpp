@@ -16,8 +16,7 @@ Array full(Shape shape, Scalar value, DType type) {
   Array made = Array::uninitialised(type, std::move(shape));
   with_type(type, [&](auto zero) {
     using T = decltype(zero);
-    const T single = value.is_whole() ? convert<T>(value.to<std::int64_t>()) : convert<T>(value.to<double>());
-    std::fill_n(made.elements<T>(), made.count(), single);
+    std::fill_n(made.elements<T>(), made.count(), number_from<T>(value));
   });
   return made;
 }

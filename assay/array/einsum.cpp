@@ -389,12 +389,18 @@ Array einsum(std::string_view equation, std::span<const Array> operands) {
   if (operands.empty() || parsed.operands.size() != operands.size())
     fail(Fault::model, "einsum '{}' was given {} operands, but describes {}", equation, operands.size(),
          parsed.operands.size());
-  return einsum_by(parsed, operands, equation);
+  const DType type = operands[0].dtype();
+  const auto other = [&](const Array& operand) { return operand.dtype() != type; };
+  if (!is_narrow(type) || std::ranges::any_of(operands, other)) return einsum_by(parsed, operands, equation);
+  Arrays wide;
+  for (const Array& operand : operands) wide.push_back(widened(operand));
+  return einsum_by(parsed, wide, equation).to(type);
 }
 
 Array det(const Array& a) {
   if (a.rank() < 2 || a.size(-1) != a.size(-2))
     fail(Fault::model, "the determinant of shape {}: the last two axes must be equal", to_string(a.shape()));
+  if (is_short(a.dtype())) return computed_wide(a, [](const Array& wide) { return det(wide); });
   const Array whole = a.detach().contiguous();
   Array out = Array::uninitialised(a.dtype(), Shape(a.shape().begin(), a.shape().end() - 2));
   with_real(a.dtype(), [&](auto zero) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "assay/array/loops.h"
 #include "assay/array/tape.h"
@@ -11,15 +12,20 @@ namespace {
 
 int kind(DType type) { return is_real(type) ? 2 : type == DType::boolean ? 0 : 1; }
 
-// uint8 with a signed type of its size is int32, where a product of them fits.
+bool is_unsigned(DType type) {
+  return type == DType::uint8 || type == DType::uint16 || type == DType::uint32 || type == DType::uint64;
+}
+
+// Both kinds of real numbers of 16 bits are float32. An unsigned type with a signed one that is not wider is
+// the next signed one: int32 for 8 bits, where a product of them fits, and float64 for those of 64.
 DType wider(DType a, DType b) {
   if (a == b) return a;
-  const auto is = [&](DType one, DType other) {
-    return (a == one && b == other) || (a == other && b == one);
-  };
   if (kind(a) != kind(b)) return kind(a) > kind(b) ? a : b;
-  if (is(DType::int8, DType::uint8)) return DType::int32;
-  return size_of(a) > size_of(b) ? a : b;
+  const auto [narrow, wide] = size_of(a) < size_of(b) ? std::pair(a, b) : std::pair(b, a);
+  if (kind(a) == 2) return size_of(wide) == 2 ? DType::float32 : wide;
+  if (is_unsigned(a) == is_unsigned(b)) return wide;
+  if (!is_unsigned(wide) && size_of(wide) > size_of(narrow)) return wide;
+  return size_of(wide) < 4 ? DType::int32 : size_of(wide) == 4 ? DType::int64 : DType::float64;
 }
 
 // The type that an array is computed in with a single number.
@@ -39,6 +45,7 @@ Array single(Scalar value, DType type) { return scalar(value, type); }
 
 template <typename F>
 Array computed(const Array& a, const Array& b, const F& f) {
+  if (is_narrow(a.dtype())) return computed(widened(a.detach()), widened(b.detach()), f).to(a.dtype());
   Array out = Array::uninitialised(a.dtype(), broadcast_shape(a.shape(), b.shape()));
   if (a.dtype() == DType::boolean) {
     map_into<bool, bool, bool>(out, a, b, [&f](bool x, bool y) {
@@ -55,8 +62,8 @@ Array computed(const Array& a, const Array& b, const F& f) {
 
 template <typename F>
 Array compared(const Array& a, const Array& b, const F& f) {
-  const DType type = result_type(a, b);
-  const Array x = a.detach().to(type), y = b.detach().to(type);
+  const DType common = result_type(a, b), type = computing_type(common);
+  const Array x = a.detach().to(common).to(type), y = b.detach().to(common).to(type);
   Array out = Array::uninitialised(DType::boolean, broadcast_shape(a.shape(), b.shape()));
   with_number(type, [&](auto zero) {
     using T = decltype(zero);
@@ -77,14 +84,14 @@ Array of_truths(const Array& a, const Array& b, const F& f) {
 
 template <typename F>
 Array of_bits(const Array& a, const Array& b, const F& f) {
-  const DType type = result_type(a, b);
-  const Array x = a.to(type), y = b.to(type);
+  const DType common = result_type(a, b), type = computing_type(common);
+  const Array x = a.to(common).to(type), y = b.to(common).to(type);
   Array out = Array::uninitialised(type, broadcast_shape(a.shape(), b.shape()));
   with_whole(type, [&](auto zero) {
     using T = decltype(zero);
     map_into<T, T, T>(out, x, y, [&f](T left, T right) { return static_cast<T>(f(left, right)); });
   });
-  return out;
+  return out.to(common);
 }
 
 struct Pair {
@@ -267,6 +274,7 @@ Array remainder(const Array& a, Scalar b) { return remainder(a, single(b, with_s
 
 Array atan2(const Array& a, const Array& b) {
   const auto [x, y] = promoted(a, b);
+  if (is_narrow(x.dtype())) return atan2(widened(x), widened(y)).to(x.dtype());
   return with_real(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     Array out = Array::uninitialised(x.dtype(), broadcast_shape(x.shape(), y.shape()));
@@ -361,7 +369,7 @@ Array where(const Array& condition, const Array& p, const Array& q) {
   const Array truth = truths(condition);
   Array out =
       Array::uninitialised(a.dtype(), broadcast_shape(truth.shape(), broadcast_shape(a.shape(), b.shape())));
-  with_number(a.dtype(), [&](auto zero) {
+  with_moved(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const Walk<4> walk(out.shape(), {&out, &truth, &a, &b});
     const auto [so, sc, sa, sb] = walk.inner();

@@ -25,7 +25,7 @@ struct Moved {
 };
 
 template <typename Visit>
-void with_moved(DType type, const Visit& visit) {
+void with_bytes_of(DType type, const Visit& visit) {
   with_type(type, [&](auto zero) { visit(Moved<sizeof zero>{}); });
 }
 
@@ -153,7 +153,7 @@ Array read_at(const Array& whole, std::int64_t axis, const Array& positions) {
   const Walk<3> walk(positions.shape(), {&out, &positions, &start});
   const auto [so, sp, sw] = walk.inner();
   const ReadSteps steps{so, sp, sw, along};
-  with_moved(whole.dtype(), [&](auto unit) {
+  with_bytes_of(whole.dtype(), [&](auto unit) {
     using T = decltype(unit);
     T* const to = elements<T>(out);
     const T* const from = elements<T>(start);

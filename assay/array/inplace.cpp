@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <assay/array.h>
@@ -151,20 +152,17 @@ void require_kind(const Array& to, Scalar value) {
          to_string(to.dtype()), value.to<double>());
 }
 
-template <typename T>
-T number_from(Scalar value) {
-  return value.is_whole() ? convert<T>(value.to<std::int64_t>()) : convert<T>(value.to<double>());
-}
-
 // The nearest number that the type has.
 template <typename T>
 T bound_from(Scalar value) {
-  if constexpr (std::is_integral_v<T>) {
-    using Limits = std::numeric_limits<T>;
-    return static_cast<T>(std::clamp<std::int64_t>(value.to<std::int64_t>(), Limits::min(), Limits::max()));
-  } else {
-    return number_from<T>(value);
-  }
+  return value.visit([](auto number) {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<decltype(number)>) {
+      constexpr auto least = +std::numeric_limits<T>::min(), most = +std::numeric_limits<T>::max();
+      if (std::cmp_less(number, least)) return std::numeric_limits<T>::min();
+      if (std::cmp_greater(number, most)) return std::numeric_limits<T>::max();
+    }
+    return convert<T>(number);
+  });
 }
 
 // Truth values are computed with as numbers.
@@ -217,15 +215,18 @@ void change_each(Array& to, const F& f) {
 template <typename Make>
 void change_in_place(Array& to, const Array& given, const Make& make) {
   require_changeable(to, given);
+  if (is_narrow(to.dtype()))
+    return changed_wide(to, [&](Array& wide) { change_in_place(wide, given, make); });
   const Array by = operand_for(to, given);
-  with_type(to.dtype(), [&](auto zero) { change_by<decltype(zero)>(to, by, make(zero)); });
+  with_computed(to.dtype(), [&](auto zero) { change_by<decltype(zero)>(to, by, make(zero)); });
 }
 
 template <typename Make>
 void change_in_place(Array& to, Scalar by, const Make& make) {
   require_changeable(to);
   require_kind(to, by);
-  with_type(to.dtype(), [&](auto zero) {
+  if (is_narrow(to.dtype())) return changed_wide(to, [&](Array& wide) { change_in_place(wide, by, make); });
+  with_computed(to.dtype(), [&](auto zero) {
     using T = decltype(zero);
     change_each<T>(to, [f = make(zero), y = number_from<T>(by)](T x) { return changed(f, x, y); });
   });
@@ -267,21 +268,14 @@ Array& Array::copy_(const Array& from) {
   if (count_ == 0 || array::is_same_view(operand, *this)) return *this;
   std::vector<array::CopyAxis> axes = array::axes_of_copy(*this, operand);
   if (axes.empty()) axes.push_back({1, 1, 1});
-  array::with_type(dtype_, [&](auto zero) {
+  array::with_moved(dtype_, [&](auto zero) {
     using T = decltype(zero);
     array::copy_along(array::elements<T>(*this), array::elements<T>(operand), std::move(axes));
   });
   return *this;
 }
 
-Array& Array::fill_(Scalar value) {
-  array::require_changeable(*this);
-  array::with_type(dtype_, [&](auto zero) {
-    using T = decltype(zero);
-    array::change_each<T>(*this, [number = array::number_from<T>(value)](T) { return number; });
-  });
-  return *this;
-}
+Array& Array::fill_(Scalar value) { return copy_(array::scalar(value, dtype_)); }
 
 Array& Array::zero_() { return fill_(0); }
 
@@ -337,7 +331,8 @@ Array& Array::clamp_(Scalar low, Scalar high) {
   array::require_changeable(*this);
   array::require_kind(*this, low);
   array::require_kind(*this, high);
-  array::with_type(dtype_, [&](auto zero) {
+  if (array::is_narrow(dtype_)) return copy_(array::clamp(detach(), low, high));
+  array::with_computed(dtype_, [&](auto zero) {
     using T = decltype(zero);
     const T least = array::bound_from<T>(low), most = array::bound_from<T>(high);
     array::change_each<T>(*this, [least, most](T x) {
@@ -353,20 +348,20 @@ Array& Array::masked_fill_(const Array& mask, Scalar value) {
   static_cast<void>(array::strides_in(mask, shape_));
   Array chosen = mask.detach().to(DType::boolean);
   if (chosen.shares_storage(*this)) chosen = chosen.clone();
-  array::with_type(dtype_, [&](auto zero) {
+  const Array single = array::scalar(value, dtype_);
+  array::with_moved(dtype_, [&](auto zero) {
     using T = decltype(zero);
     const array::Walk<2> walk(shape_, {this, &chosen});
     const auto [st, sm] = walk.inner();
-    walk.run(
-        [&, st = st, sm = sm, number = array::number_from<T>(value)](const auto& at, std::int64_t count) {
-          T* const x = array::elements<T>(*this) + at[0];
-          const bool* const m = array::elements<bool>(chosen) + at[1];
-          if (st == 1 && sm == 1) {
-            for (std::int64_t n = 0; n < count; ++n) x[n] = m[n] ? number : x[n];
-          } else {
-            for (std::int64_t n = 0; n < count; ++n) x[n * st] = m[n * sm] ? number : x[n * st];
-          }
-        });
+    walk.run([&, st = st, sm = sm, number = *array::elements<T>(single)](const auto& at, std::int64_t count) {
+      T* const x = array::elements<T>(*this) + at[0];
+      const bool* const m = array::elements<bool>(chosen) + at[1];
+      if (st == 1 && sm == 1) {
+        for (std::int64_t n = 0; n < count; ++n) x[n] = m[n] ? number : x[n];
+      } else {
+        for (std::int64_t n = 0; n < count; ++n) x[n * st] = m[n * sm] ? number : x[n * st];
+      }
+    });
   });
   return *this;
 }

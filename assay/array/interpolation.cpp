@@ -158,6 +158,10 @@ Array grid_sample(const Array& given, const Array& at, Interpolation mode, Outsi
   if (mode == Interpolation::bicubic && geometry.axes != 2)
     fail(Fault::unsupported, "bicubic interpolation is for pictures, not for volumes");
   const DType type = is_real(given.dtype()) ? given.dtype() : DType::float32;
+  if (is_narrow(type))
+    return computed_wide(given, [&](const Array& wide) {
+      return grid_sample(wide, widened(at), mode, outside, align_corners);
+    });
   const Array input = given.to(type), grid = at.to(type);
   const Array a = input.detach().contiguous(), g = grid.detach().contiguous();
   const Sampling how{mode, outside, align_corners};
@@ -212,6 +216,8 @@ Array affine_grid(const Array& theta, const Shape& size, bool align_corners) {
   if (!fits)
     fail(Fault::model, "matrices of shape {} do not fit pictures of shape {}", to_string(theta.shape()),
          to_string(size));
+  if (is_short(theta.dtype()))
+    return computed_wide(theta, [&](const Array& wide) { return affine_grid(wide, size, align_corners); });
   const DType type = is_real(theta.dtype()) ? theta.dtype() : DType::float32;
   Shape places(size.begin() + 2, size.end());
   places.push_back(axes + 1);

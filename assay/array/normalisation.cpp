@@ -74,6 +74,11 @@ Array normalised_rows(const Array& given, std::int64_t width, double epsilon) {
 }  // namespace
 
 Normalised batch_norm(const Array& a, const Array& scale, const Array& shift, double epsilon) {
+  if (is_narrow(a.dtype())) {
+    const Normalised wide = batch_norm(widened(a), widened(scale), widened(shift), epsilon);
+    const DType type = is_real(a.dtype()) ? a.dtype() : DType::float32;
+    return {wide.result.to(type), wide.mean.to(type), wide.variance.to(type)};
+  }
   require_channels(a, scale, "the scale");
   require_channels(a, shift, "the shift");
   Shape axes{0};
@@ -87,6 +92,10 @@ Normalised batch_norm(const Array& a, const Array& scale, const Array& shift, do
 
 Array batch_norm(const Array& a, const Array& scale, const Array& shift, const Array& mean,
                  const Array& variance, double epsilon) {
+  if (is_short(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) {
+      return batch_norm(wide, widened(scale), widened(shift), widened(mean), widened(variance), epsilon);
+    });
   for (const auto& [numbers, what] : {std::pair(scale, "the scale"), std::pair(shift, "the shift"),
                                       std::pair(mean, "the mean"), std::pair(variance, "the variance")})
     require_channels(a, numbers, what);
@@ -98,6 +107,10 @@ Array batch_norm(const Array& a, const Array& scale, const Array& shift, const A
 }
 
 Array layer_norm(const Array& a, std::int64_t axes, const Array& scale, const Array& shift, double epsilon) {
+  if (is_short(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) {
+      return layer_norm(wide, axes, widened(scale), widened(shift), epsilon);
+    });
   if (axes < 1 || axes > a.rank())
     fail(Fault::model, "normalisation over the last {} axes of shape {}, which does not have them", axes,
          to_string(a.shape()));
@@ -110,6 +123,10 @@ Array layer_norm(const Array& a, std::int64_t axes, const Array& scale, const Ar
 
 Array group_norm(const Array& a, std::int64_t groups, const Array& scale, const Array& shift,
                  double epsilon) {
+  if (is_short(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) {
+      return group_norm(wide, groups, widened(scale), widened(shift), epsilon);
+    });
   require_channels(a, scale, "the scale");
   require_channels(a, shift, "the shift");
   if (groups < 1 || a.size(1) % groups != 0)

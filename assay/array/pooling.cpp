@@ -285,6 +285,10 @@ Array to_the_greatest(const PoolingPlan& plan, const Array& positions, const Sha
 }  // namespace
 
 Sorted max_pool(const Array& given, const Pooling& how) {
+  if (is_narrow(given.dtype())) {
+    Sorted wide = max_pool(widened(given), how);
+    return {wide.values.to(given.dtype()), std::move(wide.positions)};
+  }
   const PoolingPlan plan = pooling_plan(given, how);
   const Array a = given.detach().contiguous();
   Array values = Array::uninitialised(a.dtype(), plan.shape),
@@ -309,6 +313,8 @@ Sorted max_pool(const Array& given, const Pooling& how) {
 
 Array avg_pool(const Array& given, const Pooling& how) {
   if (!is_real(given.dtype())) return avg_pool(given.to(DType::float32), how);
+  if (is_narrow(given.dtype()))
+    return computed_wide(given, [&](const Array& wide) { return avg_pool(wide, how); });
   const PoolingPlan plan = pooling_plan(given, how);
   if (plan.axes[0].dilation * plan.axes[1].dilation * plan.axes[2].dilation != 1)
     fail(Fault::model, "a mean of windows cannot have dilation {}", to_string(how.dilation));

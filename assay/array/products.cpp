@@ -116,6 +116,8 @@ void multiply_into(Array& out, const Array& a, const Array& b, bool adds) {
 // [..., m, k] by [..., k, n].
 Array batched_product(const Array& a, const Array& b) {
   require_types_of_product(a, b);
+  if (is_narrow(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) { return batched_product(wide, widened(b)); });
   if (a.size(-1) != b.size(-2)) refuse_product(a, b);
   Shape shape = broadcast_shape(axes_before(a.shape(), 2), axes_before(b.shape(), 2));
   shape.push_back(a.size(-2));
@@ -179,6 +181,8 @@ Array addmm(const Array& c, const Array& a, const Array& b) {
   require_rank_of_operand(b, 2, a, b);
   require_types_of_product(a, b);
   require_types_of_product(a, c);
+  if (is_narrow(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) { return addmm(widened(c), wide, widened(b)); });
   if (a.size(1) != b.size(0)) refuse_product(a, b);
   Array out = Array::uninitialised(a.dtype(), {a.size(0), b.size(1)});
   with_number(a.dtype(), [&](auto zero) {
@@ -197,6 +201,9 @@ Array addmm(const Array& c, const Array& a, const Array& b) {
 Array linear(const Array& a, const Array& weight, const Array& bias) {
   if (a.rank() == 0 || weight.rank() == 0 || weight.rank() > 2) refuse_product(a, weight);
   if (!bias.defined() || weight.rank() == 1) {
+    if (is_narrow(a.dtype()) && bias.defined())
+      return computed_wide(a,
+                           [&](const Array& wide) { return linear(wide, widened(weight), widened(bias)); });
     const Array product = matmul(a, weight.t());
     return bias.defined() ? product + bias : product;
   }

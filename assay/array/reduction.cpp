@@ -179,6 +179,9 @@ template <typename Better, typename Worst>
 Array extreme_over(const Array& a, const Shape& axes, bool keep, std::string_view what, const Better& better,
                    const Worst& worst) {
   require_elements(a, axes, what);
+  if (is_narrow(a.dtype()))
+    return computed_wide(
+        a, [&](const Array& wide) { return extreme_over(wide, axes, keep, what, better, worst); });
   const Reduced r(a, axes, keep);
   Array out = with_number(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -196,7 +199,8 @@ Array extreme_over(const Array& a, const Shape& axes, bool keep, std::string_vie
 
 // Positions of the extreme along an axis: the first of equal ones, NaN before all.
 template <typename Better>
-Array positions_over(const Array& a, std::int64_t axis, bool keep, const Better& better) {
+Array positions_over(const Array& given, std::int64_t axis, bool keep, const Better& better) {
+  const Array a = widened(given.detach());
   if (a.rank() == 0) return zeros({}, DType::int64);
   require_elements(a, {axis}, "an extreme");
   const Reduced r(a, {axis}, keep);
@@ -226,20 +230,33 @@ Sorted extreme_at(const Array& a, const Array& positions, std::int64_t axis, boo
   return keep ? Sorted{values, positions} : Sorted{values.squeeze(axis), positions.squeeze(axis)};
 }
 
+// Of whole numbers.
+DType type_of_totals(const Array& a) { return a.dtype() == DType::uint64 ? DType::uint64 : DType::int64; }
+
+// Totals of a narrow type: real ones are of that type, whole ones as those of wider types.
+template <typename F>
+Array reduced_narrow(const Array& a, const F& f) {
+  return is_real(a.dtype()) ? computed_wide(a, f) : f(widened(a));
+}
+
 }  // namespace
 
 Array sum(const Array& a, const Shape& axes, bool keep) {
+  if (is_narrow(a.dtype()))
+    return reduced_narrow(a, [&](const Array& wide) { return sum(wide, axes, keep); });
   const Reduced r(a, axes, keep);
   if (!is_real(a.dtype())) {
-    return with_type(a.dtype(), [&](auto zero) {
-      using T = decltype(zero);
-      return folded<T, std::int64_t, std::uint64_t>(
-          r, DType::int64, 0,
-          [](std::uint64_t sum, T x) {
-            return sum + static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
-          },
-          [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
-    });
+    return with_computed(a.dtype(),
+                         [&](auto zero) {
+                           using T = decltype(zero);
+                           return folded<T, std::int64_t, std::uint64_t>(
+                               r, DType::int64, 0,
+                               [](std::uint64_t sum, T x) {
+                                 return sum + static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
+                               },
+                               [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
+                         })
+        .to(type_of_totals(a));
   }
   Array out = with_real(a.dtype(), [&](auto zero) { return real_sum<decltype(zero)>(r, a.dtype()); });
   return recorded_map(std::move(out), a, [shape = a.shape(), axes](const Array& g) {
@@ -248,17 +265,21 @@ Array sum(const Array& a, const Shape& axes, bool keep) {
 }
 
 Array prod(const Array& a, const Shape& axes, bool keep) {
+  if (is_narrow(a.dtype()))
+    return reduced_narrow(a, [&](const Array& wide) { return prod(wide, axes, keep); });
   const Reduced r(a, axes, keep);
   if (!is_real(a.dtype())) {
-    return with_type(a.dtype(), [&](auto zero) {
-      using T = decltype(zero);
-      return folded<T, std::int64_t, std::uint64_t>(
-          r, DType::int64, 1,
-          [](std::uint64_t all, T x) {
-            return all * static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
-          },
-          [](std::uint64_t all) { return static_cast<std::int64_t>(all); });
-    });
+    return with_computed(a.dtype(),
+                         [&](auto zero) {
+                           using T = decltype(zero);
+                           return folded<T, std::int64_t, std::uint64_t>(
+                               r, DType::int64, 1,
+                               [](std::uint64_t all, T x) {
+                                 return all * static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
+                               },
+                               [](std::uint64_t all) { return static_cast<std::int64_t>(all); });
+                         })
+        .to(type_of_totals(a));
   }
   Array out = with_real(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -279,6 +300,7 @@ Array prod(const Array& a, const Shape& axes, bool keep) {
 }
 
 Array mean(const Array& a, const Shape& axes, bool keep) {
+  if (is_short(a.dtype())) return computed_wide(a, [&](const Array& wide) { return mean(wide, axes, keep); });
   const Array real = is_real(a.dtype()) ? a : a.to(DType::float32);
   return sum(real, axes, keep) / static_cast<double>(count_over(a, axes));
 }
@@ -308,12 +330,16 @@ Array all(const Array& a, const Shape& axes, bool keep) {
 }
 
 Array var(const Array& a, const Shape& axes, bool keep, bool unbiased) {
+  if (is_short(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) { return var(wide, axes, keep, unbiased); });
   const Array apart = a - mean(a, axes, true);
   const double count = static_cast<double>(count_over(a, axes)) - (unbiased ? 1 : 0);
   return sum(square(apart), axes, keep) / count;
 }
 
 Array norm(const Array& a, double p, const Shape& axes, bool keep) {
+  if (is_short(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) { return norm(wide, p, axes, keep); });
   if (p == std::numeric_limits<double>::infinity()) return amax(abs(a), axes, keep);
   if (p == 1) return sum(abs(a), axes, keep);
   const Array total = p == 2 ? sum(square(a), axes, keep) : sum(pow(abs(a), p), axes, keep);

@@ -91,7 +91,9 @@ T without_overflow(T x, T y, const F& f) {
 }
 
 void multiply_at(Array& whole, std::int64_t axis, const Array& positions, const Array& values) {
-  with_type(whole.dtype(), [&](auto zero) {
+  if (is_narrow(whole.dtype()))
+    return changed_wide(whole, [&](Array& wide) { multiply_at(wide, axis, positions, widened(values)); });
+  with_computed(whole.dtype(), [&](auto zero) {
     using T = decltype(zero);
     combine_at<T>(whole, axis, positions, values,
                   [](T x, T y) { return without_overflow(x, y, [](auto a, auto b) { return a * b; }); });
@@ -100,7 +102,10 @@ void multiply_at(Array& whole, std::int64_t axis, const Array& positions, const 
 
 // NaN wins.
 void extreme_at(Array& whole, std::int64_t axis, const Array& positions, const Array& values, bool greatest) {
-  with_type(whole.dtype(), [&](auto zero) {
+  if (is_narrow(whole.dtype()))
+    return changed_wide(whole,
+                        [&](Array& wide) { extreme_at(wide, axis, positions, widened(values), greatest); });
+  with_computed(whole.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if (greatest)
       combine_at<T>(whole, axis, positions, values, [](T x, T y) { return y > x || y != y ? y : x; });
@@ -213,14 +218,16 @@ Arrays reduced_back(const Written& all, Combine combine, const Array& out, const
 }  // namespace
 
 void copy_at(Array& whole, std::int64_t axis, const Array& positions, const Array& values) {
-  with_type(whole.dtype(), [&](auto zero) {
+  with_moved(whole.dtype(), [&](auto zero) {
     using T = decltype(zero);
     combine_at<T>(whole, axis, positions, values, [](T, T value) { return value; });
   });
 }
 
 void add_at(Array& whole, std::int64_t axis, const Array& positions, const Array& values) {
-  with_type(whole.dtype(), [&](auto zero) {
+  if (is_narrow(whole.dtype()))
+    return changed_wide(whole, [&](Array& wide) { add_at(wide, axis, positions, widened(values)); });
+  with_computed(whole.dtype(), [&](auto zero) {
     using T = decltype(zero);
     combine_at<T>(whole, axis, positions, values,
                   [](T x, T y) { return without_overflow(x, y, [](auto a, auto b) { return a + b; }); });

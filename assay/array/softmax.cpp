@@ -78,6 +78,7 @@ Array cumulated_backwards(const Array& g, std::int64_t axis) {
 
 Array softmax(const Array& given, std::int64_t axis) {
   const Array a = real_of(given);
+  if (is_narrow(a.dtype())) return computed_wide(a, [&](const Array& wide) { return softmax(wide, axis); });
   if (a.rank() == 0) return exp(a - a);
   const std::int64_t at = axis_of(axis, a.rank());
   Array out = with_real(
@@ -88,6 +89,8 @@ Array softmax(const Array& given, std::int64_t axis) {
 
 Array log_softmax(const Array& given, std::int64_t axis) {
   const Array a = real_of(given);
+  if (is_narrow(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) { return log_softmax(wide, axis); });
   if (a.rank() == 0) return a - a;
   const std::int64_t at = axis_of(axis, a.rank());
   Array out = with_real(
@@ -98,6 +101,8 @@ Array log_softmax(const Array& given, std::int64_t axis) {
 
 Array logsumexp(const Array& given, const Shape& axes, bool keep) {
   const Array a = real_of(given);
+  if (is_narrow(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) { return logsumexp(wide, axes, keep); });
   if (a.count() == 0) return log(sum(a, axes, keep));  // of nothing: minus infinity
   const Array most = amax(a.detach(), axes, true), finite = where(isfinite(most), most, zeros_like(most));
   const Array total = log(sum(exp(a - finite), axes, keep));
@@ -105,6 +110,7 @@ Array logsumexp(const Array& given, const Shape& axes, bool keep) {
 }
 
 Array cumsum(const Array& a, std::int64_t axis) {
+  if (is_narrow(a.dtype())) return computed_wide(a, [&](const Array& wide) { return cumsum(wide, axis); });
   const Array numbers = a.dtype() == DType::boolean ? a.to(DType::int64) : a;
   if (a.rank() == 0) return numbers;
   const std::int64_t at = axis_of(axis, a.rank());
@@ -121,6 +127,7 @@ Array cumsum(const Array& a, std::int64_t axis) {
 }
 
 Array cumprod(const Array& a, std::int64_t axis) {
+  if (is_narrow(a.dtype())) return computed_wide(a, [&](const Array& wide) { return cumprod(wide, axis); });
   const Array numbers = a.dtype() == DType::boolean ? a.to(DType::int64) : a;
   if (a.rank() == 0) return numbers;
   const std::int64_t at = axis_of(axis, a.rank());

@@ -107,6 +107,10 @@ SortedRows rows_along(const Shape& shape, std::int64_t axis, std::int64_t count,
 }
 
 Sorted sorted_first(const Array& a, std::int64_t axis, std::int64_t count, bool descending) {
+  if (is_narrow(a.dtype())) {
+    Sorted wide = sorted_first(widened(a), axis, count, descending);
+    return {wide.values.to(a.dtype()), std::move(wide.positions)};
+  }
   const Array from = a.detach().contiguous();
   Shape shape = a.shape();
   shape[static_cast<std::size_t>(axis)] = count;

@@ -17,6 +17,8 @@ Array real(const Array& a) { return is_real(a.dtype()) ? a : a.to(DType::float32
 
 template <typename F>
 Array mapped(const Array& a, const F& f, std::size_t grain) {
+  if (is_narrow(a.dtype()))
+    return computed_wide(a.detach(), [&](const Array& wide) { return mapped(wide, f, grain); });
   Array out = Array::uninitialised(a.dtype(), a.shape());
   with_number(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -40,6 +42,8 @@ template <typename F, typename Derivative>
 Array function(const Array& given, const F& f, const Derivative& derivative, std::size_t grain = costly,
                UnaryKernel kernel = UnaryKernel::none) {
   const Array a = real(given);
+  if (is_narrow(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) { return function(wide, f, derivative, grain, kernel); });
   Array out = Array::uninitialised(a.dtype(), a.shape());
   if (kernel != UnaryKernel::none && a.dtype() == DType::float32) {
     run_on_threads(kernel, a.detach(), out);
@@ -70,7 +74,8 @@ Array steps(const Array& a, const F& f) {
 }
 
 template <typename F>
-Array tested(const Array& a, const F& f) {
+Array tested(const Array& given, const F& f) {
+  const Array a = widened(given.detach());
   Array out = Array::uninitialised(DType::boolean, a.shape());
   with_number(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -317,6 +322,8 @@ Array logical_not(const Array& a) {
 
 Array bitwise_not(const Array& a) {
   if (a.dtype() == DType::boolean) return logical_not(a);
+  if (is_narrow(a.dtype()) && !is_short(a.dtype()))
+    return computed_wide(a, [](const Array& wide) { return bitwise_not(wide); });
   Array out = Array::uninitialised(a.dtype(), a.shape());
   with_whole(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -344,14 +351,12 @@ Array nan_to_num(const Array& a, double nan, double positive, double negative) {
 Array clamp(const Array& given, std::optional<Scalar> low, std::optional<Scalar> high) {
   const bool widens = !is_real(given.dtype()) && ((low && !low->is_whole()) || (high && !high->is_whole()));
   const Array a = widens ? given.to(DType::float32) : given;
+  if (is_narrow(a.dtype()))
+    return computed_wide(a, [&](const Array& wide) { return clamp(wide, low, high); });
   Array out = Array::uninitialised(a.dtype(), a.shape());
   with_number(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    const T least =
-        low ? (low->is_whole() ? convert<T>(low->to<std::int64_t>()) : convert<T>(low->to<double>())) : T{};
-    const T most =
-        high ? (high->is_whole() ? convert<T>(high->to<std::int64_t>()) : convert<T>(high->to<double>()))
-             : T{};
+    const T least = low ? number_from<T>(*low) : T{}, most = high ? number_from<T>(*high) : T{};
     const bool below = low.has_value(), above = high.has_value();
     map_into<T, T>(out, a, [=](T x) {
       if (below && x < least) x = least;

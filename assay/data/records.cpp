@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 
 #include <assay/dataset.h>
@@ -181,8 +182,8 @@ class RowRecords final : public Dataset {
   void take_targets(const RecordOptions& options) {
     const Array& given = options.targets;
     if (given.count() == 0) return;
-    if (given.dtype() != DType::float32 && given.dtype() != DType::float64)
-      fail(Fault::usage, "{}: regression targets are float32 or float64, not {}", options.name,
+    if (!is_real(given.dtype()))
+      fail(Fault::usage, "{}: regression targets are floating-point numbers, not {}", options.name,
            to_string(given.dtype()));
     if (given.shape().empty())
       fail(Fault::usage, "{}: targets of shape []; [records] or [records, targets] is needed", options.name);
@@ -273,6 +274,7 @@ class WrittenRecords final : public Dataset {
 Rows rows_of(std::string name, const Array& given) {
   if (given.shape().empty())
     fail(Fault::usage, "the inputs are a single number; records along the first axis are needed");
+  require_int64(given, name.empty() ? "the inputs" : name);
   const Array array = given.to(record_dtype(given.dtype()));
   Rows rows{.input = {std::move(name), {array.shape().begin() + 1, array.shape().end()}, array.dtype()},
             .count = static_cast<std::size_t>(array.shape()[0]),
@@ -289,19 +291,19 @@ Rows rows_of(std::string name, const Array& given) {
 }  // namespace
 
 DType record_dtype(DType given) {
-  switch (given) {
-    case DType::float32:
-    case DType::float64:
-      return DType::float32;
-    case DType::int64:
-    case DType::int32:
-      return DType::int64;
-    default:
-      fail(Fault::usage,
-           "records are given as float32 (in the range that the network takes) or int64 (tokens), not {}; "
-           "convert them",
-           to_string(given));
-  }
+  if (is_real(given)) return DType::float32;
+  if (size_of(given) > 1) return DType::int64;
+  fail(Fault::usage,
+       "records are given as float32 (in the range that the network takes) or int64 (tokens), not {}; "
+       "convert them",
+       to_string(given));
+}
+
+void require_int64(const Array& elements, const std::string& what) {
+  if (elements.dtype() != DType::uint64 || elements.count() == 0) return;
+  const auto most = elements.amax().item<std::uint64_t>();
+  if (most > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    fail(Fault::data, "{}: {} is more than an int64 holds; tokens are smaller numbers", what, most);
 }
 
 std::vector<std::byte> gathered(const std::byte* from, std::size_t row_bytes,

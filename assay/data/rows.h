@@ -3,6 +3,7 @@
 // Common parts of data sets from arrays and from tensors: rows of records in memory.
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <assay/dataset.h>
@@ -23,6 +24,8 @@ DatasetPtr from_rows(std::vector<Rows> inputs, std::vector<std::int64_t> labels,
 // The element type in which records of this type are delivered: float32 or int64. Throws Error{usage} for
 // types that are neither numbers nor tokens, such as uint8.
 DType record_dtype(DType given);
+// Throws Error{data} for a uint64 that is more than an int64 holds. `what` they are stands in the message.
+void require_int64(const Array& elements, const std::string& what);
 
 // Rows of `row_bytes` bytes each, copied one after the other.
 std::vector<std::byte> gathered(const std::byte* from, std::size_t row_bytes,

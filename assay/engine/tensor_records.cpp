@@ -9,15 +9,6 @@
 namespace assay::inline engine {
 namespace {
 
-DType record_type(const Array& tensor) {
-  if (is_real(tensor.dtype())) return DType::float32;
-  if (tensor.dtype() == DType::int64 || tensor.dtype() == DType::int32) return DType::int64;
-  fail(Fault::usage,
-       "records are given as floating-point numbers (in the range that the network takes) or int64 (tokens), "
-       "not {}; convert them",
-       to_string(tensor.dtype()));
-}
-
 Array taken(const Array& tensor, DType type, std::span<const std::size_t> indices) {
   const bool plain = tensor.is_contiguous() && tensor.dtype() == type;
   if (plain) {
@@ -35,7 +26,8 @@ Rows rows_of_tensor(std::string name, const Array& given) {
   if (!given.defined() || given.rank() == 0)
     fail(Fault::usage, "the inputs are not a tensor with records along its first axis");
   const Array tensor = given.detach();
-  const DType type = record_type(tensor);
+  const DType type = record_dtype(tensor.dtype());
+  require_int64(tensor, name.empty() ? "the inputs" : name);
   Shape record(tensor.shape().begin() + 1, tensor.shape().end());
   return {
       .input = {std::move(name), std::move(record), type},

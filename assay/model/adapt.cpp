@@ -126,7 +126,7 @@ Graph with_decision(const Graph& graph, std::string_view output) {
   std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
   const auto found = ids.begin() + static_cast<std::ptrdiff_t>(*position);
   const std::vector<DType> types = element_types(graph);
-  if (const DType type = types[index_of(*found)]; type != DType::float32 && type != DType::float64)
+  if (const DType type = types[index_of(*found)]; !is_real(type))
     fail(Fault::usage, "output '{}' holds {} numbers; what decides are scores in floating point",
          graph.value(*found).name, to_string(type));
   std::rotate(ids.begin(), found, found + 1);

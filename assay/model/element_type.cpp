@@ -11,7 +11,8 @@ namespace {
 
 // ONNX's numbers of element types.
 enum OnnxType { float32 = 1, uint8 = 2, int8 = 3, uint16 = 4, int16 = 5, int32 = 6, int64 = 7, boolean = 9 };
-constexpr int float64 = 11, uint32 = 12, uint64 = 13, uint4 = 21, int4 = 22, uint2 = 25, int2 = 26;
+constexpr int float16 = 10, float64 = 11, uint32 = 12, uint64 = 13, bfloat16 = 16, uint4 = 21, int4 = 22,
+              uint2 = 25, int2 = 26;
 
 int position_of(DType type) {
   switch (type) {
@@ -29,6 +30,18 @@ int position_of(DType type) {
       return uint8;
     case DType::boolean:
       return boolean;
+    case DType::float16:
+      return float16;
+    case DType::bfloat16:
+      return bfloat16;
+    case DType::int16:
+      return int16;
+    case DType::uint16:
+      return uint16;
+    case DType::uint32:
+      return uint32;
+    case DType::uint64:
+      return uint64;
   }
   return float32;
 }

@@ -108,6 +108,34 @@ std::string GraphBuilder::fresh(const std::set<std::string, std::less<>>& names,
   }
 }
 
+namespace {
+
+// Engines compute with seven types; others are stored in the one that holds their numbers.
+DType held_type(DType type) {
+  switch (type) {
+    case DType::float16:
+    case DType::bfloat16:
+      return DType::float32;
+    case DType::int16:
+    case DType::uint16:
+      return DType::int32;
+    case DType::uint32:
+    case DType::uint64:
+      return DType::int64;
+    default:
+      return type;
+  }
+}
+
+DType checked_type(DType type, const std::string& value) {
+  if (held_type(type) != type)
+    fail(Fault::unsupported, "value '{}': networks hold elements of {} as {}; convert them", value,
+         to_string(type), to_string(held_type(type)));
+  return type;
+}
+
+}  // namespace
+
 ValueId GraphBuilder::value(std::string name) {
   name = fresh(value_names_, std::move(name), "value");
   const auto id = static_cast<ValueId>(values_.size());
@@ -118,7 +146,7 @@ ValueId GraphBuilder::value(std::string name) {
 
 ValueId GraphBuilder::input(std::string name, DType dtype, Shape shape) {
   const ValueId id = value(std::move(name));
-  values_.back().dtype = dtype;
+  values_.back().dtype = checked_type(dtype, values_.back().name);
   values_.back().shape = std::move(shape);
   inputs_.push_back(id);
   return id;
@@ -126,7 +154,7 @@ ValueId GraphBuilder::input(std::string name, DType dtype, Shape shape) {
 
 ValueId GraphBuilder::constant(std::string name, Array array) {
   const ValueId id = value(std::move(name));
-  values_.back().dtype = array.dtype();
+  values_.back().dtype = checked_type(array.dtype(), values_.back().name);
   values_.back().constant = array.detach().contiguous();
   return id;
 }
@@ -157,7 +185,7 @@ void GraphBuilder::output(ValueId id) { outputs_.push_back(id); }
 
 void GraphBuilder::set_type(ValueId id, DType dtype, Shape shape) {
   Value& value = values_.at(index_of(id));
-  value.dtype = dtype;
+  value.dtype = checked_type(dtype, value.name);
   value.shape = std::move(shape);
 }
 
@@ -165,6 +193,7 @@ void GraphBuilder::replace_constant(ValueId id, Array array) {
   Value& value = values_.at(index_of(id));
   if (!value.constant)
     fail(Fault::model, "value '{}' is not a constant and cannot be replaced by one", value.name);
+  static_cast<void>(checked_type(array.dtype(), value.name));
   value.constant = array.detach().contiguous();
 }
 

@@ -11,8 +11,8 @@
 
 #include <assay/adapt.h>
 #include <assay/error.h>
+#include <assay/float16.h>
 #include <assay/model.h>
-#include "assay/model/float16.h"
 #include "assay/support/files/input_file.h"
 #include "assay/support/files/pointer_file.h"
 #include "assay/support/memory.h"

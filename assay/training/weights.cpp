@@ -151,7 +151,7 @@ class Search {
 
   void read(ValueId id, NodeId n, std::string setting) {
     const DType type = graph_.constant(id).dtype();
-    if (type != DType::float32 && type != DType::float64) return;
+    if (!is_real(type)) return;
     Found& found = found_[index_of(id)];
     const std::string& op = graph_.node(n).op;
     if (found.node == no_node || n < found.node) found.node = n;

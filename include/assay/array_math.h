@@ -15,7 +15,8 @@
 namespace assay::array {
 
 // Element by element, both broadcast; the type is the wider one of both, and a Scalar does not widen within
-// its kind. Quotients of integers are float32. Throws Error{model} where the shapes do not meet.
+// its kind. Quotients of integers are float32; elements of 16 bits are computed with as wider ones, and
+// results rounded once or wrapped around. Throws Error{model} where the shapes do not meet.
 Array operator+(const Array& a, const Array& b), operator-(const Array& a, const Array& b),
                                                  operator*(const Array& a, const Array& b),
                                                  operator/(const Array& a, const Array& b);

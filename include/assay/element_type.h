@@ -8,11 +8,27 @@
 #include <type_traits>
 #include <vector>
 
+#include <assay/float16.h>
+
 namespace assay::array {
 
 using Shape = std::vector<std::int64_t>;
 
-enum class DType { float32, float64, int64, int32, int8, uint8, boolean };
+enum class DType {
+  float32,
+  float64,
+  int64,
+  int32,
+  int8,
+  uint8,
+  boolean,
+  float16,
+  bfloat16,
+  int16,
+  uint16,
+  uint32,
+  uint64
+};
 
 std::size_t size_of(DType dtype);
 bool is_real(DType dtype);  // of floating-point numbers
@@ -32,6 +48,12 @@ constexpr DType dtype_of() {
   if constexpr (std::is_same_v<U, std::int8_t>) return DType::int8;
   if constexpr (std::is_same_v<U, std::uint8_t>) return DType::uint8;
   if constexpr (std::is_same_v<U, bool>) return DType::boolean;
+  if constexpr (std::is_same_v<U, Float16>) return DType::float16;
+  if constexpr (std::is_same_v<U, BFloat16>) return DType::bfloat16;
+  if constexpr (std::is_same_v<U, std::int16_t>) return DType::int16;
+  if constexpr (std::is_same_v<U, std::uint16_t>) return DType::uint16;
+  if constexpr (std::is_same_v<U, std::uint32_t>) return DType::uint32;
+  if constexpr (std::is_same_v<U, std::uint64_t>) return DType::uint64;
 }
 
 // One number, whole or not, that takes part in arithmetic without changing the kind of an array's type.
@@ -41,17 +63,24 @@ class Scalar {
   requires std::is_arithmetic_v<T> Scalar(T value)
       : real_(static_cast<double>(value)),
         whole_(std::is_integral_v<T> ? static_cast<std::int64_t>(value) : 0),
-        is_whole_(std::is_integral_v<T>) {}
+        is_whole_(std::is_integral_v<T>),
+        above_int64_(std::is_unsigned_v<T> && whole_ < 0) {}
   bool is_whole() const { return is_whole_; }
+  // f of the number as double, int64, or uint64 where it is above those of int64.
+  template <typename F>
+  decltype(auto) visit(const F& f) const {
+    if (!is_whole_) return f(real_);
+    return above_int64_ ? f(static_cast<std::uint64_t>(whole_)) : f(whole_);
+  }
   template <typename T>
   T to() const {
-    return is_whole_ ? static_cast<T>(whole_) : static_cast<T>(real_);
+    return visit([](auto value) { return static_cast<T>(value); });
   }
 
  private:
   double real_;
   std::int64_t whole_;
-  bool is_whole_;
+  bool is_whole_, above_int64_;
 };
 
 }  // namespace assay::array

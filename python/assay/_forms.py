@@ -9,8 +9,8 @@ from typing import Any, Union
 
 import numpy as np
 
-from ._arrays import Array, channels_first, host, scaled
-from .errors import DataError, UsageError
+from ._arrays import channels_first, host, scaled
+from .errors import UsageError
 
 __all__ = ["Form", "Layout", "Preparation"]
 
@@ -80,21 +80,11 @@ def _numbers(array: Any, name: str) -> Any:
     """Truth values and signed bytes as float32, wider integers as tokens."""
     if _type_of(array) in ("bool", "int8"):
         return host(array, name).astype(np.float32)
-    return _wide(array, name)
+    return array
 
 
 def _tokens(array: Any, name: str) -> Any:
-    """Integers of all widths, and truth values, as int64: those of inputs after the first one."""
+    """Truth values and bytes as int64, which wider integers become as well: those of inputs after the first one."""
     if _type_of(array) in ("bool", "int8", "uint8"):
         return host(array, name).astype(np.int64)
-    return _wide(array, name)
-
-
-def _wide(array: Any, name: str) -> Any:
-    """Unsigned integers that the module does not share as int64."""
-    if _type_of(array) not in ("uint16", "uint32", "uint64"):
-        return array
-    values: Array = host(array, name)
-    if values.size and int(values.max()) > np.iinfo(np.int64).max:
-        raise DataError(f"{name} holds {values.max()}, which is more than an int64 holds; tokens are smaller numbers")
-    return values.astype(np.int64)
+    return array

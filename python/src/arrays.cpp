@@ -9,7 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "assay/model/float16.h"
 #include "python/src/dlpack.h"
 
 namespace assay::python {
@@ -18,20 +17,15 @@ namespace {
 nb::object numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
 
 // Types are asked by NumPy's attributes: the structs behind them differ between NumPy 1 and 2.
-std::string type_name(const nb::handle& dtype) { return text_of(dtype.attr("str")).substr(1); }
-
-std::optional<DType> type_of(const std::string& name) {
+std::optional<DType> type_of(const nb::handle& dtype) {
+  // A type of ml_dtypes, which NumPy takes for plain bytes.
+  if (text_of(dtype.attr("name")) == "bfloat16") return DType::bfloat16;
+  const std::string name = text_of(dtype.attr("str")).substr(1);
   static const std::map<std::string, DType> types{
-      {"f4", DType::float32}, {"f8", DType::float64}, {"i8", DType::int64},  {"i4", DType::int32},
-      {"i1", DType::int8},    {"u1", DType::uint8},   {"b1", DType::boolean}};
+      {"f4", DType::float32}, {"f8", DType::float64}, {"i8", DType::int64},   {"i4", DType::int32},
+      {"i1", DType::int8},    {"u1", DType::uint8},   {"b1", DType::boolean}, {"f2", DType::float16},
+      {"i2", DType::int16},   {"u2", DType::uint16},  {"u4", DType::uint32},  {"u8", DType::uint64}};
   if (const auto it = types.find(name); it != types.end()) return it->second;
-  return std::nullopt;
-}
-
-// Of elements of 16 bits: the name of the type that they are converted to.
-std::optional<std::string> wider_name(const std::string& name) {
-  if (name == "f2") return "f4";
-  if (name == "i2") return "i4";
   return std::nullopt;
 }
 
@@ -70,12 +64,12 @@ Array strided(void* elements, DType type, const Shape& shape, const Shape& strid
 }
 
 Array tensor_of_numpy(nb::object array) {
-  const std::string name = type_name(array.attr("dtype"));
-  const auto wider = wider_name(name);
-  const auto type = type_of(wider.value_or(name));
-  if (!type) fail_type(text_of(array.attr("dtype")));
-  if (wider || !shareable(array)) {
-    array = numpy("array")(array, fmt::format("={}", wider.value_or(name)), nb::arg("order") = "C");
+  nb::object dtype = array.attr("dtype");
+  const auto type = type_of(dtype);
+  if (!type) fail_type(text_of(dtype));
+  if (!shareable(array)) {
+    if (!taken<bool>(dtype.attr("isnative"))) dtype = dtype.attr("newbyteorder")("=");
+    array = numpy("array")(array, dtype, nb::arg("order") = "C");
   }
   Shape strides = taken<Shape>(array.attr("strides"));
   for (std::int64_t& stride : strides) stride /= static_cast<std::int64_t>(size_of(*type));
@@ -107,34 +101,14 @@ std::string text_of(const DLDataType& type) {
 
 std::optional<DType> type_of(const DLDataType& type) {
   static const std::map<std::pair<std::uint8_t, std::uint8_t>, DType> types{
-      {{dl_float, 32}, DType::float32}, {{dl_float, 64}, DType::float64}, {{dl_int, 64}, DType::int64},
-      {{dl_int, 32}, DType::int32},     {{dl_int, 8}, DType::int8},       {{dl_uint, 8}, DType::uint8},
-      {{dl_bool, 8}, DType::boolean}};
+      {{dl_float, 32}, DType::float32}, {{dl_float, 64}, DType::float64},   {{dl_int, 64}, DType::int64},
+      {{dl_int, 32}, DType::int32},     {{dl_int, 8}, DType::int8},         {{dl_uint, 8}, DType::uint8},
+      {{dl_bool, 8}, DType::boolean},   {{dl_bfloat, 16}, DType::bfloat16}, {{dl_float, 16}, DType::float16},
+      {{dl_int, 16}, DType::int16},     {{dl_uint, 16}, DType::uint16},     {{dl_uint, 32}, DType::uint32},
+      {{dl_uint, 64}, DType::uint64}};
   const auto it = types.find({type.code, type.bits});
   if (type.lanes != 1 || it == types.end()) return std::nullopt;
   return it->second;
-}
-
-// Elements of 16 bits, which lie one after the other, as wider ones.
-template <typename To>
-Array widened(const Array& halves, Shape shape, To (*wide)(std::uint16_t)) {
-  Array result = Array::uninitialised(dtype_of<To>(), std::move(shape));
-  const auto* const from = reinterpret_cast<const std::uint16_t*>(halves.data());
-  std::transform(from, from + result.count(), result.elements<To>(), wide);
-  return result;
-}
-
-// Where elements of 16 bits are taken: a copy, as float32 or int32.
-bool is_widened(const DLDataType& type) {
-  return type.lanes == 1 && type.bits == 16 &&
-         (type.code == dl_int || type.code == dl_float || type.code == dl_bfloat);
-}
-Array widened(const Array& halves, Shape shape, std::uint8_t code) {
-  if (code == dl_float) return widened<float>(halves, std::move(shape), from_float16);
-  if (code == dl_bfloat) return widened<float>(halves, std::move(shape), from_bfloat16);
-  return widened<std::int32_t>(halves, std::move(shape), [](std::uint16_t bits) {
-    return std::int32_t{static_cast<std::int16_t>(bits)};
-  });
 }
 
 Shape strides_of(const DLTensor& given) {
@@ -148,7 +122,7 @@ void require_readable(const DLTensor& given, const std::string& type_name) {
   if (given.device.type != dl_cpu && given.device.type != dl_cuda_host)
     fail(Fault::usage, "a {} is not in the processor's memory; copy it there first, for instance with .cpu()",
          type_name);
-  if (!type_of(given.dtype) && !is_widened(given.dtype)) fail_type(text_of(given.dtype));
+  if (!type_of(given.dtype)) fail_type(text_of(given.dtype));
   static_cast<void>(element_count(Shape(given.shape, given.shape + given.ndim)));
   const Shape strides = strides_of(given);
   if (std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 0; }))
@@ -163,22 +137,30 @@ Array tensor_of_dlpack(const nb::handle& object) {
   auto* const managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   const DLTensor& given = managed->dl_tensor;
   require_readable(given, type_name);
-  Shape shape(given.shape, given.shape + given.ndim), strides = strides_of(given);
-  const bool widens = is_widened(given.dtype);
-  if (widens) {  // as pairs of bytes
-    for (std::int64_t& stride : strides) stride *= 2;
-    shape.push_back(2);
-    strides.push_back(1);
-  }
-  const Array array = strided(static_cast<std::byte*>(given.data) + given.byte_offset,
-                              widens ? DType::uint8 : *type_of(given.dtype), shape, strides, [managed] {
+  const Shape shape(given.shape, given.shape + given.ndim), strides = strides_of(given);
+  const Array array = strided(static_cast<std::byte*>(given.data) + given.byte_offset, *type_of(given.dtype),
+                              shape, strides, [managed] {
                                 if (managed->deleter != nullptr) managed->deleter(managed);
                               });
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
-  if (!widens) return array;
-  const std::uint8_t code = given.dtype.code;
-  shape.pop_back();
-  return widened(array.clone(), std::move(shape), code);
+  return array;
+}
+
+// NumPy has no such numbers, and takes those of the package ml_dtypes.
+std::optional<nb::object> bfloat16_of_numpy() {
+  try {
+    return nb::module_::import_("ml_dtypes").attr("bfloat16");
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+    return std::nullopt;
+  }
+}
+
+// What has DLPack, for libraries that have such numbers.
+nb::object bfloat16_around(const void* elements, const Shape& shape, const nb::capsule& owner) {
+  const std::vector<std::size_t> sizes(shape.begin(), shape.end());
+  return nb::cast(nb::ndarray<nb::array_api>(const_cast<void*>(elements), sizes.size(), sizes.data(), owner,
+                                             nullptr, nb::dlpack::dtype{dl_bfloat, 16, 1}));
 }
 
 nb::object numpy_of(const Array& array, bool writable) {
@@ -200,12 +182,14 @@ Array array_of(const nb::handle& object) { return tensor_of(object).clone(); }
 
 nb::object numpy_around(const void* elements, DType type, const Shape& shape, const nb::capsule& owner,
                         bool writable) {
+  const auto of_ml_dtypes = type == DType::bfloat16 ? bfloat16_of_numpy() : std::nullopt;
+  if (type == DType::bfloat16 && !of_ml_dtypes) return bfloat16_around(elements, shape, owner);
   void* const bytes = const_cast<void*>(elements);
   const std::size_t size = static_cast<std::size_t>(element_count(shape)) * size_of(type);
   const nb::object memory =
       writable ? nb::cast(nb::ndarray<nb::memview, std::uint8_t>(bytes, {size}, owner))
                : nb::cast(nb::ndarray<nb::memview, const std::uint8_t>(bytes, {size}, owner));
-  return numpy("ndarray")(shape, to_string(type), memory);
+  return numpy("ndarray")(shape, type == DType::bfloat16 ? *of_ml_dtypes : nb::cast(to_string(type)), memory);
 }
 
 nb::object numpy_of(const Array& array) { return numpy_of(array, true); }

@@ -107,12 +107,12 @@ void finish(Progress& progress);
 // --- arrays.cpp
 
 // Shares the memory of a NumPy array, or of what speaks DLPack (PyTorch, JAX); NumPy arrays whose strides or
-// byte order no Array can have are copied, and elements of 16 bits become float32 or int32. Throws
-// Error{usage}.
+// byte order no Array can have are copied. Throws Error{usage}.
 Array tensor_of(const nb::handle& object);
 // A copy. Throws Error{usage}.
 Array array_of(const nb::handle& object);
-// NumPy arrays that share the memory, which lives as long as they do; by NumPy's own name of the type, as the
+// NumPy arrays that share the memory, which lives as long as they do (of bfloat16, without the package
+// ml_dtypes, an object that has only DLPack); by NumPy's own name of the type, as the
 // types that buffers name are others to it, though they are the same numbers.
 nb::object numpy_around(const void* elements, DType type, const Shape& shape, const nb::capsule& owner,
                         bool writable);

@@ -40,6 +40,47 @@ def test_an_array_is_what_the_program_reads_from_an_archive(tmp_path, dtype, sha
         assert same(assay.data(x.astype(x.dtype.newbyteorder(">")), y), stored)
 
 
+#: How torch names the types that it may have, and what records of them are delivered as.
+TENSORS = {"float16": "float32", "bfloat16": "float32", "float64": "float32", "int16": "int64", "int32": "int64"}
+TENSORS |= {"uint16": "int64", "uint32": "int64", "uint64": "int64"}
+
+
+@pytest.mark.parametrize("dtype", TENSORS)
+def test_tensors_of_every_type_are_held_and_not_copied(dtype):
+    torch = pytest.importorskip("torch", reason="SKIPPED: torch is not there")
+    if not hasattr(torch, dtype):
+        pytest.skip(f"SKIPPED: this torch has no {dtype}")
+    x = torch.arange(15).reshape(5, 3).to(getattr(torch, dtype))
+    data = assay.data(x)
+    numbers_now = [data.read([3])["x"]]
+    x[3] = x[4]
+    numbers_now.append(data.read([3])["x"])
+    for found, first in zip(numbers_now, (9, 12)):
+        assert found.dtype == TENSORS[dtype] and found.tolist() == [[first, first + 1, first + 2]]
+
+
+@pytest.mark.parametrize("dtype", TENSORS)
+def test_arrays_of_every_type_are_held_and_not_copied(dtype):
+    kind = dtype
+    if dtype == "bfloat16":
+        kind = pytest.importorskip("ml_dtypes", reason="SKIPPED: ml_dtypes is not there").bfloat16
+    whole = np.arange(30).reshape(5, 6).astype(kind)
+    x = whole[:, ::2]
+    data = assay.data(x)
+    assert data.read([1])["x"].tolist() == [[6, 8, 10]]
+    x[1] = 7
+    found = data.read([1])["x"]
+    assert found.dtype == TENSORS[dtype] and found.tolist() == [[7, 7, 7]]
+
+
+def test_numbers_that_no_int64_holds_are_no_tokens(tmp_path):
+    x = np.full((2, 3), 2**63, np.uint64)
+    np.save(tmp_path / "x.npy", x)
+    for attempt in (lambda: assay.data(x), lambda: assay.data(str(tmp_path / "x.npy")).read([0])):
+        with pytest.raises(assay.DataError, match="9223372036854775808 is more than an int64 holds"):
+            attempt()
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_inputs_after_the_first_are_as_in_an_archive(tmp_path, dtype):
     a, b = numbers((5, 3), dtype), numbers((5, 2), dtype, 2)

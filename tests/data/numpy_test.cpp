@@ -164,6 +164,37 @@ TEST(Npy, OutputsStandInAFileOfTheirOwn) {
   expect_data_error(Fault::usage, {"part= chooses among the arrays"}, x + ",part=test");
 }
 
+TEST(Npz, EveryElementTypeIsReadAsItIsWritten) {
+  const std::string path = temporary("types.npz").string();
+  const Array numbers = Array::of<std::int64_t>({2, 2}, {0, 1, 2, 100});
+  std::map<std::string, Array> arrays;
+  for (const DType type :
+       {DType::float32, DType::float64, DType::int64, DType::int32, DType::int8, DType::uint8, DType::boolean,
+        DType::float16, DType::int16, DType::uint16, DType::uint32, DType::uint64})
+    arrays.emplace(to_string(type), numbers.to(type));
+  write_npz(path, arrays);
+  const auto read = read_npz(path);
+  EXPECT_EQ(read.size(), 12U);
+  for (const auto& [name, array] : arrays) {
+    EXPECT_EQ(to_string(read.at(name).dtype()), name);
+    EXPECT_TRUE(read.at(name).equal(array)) << name;
+  }
+  expect_error(Fault::usage, {"bfloat16", "convert it to float32"}, [&] {
+    write_npz(path, {{"x", numbers.to(DType::bfloat16)}});
+  });
+}
+
+TEST(Npy, TokensAreThoseThatAnInt64Holds) {
+  const auto tokens = [](std::uint64_t last) {
+    return open_dataset(
+        put("u.npy", npy_bytes(header("<u8", "(1, 2)"), raw_bytes<std::uint64_t>({5, last}))));
+  };
+  const std::size_t first[] = {0};
+  EXPECT_THAT(tokens(6)->read(first).inputs.as<std::int64_t>(), ElementsAre(5, 6));
+  expect_error(Fault::data, {"9223372036854775808", "more than an int64 holds"},
+               [&] { tokens(std::uint64_t{1} << 63)->read(first); });
+}
+
 TEST(Npz, WhatIsWrittenIsRead) {
   const std::string path = temporary("a.npz").string();
   const Array x = Array::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});

@@ -223,7 +223,8 @@ TEST(Records, ThatDoNotFitAreRefused) {
   refused(Fault::usage, {"names of classes, but no labels"}, two, {}, {.class_names = {"x", "y"}});
   refused(Fault::mismatch, {"1 ids", "2 records"}, two, {}, {.ids = {"a"}});
   refused(Fault::mismatch, {"3 rows of targets"}, two, {}, {.targets = Array::zeros(DType::float32, {3})});
-  refused(Fault::usage, {"targets are float32"}, two, {}, {.targets = Array::zeros(DType::int64, {2})});
+  refused(Fault::usage, {"targets are floating-point numbers", "int64"}, two, {},
+          {.targets = Array::zeros(DType::int64, {2})});
   refused(Fault::usage, {"for 3 channels"}, two, {}, {.valid_range = ValidRange{{0, 0}, {1, 1}}});
   refused(Fault::usage, {"is empty"}, two, {}, {.valid_range = ValidRange{{1}, {1}}});
   refused(Fault::usage, {"no records"}, Array::zeros(DType::float32, {0, 3}));

@@ -32,7 +32,8 @@ TEST(TensorRecords, AreThoseOfTheSameArrays) {
   // Other element types, layouts and views of the same numbers.
   const Array wider = array::cat({values, values}, 3), turned = values.permute({3, 2, 1, 0}).contiguous();
   for (const Array& tensor :
-       {values, values.to(DType::float64), wider.narrow(3, 3, 3), turned.permute({3, 2, 1, 0})}) {
+       {values, values.to(DType::float64), values.to(DType::float16), values.to(DType::bfloat16),
+        wider.narrow(3, 3, 3), turned.permute({3, 2, 1, 0})}) {
     const DatasetPtr data = from_tensors(tensor, labels);
     EXPECT_EQ(data->hash(), arrays->hash());
     EXPECT_EQ(data->record_shape(), arrays->record_shape());
@@ -40,7 +41,8 @@ TEST(TensorRecords, AreThoseOfTheSameArrays) {
     EXPECT_TRUE(array::equal(here.inputs, there.inputs));
     EXPECT_EQ(here.labels, there.labels);
   }
-  EXPECT_EQ(from_tensors(array::ones({2, 3}, DType::int32))->dtype(), DType::int64);
+  for (const DType type : {DType::int32, DType::int16, DType::uint16, DType::uint32, DType::uint64})
+    EXPECT_EQ(from_tensors(array::ones({2, 3}, type))->dtype(), DType::int64);
   EXPECT_THAT(
       from_tensors({{"a", values}, {"b", array::ones({5, 2}, DType::int64)}})->read(some).others.at(0).name,
       "b");
@@ -58,6 +60,9 @@ TEST(TensorRecords, ThatDoNotFitAreRefused) {
   expect_refused(Fault::usage, "not a tensor", [] { from_tensors(Array()); });
   expect_refused(Fault::usage, "no records", [] { from_tensors(array::zeros({0, 3})); });
   expect_refused(Fault::usage, "convert them", [] { from_tensors(array::zeros({2, 3}, DType::uint8)); });
+  expect_refused(Fault::data, "more than an int64 holds", [] {
+    from_tensors(array::full({2, 3}, ~std::uint64_t{0}, DType::uint64));
+  });
   expect_refused(Fault::mismatch, "3 labels", [&] { from_tensors(two, array::tensor({0, 1, 2})); });
   expect_refused(Fault::usage, "one whole number per record", [&] { from_tensors(two, array::zeros({2})); });
   expect_refused(Fault::usage, "one whole number per record", [&] {

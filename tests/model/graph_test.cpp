@@ -46,6 +46,22 @@ TEST(GraphBuilder, ReplacedWeightsLeaveTheOthersShared) {
                [&] { edit.replace_constant(small.x, graph.constant(small.w1)); });
 }
 
+TEST(GraphBuilder, HoldsElementsOfTheTypesThatAreComputedWith) {
+  for (const auto& [type, held] : {std::pair(DType::float16, "float32"),
+                                   {DType::bfloat16, "float32"},
+                                   {DType::int16, "int32"},
+                                   {DType::uint16, "int32"},
+                                   {DType::uint32, "int64"},
+                                   {DType::uint64, "int64"}}) {
+    GraphBuilder builder("g");
+    expect_error(Fault::unsupported, {"'x'", to_string(type), held, "convert them"}, [&] {
+      builder.input("x", type, {-1, 2});
+    });
+    expect_error(Fault::unsupported, {"'w'", to_string(type), held},
+                 [&] { builder.constant("w", Array::zeros(type, {2})); });
+  }
+}
+
 TEST(GraphBuilder, InsertedNodesComeBetweenAValueAndItsReaders) {
   Small small;
   GraphBuilder edit(small.builder.build());

@@ -8,7 +8,6 @@
 
 #include <assay/error.h>
 #include "assay/data/files/numpy.h"
-#include "assay/model/float16.h"
 #include "assay/support/text/characters.h"
 
 namespace assay::inline data {
@@ -43,17 +42,6 @@ Shape parse_shape(std::string_view text, const std::string& name) {
     at = next;
   }
   return shape;
-}
-
-template <typename From, typename To>
-Array converted(const Shape& shape, std::string_view bytes, std::int64_t count) {
-  std::vector<To> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    From value;
-    std::memcpy(&value, bytes.data() + i * sizeof(From), sizeof(From));
-    values[i] = static_cast<To>(value);
-  }
-  return Array::of<To>(shape, values);
 }
 
 Array raw(DType dtype, const Shape& shape, std::string_view bytes) {
@@ -114,27 +102,18 @@ void npy_to_native(const NpyHeader& header, std::size_t element_size, char* byte
 
 Array npy_elements(std::string_view type, const Shape& shape, std::string_view bytes,
                    const std::string& name) {
-  const std::int64_t count = element_count(shape);
   if (type == "f4") return raw(DType::float32, shape, bytes);
   if (type == "f8") return raw(DType::float64, shape, bytes);
   if (type == "i8") return raw(DType::int64, shape, bytes);
   if (type == "i4") return raw(DType::int32, shape, bytes);
   if (type == "i1") return raw(DType::int8, shape, bytes);
   if (type == "u1") return raw(DType::uint8, shape, bytes);
-  if (type == "b1") return converted<std::uint8_t, std::uint8_t>(shape, bytes, count).to(DType::boolean);
-  if (type == "i2") return converted<std::int16_t, std::int32_t>(shape, bytes, count);
-  if (type == "u2") return converted<std::uint16_t, std::int32_t>(shape, bytes, count);
-  if (type == "u4") return converted<std::uint32_t, std::int64_t>(shape, bytes, count);
-  if (type == "u8") return converted<std::uint64_t, std::int64_t>(shape, bytes, count);
-  if (type == "f2") {
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      std::uint16_t half;
-      std::memcpy(&half, bytes.data() + 2 * i, 2);
-      values[i] = from_float16(half);
-    }
-    return Array::of<float>(shape, values);
-  }
+  if (type == "b1") return raw(DType::uint8, shape, bytes).to(DType::boolean);
+  if (type == "i2") return raw(DType::int16, shape, bytes);
+  if (type == "u2") return raw(DType::uint16, shape, bytes);
+  if (type == "u4") return raw(DType::uint32, shape, bytes);
+  if (type == "u8") return raw(DType::uint64, shape, bytes);
+  if (type == "f2") return raw(DType::float16, shape, bytes);
   fail(Fault::data, "{}: element type '{}' is not known; save numbers (float, int, uint8 or bool)", name,
        type);
 }

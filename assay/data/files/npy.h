@@ -33,7 +33,7 @@ std::size_t npy_element_size(const NpyHeader& header, const std::string& name);
 // Throws Error{data} unless `body` bytes of elements are as many as the shape says.
 void require_npy_body(const NpyHeader& header, std::uint64_t body, const std::string& name);
 
-// Elements of a type ("f4") as the nearest type that an Array has. REQUIRES as many bytes as the shape needs.
+// Elements of a type ("f4"), of the same one. REQUIRES as many bytes as the shape needs.
 // Throws Error{data} for types that are not known.
 Array npy_elements(std::string_view type, const Shape& shape, std::string_view bytes,
                    const std::string& name);
@@ -46,8 +46,8 @@ void npy_to_native(const NpyHeader& header, std::size_t element_size, char* byte
 // Column-major bytes in row-major order.
 std::string npy_turned(std::string_view bytes, const Shape& shape, std::size_t element_size);
 
-// Parses one .npy file. float16 and wider or unsigned integers become the nearest type an Array has; Fortran
-// order is turned, and big-endian numbers are. `name` stands in messages. Throws Error{data}.
+// Parses one .npy file. Fortran order is turned, and big-endian numbers are. `name` stands in messages.
+// Throws Error{data}.
 Array parse_npy(std::string_view bytes, const std::string& name);
 
 // The texts of a file of them ("<U5", "|S5"), as rows of bytes (name_rows()). Throws Error{data}.

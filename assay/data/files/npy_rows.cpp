@@ -5,6 +5,7 @@
 
 #include <assay/error.h>
 #include "assay/data/bytes.h"
+#include "assay/data/rows.h"
 #include "assay/support/memory.h"
 
 namespace assay::inline data {
@@ -97,8 +98,9 @@ void NpyRows::read(std::size_t row, DType as, void* out) const {
   std::string bytes(row_bytes_, '\0');
   bytes_->read(begin, bytes.data(), bytes.size());
   npy_to_native(header_, size, bytes.data(), bytes.size());
-  const Array elements =
-      npy_elements(header_.type, {static_cast<std::int64_t>(elements_)}, bytes, name_).to(as);
+  const Array stored = npy_elements(header_.type, {static_cast<std::int64_t>(elements_)}, bytes, name_);
+  require_int64(stored, name_);
+  const Array elements = stored.to(as);
   std::memcpy(out, elements.data(), elements.byte_size());
 }
 

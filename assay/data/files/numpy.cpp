@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string npy_header(const Array& array) {
-  const auto type = [&] {
+  const auto type = [&]() -> std::string_view {
     switch (array.dtype()) {
       case DType::float32:
         return "<f4";
@@ -32,8 +32,20 @@ std::string npy_header(const Array& array) {
         return "|u1";
       case DType::boolean:
         return "|b1";
+      case DType::float16:
+        return "<f2";
+      case DType::int16:
+        return "<i2";
+      case DType::uint16:
+        return "<u2";
+      case DType::uint32:
+        return "<u4";
+      case DType::uint64:
+        return "<u8";
+      case DType::bfloat16:
+        break;
     }
-    return "";
+    fail(Fault::usage, "an array of bfloat16 has no type in NumPy's files; convert it to float32");
   }();
   std::string shape;
   for (const std::int64_t dim : array.shape()) shape += fmt::format("{},", dim);

@@ -29,10 +29,7 @@ struct OtherRows {
   std::string name;
   NpyRows rows;
   // Integers are delivered as int64, others as float32.
-  DType type() const {
-    const bool floating = rows.dtype() == DType::float32 || rows.dtype() == DType::float64;
-    return floating ? DType::float32 : DType::int64;
-  }
+  DType type() const { return is_real(rows.dtype()) ? DType::float32 : DType::int64; }
 };
 
 // What is in an archive apart from inputs and outputs.
@@ -68,7 +65,7 @@ class NumpySource final : public Source {
   std::size_t size() const override { return static_cast<std::size_t>(inputs_.shape()[0]); }
   Shape shape() const override { return shape_; }
   DType dtype() const override {
-    const bool tokens = inputs_.dtype() == DType::int64 || inputs_.dtype() == DType::int32;
+    const bool tokens = !is_real(inputs_.dtype()) && size_of(inputs_.dtype()) > 1;
     return tokens ? DType::int64 : DType::float32;
   }
   bool is_8bit() const override { return inputs_.dtype() == DType::uint8; }
@@ -122,7 +119,7 @@ class NumpySource final : public Source {
            inputs_.shape()[0]);
     }
     const std::int64_t width = shape[0] == 0 ? 1 : outputs.count() / shape[0];
-    const bool floating = outputs.dtype() == DType::float32 || outputs.dtype() == DType::float64;
+    const bool floating = is_real(outputs.dtype());
     const Array values = outputs.to(DType::float32);
     if (width == 1 && !floating) {
       const Array classes = outputs.to(DType::int64);
@@ -157,7 +154,7 @@ class NumpySource final : public Source {
     if (values.count() != static_cast<std::int64_t>(size()))
       fail(Fault::data, "{}: '{}' of shape {} is not one value for each of {} records", path_, name,
            to_string(values.shape()), size());
-    const bool floating = values.dtype() == DType::float32 || values.dtype() == DType::float64;
+    const bool floating = is_real(values.dtype());
     const Array numbers = values.to(floating ? DType::float64 : DType::int64);
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < size(); ++i) {

@@ -195,11 +195,10 @@ std::vector<ValueInfo> infos_of(const Session& session) {
   std::vector<ValueInfo> infos(graph.values().size());
   for (const ValueId id : graph.value_ids()) {
     const Session::RecordAxis at = session.record_axis(id);
-    const DType type = types[index_of(id)];
     ValueInfo& info = infos[index_of(id)];
     info.shape = session.shape(id);
     info.computed = true;
-    info.floating = type == DType::float32 || type == DType::float64;
+    info.floating = is_real(types[index_of(id)]);
     info.batch_axis = at.axis;
     info.batch_multiple = at.rows;
   }

@@ -3,9 +3,9 @@
 
 #include <bit>
 
+#include <assay/float16.h>
 #include "assay/engine/operators/parts/short_float.h"
 #include "assay/engine/operators/parts/support.h"
-#include "assay/model/float16.h"
 
 namespace assay::operators {
 namespace {

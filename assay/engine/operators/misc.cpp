@@ -1,9 +1,9 @@
 // Identity, Dropout, and conversions of the element type.
 
 #include <assay/extend/random.h>
+#include <assay/float16.h>
 #include "assay/engine/operators/parts/short_float.h"
 #include "assay/engine/operators/parts/support.h"
-#include "assay/model/float16.h"
 
 namespace assay::operators {
 namespace {

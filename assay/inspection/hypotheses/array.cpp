@@ -96,8 +96,7 @@ class ArrayValues final : public Annotator {
     if ((wanted == "binary" && !binary) || (wanted == "categorical" && !codes))
       fail(Fault::data, "{}: not all values are {}", file_,
            wanted == "binary" ? "0 or 1" : "codes from 0 to 999");
-    if (wanted == "numeric" ||
-        (wanted == "auto" && !binary && (!codes || dtype == DType::float32 || dtype == DType::float64)))
+    if (wanted == "numeric" || (wanted == "auto" && !binary && (!codes || is_real(dtype))))
       return BehaviourKind::numeric;
     return wanted == "binary" || (wanted == "auto" && binary) ? BehaviourKind::binary
                                                               : BehaviourKind::categorical;

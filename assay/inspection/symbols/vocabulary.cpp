@@ -31,7 +31,7 @@ std::string utf8(std::int64_t code) {
 // Character codes [tokens], or names as rows of bytes [tokens, length].
 std::vector<std::string> symbols_of(const Array& array, const std::string& name) {
   std::vector<std::string> symbols;
-  if (array.shape().size() == 1 && array.dtype() != DType::float32 && array.dtype() != DType::float64) {
+  if (array.shape().size() == 1 && !is_real(array.dtype())) {
     const Array codes = array.to(DType::int64);
     for (const std::int64_t code : codes.as<std::int64_t>()) {
       if (code < 0 || code > 0x10FFFF) fail(Fault::data, "{}: {} is not the code of a character", name, code);

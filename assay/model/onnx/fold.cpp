@@ -76,7 +76,7 @@ std::optional<ScalePositions> scale_positions(const Node& node, const Shape& sha
 bool is_within_range(const Array& array, int type) {
   const bool to_real = type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::DOUBLE;
   if (to_real || type == onnx::TensorProto::BOOL) return true;
-  if (array.dtype() != DType::float32 && array.dtype() != DType::float64) {
+  if (!is_real(array.dtype())) {
     const Array wide = array.to(DType::int64);
     return std::ranges::all_of(wide.as<std::int64_t>(),
                                [&](std::int64_t number) { return wrapped(type, number) == number; });

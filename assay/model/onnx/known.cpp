@@ -60,7 +60,7 @@ std::optional<std::vector<std::int64_t>> Known::numbers(ValueId id) {
 std::optional<Known::Numbers> Known::elements(ValueId id) {
   if (id == no_value) return std::nullopt;
   if (const Array* array = graph_.constant(id)) {
-    const bool whole = array->dtype() != DType::float32 && array->dtype() != DType::float64;
+    const bool whole = !is_real(array->dtype());
     if (!whole || array->count() > most_elements || array->shape().size() > 1) return std::nullopt;
     const Array wide = array->to(DType::int64);
     return Numbers(wide.as<std::int64_t>().begin(), wide.as<std::int64_t>().end());

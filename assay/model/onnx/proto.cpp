@@ -158,6 +158,18 @@ int onnx_type(DType dtype) {
       return onnx::TensorProto::UINT8;
     case DType::boolean:
       return onnx::TensorProto::BOOL;
+    case DType::float16:
+      return onnx::TensorProto::FLOAT16;
+    case DType::bfloat16:
+      return onnx::TensorProto::BFLOAT16;
+    case DType::int16:
+      return onnx::TensorProto::INT16;
+    case DType::uint16:
+      return onnx::TensorProto::UINT16;
+    case DType::uint32:
+      return onnx::TensorProto::UINT32;
+    case DType::uint64:
+      return onnx::TensorProto::UINT64;
   }
   return onnx::TensorProto::UNDEFINED;
 }

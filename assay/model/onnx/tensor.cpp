@@ -6,7 +6,7 @@
 #include <limits>
 
 #include <assay/error.h>
-#include "assay/model/float16.h"
+#include <assay/float16.h>
 #include "assay/model/short_float.h"
 #include "assay/support/memory.h"
 

@@ -30,8 +30,16 @@ at::ScalarType type_of(DType dtype) {
       return at::kByte;
     case DType::boolean:
       return at::kBool;
-    default:
+    case DType::float16:
+      return at::kHalf;
+    case DType::bfloat16:
+      return at::kBFloat16;
+    case DType::int16:
+      return at::kShort;
+    case DType::float32:
       return at::kFloat;
+    default:
+      throw std::runtime_error("elements of uint16, uint32 and uint64 are not computed with; convert them");
   }
 }
 

@@ -1,4 +1,4 @@
-#include "assay/model/float16.h"
+#include <assay/float16.h>
 
 #include <gtest/gtest.h>
 
