@@ -359,7 +359,7 @@ class Builder {
     const IntervalValue between_ends = between({.low = value_at(found, least), .high = high}, underflow);
     // Of the network, of the function at both ends, and of these.
     const ValueId size = apply("Max", {apply("Abs", {at.low}), apply("Abs", {at.high})});
-    const ValueId error = apply("Mul", {size, number(4 * valley.error)});
+    const ValueId error = apply("Mul", {size, number(2.1 * valley.error)});
     return {between_ends.middle, apply("Add", {between_ends.radius, error})};
   }
   // What the nodes make of another operand.
