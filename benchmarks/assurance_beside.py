@@ -3,7 +3,9 @@
 Each job is a ratio of processor seconds of whole commands, children included, so that other work on the machine changes
 little:
 
-autoattack   the preset's attacks on records beside torchattacks' AutoAttack (standard) on the same LeNet-5: theirs / ours
+autoattack   the preset's attacks on records beside torchattacks' on the same LeNet-5: theirs / ours. Once with the paper's settings on both
+             sides (100 steps, 5,000 queries of Square, as the preset has them), once theirs as AutoAttack(version="standard") sets it up:
+             10 steps. Robust accuracies are of the same records
 drop-curve   fifteen severities of PGD and of corruptions in one command, beside fifteen commands of one: ours / theirs
 intervals    interval bounds of records beside their forward passes, both without what a command costs by itself; the least of
              several runs in turn. `bounds` also runs the network once, to see which records are right: with and without that
@@ -13,6 +15,7 @@ Needs onnx, torch and torchattacks of PyPI for the first one; ASSAY_PROGRAM name
 """
 
 import argparse
+import json
 import os
 import pathlib
 import resource
@@ -41,12 +44,24 @@ records = numpy.load(sys.argv[2])
 x, y = torch.from_numpy(records["x"].astype(numpy.float32)), torch.from_numpy(records["y"].astype(numpy.int64))
 network.eval()
 right = network(x).argmax(1) == y
-eps = float(sys.argv[3])
-if eps > 0:
+eps, settings = float(sys.argv[3]), sys.argv[5]
+if settings == "default":
     attack = torchattacks.AutoAttack(network, norm="Linf", eps=eps, version="standard", n_classes=10, seed=1)
+elif settings == "paper":
+    same = {"norm": "Linf", "eps": eps, "n_restarts": 1, "seed": 1}
+    attack = torchattacks.MultiAttack([
+        torchattacks.APGD(network, steps=100, loss="ce", **same),
+        torchattacks.APGDT(network, steps=100, n_classes=10, **same),
+        torchattacks.FAB(network, steps=100, multi_targeted=True, n_classes=10, **same),
+        torchattacks.Square(network, n_queries=5000, **same),
+    ])
+if settings != "nothing":
+    parts = attack._autoattack.attacks if settings == "default" else attack.attacks
+    steps = sorted({one.steps for one in parts if hasattr(one, "steps")})
+    queries = [one.n_queries for one in parts if hasattr(one, "n_queries")]
     fallen = [attack(x[i:i + 250], y[i:i + 250]) for i in range(0, len(x), 250)]
     robust = network(torch.cat(fallen)).argmax(1) == y
-    print(f"{right.float().mean():.4f} {(right & robust).float().mean():.4f}")
+    print(*steps, *queries, right.float().mean().item(), (right & robust).float().mean().item())
 """
 
 
@@ -67,12 +82,18 @@ def assay(folder, *arguments):
 def autoattack(folder, options):
     eps = options.eps
     specs = [f"apgd[eps={eps}]", f"apgd[eps={eps},loss=dlr,targets=9]", f"fab[within={eps},targets=9]", f"square[eps={eps}]"]
-    ours, found = assay(folder, "attack", "net.onnx", "test.npz,range=0:1", *(part for spec in specs for part in ("--attack", spec)), "--standing")
-    peer = [sys.executable, "-c", PEER, "net.onnx", "test.npz"]
-    theirs, said = spent(folder, [*peer, eps, HERE])
-    start, _ = spent(folder, [*peer, 0, HERE])
-    print(f"autoattack {(theirs - start) / ours:.1f} times as quick: ours {ours:.1f} s, theirs {theirs - start:.1f} s")
-    print(f"  theirs: clean and robust accuracy {said.strip()}; ours: {found.splitlines()[0]}")
+    attacks = [part for spec in specs for part in ("--attack", spec)]
+    ours, _ = assay(folder, "attack", "net.onnx", "test.npz,range=0:1", *attacks, "--standing", "--json", "ours.json")
+    facts = json.loads((folder / "ours.json").read_text())["facts"]
+    print(f"autoattack, {options.records} records, eps {eps}: seconds, clean and robust accuracy")
+    print(f"  ours, 100 steps, 5000 queries: {ours:.1f} s, {facts['attacked'] / facts['records']:.4f} {facts['robust_accuracy']:.4f}")
+    peer = [sys.executable, "-c", PEER, "net.onnx", "test.npz", eps, HERE]
+    start, _ = spent(folder, [*peer, "nothing"])
+    for settings in ("paper", "default"):
+        seconds, said = spent(folder, [*peer, settings])
+        steps, queries, clean, robust = said.split()
+        took = seconds - start
+        print(f"  theirs, {steps} steps, {queries} queries ({settings}): {took:.1f} s, {float(clean):.4f} {float(robust):.4f}, {took / ours:.1f} times ours")
 
 
 def drop_curve(folder, options):

@@ -82,6 +82,14 @@ const CLI::Option* add_task(Flags& flags, std::string& task) {
                    "tasks`)");
 }
 
+const CLI::Option* add_pairs(Flags& flags, std::optional<std::size_t>& pairs) {
+  return flags.add(
+      "--pairs", pairs,
+      "keep the worst so many pairs of characteristics (meta= of the data) by each figure; 0: all "
+      "(default: 100)",
+      CLI::Range(0, 1'000'000));
+}
+
 void AccuracyCheck::declare(Flags& flags) {
   flags
       .add("--expect-accuracy", expected_,

@@ -2,6 +2,7 @@
 
 // Flags that several subcommands share, and how they become library objects.
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +78,9 @@ class AccuracyCheck {
 
 // --task SPEC: what the output means.
 const CLI::Option* add_task(Flags& flags, std::string& task);
+
+// --pairs N: of characteristics, in the result.
+const CLI::Option* add_pairs(Flags& flags, std::optional<std::size_t>& pairs);
 
 // Settings of a whole run from the common flags.
 answers::Setting setting_of(const Context& context);

@@ -39,22 +39,14 @@ Interval around_zero(F&& f, Interval at) {
 
 std::optional<ElementFunction::Step> ElementFunction::step_of(const Graph& graph, const Node& node) {
   using Kind = Step::Kind;
-  static const std::map<std::string, Kind, std::less<>> kinds{{"Add", Kind::add},
-                                                              {"Sub", Kind::subtract},
-                                                              {"Mul", Kind::multiply},
-                                                              {"Div", Kind::multiply},
-                                                              {"Sigmoid", Kind::sigmoid},
-                                                              {"Tanh", Kind::tanh},
-                                                              {"Erf", Kind::erf},
-                                                              {"Softplus", Kind::softplus},
-                                                              {"HardSigmoid", Kind::hard_sigmoid},
-                                                              {"Relu", Kind::rectifier},
-                                                              {"LeakyRelu", Kind::rectifier},
-                                                              {"Elu", Kind::elu},
-                                                              {"Clip", Kind::clip},
-                                                              {"Pow", Kind::square},
-                                                              {"Sqrt", Kind::root},
-                                                              {"Reciprocal", Kind::reciprocal}};
+  static const std::map<std::string, Kind, std::less<>> kinds{
+      {"Add", Kind::add},          {"Sub", Kind::subtract},        {"Mul", Kind::multiply},
+      {"Div", Kind::multiply},     {"Sigmoid", Kind::sigmoid},     {"Tanh", Kind::tanh},
+      {"Erf", Kind::erf},          {"Softplus", Kind::softplus},   {"HardSigmoid", Kind::hard_sigmoid},
+      {"Relu", Kind::rectifier},   {"LeakyRelu", Kind::rectifier}, {"Elu", Kind::elu},
+      {"Clip", Kind::clip},        {"Pow", Kind::square},          {"Sqrt", Kind::root},
+      {"Greater", Kind::more},     {"GreaterOrEqual", Kind::more}, {"Less", Kind::more},
+      {"LessOrEqual", Kind::more}, {"Where", Kind::choice},        {"Reciprocal", Kind::reciprocal}};
   const auto known = kinds.find(node.op);
   if (known == kinds.end()) return std::nullopt;
   Step step{.kind = known->second};
@@ -67,6 +59,14 @@ std::optional<ElementFunction::Step> ElementFunction::step_of(const Graph& graph
   }
   if (node.op == "Pow" && exponent_of(graph, node) == 3) step.kind = Kind::cube;
   return step;
+}
+
+void ElementFunction::set_operands(Step& step, const Node& node, const std::vector<std::size_t>& from) {
+  step.a = from[0];
+  step.b = from.size() > 1 ? from[1] : 0;
+  if (node.op == "Less" || node.op == "LessOrEqual") std::swap(step.a, step.b);
+  if (node.op == "Where") step.c = from[0], step.a = from[1], step.b = from[2];
+  if (step.kind == Step::Kind::multiply && step.a == step.b) step.kind = Step::Kind::square;
 }
 
 std::optional<ElementFunction> ElementFunction::of(const Graph& graph, ValueId root,
@@ -93,12 +93,18 @@ std::optional<ElementFunction> ElementFunction::of(const Graph& graph, ValueId r
       if (node->op == "Div") number = 1 / number;
       from.push_back(keep({.kind = Step::Kind::constant, .p = number}));
     }
-    step->a = from[0];
-    step->b = from.size() > 1 ? from[1] : 0;
-    if (step->kind == Step::Kind::multiply && step->a == step->b) step->kind = Step::Kind::square;
+    set_operands(*step, *node, from);
     registers[node->outputs[0]] = keep(*step);
   }
   return function;
+}
+
+// Where it is open what is chosen, the function may jump.
+ElementFunction::Range ElementFunction::chosen(const Range& truth, const Range& one, const Range& other) {
+  if (truth.low == 1) return one;
+  if (truth.high == 0) return other;
+  return {std::min(one.low, other.low), std::max(one.high, other.high), everything.low, everything.high,
+          std::max(one.error, other.error)};
 }
 
 ElementFunction::Range ElementFunction::range_after(const Step& step,
@@ -203,6 +209,12 @@ ElementFunction::Range ElementFunction::range_after(const Step& step,
       return through(low, high, {-std::max(low * low, high * high), -std::min(low * low, high * high)},
                      moved + 8 * unit_roundoff * (greatest + moved));
     }
+    case Kind::more: {
+      const double error = a.error + b.error;
+      return {x.low - y.high > error ? 1.0 : 0.0, x.high - y.low < -error ? 0.0 : 1.0, 0, 0, 0};
+    }
+    case Kind::choice:
+      return chosen(registers[step.c], a, b);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
+#include "assay/bounds/element_functions.h"
 #include "assay/engine/direct_sums.h"
 #include "assay/engine/parameters.h"
 
@@ -14,7 +15,8 @@ namespace {
 
 class Builder {
  public:
-  explicit Builder(const StaticNetwork& network) : network_(network), graph_(network.graph) {}
+  explicit Builder(const StaticNetwork& network)
+      : network_(network), graph_(network.graph), functions_(element_functions(network)) {}
 
   IntervalGraph build() {
     const auto input = [&](const char* name) {
@@ -25,7 +27,12 @@ class Builder {
     IntervalValue at{input("middle"), input("radius")};
     bounds_[network_.input] = at;
     for (const Node& node : graph_.nodes()) {
-      add(node);
+      const auto function = functions_.at.find(node.outputs.empty() ? no_value : node.outputs[0]);
+      const auto valley = function == functions_.at.end() ? std::nullopt : function->second.function.valley();
+      if (valley)
+        bounds_[node.outputs[0]] = through_valley(function->second, *valley);
+      else
+        add(node);
       if (bounds_.contains(network_.output)) break;
     }
     // All of them, so that none is left out as unused.
@@ -58,6 +65,11 @@ class Builder {
         break;
       case Rule::product:
         bounds_[node.outputs[0]] = product(node);
+        break;
+      case Rule::truth:
+        break;
+      case Rule::choice:
+        bounds_[node.outputs[0]] = choice(node);
         break;
     }
   }
@@ -338,6 +350,59 @@ class Builder {
     return between({.low = apply("Min", std::move(all)), .high = high}, underflow);
   }
 
+  // The least is at the bottom, or at the end that is next to it. That the bottom is rounded lowers it by
+  // less than the error there.
+  IntervalValue through_valley(const FoundFunction& found, const ElementFunction::Valley& valley) {
+    const Ends at = ends_of(found.operand);
+    const ValueId least = apply("Max", {at.low, apply("Min", {at.high, number(valley.bottom)})});
+    const ValueId high = apply("Max", {value_at(found, at.low), value_at(found, at.high)});
+    const IntervalValue between_ends = between({.low = value_at(found, least), .high = high}, underflow);
+    // Of the network, of the function at both ends, and of these.
+    const ValueId size = apply("Max", {apply("Abs", {at.low}), apply("Abs", {at.high})});
+    const ValueId error = apply("Mul", {size, number(2.1 * valley.error)});
+    return {between_ends.middle, apply("Add", {between_ends.radius, error})};
+  }
+  // What the nodes make of another operand.
+  ValueId value_at(const FoundFunction& found, ValueId operand) {
+    std::map<ValueId, ValueId> made{{found.operand, operand}};
+    for (const Node* node : found.nodes) {
+      std::vector<ValueId> inputs;
+      for (const ValueId id : node->inputs) {
+        const auto known = made.find(id);
+        inputs.push_back(known != made.end() ? known->second : id == no_value ? no_value : constant_of(id));
+      }
+      made[node->outputs[0]] = apply(*node, std::move(inputs));
+    }
+    return made.at(found.nodes.back()->outputs[0]);
+  }
+
+  // Of both values where the comparison is open.
+  IntervalValue choice(const Node& node) {
+    const Node& truth = graph_.node(graph_.producer(node.inputs[0]));
+    const Ends a = outside(truth.inputs[0]), b = outside(truth.inputs[1]),
+               one = ends_or_constant(node.inputs[1]), other = ends_or_constant(node.inputs[2]);
+    const ValueId this_way = apply(truth, {a.low, b.high}), that_way = apply(truth, {a.high, b.low});
+    const ValueId always = apply("And", {this_way, that_way}), ever = apply("Or", {this_way, that_way});
+    const auto chosen = [&](const char* both, ValueId of_one, ValueId of_other) {
+      const ValueId either = apply(both, {of_one, of_other});
+      return apply("Where", {always, of_one, apply("Where", {ever, either, of_other})});
+    };
+    return between({.low = chosen("Min", one.low, other.low), .high = chosen("Max", one.high, other.high)},
+                   underflow);
+  }
+  Ends ends_or_constant(ValueId id) {
+    if (!graph_.is_constant(id)) return ends_of(id);
+    return {.low = constant_of(id), .high = constant_of(id)};
+  }
+  // Ends that rounding leaves outside of the interval.
+  Ends outside(ValueId id) {
+    if (graph_.is_constant(id)) return ends_or_constant(id);
+    const Ends at = ends_of(id);
+    const ValueId size = apply("Max", {apply("Abs", {at.low}), apply("Abs", {at.high})});
+    const ValueId rounding = apply("Mul", {size, number(8 * unit_roundoff)});
+    return {.low = apply("Sub", {at.low, rounding}), .high = apply("Add", {at.high, rounding})};
+  }
+
   Ends ends_of(ValueId id) {
     const auto known = ends_.find(id);
     if (known != ends_.end()) return known->second;
@@ -355,6 +420,7 @@ class Builder {
 
   const StaticNetwork& network_;
   const Graph& graph_;
+  ElementFunctions functions_;
   GraphBuilder edit_{"intervals"};
   std::map<ValueId, IntervalValue> bounds_;
   std::map<ValueId, Ends> ends_;  // of what is exact

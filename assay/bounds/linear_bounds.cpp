@@ -8,7 +8,6 @@
 
 #include <assay/error.h>
 #include "assay/bounds/backward_sums.h"
-#include "assay/engine/layers/activation_chain.h"
 
 namespace assay::bounds {
 namespace {
@@ -101,40 +100,13 @@ void back_through_window(const Greatest& found, ValueId operand, const Box& at, 
 
 }  // namespace
 
-LinearBounds::LinearBounds(const StaticNetwork& network) : network_(network), direct_{network.input} {
-  find_functions();
+LinearBounds::LinearBounds(const StaticNetwork& network)
+    : network_(network), functions_(element_functions(network)), direct_{network.input} {
   for (const Node& node : network.graph.nodes()) {
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       if (node.outputs[i] != no_value && (i == 0 || node.op == "Split")) add_step(node, i);
     if (std::ranges::find(node.outputs, network.output) != node.outputs.end()) break;
   }
-}
-
-void LinearBounds::find_functions() {
-  const Graph& graph = network_.graph;
-  std::vector<ValueInfo> infos(graph.values().size());
-  for (const ValueId id : graph.value_ids()) infos[index_of(id)].batch_axis = graph.is_constant(id) ? -1 : 0;
-  for (const Node& first : graph.nodes())
-    for (const ValueId root : first.inputs)
-      if (root != no_value && !graph.is_constant(root) && !within_.contains(root)) find_function(root, infos);
-}
-
-void LinearBounds::find_function(ValueId root, std::span<const ValueInfo> infos) {
-  const Graph& graph = network_.graph;
-  const std::optional<Composite> found = find_composite(graph, infos, root);
-  if (!found || functions_.contains(found->exit) || network_.size(root) != network_.size(found->exit)) return;
-  std::vector<const Node*> nodes;
-  std::vector<ValueId> within;
-  for (const NodeId n : found->nodes) {
-    nodes.push_back(&graph.node(n));
-    if (nodes.back()->outputs[0] != found->exit) within.push_back(nodes.back()->outputs[0]);
-  }
-  if (std::ranges::find(within, network_.output) != within.end()) return;
-  std::optional<ElementFunction> function = ElementFunction::of(graph, root, nodes);
-  const auto linear = [&](const Node* node) { return is_linear(rule_of(graph, *node)); };
-  if (!function || std::ranges::all_of(nodes, linear)) return;
-  functions_.try_emplace(found->exit, root, std::move(*function));
-  within_.insert(within.begin(), within.end());
 }
 
 void LinearBounds::add_function(ValueId operand, ValueId output, std::unique_ptr<UnaryFunction> function) {
@@ -161,12 +133,13 @@ void LinearBounds::add_product(const Node& node) {
 
 void LinearBounds::add_step(const Node& node, std::size_t output) {
   const ValueId result = node.outputs[output];
-  if (within_.contains(result)) return;
-  const auto function = functions_.find(result);
-  if (function != functions_.end())
-    return add_function(function->second.first, result,
-                        std::make_unique<ElementFunction>(std::move(function->second.second)));
+  if (functions_.within.contains(result)) return;
+  const auto function = functions_.at.find(result);
+  if (function != functions_.at.end())
+    return add_function(function->second.operand, result,
+                        std::make_unique<ElementFunction>(std::move(function->second.function)));
   const Rule rule = rule_of(network_.graph, node);
+  if (rule == Rule::truth) return;
   if (rule == Rule::product) return add_product(node);
   if (rule == Rule::curve) {
     const Node* const one = &node;
@@ -182,7 +155,7 @@ void LinearBounds::add_step(const Node& node, std::size_t output) {
     step.function = std::make_unique<MonotoneFunction>(network_.graph, node);
   } else if (rule == Rule::greatest) {
     step.windows = windows_of(network_, node);
-  } else {
+  } else if (rule != Rule::choice) {
     add_linear(step, node, output);
   }
   steps_.push_back(std::move(step));
@@ -234,6 +207,11 @@ void LinearBounds::back(const Step& step, const Intervals& at, BackwardSums& sum
     if (BackwardSums::is_nothing(row)) continue;
     if (step.function) {
       back_through_function(*step.function, at.at(step.operand), k, row, sums.row(step.operand, k), sums);
+      continue;
+    }
+    if (step.rule == Rule::choice) {
+      const Box& either = at.at(step.output);
+      sums.add(either.low[k], either.high[k], 0, row);
       continue;
     }
     if (step.rule == Rule::greatest) {
@@ -349,7 +327,7 @@ void LinearBounds::refine_operands(const Step& step, Intervals& at, std::set<Val
 void LinearBounds::refine(Intervals& at) const {
   std::set<ValueId> tight = direct_;
   for (const Step& step : steps_) {
-    if (is_linear(step.rule)) continue;
+    if (is_linear(step.rule) || step.rule == Rule::choice) continue;
     refine_operands(step, at, tight);
     tighten_output(step, at);
     tight.insert(step.output);

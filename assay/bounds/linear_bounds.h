@@ -12,11 +12,10 @@
 #include <vector>
 
 #include <assay/bounds.h>
-#include "assay/bounds/element_function.h"
+#include "assay/bounds/element_functions.h"
 #include "assay/bounds/linear_rows.h"
 #include "assay/bounds/relaxation.h"
 #include "assay/engine/direct_sums.h"
-#include "assay/engine/shape_inference.h"
 
 namespace assay::bounds {
 
@@ -66,9 +65,6 @@ class LinearBounds {
   void add_product(const Node& node);
   // Throws Error{resources} where all steps have too many.
   void count_entries(const Node& node, const LinearNode& linear);
-  // Looks for nodes that together compute one function of each element of a value.
-  void find_functions();
-  void find_function(ValueId root, std::span<const ValueInfo> infos);
   void refine_operands(const Step& step, Intervals& at, std::set<ValueId>& tight) const;
   // Elements of a step's operand whose tighter bounds make the step's, or those of a maximum after it,
   // tighter.
@@ -77,9 +73,7 @@ class LinearBounds {
 
   const StaticNetwork& network_;
   std::vector<Step> steps_;  // in the order of computation
-  // By the value where they end, and the nodes within.
-  std::map<ValueId, std::pair<ValueId, ElementFunction>> functions_;
-  std::set<ValueId> within_;
+  ElementFunctions functions_;
   std::set<ValueId> direct_;  // one sum from the input at most: their intervals are as tight as can be
   std::size_t entries_ = 0;
 };

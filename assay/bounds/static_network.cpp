@@ -28,6 +28,8 @@ constexpr std::array monotone_operators{"Clip"sv, "LeakyRelu"sv, "Relu"sv, "Sigm
 constexpr std::array curve_operators{"Elu"sv,        "Erf"sv,      "HardSigmoid"sv, "Pow"sv,
                                      "Reciprocal"sv, "Softplus"sv, "Sqrt"sv};
 constexpr std::array greatest_operators{"GlobalMaxPool"sv, "MaxPool"sv};
+constexpr std::array truth_operators{"Greater"sv, "GreaterOrEqual"sv, "Less"sv, "LessOrEqual"sv};
+constexpr std::array choice_operators{"Where"sv};
 
 bool is_one_of(const auto& names, const Node& node) {
   return std::ranges::find(names, node.op) != names.end();
@@ -43,7 +45,8 @@ std::size_t computed(const Graph& graph, const Node& node) {
   std::vector<std::string> names;
   const auto add = [&](const auto& some) { names.insert(names.end(), some.begin(), some.end()); };
   add(affine_operators), add(sum_operators), add(movement_operators), add(monotone_operators),
-      add(curve_operators), add(greatest_operators), add(decomposed_operators());
+      add(curve_operators), add(greatest_operators), add(truth_operators), add(choice_operators),
+      add(decomposed_operators());
   std::ranges::sort(names);
   fail(Fault::unsupported, "bounds: {} {}; write it with operators that there are rules for: {}",
        node.describe(), why, fmt::join(names, ", "));
@@ -54,6 +57,23 @@ void require_monotone(const Node& node) {
   if ((node.op == "LeakyRelu" || node.op == "Elu" || node.op == "HardSigmoid") &&
       node.real("alpha", 0.01F) < 0)
     refuse(node, "has a negative alpha");
+}
+
+// Whether a comparison of computed values is what a Where reads, and nothing else is.
+void require_choice(const Graph& graph, const Node& node) {
+  const NodeId by = graph.producer(node.inputs[0]);
+  if (by == no_node || !is_one_of(truth_operators, graph.node(by)))
+    refuse(node, "chooses by something other than a comparison");
+}
+void require_only_choices(const Graph& graph, const Node& node) {
+  const ValueId truth = node.outputs[0];
+  const auto other = [&](NodeId n) {
+    const Node& reader = graph.node(n);
+    return !is_one_of(choice_operators, reader) || reader.inputs[1] == truth || reader.inputs[2] == truth;
+  };
+  if (std::ranges::any_of(graph.consumers(truth), other) ||
+      std::ranges::find(graph.outputs(), truth) != graph.outputs().end())
+    refuse(node, "compares for something other than a Where");
 }
 
 std::vector<ValueInfo> infos_of(const Session& session) {
@@ -102,6 +122,14 @@ Rule rule_of(const Graph& graph, const Node& node) {
   const std::size_t operands = computed(graph, node);
   if (is_one_of(sum_operators, node)) return Rule::sum;
   if (node.op == "Concat") return Rule::movement;
+  if (is_one_of(truth_operators, node)) {
+    require_only_choices(graph, node);
+    return Rule::truth;
+  }
+  if (is_one_of(choice_operators, node)) {
+    require_choice(graph, node);
+    return Rule::choice;
+  }
   if (is_square(graph, node)) return Rule::curve;
   if (node.op == "Mul" && operands == 2) return Rule::product;
   if (operands != 1) refuse(node, "has operands that are all computed from the input");

@@ -29,6 +29,8 @@ enum class Rule {
   monotone,  // of each element alone, never falls
   curve,     // of each element alone, otherwise or with another error
   product,   // of two values
+  truth,     // whether elements are more or less than others; only Where reads it
+  choice,    // by such a truth, of one value or the other
   greatest   // of windows of elements
 };
 // Throws Error{unsupported} naming node and operators that there are rules for.

@@ -49,13 +49,12 @@ class Reader {
     while (!at_end() && rest_.front() != ')') found.parts.push_back(next(depth + 1));
     if (rest_.empty()) refuse(found.line, "a bracket is not closed");
     rest_.remove_prefix(1);
-    if (found.parts.empty()) refuse(found.line, "brackets hold nothing");
     return found;
   }
   [[noreturn]] void refuse(std::size_t line, std::string_view fault) const {
     fail(Fault::data,
-         "{}, line {}: {}; of VNN-LIB 1 are read: (declare-const X_0 Real), (assert ...), and, or, "
-         "<=, >=, +, -, *",
+         "{}, line {}: {}; of VNN-LIB 1 are read: (declare-const X_0 Real), (declare-fun X_0 () Real), "
+         "(assert ...), and, or, <=, >=, +, -, *",
          name_, line, fault);
   }
 
@@ -104,7 +103,7 @@ class Parser {
     while (!reader_.at_end()) {
       const Expression one = reader_.next();
       if (!one.is_list()) reader_.refuse(one.line, fmt::format("'{}' stands outside of brackets", one.word));
-      const std::string_view what = one.parts[0].word;
+      const std::string_view what = head(one);
       if (what == "declare-const" || what == "declare-fun")
         declare(one);
       else if (what == "assert" && one.parts.size() == 2)
@@ -116,9 +115,19 @@ class Parser {
   }
 
  private:
+  std::string_view head(const Expression& list) const {
+    if (list.parts.empty()) reader_.refuse(list.line, "brackets hold nothing");
+    return list.parts[0].word;
+  }
+
   void declare(const Expression& one) {
-    if (one.parts.size() < 3 || one.parts.back().word != "Real")
-      reader_.refuse(one.line, "a declaration is (declare-const NAME Real)");
+    const bool is_function = one.parts[0].word == "declare-fun";
+    if (one.parts.size() != (is_function ? 4U : 3U) || one.parts.back().word != "Real")
+      reader_.refuse(one.line, is_function ? "'declare-fun' is not as in (declare-fun X_0 () Real)"
+                                           : "'declare-const' is not as in (declare-const X_0 Real)");
+    if (is_function && (!one.parts[2].is_list() || !one.parts[2].parts.empty()))
+      reader_.refuse(one.line, fmt::format("'declare-fun' gives {} parameters, and only constants are known",
+                                           one.parts[1].word));
     const auto [input, index] = variable(one.parts[1]);
     std::size_t& count = input ? query_.inputs : query_.outputs;
     if (index != count)
@@ -137,7 +146,7 @@ class Parser {
 
   Alternatives condition(const Expression& one) const {
     if (!one.is_list()) reader_.refuse(one.line, fmt::format("'{}' is not a condition", one.word));
-    const std::string_view what = one.parts[0].word;
+    const std::string_view what = head(one);
     if (what == "and") {
       Alternatives all{{}};
       for (std::size_t i = 1; i < one.parts.size(); ++i)
@@ -181,7 +190,7 @@ class Parser {
 
   Linear term(const Expression& one) const {
     if (!one.is_list()) return atom(one);
-    const std::string_view what = one.parts[0].word;
+    const std::string_view what = head(one);
     Linear sum;
     if (what == "*") return product(one);
     if ((what != "+" && what != "-") || one.parts.size() < 2)

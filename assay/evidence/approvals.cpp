@@ -103,7 +103,8 @@ std::vector<report::Gate> rejections(std::span<const Approval> approvals) {
 Signatory signatory_among(std::span<const Approval> approvals, const std::string& identity,
                           const std::string& key) {
   using Kind = Signatory::Kind;
-  const std::string who = identity.empty() ? "the key " + key : identity;
+  const std::string who = identity.empty() ? "the key " + key : identity,
+                    is_of = identity.empty() ? " is of" : " is";
   for (const Approval& one : approvals) {
     const bool is_named = !identity.empty() && (one.identity == identity || one.name == identity);
     const bool has_key = !key.empty() && one.key == key;
@@ -124,9 +125,9 @@ Signatory signatory_among(std::span<const Approval> approvals, const std::string
                 "`key`",
                 joined(names_of(approvals)), who)};
   return {Kind::unknown,
-          fmt::format("{} is of none of the persons who decide ({}); have one of them sign, or add an "
+          fmt::format("{}{} none of the persons who decide ({}); have one of them sign, or add an "
                       "[[approval]] with `identity` or `key` of who signed",
-                      who, joined(names_of(approvals)))};
+                      who, is_of, joined(names_of(approvals)))};
 }
 
 }  // namespace assay::evidence

@@ -105,7 +105,8 @@ std::string reasons_of(const StepResult& old, const StepResult& fresh, bool same
   for (const auto& [key, hashes] : then) keys.insert(key);
   for (const auto& [key, hashes] : today) keys.insert(key);
   if (differs("model_hash")) reasons.emplace_back("another network");
-  keys.erase("model_hash");
+  if (differs("profile_hash")) reasons.emplace_back("another profile");
+  keys.erase("model_hash"), keys.erase("profile_hash");
   if (std::ranges::any_of(keys, differs)) reasons.emplace_back("other data");
   if (old.typed != fresh.typed) reasons.emplace_back("another command");
   if (!same_program) reasons.emplace_back("another version of the program");

@@ -90,7 +90,7 @@ std::optional<std::string> interval_of(const report::Measurement& figure, const 
 }
 
 std::optional<std::string> interval_of(const report::Gate& gate, const std::string& command) {
-  if (sampled_by(command).empty() || !gate.context.empty()) return std::nullopt;
+  if (sampled_by(command).empty()) return std::nullopt;
   return interval_text(gate.covered, gate.coverable);
 }
 

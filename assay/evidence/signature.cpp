@@ -1,5 +1,7 @@
 #include "assay/evidence/signature.h"
 
+#include <fmt/format.h>
+
 #include <assay/error.h>
 #include "assay/evidence/manifest.h"
 #include "assay/support/files/input_file.h"
@@ -24,6 +26,16 @@ std::string one_line(std::string text) {
 std::string fingerprint_in(const std::string& text) {
   const std::size_t begin = text.find("SHA256:");
   return begin == std::string::npos ? "" : text.substr(begin, text.find_first_of(" \r\n", begin) - begin);
+}
+
+std::string refusal_of(const fs::path& signers, const std::string& identity, const std::string& said) {
+  if (signers.empty())
+    return fmt::format("{} is no signature of this {} ({}); get the pack as it was signed, or sign it anew",
+                       signature_name, manifest_name, said);
+  return fmt::format(
+      "{} is no signature of this {} by a key that {} has for '{}' ({}); name who signed, or have "
+      "the pack signed by somebody whom it lists",
+      signature_name, manifest_name, signers.string(), identity, said);
 }
 
 }  // namespace
@@ -73,8 +85,9 @@ SignatureCheck check_signature(const fs::path& pack, const fs::path& signers, co
     command.insert(command.end(), {"verify", "-f", signers.string(), "-I", identity, "-n", name_space, "-s",
                                    signature.string()});
   const ProcessResult result = run_process(command, {.input = pack / manifest_name});
-  const bool good = result.code == 0;
-  return {true, good, one_line(result.output), good ? fingerprint_in(result.output) : ""};
+  const std::string said = one_line(result.output);
+  if (result.code == 0) return {true, true, said, fingerprint_in(said)};
+  return {true, false, refusal_of(signers, identity, said), ""};
 }
 
 }  // namespace assay::evidence

@@ -19,6 +19,9 @@ ACTIVATIONS = {
     "ELU": nn.ELU,
     "ReLU6": nn.ReLU6,
     "Hardsigmoid": nn.Hardsigmoid,
+    "Softplus": nn.Softplus,
+    "Softplus of 2 x": lambda: nn.Softplus(beta=2, threshold=1),
+    "Threshold": lambda: nn.Threshold(0, -0.125),
 }
 
 

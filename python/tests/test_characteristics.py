@@ -225,3 +225,45 @@ def test_shares_against_training_and_domain(tmp_path, program):
     assert table_of(document, "domain_missing") == [{"combination": "weather=fog"}]
     assert [gate["passed"] for gate in document["gates"]] == [False, True]
     assert [warning["id"] for warning in document["warnings"]].count("outside-domain") == 1
+
+
+@pytest.fixture(scope="module")
+def many_pairs(work):
+    """Two characteristics of twelve and fifteen values: as many pairs as records."""
+    path = work / "many.csv"
+    path.write_text("id,a,b\n" + "\n".join(f"{i},{i % 12},{(i // 3) % 15}" for i in range(60)) + "\n")
+    return "test.npz,metadata=many.csv,meta=a+b"
+
+
+def test_results_keep_the_worst_pairs_by_each_figure(inside, program, many_pairs):
+    whole = program(inside, "evaluate", "net.onnx", many_pairs, "--pairs", 0)
+    few = program(inside, "evaluate", "net.onnx", many_pairs, "--pairs", 4)
+    everything = table_of(whole, "by_pair")
+    assert len(everything) > 20
+    assert [row["value"] for row in table_of(few, "by_pair")] == [row["value"] for row in everything[:4]]
+    assert table_of(few, "by_characteristic") == table_of(whole, "by_characteristic")
+    for figure, sign in (("accuracy", 1), ("brier-score", -1), ("calibration-error", -1)):
+        values = [
+            sorted(sign * row["value"] for row in table_of(one, "criteria") if row["criterion"] == figure and "," in (row.get("context") or ""))
+            for one in (few, whole)
+        ]
+        assert len(values[0]) == 4
+        assert values[0] == values[1][:4]
+    assert f"the worst 4 of {len(everything)} pairs" in few["headline"]
+    assert any(f"of {len(everything)} pairs of characteristics" in one for one in few["notices"])
+    assert "pairs of characteristics" not in whole["headline"]
+
+
+def test_gates_of_the_run_are_about_all_pairs(inside, program, many_pairs):
+    gates = ("--fail-under", "accuracy[a=*,b=*]>=0")
+    few = program(inside, "evaluate", "net.onnx", many_pairs, "--pairs", 1, *gates)
+    pairs = len(table_of(program(inside, "evaluate", "net.onnx", many_pairs, "--pairs", 0), "by_pair"))
+    assert f"of {pairs} figures" in few["gates"][0]["reason"]
+    stored = {row["context"] for row in table_of(few, "criteria") if "," in (row.get("context") or "")}
+    assert 0 < len(stored) < pairs
+
+
+def test_a_number_of_pairs_of_data_without_pairs_is_refused(inside, program, conditions):
+    for spec, what in (("test.npz", "no characteristics"), ("test.npz,metadata=conditions.csv,meta=weather", "one characteristic")):
+        with pytest.raises(assay.UsageError, match=f"pairs says how many pairs .* {what}"):
+            assay.evaluate("net.onnx", spec, pairs=3)

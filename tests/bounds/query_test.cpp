@@ -50,6 +50,16 @@ TEST(Vnnlib, CasesWithoutInputsAreCounted) {
   EXPECT_EQ(query.empty_cases, 1U);
 }
 
+// As SMT-LIB writes constants in full.
+TEST(Vnnlib, FunctionsWithoutParametersAreVariables) {
+  const Query query = parse_vnnlib(
+      "(declare-fun X_0 () Real)(declare-fun Y_0 ( ) Real)(assert (and (>= X_0 0) (<= X_0 1) (>= Y_0 2)))",
+      "q");
+  EXPECT_EQ(query.inputs, 1U);
+  EXPECT_EQ(query.outputs, 1U);
+  EXPECT_THAT(query.cases[0].box.high, ElementsAre(1));
+}
+
 TEST(Vnnlib, TermsAreLinear) {
   const Query query =
       parse_vnnlib(declared + "(assert (<= (+ (* 2 Y_0) (- Y_1) (* -1.0 (- 3 1))) (- 5 (* Y_1 0.5))))", "q");
@@ -85,6 +95,14 @@ TEST(Vnnlib, SaysWhatItDoesNotAllow) {
               HasSubstr("X_0 has no bounds"));
   EXPECT_THAT(refusal("(declare-const X_1 Real)"), HasSubstr("X_0 is next"));
   EXPECT_THAT(refusal("(vnnlib-version <2.0>)"), HasSubstr("'vnnlib-version' is not known"));
+  EXPECT_THAT(refusal("(declare-fun X_0 Real)"),
+              HasSubstr("line 1: 'declare-fun' is not as in (declare-fun X_0 () Real)"));
+  EXPECT_THAT(refusal("(declare-fun X_0 (Real) Real)"), HasSubstr("gives X_0 parameters"));
+  EXPECT_THAT(refusal("(declare-const X_0 Int)"),
+              HasSubstr("'declare-const' is not as in (declare-const X_0 Real)"));
+  EXPECT_THAT(refusal(declared + "(assert ())"), HasSubstr("line 10: brackets hold nothing"));
+  EXPECT_THAT(refusal(declared + "(assert (<= () 1))"), HasSubstr("line 10: brackets hold nothing"));
+  EXPECT_THAT(refusal("()"), HasSubstr("line 1: brackets hold nothing"));
   EXPECT_THAT(refusal(""), HasSubstr("no inputs"));
   EXPECT_THAT(refusal(declared + std::string(1000, '(')), HasSubstr("too deeply"));
 }

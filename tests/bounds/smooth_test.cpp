@@ -22,6 +22,13 @@ struct Smooth {
   std::string name;
   ValueId (*add)(GraphBuilder&, ValueId);
   double (*at)(double);
+
+  // Also for intervals: x times a gate.
+  bool is_one_curve() const {
+    return name.starts_with("x sigmoid") || name == "Swish" || name.starts_with("Gelu") ||
+           name.starts_with("x (1 + erf") || name.starts_with("0.5 x (1 + tanh") || name == "HardSwish" ||
+           name.starts_with("x min(max") || name == "Mish";
+  }
 };
 
 ValueId number(GraphBuilder& b, float value) {
@@ -82,6 +89,25 @@ const std::vector<Smooth>& functions() {
       {"Mish", [](GraphBuilder& b, ValueId x) { return b.add("Mish", "", {x}); },
        [](double x) { return x * std::tanh(softplus(x)); }},
       {"Softplus", [](GraphBuilder& b, ValueId x) { return b.add("Softplus", "", {x}); }, softplus},
+      {"softplus, of numbers above 5 themselves",
+       [](GraphBuilder& b, ValueId x) {
+         const ValueId great = b.add("Greater", "", {x, number(b, 5)});
+         return b.add("Where", "", {great, x, b.add("Softplus", "", {x})});
+       },
+       [](double x) { return x > 5 ? x : softplus(x); }},
+      {"softplus(2 x) / 2, of numbers above 10 themselves",
+       [](GraphBuilder& b, ValueId x) {
+         const ValueId twice = b.add("Mul", "", {x, number(b, 2)});
+         const ValueId half = b.add("Div", "", {b.add("Softplus", "", {twice}), number(b, 2)});
+         return b.add("Where", "", {b.add("Greater", "", {twice, number(b, 20)}), x, half});
+       },
+       [](double x) { return 2 * x > 20 ? x : softplus(2 * x) / 2; }},
+      {"x / 8 where x < 0",
+       [](GraphBuilder& b, ValueId x) {
+         const ValueId eighth = b.add("Mul", "", {x, number(b, 0.125F)});
+         return b.add("Where", "", {b.add("Less", "", {x, number(b, 0)}), eighth, x});
+       },
+       [](double x) { return x < 0 ? x / 8 : x; }},
       {"Elu", [](GraphBuilder& b, ValueId x) { return b.add("Elu", "", {x}); },
        [](double x) { return x > 0 ? x : std::expm1(x); }},
       {"HardSigmoid", [](GraphBuilder& b, ValueId x) { return b.add("HardSigmoid", "", {x}); },
@@ -131,7 +157,7 @@ TEST_P(BoundsThrough, HoldTheFunctionAndLittleElse) {
         const Box found = network.outputs_over({&box, 1}, method)[0];
         EXPECT_LE(found.low[0], least) << where;
         EXPECT_GE(found.high[0], most) << where;
-        if (method == Method::interval) continue;
+        if (method == Method::interval && !smooth.is_one_curve()) continue;
         const double size = std::max({1.0, std::abs(least), std::abs(most)});
         // Lines of a function that is scaled afterwards do not know its least value.
         const double gap = (radius < 1 ? 0.03 : 0.35) * radius;
@@ -325,6 +351,89 @@ TEST(Bounds, HoldNormalisationsOverLayers) {
   }
 }
 
+// A gate that falls, or one that has two steps, makes no valley: intervals go from node to node.
+TEST(Bounds, HoldProductsWithGatesThatAreNone) {
+  const std::vector<Smooth> none{
+      {"x sigmoid(-x)",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Mul", "", {x, b.add("Sigmoid", "", {b.add("Mul", "", {x, number(b, -1)})})});
+       },
+       [](double x) { return x * logistic(-x); }},
+      {"-x sigmoid(x)",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Mul", "", {number(b, -1), b.add("Mul", "", {x, b.add("Sigmoid", "", {x})})});
+       },
+       [](double x) { return -silu(x); }},
+      {"x sigmoid(x + 9)",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Mul", "", {x, b.add("Sigmoid", "", {b.add("Add", "", {x, number(b, 9)})})});
+       },
+       [](double x) { return x * logistic(x + 9); }},
+      {"x (0.3 + erf(x))",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Mul", "", {x, b.add("Add", "", {b.add("Erf", "", {x}), number(b, 0.3F)})});
+       },
+       [](double x) { return x * (static_cast<double>(0.3F) + std::erf(x)); }},
+      {"x clip(x, 1, 2)",
+       [](GraphBuilder& b, ValueId x) {
+         return b.add("Mul", "", {x, b.add("Clip", "", {x, number(b, 1), number(b, 2)})});
+       },
+       [](double x) { return x * std::clamp(x, 1.0, 2.0); }}};
+  for (const Smooth& smooth : none) {
+    GraphBuilder b("none");
+    b.output(smooth.add(b, b.input("input", DType::float32, {-1, 1})));
+    const Session session(b.build(), reference);
+    const BoundedNetwork network(session);
+    for (const double centre : {-12.0, -1.3, -0.1, 0.6, 3.0}) {
+      const Box box{{centre - 2}, {centre + 2}};
+      for (const Method method : {Method::interval, Method::crown}) {
+        const Box found = network.outputs_over({&box, 1}, method)[0];
+        for (int i = 0; i <= 400; ++i) {
+          const double y = smooth.at(centre + i / 100.0 - 2);
+          EXPECT_LE(found.low[0], y) << smooth.name << " around " << centre;
+          EXPECT_GE(found.high[0], y) << smooth.name << " around " << centre;
+        }
+      }
+    }
+  }
+}
+
+// Of different shapes, and where the comparison is of another value than what is chosen.
+TEST(Bounds, HoldChoicesBetweenTwoValues) {
+  const Joined net = joined([](GraphBuilder& b, ValueId one, ValueId other) {
+    const ValueId great = b.add("GreaterOrEqual", "", {one, other});
+    return b.add("Where", "out", {great, b.add("Mul", "", {one, number(b, 2)}), number(b, 0.25F)});
+  });
+  const Session session(net.graph, reference);
+  const BoundedNetwork network(session);
+  Rng rng(23);
+  for (const double radius : {0.0, 0.01, 0.6}) {
+    for (int round = 0; round < 20; ++round) {
+      Box box;
+      for (int i = 0; i < 4; ++i) {
+        const double centre = rng.uniform(-1, 1);
+        box.low.push_back(centre - radius), box.high.push_back(centre + radius);
+      }
+      for (const Method method : {Method::interval, Method::crown}) {
+        const Box found = network.outputs_over({&box, 1}, method)[0];
+        for (int draw = 0; draw < 100; ++draw) {
+          std::vector<double> x;
+          for (std::size_t i = 0; i < 4; ++i) x.push_back(rng.uniform(box.low[i], box.high[i]));
+          const std::vector<double> one = dense(net.one, x), other = dense(net.other, x);
+          for (std::size_t o = 0; o < 3; ++o) {
+            const double y = one[o] >= other[o] ? 2 * one[o] : 0.25;
+            ASSERT_LE(found.low[o], y) << radius;
+            ASSERT_GE(found.high[o], y) << radius;
+            if (radius == 0) {
+              ASSERT_LT(found.high[o] - found.low[o], 1e-4);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Bounds, RefuseOtherPowersAndFallingFunctionsByName) {
   const auto refusal = [](const std::function<ValueId(GraphBuilder&, ValueId)>& add) -> std::string {
     Net net("odd");
@@ -345,6 +454,16 @@ TEST(Bounds, RefuseOtherPowersAndFallingFunctionsByName) {
                 return b.add("Elu", "elu", {x}, {{"alpha", -1.0F}});
               }),
               HasSubstr("node 'elu' (Elu) has a negative alpha"));
+  EXPECT_THAT(refusal([](GraphBuilder& b, ValueId x) {
+                const ValueId great = b.add("Greater", "great", {x, number(b, 0)});
+                return b.add("Mul", "", {x, b.add("Cast", "", {great}, {{"to", std::int64_t{1}}})});
+              }),
+              HasSubstr("node 'great' (Greater) compares for something other than a Where"));
+  EXPECT_THAT(refusal([](GraphBuilder& b, ValueId x) {
+                const ValueId none = b.add("Not", "", {b.add("Greater", "", {x, number(b, 0)})});
+                return b.add("Where", "choice", {none, x, number(b, 0)});
+              }),
+              HasSubstr("compares for something other than a Where"));
 }
 
 }  // namespace

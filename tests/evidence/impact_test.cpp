@@ -70,6 +70,22 @@ class Impact : public testing::Test {
   const fs::path folder;
 };
 
+// Profiles are learned of a network: another one is no sign of other data.
+TEST_F(Impact, TellsProfilesFromData) {
+  const auto with_profile = [](const char* network, const char* profile, const char* data) {
+    StepResult result = step_result("test", "evaluate", network, 9);
+    result.document.provenance.emplace_back("profile_hash", std::string(profile));
+    result.document.provenance.emplace_back("train_hash", std::string(data));
+    return result;
+  };
+  make(folder / "old", {with_profile("aaa", "p", "d")}, {});
+  make(folder / "new", {with_profile("bbb", "q", "d")}, {}, folder / "old");
+  EXPECT_THAT(read_file(folder / "new/change-impact.md"),
+              HasSubstr("| test | another network, another profile | right: 9 |"));
+  make(folder / "next", {with_profile("aaa", "p", "e")}, {}, folder / "old");
+  EXPECT_THAT(read_file(folder / "next/change-impact.md"), HasSubstr("| test | other data | right: 9 |"));
+}
+
 TEST_F(Impact, TellsWhatAnotherNetworkAffects) {
   make(folder / "old",
        {step_result("test", "evaluate", "aaa", 9), step_result("night", "evaluate", "aaa", 8)},

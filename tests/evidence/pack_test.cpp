@@ -195,6 +195,7 @@ TEST_F(EvidencePack, RequirementsNameTheFigureThatDecides) {
   const std::string table = read_file(pack / "traceability/requirements.csv");
   EXPECT_THAT(table, HasSubstr(",\"accuracy, context weather=fog\",\"40 of 100 (40.00 %): "));
   EXPECT_THAT(table, HasSubstr(",accuracy,80 of 100 (80.00 %)"));
+  EXPECT_THAT(table, HasSubstr("30.32 % to 50.28 %"));  // of the group that decides
 }
 
 TEST_F(EvidencePack, TellsWhichWarningsWereLookedFor) {
@@ -352,7 +353,7 @@ TEST_F(Verifying, ASignatureOfSomebodyElseIsFound) {
   EXPECT_THAT(failed(checked(ada, as_ada)), ElementsAre());
   EXPECT_THAT(verified(as_ada).headline, HasSubstr("signed by ada@here, who is named in its approvals"));
   EXPECT_THAT(failed(checked(ada, as_bo)),
-              ElementsAre(HasSubstr("signatory: bo@here is of none of the persons who decide (Ada); have")));
+              ElementsAre(HasSubstr("signatory: bo@here is none of the persons who decide (Ada); have")));
   EXPECT_THAT(checked(ada).notices, Contains(HasSubstr("not all approvals name a `key`")));
   Approval by_key = ada;
   by_key.key = key_fingerprint(key);
@@ -538,7 +539,11 @@ TEST_F(EvidencePack, IsSignedAndCheckedByOpenSsh) {
   EXPECT_TRUE(check_signature(pack, {}, "").good) << check_signature(pack, {}, "").text;
   write_file(folder / "signers", "me@here " + read_file(key.string() + ".pub"));
   EXPECT_TRUE(check_signature(pack, folder / "signers", "me@here").good);
-  EXPECT_FALSE(check_signature(pack, folder / "signers", "you@there").good);
+  const SignatureCheck other = check_signature(pack, folder / "signers", "you@there");
+  EXPECT_FALSE(other.good);
+  EXPECT_THAT(other.text, HasSubstr("is no signature of this manifest.json by a key that "));
+  EXPECT_THAT(other.text, HasSubstr("signers has for 'you@there'"));
+  EXPECT_THAT(other.text, HasSubstr("; name who signed, or have the pack signed by somebody whom it lists"));
   write_file(pack / manifest_name, read_file(pack / manifest_name) + " ");
   EXPECT_FALSE(check_signature(pack, {}, "").good);
 }

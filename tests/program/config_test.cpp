@@ -137,6 +137,7 @@ const std::map<std::string, Json> flags{
     {"fail-under", {"tknc=0.1", "kmnc[layer=hidden]=1%"}},
     {"no-worse-than", "base.json"},
     {"worse-by", 0.25},
+    {"pairs", 7},
     {"compare", {"tknc", "kmnc[layer=*]"}},
     {"any-baseline", true},
     {"json", "result.json"},

@@ -52,6 +52,7 @@ class AttackCommand final : public Command {
               "become this class "
               "(of boxes: where none was)");
     check_.declare(flags);
+    pairs_ = add_pairs(flags, question_.pairs);
   }
 
   bool shared() const override { return true; }
@@ -71,6 +72,9 @@ class AttackCommand final : public Command {
       refuse_without_effect({pictures_}, of_flags("on texts: --texts says how many are shown"));
     else
       refuse_without_effect({texts_}, "where records are not texts");
+    if (question_.options.only_successful)
+      refuse_without_effect({pairs_},
+                            of_flags("with --only-successful, which leaves no figures by characteristic"));
     const Session session = model_.open(context, data.get());
     question_.accuracy = check_.declared();
     question_.tokenizer = answers::tokenizer_for(data_.spec(), model_.path());
@@ -81,7 +85,7 @@ class AttackCommand final : public Command {
   }
 
  private:
-  const CLI::Option *pictures_ = nullptr, *texts_ = nullptr;
+  const CLI::Option *pictures_ = nullptr, *texts_ = nullptr, *pairs_ = nullptr;
   ModelInput model_;
   DataInput data_{
       "data",

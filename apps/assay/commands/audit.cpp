@@ -68,6 +68,7 @@ class Audit final : public Command {
              "measure again on another network for the same data, such as one trained with another seed; "
              "may be repeated");
     predict_.declare(flags);
+    add_pairs(flags, question_.pairs);
   }
 
   report::Document run(Context& context) override {

@@ -102,15 +102,16 @@ class Cover final : public Command {
              [this] { return answers::outputs_of(question_.attacks, question_.made, "--made-dir"); }})};
     check_.declare(flags);
     gates_.declare(flags);
+    pairs_ = add_pairs(flags, question_.pairs);
     learning_ = flags.named({"--units", "--layer", "--count-layer", "--share", "--cap", "--method",
                              "--absolute", "--normalised", "--min-k", "--max-k", "--drop-zeros", "--round",
                              "--reduction", "--items"});
     not_released_ = flags.named(
-        {"--criterion", "--units",      "--count-layer", "--share",     "--cap",           "--profile",
-         "--method",    "--absolute",   "--normalised",  "--task",      "--clusterer",     "--min-k",
-         "--max-k",     "--drop-zeros", "--round",       "--reduction", "--items",         "--by-class",
-         "--context",   "--shard",      "--carry-over",  "--state",     "--journal-every", "--append",
-         "--top",       "--records",    "--extend-with", "--made-dir",  "--reached"});
+        {"--pairs",    "--criterion", "--units",      "--count-layer", "--share",     "--cap",
+         "--profile",  "--method",    "--absolute",   "--normalised",  "--task",      "--clusterer",
+         "--min-k",    "--max-k",     "--drop-zeros", "--round",       "--reduction", "--items",
+         "--by-class", "--context",   "--shard",      "--carry-over",  "--state",     "--journal-every",
+         "--append",   "--top",       "--records",    "--extend-with", "--made-dir",  "--reached"});
     not_released_.push_back(model_.views());
     of_subjects_ = flags.named({"--layer"});
     of_layers_ = flags.named({"--count-layer"});
@@ -177,6 +178,8 @@ class Cover final : public Command {
 
   // Options about a file or an extension that was not requested, and options that no criterion uses.
   void refuse_idle(const Settings& settings) const {
+    if (question_.measure.shards > 1)
+      refuse_without_effect({pairs_}, of_flags("with --shard: a part has no figures by characteristic"));
     if (!learns() && question_.items.empty())
       refuse_without_effect({task_}, of_flags("without --train: the profile says what importance is of"));
     if (question_.state.empty())
@@ -259,7 +262,7 @@ class Cover final : public Command {
   std::vector<const CLI::Option*> learning_;  // flags about learning
   std::vector<const CLI::Option*> not_released_, of_subjects_, of_layers_, of_share_, of_clusters_, of_state_,
       of_details_, of_extension_;
-  const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr;
+  const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr, *pairs_ = nullptr;
   bool reads_ = false;  // the profile, though a configuration file names training records
   ModelInput model_;
   DataInput train_{"train", "training records, from which the profile is learned", Concept::training_data},

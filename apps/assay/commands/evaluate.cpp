@@ -15,6 +15,7 @@ class Evaluate final : public Command {
     check_.declare(flags);
     add_task(flags, question_.task);
     gates_.declare(flags);
+    add_pairs(flags, question_.pairs);
     flags.add_output(
         "--predictions FILE", question_.predictions,
         "write what the network says of each record: id, label, class and outputs (.csv or .npz)",

@@ -79,16 +79,17 @@ class Mutate final : public Command {
     edits_.push_back(flags.add("--naive", question_.run.naive,
                                "run each mutant whole for each record: slow, the same result"));
     single_ = flags.named({"--count", "--mutant", "--quality", "--margin", "--state", "--matrix",
-                           "--killing-subset", "--keep"});
+                           "--killing-subset", "--keep", "--pairs"});
     of_decisions_ = flags.named({"--quality", "--margin", "--figure", "--task"});
     source_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
+    add_pairs(flags, question_.pairs);
     judging_ = flags.named({"--figure", "--divergence", "--matrix", "--killing-subset", "--fail-under",
-                            "--no-worse-than", "--quality", "--margin", "--state", "--keep", "--naive",
-                            "--expect-accuracy"});
-    of_records_ = flags.named(
-        {"--quality", "--state", "--matrix", "--killing-subset", "--keep", "--naive", "--expect-accuracy"});
+                            "--no-worse-than", "--pairs", "--quality", "--margin", "--state", "--keep",
+                            "--naive", "--expect-accuracy"});
+    of_records_ = flags.named({"--quality", "--state", "--matrix", "--killing-subset", "--keep", "--naive",
+                               "--expect-accuracy", "--pairs"});
     drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
     of_mutants_ = flags.all();
     std::erase_if(of_mutants_, [](const CLI::Option* option) {

@@ -11,6 +11,7 @@
 #include <assay/task.h>
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
+#include "assay/results/kept_pairs.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/networks/evaluation.h"
 #include "assay/results/networks/pictures.h"
@@ -57,11 +58,16 @@ void add_pictures(report::Document& document, const Session& session, const Data
 void add_by_group(report::Document& document, const Dataset& data, std::span<const groups::Group> groups,
                   const std::optional<results::FigureByGroup>& figure,
                   std::vector<report::Measurement> measured,
-                  const std::vector<report::Measurement>& of_groups, const report::Conditions& conditions) {
-  if (figure) results::add_groups(document, data, groups, std::span(&*figure, 1));
-  results::add_group_figures(document, of_groups, figure ? figure->name : "");
+                  const std::vector<report::Measurement>& of_groups, const EvaluationQuestion& question) {
+  if (figure) {
+    const results::KeptGroups kept = results::kept_groups(groups, std::span(&*figure, 1), question.pairs);
+    results::add_groups(document, data, kept.groups, kept.figures);
+  }
+  results::add_group_figures(document, results::kept_figures(of_groups, groups, question.pairs),
+                             figure ? figure->name : "");
+  results::tell_left_out(document, groups, question.pairs);
   measured.insert(measured.end(), of_groups.begin(), of_groups.end());
-  report::apply(conditions, document, measured);
+  report::apply(question.conditions, document, measured);
 }
 
 report::Document evaluate_items(const Session& session, const DatasetPtr& data, const task::Task& task,
@@ -82,8 +88,7 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
   results::add_warnings(document, results::influence_warnings(session, data.get()));
   if (question.pictures > 0) add_pictures(document, session, data, task, evaluation, question);
   add_by_group(document, *data, groups, results::by_group(found, groups),
-               results::measurements_of(evaluation), results::measurements_of(found, groups),
-               question.conditions);
+               results::measurements_of(evaluation), results::measurements_of(found, groups), question);
   results::add_provenance(document, session.graph(), {{"data", data}});
   return document;
 }
@@ -93,6 +98,7 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
 report::Document evaluate(const Session& session, const DatasetPtr& given, const EvaluationQuestion& question,
                           const Setting& setting, Progress& progress) {
   const auto [data, task] = decided(question.task, session, given, question.accuracy, Need::judgement);
+  results::check_pairs(question.pairs, *data);
   report::check_baseline(question.conditions, session.graph().hash(), data->hash());
   if (!task && question.pictures > 0)
     fail(Fault::usage, "{} are of records with items in a picture, and here is one decision a record",
@@ -117,7 +123,7 @@ report::Document evaluate(const Session& session, const DatasetPtr& given, const
   results::add_warnings(document, results::evaluation_warnings(session, *data, evaluation));
   add_by_group(document, *data, groups, results::by_group(found, *data, groups),
                results::measurements_of(evaluation, *data), results::measurements_of(found, *data, groups),
-               question.conditions);
+               question);
   results::add_provenance(document, session.graph(), {{"data", data}});
   return document;
 }

@@ -2,6 +2,7 @@
 
 // Evaluation of a network on data.
 
+#include <optional>
 #include <string>
 
 #include <assay/report.h>
@@ -18,6 +19,7 @@ struct EvaluationQuestion {
   std::string predictions = {};  // file for what the network says of each record; empty: none
   DeclaredAccuracy accuracy = {};
   report::Conditions conditions = {};
+  std::optional<std::size_t> pairs = {};  // of characteristics in the document (results::PairLimit)
 };
 
 // Only the first rank returns.

@@ -10,6 +10,7 @@
 #include "assay/mutation/choice.h"
 #include "assay/mutation/kept_run.h"
 #include "assay/results/document.h"
+#include "assay/results/kept_pairs.h"
 #include "assay/results/testing/mutation.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/text.h"
@@ -19,8 +20,9 @@ namespace {
 
 // What the records of a group kill together, and each of them on the mean.
 std::vector<report::Measurement> add_kills_by_group(const mutation::MutationState& state,
-                                                    const mutation::MutationScore& score, double quality,
-                                                    const DatasetPtr& test, report::Document& document) {
+                                                    const mutation::MutationScore& score,
+                                                    const MutationQuestion& question, const DatasetPtr& test,
+                                                    report::Document& document) {
   const std::vector<groups::Group> groups = groups::groups_of(*test);
   if (groups.empty()) {
     results::add_groups(document, *test, groups, {});
@@ -28,14 +30,16 @@ std::vector<report::Measurement> add_kills_by_group(const mutation::MutationStat
   }
   audit::Pool pool;
   pool.classes.resize(test->size());
-  audit::add_mutants(pool, state, quality, test);
+  audit::add_mutants(pool, state, question.score.quality, test);
   const std::vector<results::FigureByGroup> figures =
       results::kills_by_group(pool.faults.front().rows, score.all.killed + score.all.survived, groups);
-  results::add_groups(document, *test, groups, figures);
+  const results::KeptGroups kept = results::kept_groups(groups, figures, question.pairs);
+  results::add_groups(document, *test, kept.groups, kept.figures);
   std::vector<report::Measurement> measured;
   for (const results::FigureByGroup& figure : figures)
     std::ranges::move(results::measurements_of(groups, figure), std::back_inserter(measured));
-  results::add_group_figures(document, measured, "");
+  results::add_group_figures(document, results::kept_figures(measured, groups, question.pairs), "");
+  results::tell_left_out(document, groups, question.pairs);
   return measured;
 }
 
@@ -55,7 +59,7 @@ void add_judgement(const mutation::MutationState& state, const mutation::RunFigu
   const std::string records = results::records_hash(state);
   report::check_baseline_records(question.conditions, records, true);
   std::vector<report::Measurement> measured = results::measurements_of(state, result);
-  std::ranges::move(add_kills_by_group(state, result, question.score.quality, test, document),
+  std::ranges::move(add_kills_by_group(state, result, question, test, document),
                     std::back_inserter(measured));
   report::apply(question.conditions, document, measured);
   document.provenance.emplace_back("records_hash", records);
@@ -118,6 +122,7 @@ mutation::MutationState judge_mutants(const Session& original,
                                       const mutation::Drawn& drawn, const DatasetPtr& test,
                                       const MutationQuestion& question, const Setting& setting,
                                       Progress& progress, report::Document& document) {
+  results::check_pairs(question.pairs, *test);
   mutation::RunFigures figures;
   mutation::MutationState state =
       mutation::run_kept(original, planned, drawn.not_applicable, test, run_options(question, setting),

@@ -10,6 +10,7 @@
 #include "assay/attack/presets.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/results/document.h"
+#include "assay/results/kept_pairs.h"
 #include "assay/results/testing/attack.h"
 #include "assay/results/testing/attacked_texts.h"
 #include "assay/support/ranks/ranks.h"
@@ -107,6 +108,7 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
                     const Setting& setting, Progress& progress) {
   const Decided decision = decided(question.task, session, given, question.accuracy);
   const DatasetPtr& data = decision.data;
+  results::check_pairs(question.pairs, *data);
   if (question.options.all && data->target_width() > 0)
     fail(Fault::usage,
          "{} has no effect on numbers and items: a record is attacked if there is something to change",
@@ -146,7 +148,10 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
          "docs/algorithms/attacks.md"});
   add_task(document, decision);
   const std::vector<groups::Group> groups = groups::groups_of(*data);
-  results::add_groups(document, *data, groups, results::by_group(summaries, options, *data, groups));
+  const results::KeptGroups kept =
+      results::kept_groups(groups, results::by_group(summaries, options, *data, groups), question.pairs);
+  results::add_groups(document, *data, kept.groups, kept.figures);
+  if (!kept.figures.empty()) results::tell_left_out(document, groups, question.pairs);
   if (!groups.empty() && options.only_successful)
     document.notices.emplace_back(
         message("nothing is said by characteristic: which records an attack failed on is not stored{}",

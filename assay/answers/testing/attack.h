@@ -2,6 +2,7 @@
 
 // Inputs that break a network: attacks one after the other, each into a separate file, and their results.
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ struct AttackQuestion {
   bool standing = false;    // each attack sees records that no attack before it turned
   attack::AttackOptions options = {};
   DeclaredAccuracy accuracy = {};
+  std::optional<std::size_t> pairs = {};  // of characteristics in the document (results::PairLimit)
 };
 
 // What it writes, its journals too, by the name of the folder in messages. Throws Error{usage} for wrong

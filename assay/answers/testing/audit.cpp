@@ -13,6 +13,7 @@
 #include "assay/coverage/request.h"
 #include "assay/engine/layers/unit_views.h"
 #include "assay/results/document.h"
+#include "assay/results/kept_pairs.h"
 #include "assay/results/testing/audit.h"
 #include "assay/results/warnings.h"
 
@@ -106,6 +107,7 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
                                 Progress& progress) {
   const Decided decision = decided(question.task, session, question.test, {});
   const DatasetPtr& test = decision.data;
+  results::check_pairs(question.pairs, *test);
   if (question.mutants.empty() && question.count > 0)
     audit::require_classes(session, *test, decision.task.get());
   const bool classless = decision.task && question.options.samplers == audit::AuditOptions().samplers;
@@ -138,7 +140,10 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   add_task(document, decision);
   add_audited_items(document, known);
   const std::vector<groups::Group> groups = groups::groups_of(*test);
-  results::add_groups(document, *test, groups, results::by_group(pool, groups));
+  const results::KeptGroups kept =
+      results::kept_groups(groups, results::by_group(pool, groups), question.pairs);
+  results::add_groups(document, *test, kept.groups, kept.figures);
+  results::tell_left_out(document, groups, question.pairs);
   if (classless)
     document.notices.emplace_back("no subsets are drawn by class: records with many items have none");
   results::add_warnings(document, std::move(left_out));

@@ -32,6 +32,7 @@ struct AuditQuestion {
   std::optional<double> noise = {};     // with it records are measured as well
   DatasetPtr predicted = {};            // of which the share of found faults is predicted; null: none
   audit::AuditOptions options = {};
+  std::optional<std::size_t> pairs = {};  // of characteristics in the document (results::PairLimit)
 };
 
 report::Document audit_criteria(const Session& session, const AuditQuestion& question, const Setting& setting,

@@ -12,6 +12,7 @@
 #include "assay/coverage/possible.h"
 #include "assay/coverage/rank_journals.h"
 #include "assay/results/document.h"
+#include "assay/results/kept_pairs.h"
 #include "assay/results/label_warnings.h"
 #include "assay/results/testing/coverage.h"
 #include "assay/results/testing/extension.h"
@@ -35,6 +36,7 @@ class Covering {
 
   CoverageAnswer answer() {
     require_classes();
+    results::check_pairs(question_.pairs, *test_);
     lock_outputs();
     require_units_counted();
     specs_ = coverage::asked_criteria(question_.preset, question_.criteria, question_.ms);
@@ -294,11 +296,13 @@ class Covering {
                           {.batch = setting_.batch, .remember_items = true, .items = items_}, progress_);
     ranks().leave_to_first();
     const std::vector<results::FigureByGroup> figures = results::covered_by_group(state, seen.items, groups);
-    results::add_groups(document, *test_, groups, figures);
+    const results::KeptGroups kept = results::kept_groups(groups, figures, question_.pairs);
+    results::add_groups(document, *test_, kept.groups, kept.figures);
     std::vector<report::Measurement> measured;
     for (const results::FigureByGroup& figure : figures)
       std::ranges::move(results::measurements_of(groups, figure), std::back_inserter(measured));
-    results::add_group_figures(document, measured, "");
+    results::add_group_figures(document, results::kept_figures(measured, groups, question_.pairs), "");
+    results::tell_left_out(document, groups, question_.pairs);
     return measured;
   }
 

@@ -3,6 +3,7 @@
 // What a test set exercises: a profile learned or read, the test set measured by it, extended by attacks on
 // request, and the document of all that.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct CoverageQuestion {
   std::size_t combinations = 5, records = 12;  // that are listed (results::CoverageDetails)
   DeclaredAccuracy accuracy = {};
   report::Conditions conditions = {};
+  std::optional<std::size_t> pairs = {};  // of characteristics in the document (results::PairLimit)
 };
 
 // Options that the question left open, with the values found.

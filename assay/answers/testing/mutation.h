@@ -38,6 +38,7 @@ struct MutationQuestion {
   std::string subset = {};  // where the ids of the fewest records that keep the score go; empty: nowhere
   DeclaredAccuracy accuracy = {};
   report::Conditions conditions = {};
+  std::optional<std::size_t> pairs = {};  // of characteristics in the document (results::PairLimit)
 };
 
 // Takes the mutants by their texts, or chooses operators as mutation::choose_operators() does.

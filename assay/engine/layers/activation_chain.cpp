@@ -45,7 +45,8 @@ bool is_scale(const Node& node, const Constants& constants) {
 
 }  // namespace
 
-std::optional<Composite> find_composite(const Graph& graph, std::span<const ValueInfo> infos, ValueId root) {
+std::optional<Composite> find_composite(const Graph& graph, std::span<const ValueInfo> infos, ValueId root,
+                                        bool choices) {
   Composite composite;
   std::set<ValueId> inside{root};
   const auto readers = graph.consumers(root);
@@ -56,7 +57,8 @@ std::optional<Composite> find_composite(const Graph& graph, std::span<const Valu
     pending.erase(pending.begin());
     const Node& node = graph.node(n);
     const bool reduces = is_reduction(node.op);
-    if ((!reduces && !is_elementwise(node.op)) || node.outputs.empty()) return std::nullopt;
+    const bool chooses = choices && (node.op == "Where" || is_kind(node.op, OperatorKind::truth));
+    if ((!reduces && !chooses && !is_elementwise(node.op)) || node.outputs.empty()) return std::nullopt;
     for (const ValueId id : node.inputs) {
       const bool foreign = id != no_value && infos[index_of(id)].batch_axis >= 0 && !inside.contains(id);
       if (foreign) return std::nullopt;

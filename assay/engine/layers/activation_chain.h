@@ -21,8 +21,9 @@ struct Composite {
 };
 
 // The smallest set of two or more element-wise (or reducing) nodes that contains all readers of `root` and
-// ends in one value. Nothing if there is none.
-std::optional<Composite> find_composite(const Graph& graph, std::span<const ValueInfo> infos, ValueId root);
+// ends in one value. Nothing if there is none. `choices`: comparisons and Where are such nodes, too.
+std::optional<Composite> find_composite(const Graph& graph, std::span<const ValueInfo> infos, ValueId root,
+                                        bool choices = false);
 
 struct Chain {
   ValueId value = no_value;      // where the layer ends
