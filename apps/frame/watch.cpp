@@ -30,8 +30,14 @@ using std::chrono::milliseconds;
 constexpr int wrong_command = 1;  // the exit code of Fault::usage; files do not change that
 constexpr int once_more = 75;     // between the processes; no code of docs/exit-codes.md
 constexpr int ended_by_signal = 128;
-constexpr milliseconds shortest_pause{80};
-constexpr int pauses_per_look = 4;  // so that looking at many files takes at most a fifth of a core
+constexpr milliseconds shortest_pause{80}, longest_pause{180}, between_waits{20};
+constexpr int pauses_per_look =
+    4;  // at most a fifth of a core, unless a look takes longer than a pause allows
+// From a change to the next run: the rest of a look that came too early, a pause, two looks that find the
+// file complete, and what the waits are late by. So long as a look takes 60 ms (30,000 files) it is half a
+// second.
+constexpr milliseconds look{60};
+static_assert(look + longest_pause + look + shortest_pause + look + 2 * between_waits <= milliseconds{500});
 
 std::vector<std::string> names_of_those_there(const Stamps& stamps) {
   std::vector<std::string> names;
@@ -96,9 +102,10 @@ bool Watch::wait() const {
   while (!interrupt_is_requested()) {
     const auto start = Clock::now();
     if (changed_for_good()) return true;
-    const auto pause = std::max<Clock::duration>(shortest_pause, pauses_per_look * (Clock::now() - start));
+    const auto pause =
+        std::clamp<Clock::duration>(pauses_per_look * (Clock::now() - start), shortest_pause, longest_pause);
     for (const auto end = Clock::now() + pause; Clock::now() < end && !interrupt_is_requested();)
-      std::this_thread::sleep_for(shortest_pause / 4);
+      std::this_thread::sleep_for(between_waits);
   }
   return false;
 }
@@ -124,7 +131,7 @@ int code_of_child(pid_t child) {
     if (ended == child) return WIFEXITED(status) ? WEXITSTATUS(status) : ended_by_signal + WTERMSIG(status);
     if (ended == -1 && errno != EINTR) fail(Fault::internal, "--watch: a run is lost");
     if (interrupt_is_requested() && !told) told = ::kill(child, SIGTERM) == 0;
-    std::this_thread::sleep_for(milliseconds(20));
+    std::this_thread::sleep_for(between_waits);
   }
 }
 

@@ -18,6 +18,10 @@ def need(name):
 
 @pytest.fixture(params=["plain", "reshaped"])
 def network(tmp_path, request):
+    return write_network(tmp_path, request.param == "reshaped")
+
+
+def write_network(folder, reshaped=False):
     """tanh of rows of tokens, the mean over those of the mask, two classes. Folder and weights. Exporters may reshape the tokens first
     (GPT-2 of `transformers`)."""
     onnx = need("onnx")
@@ -31,7 +35,7 @@ def network(tmp_path, request):
     node, value = helper.make_node, helper.make_tensor_value_info
     numbers = [numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("last", [2]), ("tokens", [1]), ("shape", [0, -1]))]
     nodes = [
-        node("Reshape" if request.param == "reshaped" else "Identity", ["input_ids", "shape"][: 2 if request.param == "reshaped" else 1], ["ids"]),
+        node("Reshape" if reshaped else "Identity", ["input_ids", "shape"][: 2 if reshaped else 1], ["ids"]),
         node("Gather", ["rows", "ids"], ["found"]),
         node("MatMul", ["found", "inner"], ["sums"]),
         node("Tanh", ["sums"], ["hidden"]),
@@ -46,17 +50,17 @@ def network(tmp_path, request):
         [value("logits", TensorProto.FLOAT, ["n", CLASSES])],
         [*(numpy_helper.from_array(v, n) for n, v in weights.items()), *numbers],
     )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), folder / "model.onnx")
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     parts = {"version": "1.0", "added_tokens": [{"id": 0, "content": "[PAD]", **flags}], "pre_tokenizer": {"type": "Whitespace"},
              "model": {"type": "WordLevel", "unk_token": "[PAD]", "vocab": {word: i for i, word in enumerate(WORDS)}}}
-    (tmp_path / "tokenizer.json").write_text(json.dumps(parts))
+    (folder / "tokenizer.json").write_text(json.dumps(parts))
     rows = [[WORDS.index(word) for word in text.split()] for text in TEXTS]
     length = max(map(len, rows))
     ids = np.array([row + [0] * (length - len(row)) for row in rows])
-    labels = assay.load(tmp_path)({"input_ids": ids, "attention_mask": (ids > 0).astype(np.int64)}).argmax(1)
-    (tmp_path / "t.txt").write_text("".join(f"{text}\t{label}\n" for text, label in zip(TEXTS, labels)))
-    return tmp_path, weights, ids, labels
+    labels = assay.load(folder)({"input_ids": ids, "attention_mask": (ids > 0).astype(np.int64)}).argmax(1)
+    (folder / "t.txt").write_text("".join(f"{text}\t{label}\n" for text, label in zip(TEXTS, labels)))
+    return folder, weights, ids, labels
 
 
 def hotflip(torch, weights, ids, label, budget):

@@ -1,8 +1,10 @@
 """Networks that peers and Assay run alike, and the page on peers: each test adds a row to it.
 
-``python3 -m pytest tests/peers --write-page docs/peers.md`` writes the page, if no test was skipped.
+``python3 -m pytest tests/peers --write-page docs/peers.md`` writes the page, if no test fails or is skipped. A test that adds nothing to
+the page fails.
 """
 
+import datetime
 import importlib.metadata
 import os
 import pathlib
@@ -20,14 +22,14 @@ test that fails if the figures part. Attacks are judged by ONNX Runtime; a searc
 records that the other one found: three of `Square`, two of AutoAttack, one of PGD in L2.
 
 Ratios of time above 1 mean that Assay is faster. They are only for orientation: small networks, Assay with a thread for
-each of {} cores and PyTorch with one, a single run on a machine that does other work, and for attacks the call of
-Assay also stores, reads back and judges what it made.
+each of {cores} cores and PyTorch with one, a single run, and for attacks the call of Assay also stores, reads back and
+judges what it made. All were measured on {day}; when the tests began, {load} of the {cores} cores did other work.
 
-{}
+Versions: {versions}.
 
 | tool | what | how they agree | speed ratio |
 |---|---|---|---|
-{}
+{rows}
 
 ## Where definitions differ
 
@@ -35,16 +37,17 @@ Each row is a test as well. Where a difference can be taken out, the test does s
 
 | tool | what | there | here | in figures |
 |---|---|---|---|---|
-{}
+{differences}
 """
 
 rows = []
 differences = []
 skipped = []
+load = os.getloadavg()[0]
 
 
 def pytest_addoption(parser):
-    parser.addoption("--write-page", metavar="FILE.md", help="write the page on peers")
+    parser.addoption("--write-page", metavar="FILE.md", help="write the page on peers, if no test fails or is skipped")
 
 
 def pytest_runtest_logreport(report):
@@ -52,14 +55,31 @@ def pytest_runtest_logreport(report):
         skipped.append(report.nodeid)
 
 
-def pytest_sessionfinish(session, exitstatus):
-    path = session.config.getoption("--write-page")
-    if not path or exitstatus != 0 or skipped:
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pyfunc_call():
+    before = len(rows) + len(differences)
+    outcome = yield
+    outcome.get_result()
+    if len(rows) + len(differences) == before:
+        pytest.fail("the test adds nothing to the page on peers: call `row` or `difference`")
+
+
+def table(rows):
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+
+
+def pytest_terminal_summary(terminalreporter, exitstatus, config):
+    path = config.getoption("--write-page")
+    if not path:
+        return
+    if exitstatus != 0 or skipped:
+        terminalreporter.write_line(f"{path} stays as it was: tests failed, or were skipped ({len(skipped)})")
         return
     tools = list(dict.fromkeys(tool for tool, *_ in rows))
-    versions = ", ".join(f"{tool} {importlib.metadata.version(tool)}" for tool in [*tools, "torch"])
-    tables = ("\n".join("| " + " | ".join(cells) + " |" for cells in table) for table in (rows, differences))
-    pathlib.Path(path).write_text(HEAD.format(os.cpu_count(), f"Versions: {versions}.", *tables))
+    versions = ", ".join(f"{tool} {importlib.metadata.version(tool)}" for tool in [*tools, "torch", "transformers"])
+    day, busy = f"{datetime.date.today():%d %B %Y}".lstrip("0"), f"{min(load, os.cpu_count()):.1f}"
+    page = HEAD.format(cores=os.cpu_count(), day=day, load=busy, versions=versions, rows=table(rows), differences=table(differences))
+    pathlib.Path(path).write_text(page)
 
 
 @pytest.fixture

@@ -132,8 +132,8 @@ class Retrain final : public Command {
 
 CommandInfo retrain_command() {
   return {"retrain",
-          "does it help to train on these records as well? compared with random and adversarial additions, "
-          "with intervals",
+          "whether it helps to train on these records as well: compared with random and adversarial "
+          "additions, with intervals",
           "  assay retrain net.onnx --train train.npz,range=0:1 --test test.npz,range=0:1 --add "
           "attacked/pgd.npz --count 100 --repeats 5\n"
           "  assay retrain net.onnx --train train.npz,range=0:1 --test test.npz,range=0:1 --add findings.npz "

@@ -7,9 +7,12 @@
 #include <fmt/format.h>
 
 #include <assay/dataset.h>
+#include <assay/evaluate.h>
 #include <assay/extend/random.h>
 #include "assay/data/summary.h"
 #include "assay/relevance/item_target.h"
+#include "assay/results/document.h"
+#include "assay/results/networks/explained.h"
 #include "assay/task/standing.h"
 
 namespace assay::results {
@@ -44,16 +47,30 @@ Image heat_map(std::span<const float> record, std::span<const float> relevance, 
   return result;
 }
 
-// The decision on each record, or the scores of the items that are decided rightly.
-relevance::Target explained(const Session& session, const Batch& batch, const Tensors& given,
-                            const Dataset& data, const task::Task* task) {
-  if (task == nullptr) return {};
+}  // namespace
+
+Explained explained_of(const Session& session, const Batch& batch, const Tensors& given, const Dataset& data,
+                       const task::Task* task) {
+  if (task == nullptr && data.target_width() > 0) return {};
   const ValueId decision = session.logits();
   const Array outputs = session.run(given, std::span(&decision, 1)).at(decision);
-  return relevance::target_of_items(*task, outputs, task::right_items(*task, outputs, batch, data));
+  if (task != nullptr)
+    return {relevance::target_of_items(*task, outputs, task::right_items(*task, outputs, batch, data)), {}};
+  return {{}, predicted_classes(session, outputs, batch.indices.size())};
 }
 
-}  // namespace
+std::optional<std::string> named_class(const Explained& explained, std::size_t row, const Dataset& data) {
+  if (explained.classes.empty()) return std::nullopt;
+  const std::int64_t named = explained.classes[row];
+  return named < 0 ? "none" : class_name(data.class_names(), named);
+}
+
+std::string caption_of(const Explained& explained, std::size_t row, const std::string& id,
+                       const Dataset& data) {
+  const std::optional<std::string> named = named_class(explained, row, data);
+  return fmt::format("record '{}'{} and its relevance (red for, blue against)", id,
+                     named ? fmt::format(", named {},", *named) : "");
+}
 
 bool is_picture(const Dataset& data) {
   return data.record_shape().size() == 3 && data.dtype() == DType::float32;
@@ -70,10 +87,9 @@ std::vector<report::Picture> draw_relevance(const Session& session, const Datase
   options.outputs = data.target_width() > 0;
   const auto attribution = relevance::make_attribution(method, session, options);
   const Tensors given = session.bind(batch);
+  const Explained explained = explained_of(session, batch, given, data, task);
   const Array relevance =
-      attribution->attribute(given, explained(session, batch, given, data, task), std::span(&input, 1))
-          .values.at(input)
-          .contiguous();
+      attribution->attribute(given, explained.target, std::span(&input, 1)).values.at(input).contiguous();
   const auto values = batch.inputs.as<float>(), heat = relevance.as<float>();
   const std::size_t size = values.size() / chosen.size();
   const auto range = data.valid_range();
@@ -84,8 +100,7 @@ std::vector<report::Picture> draw_relevance(const Session& session, const Datase
     const float high = range ? range->high[0] : *std::max_element(record.begin(), record.end());
     const auto path = drawing.folder / fmt::format("relevance-{}.png", chosen[i]);
     write_png(path, heat_map(record, heat.subspan(i * size, size), data.record_shape(), low, high));
-    pictures.push_back(
-        {fmt::format("record '{}' and its relevance (red for, blue against)", data.id(chosen[i])), path});
+    pictures.push_back({caption_of(explained, i, data.id(chosen[i]), data), path});
   }
   return pictures;
 }

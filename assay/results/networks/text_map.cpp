@@ -17,6 +17,7 @@
 #include "assay/relevance/item_target.h"
 #include "assay/report/escape.h"
 #include "assay/results/document.h"
+#include "assay/results/networks/explained.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/characters.h"
 #include "assay/task/standing.h"
@@ -60,28 +61,6 @@ std::vector<text::Word> words_of_row(const TokenRow& row, const std::optional<te
   for (std::size_t i = 0; i < row.ids.size(); ++i)
     words.push_back({i, i + 1, fmt::format("#{}", row.ids[i])});
   return words;
-}
-
-// What is explained of each record: the class that is named, or the items that are decided rightly.
-struct Explained {
-  relevance::Target target = {};
-  std::vector<std::int64_t> classes = {};  // that are named; empty where records have none
-};
-
-Explained explained_of(const Session& session, const Batch& batch, const Tensors& given, const Dataset& data,
-                       const task::Task* task) {
-  const ValueId decision = session.logits();
-  const Array outputs = session.run(given, std::span(&decision, 1)).at(decision);
-  if (task != nullptr)
-    return {relevance::target_of_items(*task, outputs, task::right_items(*task, outputs, batch, data)), {}};
-  if (data.target_width() > 0) return {};
-  return {{}, predicted_classes(session, outputs, batch.indices.size())};
-}
-
-std::optional<std::string> named_class(const Explained& explained, std::size_t row, const Dataset& data) {
-  if (explained.classes.empty()) return std::nullopt;
-  const std::int64_t named = explained.classes[row];
-  return named < 0 ? "none" : class_name(data.class_names(), named);
 }
 
 struct ExplainedText {
@@ -203,8 +182,7 @@ void add_text_maps(report::Document& document, const Session& session, const Dat
     records.push_back({id, named_class(explained, r, data), found.start[r], arriving, shaded_line(shaded)});
     const auto path = drawing.folder / fmt::format("relevance-{}.svg", chosen[r]);
     write_file(path, shaded_picture(shaded));
-    document.pictures.push_back(
-        {fmt::format("record '{}' and its relevance (red for, blue against)", id), path});
+    document.pictures.push_back({caption_of(explained, r, id, data), path});
   }
   document.tables.push_back(text_table(records));
   document.tables.push_back(word_table(all));

@@ -49,9 +49,13 @@ class Begun:
         self._runs: dict[str, Any] = {}
 
     def run_of(self, tracker: Tracker, command: str) -> Any:
-        if tracker.name not in self._runs:
-            self._runs[tracker.name] = self._open.enter_context(tracker.begun(command))
-        return self._runs[tracker.name]
+        """The one that was begun; otherwise the one of the program; otherwise one of its own."""
+        if tracker.name in self._runs:
+            return self._runs[tracker.name]
+        run = tracker.active()
+        if run is None:
+            run = self._runs[tracker.name] = self._open.enter_context(tracker.begun(command))
+        return run
 
     def end(self) -> None:
         try:
@@ -76,11 +80,11 @@ def log(result: Any, to: Any, *, step: int | None = None, files: bool = True, be
         with contextlib.ExitStack() as afterwards:
             if entry.files is not None:
                 afterwards.callback(entry.files.remove)
-            if run is None:
-                run = tracker.active()
             if run is None and begun is not None:
                 run = begun.run_of(tracker, entry.command)
-            elif run is None:
+            if run is None:
+                run = tracker.active()
+            if run is None:
                 run = afterwards.enter_context(tracker.begun(entry.command))
             tracker.log(entry, run)
     except ImportError as error:

@@ -16,9 +16,14 @@ def _active() -> Any:
 
 
 def _begun(command: str) -> Any:
+    """A run that is not `wandb.run`, since what the program itself logs belongs elsewhere."""
     import wandb
 
-    return wandb.init(project="assay", job_type=command)
+    try:
+        beside = wandb.Settings(reinit="create_new")
+    except Exception:  # versions before 0.19.10 have one run at a time, and refuse the word each in its way
+        beside = None
+    return wandb.init(project="assay", job_type=command, settings=beside)
 
 
 def _log(entry: Entry, run: Any) -> None:

@@ -6,6 +6,8 @@ export interface Tally {
   readonly killed: number;
   readonly judged: number;
   readonly share: number | undefined;
+  /** Whether killed mutants count by the share of classes that kill them, so that the share is less than killed of judged. */
+  readonly byClass: boolean;
 }
 
 /**
@@ -20,8 +22,9 @@ export function tally(rows: readonly Row[]): Tally {
     .map((row) => numeric(row.score))
     .filter((score) => score !== undefined);
   const sum = scores.reduce((a, b) => a + b, 0);
-  if (scores.length > 0) return { killed, judged: ran.length, share: sum / scores.length };
-  return { killed, judged: ran.length, share: ran.length === 0 ? undefined : killed / ran.length };
+  const byClass = ran.some((row) => status(row) === "killed" && (numeric(row.score) ?? 1) < 1);
+  if (scores.length > 0) return { killed, judged: ran.length, share: sum / scores.length, byClass };
+  return { killed, judged: ran.length, share: ran.length === 0 ? undefined : killed / ran.length, byClass };
 }
 
 export interface MutantMap {

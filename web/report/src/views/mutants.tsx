@@ -86,12 +86,15 @@ export function Mutants({ document }: { document: Document }) {
   const map = useMemo(() => (table === undefined ? undefined : mutantMap(table)), [table]);
   if (table === undefined || map === undefined) return null;
   const all = tally(table.rows);
+  const meaning = all.byClass
+    ? ", where a killed mutant counts by the share of classes whose records kill it"
+    : "";
   const states = [...groups(table.rows, (row) => label(row.status) || "unknown")];
   return (
     <Section
       id="mutants"
       title="Mutants"
-      lead={`${plural(table.rows.length, "mutant")}: ${states.map(([name, rows]) => `${rows.length} ${name}`).join(", ")}${all.share === undefined ? "" : `; score ${percent(all.share)}`}.`}
+      lead={`${plural(table.rows.length, "mutant")}: ${states.map(([name, rows]) => `${rows.length} ${name}`).join(", ")}${all.share === undefined ? "" : `; score ${percent(all.share)}${meaning}`}.`}
     >
       <div class="tools">
         <h3>Score by operator and layer</h3>

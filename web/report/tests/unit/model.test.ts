@@ -307,7 +307,20 @@ describe("mutants", () => {
       killed: 1,
       judged: 2,
       share: 0.5,
+      byClass: false,
     });
+    expect(
+      tally([
+        { status: "killed", score: 0.3 },
+        { status: "survived", score: 0 },
+      ]).byClass,
+    ).toBe(true);
+    expect(
+      tally([
+        { status: "killed", score: 1 },
+        { status: "survived", score: 0 },
+      ]).byClass,
+    ).toBe(false);
     expect(tally([{ status: "skipped", score: 0.25 }, { score: 0.75 }]).share).toBe(0.5);
     expect(tally([{ status: "skipped" }]).share).toBeUndefined();
     expect(
