@@ -52,7 +52,7 @@ struct ConvolutionPlan {
 
 // The first so many elements of memory that grows when more are requested.
 template <typename T>
-class ConvolutionRoom {
+class Workspace {
  public:
   T* take(std::int64_t count) {
     if (count > size_) {
@@ -195,13 +195,13 @@ void add_columns(const ConvolutionPlan& plan, const T* from, std::int64_t tap, s
 // The windows of a block's positions, [rows, columns]: the image itself where that is what they are.
 template <typename T>
 Matrix<const T> columns_of(const ConvolutionPlan& plan, const ColumnBlock& block, std::int64_t group,
-                           const T* image, ConvolutionRoom<T>& room) {
+                           const T* image, Workspace<T>& workspace) {
   const std::int64_t size = plan.image_size(), taps = plan.taps(), columns = block.columns();
   const auto channels = [&](std::int64_t record) {
     return image + (record * plan.groups + group) * plan.image_channels * size;
   };
   if (block.records == 1 && plan.is_pointwise()) return {channels(block.record) + block.begin, size, 1};
-  T* const to = room.take(plan.rows() * columns);
+  T* const to = workspace.take(plan.rows() * columns);
   share_rows(plan.rows(), columns, [&](std::int64_t row) {
     for (std::int64_t r = 0; r < block.records; ++r)
       fill_columns(plan, channels(block.record + r) + row / taps * size, row % taps, block.begin, block.end,
@@ -213,14 +213,14 @@ Matrix<const T> columns_of(const ConvolutionPlan& plan, const ColumnBlock& block
 // A block of [records, groups, channels, positions]; one row a channel, records side by side.
 template <typename T>
 Matrix<const T> positions_of(const ConvolutionPlan& plan, const ColumnBlock& block, std::int64_t group,
-                             const T* values, ConvolutionRoom<T>& room) {
+                             const T* values, Workspace<T>& workspace) {
   const std::int64_t count = plan.position_count(), channels = plan.position_channels,
                      columns = block.columns();
   const auto row_of = [&](std::int64_t record, std::int64_t channel) {
     return values + ((record * plan.groups + group) * channels + channel) * count + block.begin;
   };
   if (block.records == 1) return {row_of(block.record, 0), count, 1};
-  T* const to = room.take(channels * columns);
+  T* const to = workspace.take(channels * columns);
   share_rows(channels, columns, [&](std::int64_t channel) {
     for (std::int64_t r = 0; r < block.records; ++r)
       std::copy_n(row_of(block.record + r, channel), count, to + channel * columns + r * count);
@@ -229,22 +229,22 @@ Matrix<const T> positions_of(const ConvolutionPlan& plan, const ColumnBlock& blo
 }
 
 template <typename T>
-struct ConvolutionRooms {
-  ConvolutionRoom<T> columns, positions;
+struct Workspaces {
+  Workspace<T> columns, positions;
 };
 
 // From an image to positions, one block and group. Sums begin with the bias.
 template <typename T>
 void positions_block(const ConvolutionPlan& plan, const ColumnBlock& block, std::int64_t group,
-                     const T* image, const T* filter, const T* bias, T* out, ConvolutionRooms<T>& rooms) {
+                     const T* image, const T* filter, const T* bias, T* out, Workspaces<T>& workspaces) {
   const std::int64_t count = plan.position_count(), channels = plan.position_channels, rows = plan.rows();
   const std::int64_t columns = block.columns();
   const auto row_of = [&](std::int64_t record, std::int64_t channel) {
     return out + ((record * plan.groups + group) * channels + channel) * count + block.begin;
   };
-  const Matrix<const T> windows = columns_of(plan, block, group, image, rooms.columns);
+  const Matrix<const T> windows = columns_of(plan, block, group, image, workspaces.columns);
   const bool joined = block.records > 1;
-  const Matrix<T> sums = joined ? Matrix<T>{rooms.positions.take(channels * columns), columns, 1}
+  const Matrix<T> sums = joined ? Matrix<T>{workspaces.positions.take(channels * columns), columns, 1}
                                 : Matrix<T>{row_of(block.record, 0), count, 1};
   const bool begun = bias != nullptr;
   for (std::int64_t channel = 0; begun && channel < channels; ++channel)
@@ -261,23 +261,23 @@ void positions_by_products(const ConvolutionPlan& plan, const T* image, const T*
                            T* out) {
   const ColumnBlocks blocks(plan);
   share_pieces(blocks.count() * plan.groups, [&](std::int64_t begin, std::int64_t end) {
-    ConvolutionRooms<T> rooms;
+    Workspaces<T> workspaces;
     for (std::int64_t piece = begin; piece < end; ++piece)
       positions_block(plan, blocks[piece / plan.groups], piece % plan.groups, image, filter, bias, out,
-                      rooms);
+                      workspaces);
   });
 }
 
 // From positions to the image, one block and group: adds to the image.
 template <typename T>
 void image_block(const ConvolutionPlan& plan, const ColumnBlock& block, std::int64_t group,
-                 const T* positions, const T* filter, T* out, ConvolutionRooms<T>& rooms) {
+                 const T* positions, const T* filter, T* out, Workspaces<T>& workspaces) {
   const std::int64_t rows = plan.rows(), taps = plan.taps(), size = plan.image_size(),
                      columns = block.columns();
-  T* const to = rooms.columns.take(rows * columns);
+  T* const to = workspaces.columns.take(rows * columns);
   const Matrix<const T> across{filter + group * plan.position_channels * rows, 1, rows};
   gemm(rows, columns, plan.position_channels, across,
-       positions_of(plan, block, group, positions, rooms.positions), {to, columns, 1}, false);
+       positions_of(plan, block, group, positions, workspaces.positions), {to, columns, 1}, false);
   share_rows(plan.image_channels, taps * columns, [&](std::int64_t channel) {
     for (std::int64_t r = 0; r < block.records; ++r) {
       T* const plane =
@@ -295,20 +295,20 @@ void image_by_products(const ConvolutionPlan& plan, const T* positions, const T*
   const ColumnBlocks blocks(plan);
   const bool direct = plan.is_pointwise() && !blocks.joins_records();
   share_pieces(blocks.runs() * plan.groups, [&](std::int64_t begin, std::int64_t end) {
-    ConvolutionRooms<T> rooms;
+    Workspaces<T> workspaces;
     for (std::int64_t piece = begin; piece < end; ++piece) {
       const std::int64_t run = piece / plan.groups, group = piece % plan.groups;
       for (std::int64_t part = 0; part < blocks.parts(); ++part) {
         const ColumnBlock block = blocks[run * blocks.parts() + part];
         if (!direct) {
-          image_block(plan, block, group, positions, filter, out, rooms);
+          image_block(plan, block, group, positions, filter, out, workspaces);
           continue;
         }
         const std::int64_t first =
             (block.record * plan.groups + group) * plan.image_channels * plan.image_size();
         gemm(plan.image_channels, block.columns(), plan.position_channels,
              {filter + group * plan.position_channels * plan.rows(), 1, plan.rows()},
-             positions_of(plan, block, group, positions, rooms.positions),
+             positions_of(plan, block, group, positions, workspaces.positions),
              {out + first + block.begin, plan.image_size(), 1}, true);
       }
     }
@@ -325,16 +325,16 @@ void filter_by_products(const ConvolutionPlan& plan, const T* image, const T* po
       std::min(blocks.count(), std::clamp(most_elements / size, std::int64_t{1}, std::int64_t{16}));
   std::vector<T> sums(static_cast<std::size_t>(slices * size));
   share_pieces(slices * plan.groups, [&](std::int64_t begin, std::int64_t end) {
-    ConvolutionRooms<T> rooms;
+    Workspaces<T> workspaces;
     for (std::int64_t piece = begin; piece < end; ++piece) {
       const std::int64_t slice = piece / plan.groups, group = piece % plan.groups;
       T* const to = sums.data() + slice * size + group * of_group;
       const std::int64_t last = blocks.count() * (slice + 1) / slices;
       for (std::int64_t index = blocks.count() * slice / slices; index < last; ++index) {
         const ColumnBlock block = blocks[index];
-        const Matrix<const T> windows = columns_of(plan, block, group, image, rooms.columns);
+        const Matrix<const T> windows = columns_of(plan, block, group, image, workspaces.columns);
         gemm(plan.position_channels, plan.rows(), block.columns(),
-             positions_of(plan, block, group, positions, rooms.positions),
+             positions_of(plan, block, group, positions, workspaces.positions),
              {windows.data, windows.column, windows.row}, {to, plan.rows(), 1}, true);
       }
     }
@@ -388,11 +388,11 @@ class DepthwisePlan {
   std::int64_t run() const { return run_; }      // from the first position to the last
   std::int64_t reach() const { return reach_; }  // of the offsets of taps
   const std::vector<std::int64_t>& offsets() const { return offsets_; }
-  std::int64_t image_room() const { return phase_size() * phase_count(); }
+  std::int64_t image_elements() const { return phase_size() * phase_count(); }
 
   template <typename T>
   void lay_out_image(const T* plane, T* to) const {
-    std::fill_n(to, image_room(), T{});
+    std::fill_n(to, image_elements(), T{});
     each_line([&](std::int64_t laid, std::int64_t from, std::int64_t low, std::int64_t high) {
       const std::int64_t step = plan_.stride[2];
       for (std::int64_t x = low; x < high; ++x) to[laid + x] = plane[from + x * step];
@@ -537,10 +537,10 @@ void positions_by_taps(const ConvolutionPlan& plan, const T* image, const T* fil
   const DepthwisePlan depthwise(plan);
   const std::int64_t count = plan.position_count(), several = plan.position_channels, taps = plan.taps();
   share_pieces(plan.records * plan.groups, [&](std::int64_t begin, std::int64_t end) {
-    ConvolutionRooms<T> rooms;
-    T* const laid_out = rooms.columns.take(depthwise.image_room() + tap_lanes);
-    T* const sums = rooms.positions.take(depthwise.run() + tap_lanes);
-    std::fill_n(laid_out + depthwise.image_room(), tap_lanes, T{});
+    Workspaces<T> workspaces;
+    T* const laid_out = workspaces.columns.take(depthwise.image_elements() + tap_lanes);
+    T* const sums = workspaces.positions.take(depthwise.run() + tap_lanes);
+    std::fill_n(laid_out + depthwise.image_elements(), tap_lanes, T{});
     std::vector<WeightedTap<T>> weights(static_cast<std::size_t>(taps));
     for (std::int64_t piece = begin; piece < end; ++piece) {
       depthwise.lay_out_image(image + piece * plan.image_size(), laid_out);
@@ -559,12 +559,12 @@ template <typename T>
 void image_by_taps(const ConvolutionPlan& plan, const T* positions, const T* filter, T* out) {
   const DepthwisePlan depthwise(plan);
   const std::int64_t count = plan.position_count(), several = plan.position_channels, taps = plan.taps();
-  const std::int64_t reach = depthwise.reach(), size = depthwise.image_room();
+  const std::int64_t reach = depthwise.reach(), size = depthwise.image_elements();
   const std::int64_t each = reach + std::max(depthwise.run(), size) + tap_lanes;
   share_pieces(plan.records * plan.groups, [&](std::int64_t begin, std::int64_t end) {
-    ConvolutionRooms<T> rooms;
-    T* const laid_out = rooms.positions.take(several * each);
-    T* const sums = rooms.columns.take(size + tap_lanes);
+    Workspaces<T> workspaces;
+    T* const laid_out = workspaces.positions.take(several * each);
+    T* const sums = workspaces.columns.take(size + tap_lanes);
     std::fill_n(laid_out, several * each, T{});
     std::vector<WeightedTap<T>> weights(static_cast<std::size_t>(several * taps));
     for (std::int64_t piece = begin; piece < end; ++piece) {
@@ -587,9 +587,9 @@ void filter_by_taps(const ConvolutionPlan& plan, const T* image, const T* positi
   const std::int64_t count = plan.position_count(), several = plan.position_channels;
   const auto taps = static_cast<std::size_t>(plan.taps());
   share_pieces(plan.groups, [&](std::int64_t begin, std::int64_t end) {
-    ConvolutionRooms<T> rooms;
-    T* const laid_out = rooms.columns.take(depthwise.image_room());
-    T* const run = rooms.positions.take(depthwise.run());
+    Workspaces<T> workspaces;
+    T* const laid_out = workspaces.columns.take(depthwise.image_elements());
+    T* const run = workspaces.positions.take(depthwise.run());
     std::vector<double> sums(static_cast<std::size_t>(several) * taps);
     for (std::int64_t group = begin; group < end; ++group) {
       std::fill(sums.begin(), sums.end(), 0);

@@ -47,7 +47,7 @@ struct Product {
   Matrix<const T> a, b;
   Matrix<T> c;
   bool adds;
-  T* room;  // packed_elements, aligned
+  T* workspace;  // packed_elements, aligned
 };
 
 }  // namespace
@@ -244,16 +244,16 @@ template <typename T>
 void row_block(const Product<T>& of, Size first, Size from, Size depth, Size column, Size columns,
                bool adds) {
   const Size rows = std::min(packed_rows, of.m - first), wide = most_vectors * lanes<T>();
-  T* const b = of.room + most_depth * packed_rows;
+  T* const b = of.workspace + most_depth * packed_rows;
   for (Size r = 0; r < rows; r += most_rows) {
     const Size live = std::min<Size>(most_rows, rows - r);
     pack(of.a.data + (first + r) * of.a.row + from * of.a.column, of.a.row, of.a.column, live, depth,
-         padded(live), of.room + r * depth);
+         padded(live), of.workspace + r * depth);
   }
   for (Size j = 0; j < columns; j += wide) {
     for (Size r = 0; r < rows; r += most_rows) {
       T* const c = of.c.data + (first + r) * of.c.row + column + j;
-      tile_of_rows<T>({depth, of.room + r * depth, b + j * depth, c, of.c.row,
+      tile_of_rows<T>({depth, of.workspace + r * depth, b + j * depth, c, of.c.row,
                        std::min<Size>(most_rows, rows - r), std::min(wide, columns - j), adds});
     }
   }
@@ -368,7 +368,7 @@ void product(const Product<T>& of) {
   if (of.m == 1 && of.b.column == 1) return single_row(of);
   if (of.m == 1 && of.b.row == 1) return single_row_by_columns(of);
   const Size wide = most_vectors * lanes<T>(), most = depth_of(of.k);
-  T* const b = of.room + most_depth * packed_rows;
+  T* const b = of.workspace + most_depth * packed_rows;
   for (Size column = 0; column < of.n; column += packed_columns<T>) {
     const Size columns = std::min(packed_columns<T>, of.n - column);
     for (Size from = 0; from < of.k; from += most) {
@@ -405,15 +405,16 @@ void on_this_thread(const Product<double>& of) { HWY_DYNAMIC_DISPATCH(product_of
 
 // Kept for the next product of this thread.
 template <typename T>
-T* room_of_thread() {
-  thread_local const std::unique_ptr<void, FreeBlock> room(allocate_block(packed_elements<T> * sizeof(T)));
-  return static_cast<T*>(room.get());
+T* workspace_of_thread() {
+  thread_local const std::unique_ptr<void, FreeBlock> workspace(
+      allocate_block(packed_elements<T> * sizeof(T)));
+  return static_cast<T*>(workspace.get());
 }
 
 // So many rows or columns of the result, on this thread.
 template <typename T>
 void multiply_part(Product<T> of, bool by_rows, Size from, Size count) {
-  of.room = room_of_thread<T>();
+  of.workspace = workspace_of_thread<T>();
   if (by_rows) {
     of.m = count;
     of.a.data += from * of.a.row;

@@ -29,7 +29,7 @@ class AttackCommand final : public Command {
               "also attack records that the network gets wrong, to change the class that it names");
     flags.add("--only-successful", question_.options.only_successful, "store only records that succeed");
     flags.add("--standing", question_.standing,
-              "each attack sees only records that no attack before it turned: quicker, with the same robust "
+              "each attack sees only records that no earlier attack fooled: quicker, with the same robust "
               "accuracy, but rates of what is left; always so for the preset autoattack");
     flags.add("--levels", question_.options.levels,
               "store 8-bit levels of the valid range, as pictures have them; success is judged after "

@@ -75,7 +75,7 @@ attack::ItemGoal goal_of(const AttackQuestion& question, const Decided& decision
           task::class_of(*decision.task, hides ? question.hide : question.appear)};
 }
 
-// What an attack turned, and where it attacks every record that is worth it, those that are not; for all
+// What an attack fooled the network with, and where it attacks every record that is worth it, those that are not; for all
 // ranks.
 void leave_out_what_fell(std::set<std::size_t>& fallen, const attack::AttackSummary& summary,
                          const attack::AttackOptions& options, std::size_t records) {
@@ -144,7 +144,7 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   if (question.standing || together)
     document.definitions.push_back(
         {"records that still stand",
-         "each attack sees those that no attack before it turned, so its rate is of these",
+         "each attack sees those that no earlier attack fooled, so its rate is of these",
          "docs/algorithms/attacks.md"});
   add_task(document, decision);
   const std::vector<groups::Group> groups = groups::groups_of(*data);

@@ -25,7 +25,7 @@ struct AttackQuestion {
   std::string tokenizer = {};             // file, for attacks on tokens that name none; empty: none
   std::string hide = {},
               appear = {};  // name or number of a class of items; empty: it is enough that some change
-  bool standing = false;    // each attack sees records that no attack before it turned
+  bool standing = false;    // each attack sees records that no earlier attack fooled
   attack::AttackOptions options = {};
   DeclaredAccuracy accuracy = {};
   std::optional<std::size_t> pairs = {};  // of characteristics in the document (results::PairLimit)

@@ -135,7 +135,7 @@ class Apgd final : public Attack {
         rising_(options.number("rho", 0)),
         ratio_(options.word("loss", losses) == "dlr") {}
 
-  // Records that one run turned leave.
+  // Records that one run made adversarial leave.
   Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     const bool aims = targets_ > 0 || problem.targeted();
     const std::size_t each =
@@ -242,15 +242,15 @@ class Apgd final : public Attack {
     std::ranges::fill(at.rises, 0);
   }
 
-  // The first point that turns a record is its result.
+  // The first point that is adversarial is a record's result.
   static void let_turned_go(Search& at, const Array& result) {
-    std::vector<std::int64_t> turned, rows, kept;
+    std::vector<std::int64_t> fooled, rows, kept;
     for (std::size_t r = 0; r < at.won.size(); ++r) {
-      (at.won[r] ? turned : kept).push_back(static_cast<std::int64_t>(r));
+      (at.won[r] ? fooled : kept).push_back(static_cast<std::int64_t>(r));
       if (at.won[r]) rows.push_back(at.rows[r]);
     }
     if (rows.empty()) return;
-    put(result, rows, picked(at.now.point, turned));
+    put(result, rows, picked(at.now.point, fooled));
     keep(at, kept);
   }
 
@@ -308,7 +308,7 @@ AttackInfo apgd_attack() {
               "(greatest Z - third Z). With `targets` k, one run for each of the k classes t of greatest "
               "clean score: "
               "ce of the target, or dlr (Z_t - Z_y) / (greatest Z - mean of third and fourth). A record that "
-              "is turned "
+              "is adversarial "
               "is done.",
           .limits =
               "A lower bound of what an adversary can do. With fewer classes than the ratio names, dlr is "

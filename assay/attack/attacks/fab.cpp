@@ -1,4 +1,4 @@
-// Fast adaptive boundary attack: the nearest point at which a record is turned, by projections onto
+// Fast adaptive boundary attack: the nearest point at which a record is adversarial, by projections onto
 // linearised boundaries within the range.
 
 #include <assay/array_math.h>
@@ -22,7 +22,7 @@ namespace {
 const std::vector<std::string> fab_norms{"linf", "l2"};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // How far beyond the boundary the last search ends, as a share of the clean record's lead: farther than
-// rounding, which would turn the record back in another program.
+// rounding, which would make the record right again in another program.
 constexpr double clearance = 1e-4;
 
 // The sum of term(0), term(1), ...; four at a time, so that none waits for the one before it.
@@ -152,7 +152,7 @@ class Fab final : public Attack {
     std::vector<double> length;  // infinity: none was found, the point is the record
   };
 
-  // Of a radius, records that need a longer change have not been turned.
+  // Of a radius, records that need a longer change are not adversarial yet.
   void forget_those_beyond(const AttackProblem& problem, const Best& best) const {
     std::vector<std::int64_t> beyond;
     for (std::size_t r = 0; r < best.length.size(); ++r) {
@@ -217,7 +217,7 @@ class Fab final : public Attack {
     }
   }
 
-  // Points that turn their record are kept where they are nearer, and go back towards it.
+  // Adversarial points are kept where they are nearer, and go back towards it.
   void keep_turned(const AttackedNetwork& network, const AttackProblem& problem, const Array& clean,
                    std::size_t size, const Array& point, Best& best) const {
     const std::vector<bool> won = clearly_turned(problem, network.scores(problem, point));
@@ -286,7 +286,7 @@ class Fab final : public Attack {
 AttackInfo fab_attack() {
   return {
       .name = "fab",
-      .summary = "fast adaptive boundary attack: the nearest point that turns a record",
+      .summary = "fast adaptive boundary attack: the nearest adversarial point",
       .definition =
           "For each of the `targets` classes t of greatest clean score, from x = the record: the boundary "
           "Z_t = Z_y "
@@ -294,7 +294,7 @@ AttackInfo fab_attack() {
           "the "
           "record x0. x' = clip((1 - a)(x + eta d) + a (x0 + eta d0)), a = min(|d| / (|d| + |d0|), alpha). "
           "Where x' "
-          "turns the record it is kept if it is the nearest so far, and the search goes on from x0 + beta "
+          "is adversarial it is kept if it is the nearest so far, and the search goes on from x0 + beta "
           "(x' - x0). "
           "At the end three secant steps along the line to the nearest, to a ten-thousandth of the record's "
           "lead beyond the boundary. Records that need more than `within` stay as they are.",

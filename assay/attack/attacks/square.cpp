@@ -49,7 +49,7 @@ class Square final : public Attack {
         queries_(options.count("queries", 1)),
         first_share_(options.number("first", 0)) {}
 
-  // Records that are turned leave.
+  // Records that are adversarial leave.
   Array perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     const Array result = problem.inputs.clone();
     Search at{.problem = problem,
@@ -85,20 +85,20 @@ class Square final : public Attack {
   };
 
   static void let_turned_go(Search& at, const Array& result) {
-    std::vector<std::int64_t> turned, rows, kept, still_open;
+    std::vector<std::int64_t> fooled, rows, kept, still_open;
     std::vector<double> left;
     for (std::size_t i = 0; i < at.rows.size(); ++i) {
       const bool gone = at.distance[i] < 0;
-      (gone ? turned : kept).push_back(static_cast<std::int64_t>(i));
+      (gone ? fooled : kept).push_back(static_cast<std::int64_t>(i));
       (gone ? rows : still_open).push_back(at.rows[i]);
       if (!gone) left.push_back(at.distance[i]);
     }
-    if (turned.empty()) return;
-    put(result, rows, picked(at.best, turned));
+    if (fooled.empty()) return;
+    put(result, rows, picked(at.best, fooled));
     at = {at.problem.at(array::tensor(kept)), std::move(still_open), picked(at.best, kept), std::move(left)};
   }
 
-  // How far each record is from being turned.
+  // How far each record is from being adversarial.
   static std::vector<double> distances(const AttackedNetwork& network, const AttackProblem& problem,
                                        const Array& point) {
     return doubles_of(margin(problem, network.scores(problem, point)));
@@ -185,7 +185,7 @@ AttackInfo square_attack() {
               "covers `first` of a plane to begin with, and half as much after 0.1, 0.5, 2, 5, 10, 20, 40, "
               "60 and "
               "80 % of the "
-              "queries. A record that is turned is done.",
+              "queries. A record that is adversarial is done.",
           .limits =
               "Uses no gradients, so masking them does not help; needs many queries. Records with one axis "
               "have windows instead of squares.",
