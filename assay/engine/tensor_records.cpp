@@ -40,6 +40,7 @@ std::vector<std::int64_t> labels_of(const Array& labels) {
   if (labels.rank() != 1 || is_real(labels.dtype()) || labels.dtype() == DType::boolean)
     fail(Fault::usage, "labels are {} of {}; one whole number per record is needed, [n] int64",
          to_string(labels.shape()), to_string(labels.dtype()));
+  require_int64(labels, "the labels");
   const Array host = labels.to(DType::int64).contiguous();
   return {host.elements<std::int64_t>(), host.elements<std::int64_t>() + host.count()};
 }

@@ -26,6 +26,7 @@ std::vector<NodeId> nodes_of(const Graph& graph, const Layer& layer) {
   };
   std::vector<NodeId> reached, nodes;
   for (const NodeId n : graph.node_ids()) {
+    if (n < layer.node) continue;
     if (n > last) break;
     if (n != layer.node && !meets(after, graph.node(n).inputs)) continue;
     mark(after, graph.node(n).outputs);

@@ -14,7 +14,7 @@ namespace assay::relevance {
 // Input positions that receive something, per node of the graph; decided once.
 using Receivers = std::vector<std::vector<std::size_t>>;
 
-// Positions for one node, given its index. May throw for nodes that have no rule.
+// Positions for one node. May throw for nodes that have no rule.
 using FindReceivers = std::function<std::vector<std::size_t>(NodeId node)>;
 
 class Route {

@@ -28,7 +28,7 @@ struct Weight {
   Role role = Role::kernel;
   std::int64_t fan_in = 1,
                fan_out = 1;  // of the kernel it belongs to; for recurrent nodes fan_in of a bias is hidden
-  NodeId node = no_node;     // the layer it belongs to: index of the node that has the kernel
+  NodeId node = no_node;     // the layer it belongs to: the node that has the kernel
   bool trainable() const { return role != Role::mean && role != Role::variance; }
 };
 

@@ -87,9 +87,11 @@ class Picker {
   std::set<NodeId> only_for(NodeId pick) const {
     std::set<NodeId> found;
     const ValueId from = graph_.node(pick).inputs[0];
-    for (const NodeId n : std::views::reverse(graph_.node_ids())) {
+    // Up to what makes it; none for inputs.
+    const IdRange<NodeId> upto(index_of(graph_.producer(from)) + 1);
+    for (const NodeId n : std::views::reverse(upto)) {
       const Node& node = graph_.node(n);
-      if (n > graph_.producer(from) || !keeps_positions_apart(node, positions(from))) continue;
+      if (!keeps_positions_apart(node, positions(from))) continue;
       const auto readers = graph_.consumers(node.outputs[0]);
       const auto counts = [&](NodeId reader) { return reader == pick || found.contains(reader); };
       if (!readers.empty() && std::ranges::all_of(readers, counts)) found.insert(n);
