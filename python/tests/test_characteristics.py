@@ -242,11 +242,11 @@ def test_results_keep_the_worst_pairs_by_each_figure(inside, program, many_pairs
     assert len(everything) > 20
     assert [row["value"] for row in table_of(few, "by_pair")] == [row["value"] for row in everything[:4]]
     assert table_of(few, "by_characteristic") == table_of(whole, "by_characteristic")
-    for figure, sign in (("accuracy", 1), ("brier-score", -1), ("calibration-error", -1)):
-        values = [
-            sorted(sign * row["value"] for row in table_of(one, "criteria") if row["criterion"] == figure and "," in (row.get("context") or ""))
-            for one in (few, whole)
+    for figure, column, sign in (("accuracy", "coverage", 1), ("brier-score", "measure", -1), ("calibration-error", "measure", -1)):
+        pairs = [
+            [row for row in table_of(one, "criteria") if row["criterion"] == figure and "," in (row["context"] or "")] for one in (few, whole)
         ]
+        values = [sorted(sign * row[column] for row in rows) for rows in pairs]
         assert len(values[0]) == 4
         assert values[0] == values[1][:4]
     assert f"the worst 4 of {len(everything)} pairs" in few["headline"]
@@ -265,5 +265,5 @@ def test_gates_of_the_run_are_about_all_pairs(inside, program, many_pairs):
 
 def test_a_number_of_pairs_of_data_without_pairs_is_refused(inside, program, conditions):
     for spec, what in (("test.npz", "no characteristics"), ("test.npz,metadata=conditions.csv,meta=weather", "one characteristic")):
-        with pytest.raises(assay.UsageError, match=f"pairs says how many pairs .* {what}"):
-            assay.evaluate("net.onnx", spec, pairs=3)
+        said = program(inside, "evaluate", "net.onnx", spec, "--pairs", 3, check=False)
+        assert f"--pairs says how many pairs of characteristics the result keeps, and the data have {what}; leave it out" in said

@@ -137,7 +137,6 @@ const std::map<std::string, Json> flags{
     {"fail-under", {"tknc=0.1", "kmnc[layer=hidden]=1%"}},
     {"no-worse-than", "base.json"},
     {"worse-by", 0.25},
-    {"pairs", 7},
     {"compare", {"tknc", "kmnc[layer=*]"}},
     {"any-baseline", true},
     {"json", "result.json"},
@@ -188,8 +187,8 @@ TEST_F(Configuration, EveryFlagOfCoverMeansTheSameInTheFile) {
   // A plug-in is a file that has to be compiled; tests of plug-ins load one from assay.toml, which cannot
   // trust itself. --carry-over is
   // for profiles of other networks, --fix for sizes that are left open, --items for networks that decide
-  // about many items, --straight-through for networks with steps.
-  for (const char* elsewhere : {"carry-over", "config", "fix", "help", "help-all", "items", "plugin",
+  // about many items, --pairs for records with characteristics, --straight-through for networks with steps.
+  for (const char* elsewhere : {"carry-over", "config", "fix", "help", "help-all", "items", "pairs", "plugin",
                                 "straight-through", "trust", "watch"})
     declared.erase(elsewhere);
   ASSERT_FALSE(declared.empty()) << help;
