@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "assay/array/loops.h"
@@ -60,8 +61,34 @@ Array computed(const Array& a, const Array& b, const F& f) {
   return out;
 }
 
+// uint64 and a type that has negative numbers: no type holds all of both.
+bool differ_in_sign(DType one, DType other) {
+  const auto has_negative = [](DType type) {
+    return type == DType::int64 || type == DType::int32 || type == DType::int16 || type == DType::int8;
+  };
+  return (one == DType::uint64 && has_negative(other)) || (other == DType::uint64 && has_negative(one));
+}
+
+template <typename F>
+Array compared_by_sign(const Array& a, const Array& b, const F& f) {
+  Array out = Array::uninitialised(DType::boolean, broadcast_shape(a.shape(), b.shape()));
+  if (a.dtype() == DType::uint64) {
+    map_into<std::uint64_t, std::int64_t, bool>(
+        out, a, b.to(DType::int64), [&f](std::uint64_t x, std::int64_t y) {
+          return y < 0 ? f(std::uint64_t{1}, std::uint64_t{0}) : f(x, static_cast<std::uint64_t>(y));
+        });
+  } else {
+    map_into<std::int64_t, std::uint64_t, bool>(
+        out, a.to(DType::int64), b, [&f](std::int64_t x, std::uint64_t y) {
+          return x < 0 ? f(std::uint64_t{0}, std::uint64_t{1}) : f(static_cast<std::uint64_t>(x), y);
+        });
+  }
+  return out;
+}
+
 template <typename F>
 Array compared(const Array& a, const Array& b, const F& f) {
+  if (differ_in_sign(a.dtype(), b.dtype())) return compared_by_sign(a.detach(), b.detach(), f);
   const DType common = result_type(a, b), type = computing_type(common);
   const Array x = a.detach().to(common).to(type), y = b.detach().to(common).to(type);
   Array out = Array::uninitialised(DType::boolean, broadcast_shape(a.shape(), b.shape()));
@@ -70,6 +97,28 @@ Array compared(const Array& a, const Array& b, const F& f) {
     map_into<T, T, bool>(out, x, y, f);
   });
   return out;
+}
+
+// Where a whole number lies that the type does not have: -1 below all of its numbers, 1 above them, else 0.
+int side_of(DType type, Scalar number) {
+  return with_type(type, [&](auto zero) {
+    using T = decltype(zero);
+    return number.visit([](auto value) {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                    std::is_integral_v<decltype(value)>) {
+        if (std::cmp_less(value, std::numeric_limits<T>::min())) return -1;
+        if (std::cmp_greater(value, std::numeric_limits<T>::max())) return 1;
+      }
+      return 0;
+    });
+  });
+}
+
+template <typename F>
+Array compared(const Array& a, Scalar b, const F& f) {
+  const DType type = with_scalar(a, b);
+  if (const int side = side_of(type, b); side != 0) return full(a.shape(), f(0, side), DType::boolean);
+  return compared(a, single(b, type), f);
 }
 
 Array truths(const Array& a) { return a.detach().to(DType::boolean); }
@@ -429,12 +478,24 @@ Array operator/(Scalar a, const Array& b) { return scalar(a, array::with_scalar(
 Array operator-(const Array& a) { return array::neg(a); }
 
 // Compared in the wider kind: 2 < 2.5 of integers as well.
-Array operator==(const Array& a, Scalar b) { return array::eq(a, scalar(b, array::with_scalar(a, b))); }
-Array operator!=(const Array& a, Scalar b) { return array::ne(a, scalar(b, array::with_scalar(a, b))); }
-Array operator<(const Array& a, Scalar b) { return array::lt(a, scalar(b, array::with_scalar(a, b))); }
-Array operator<=(const Array& a, Scalar b) { return array::le(a, scalar(b, array::with_scalar(a, b))); }
-Array operator>(const Array& a, Scalar b) { return array::gt(a, scalar(b, array::with_scalar(a, b))); }
-Array operator>=(const Array& a, Scalar b) { return array::ge(a, scalar(b, array::with_scalar(a, b))); }
+Array operator==(const Array& a, Scalar b) {
+  return array::compared(a, b, [](auto x, auto y) { return x == y; });
+}
+Array operator!=(const Array& a, Scalar b) {
+  return array::compared(a, b, [](auto x, auto y) { return x != y; });
+}
+Array operator<(const Array& a, Scalar b) {
+  return array::compared(a, b, [](auto x, auto y) { return x < y; });
+}
+Array operator<=(const Array& a, Scalar b) {
+  return array::compared(a, b, [](auto x, auto y) { return x <= y; });
+}
+Array operator>(const Array& a, Scalar b) {
+  return array::compared(a, b, [](auto x, auto y) { return x > y; });
+}
+Array operator>=(const Array& a, Scalar b) {
+  return array::compared(a, b, [](auto x, auto y) { return x >= y; });
+}
 Array operator<(const Array& a, const Array& b) { return array::lt(a, b); }
 Array operator<=(const Array& a, const Array& b) { return array::le(a, b); }
 Array operator>(const Array& a, const Array& b) { return array::gt(a, b); }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -150,19 +149,6 @@ void require_kind(const Array& to, Scalar value) {
   if (!is_real(to.dtype()) && !value.is_whole())
     fail(Fault::internal, "elements of {} are changed in place by {}, which is not whole",
          to_string(to.dtype()), value.to<double>());
-}
-
-// The nearest number that the type has.
-template <typename T>
-T bound_from(Scalar value) {
-  return value.visit([](auto number) {
-    if constexpr (std::is_integral_v<T> && std::is_integral_v<decltype(number)>) {
-      constexpr auto least = +std::numeric_limits<T>::min(), most = +std::numeric_limits<T>::max();
-      if (std::cmp_less(number, least)) return std::numeric_limits<T>::min();
-      if (std::cmp_greater(number, most)) return std::numeric_limits<T>::max();
-    }
-    return convert<T>(number);
-  });
 }
 
 // Truth values are computed with as numbers.

@@ -273,6 +273,10 @@ Array scatter_add(const Array& a, std::int64_t axis, const Array& positions, con
 Array scatter_reduce(const Array& a, std::int64_t axis, const Array& positions, const Array& values,
                      Combine combine) {
   const Written all = to_write(a, axis, positions, values);
+  if (combine != Combine::sum && is_narrow(a.dtype()))  // rounded once
+    return computed_wide(a, [&](const Array& wide) {
+      return scatter_reduce(wide, axis, positions, widened(values), combine);
+    });
   Array out = reduced(all, combine);
   if (!records(all.a, all.values)) return out.reshape(a.shape());
   const bool linear = combine == Combine::sum || combine == Combine::mean;

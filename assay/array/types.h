@@ -178,6 +178,19 @@ T number_from(Scalar value) {
   return value.visit([](auto number) { return convert<T>(number); });
 }
 
+// The nearest number that the type has.
+template <typename T>
+T bound_from(Scalar value) {
+  return value.visit([](auto number) {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<decltype(number)>) {
+      constexpr auto least = +std::numeric_limits<T>::min(), most = +std::numeric_limits<T>::max();
+      if (std::cmp_less(number, least)) return std::numeric_limits<T>::min();
+      if (std::cmp_greater(number, most)) return std::numeric_limits<T>::max();
+    }
+    return convert<T>(number);
+  });
+}
+
 // First elements.
 template <typename T>
 const T* elements(const Array& array) {

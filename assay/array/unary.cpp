@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "assay/array/loops.h"
 #include "assay/array/tape.h"
@@ -14,6 +15,18 @@ constexpr std::size_t costly = 4096;  // elements that are worth a thread where 
 
 // Real numbers; whole ones become float32.
 Array real(const Array& a) { return is_real(a.dtype()) ? a : a.to(DType::float32); }
+
+// The nearest bound that the type has.
+std::optional<Scalar> held_bound(DType type, const std::optional<Scalar>& bound) {
+  if (!bound) return bound;
+  return with_type(type, [&](auto zero) -> std::optional<Scalar> {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>)
+      return Scalar(bound_from<T>(*bound));
+    else
+      return bound;
+  });
+}
 
 template <typename F>
 Array mapped(const Array& a, const F& f, std::size_t grain) {
@@ -351,12 +364,14 @@ Array nan_to_num(const Array& a, double nan, double positive, double negative) {
 Array clamp(const Array& given, std::optional<Scalar> low, std::optional<Scalar> high) {
   const bool widens = !is_real(given.dtype()) && ((low && !low->is_whole()) || (high && !high->is_whole()));
   const Array a = widens ? given.to(DType::float32) : given;
-  if (is_narrow(a.dtype()))
-    return computed_wide(a, [&](const Array& wide) { return clamp(wide, low, high); });
+  if (is_narrow(a.dtype())) {
+    const auto least = held_bound(a.dtype(), low), most = held_bound(a.dtype(), high);
+    return computed_wide(a, [&](const Array& wide) { return clamp(wide, least, most); });
+  }
   Array out = Array::uninitialised(a.dtype(), a.shape());
   with_number(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    const T least = low ? number_from<T>(*low) : T{}, most = high ? number_from<T>(*high) : T{};
+    const T least = low ? bound_from<T>(*low) : T{}, most = high ? bound_from<T>(*high) : T{};
     const bool below = low.has_value(), above = high.has_value();
     map_into<T, T>(out, a, [=](T x) {
       if (below && x < least) x = least;

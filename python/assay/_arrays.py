@@ -40,7 +40,8 @@ def array_of(value: Any, what: str = "x") -> Any:
         if getattr(value, "is_conj", None) is not None and value.is_conj():
             raise UsageError("complex tensors cannot be records")
     if isinstance(value, np.ndarray):
-        return value if type(value) is np.ndarray and value.dtype.name == "bfloat16" else _numbers(value, what)
+        held = value.dtype.name == "bfloat16" and not isinstance(value, np.ma.MaskedArray)
+        return value if held else _numbers(value, what)
     if hasattr(value, "__dlpack__") and getattr(getattr(value, "dtype", None), "name", "") not in _no_numbers:
         return value
     return host(value, what)

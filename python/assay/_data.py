@@ -199,7 +199,7 @@ def _labels(y: Any) -> Any:
         labels = _classes(labels)
     if labels.ndim >= 2 and labels.dtype.kind in "iu":  # of pixels, tokens, several labels
         return labels.astype(np.float32)
-    return labels.astype(np.int64) if labels.dtype.kind in "iu" and labels.dtype != np.int64 else labels
+    return labels
 
 
 def _classes(labels: Array) -> Array:

@@ -458,5 +458,47 @@ TEST(ElementTypes, SayTheirNamesAndSizes) {
   }
 }
 
+// Numbers that a type does not have lie above or below all of its own, as in NumPy.
+TEST(ElementTypes, AreComparedWithNumbersThatTheyDoNotHave) {
+  const Array most = array::full({1}, 65535, DType::uint16), one = array::full({1}, 1, DType::int16),
+              large = array::full({1}, ~std::uint64_t{0}, DType::uint64);
+  EXPECT_FALSE((most == -1).item<bool>());
+  EXPECT_FALSE((most >= 65536).item<bool>());
+  EXPECT_TRUE((most > -1).item<bool>());
+  EXPECT_TRUE((one < 40000).item<bool>());
+  EXPECT_FALSE((large == -1).item<bool>());
+  EXPECT_TRUE((large != -1).item<bool>());
+  const auto whole = [](std::int64_t value) { return array::full({1}, value, DType::int64); };
+  const auto natural = [](std::uint64_t value) { return array::full({1}, value, DType::uint64); };
+  const std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_FALSE(array::eq(whole(greatest), natural(std::uint64_t{1} << 63)).item<bool>());
+  EXPECT_FALSE(array::eq(natural((std::uint64_t{1} << 53) + 1), whole(std::int64_t{1} << 53)).item<bool>());
+  EXPECT_TRUE(array::lt(whole(-1), natural(0)).item<bool>());
+  EXPECT_TRUE(array::gt(natural(0), whole(-1)).item<bool>());
+}
+
+TEST(ElementTypes, AreClampedToTheNearestBoundThatTheyHave) {
+  const Array most = array::full({1}, 65535, DType::uint16);
+  EXPECT_EQ(array::clamp(most, 0, 4294967295).to(DType::int64).item<std::int64_t>(), 65535);
+  EXPECT_EQ(array::clamp(array::full({1}, 3, DType::uint64), -5, 10).to(DType::int64).item<std::int64_t>(),
+            3);
+  Array one = array::full({1}, 1, DType::int16);
+  one.clamp_(40000, 50000);
+  EXPECT_EQ(one.to(DType::int64).item<std::int64_t>(), 32767);
+}
+
+// Sums that the type does not hold, of means and norms.
+TEST(ElementTypes, MeansAndNormsAreRoundedOnce) {
+  const Array at = array::zeros({3, 1}, DType::int64);
+  const auto mean = [&](DType type) {
+    const Array a = array::full({1, 1}, 30000, type), b = array::full({3, 1}, 30000, type);
+    return array::scatter_reduce(a, 0, at, b, array::Combine::mean).to(DType::float64).item<double>();
+  };
+  EXPECT_EQ(mean(DType::float16), 30000);
+  EXPECT_EQ(mean(DType::int16), 30000);
+  const Array two = array::full({2}, 200, DType::int16);
+  EXPECT_NEAR(array::norm(two, 2, {0}).item<float>(), 282.8427F, 1e-3);
+}
+
 }  // namespace
 }  // namespace assay

@@ -15,6 +15,7 @@
 #include "assay/data/files/filling.h"
 #include "assay/data/files/npy_rows.h"
 #include "assay/data/files/numpy.h"
+#include "assay/data/rows.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
@@ -122,6 +123,7 @@ class NumpySource final : public Source {
     const bool floating = is_real(outputs.dtype());
     const Array values = outputs.to(DType::float32);
     if (width == 1 && !floating) {
+      require_int64(outputs, fmt::format("{}: the labels", path_));
       const Array classes = outputs.to(DType::int64);
       labels_.assign(classes.as<std::int64_t>().begin(), classes.as<std::int64_t>().end());
     } else if (width > 1 && shape.size() == 2 && filling_.empty() &&
@@ -155,11 +157,13 @@ class NumpySource final : public Source {
       fail(Fault::data, "{}: '{}' of shape {} is not one value for each of {} records", path_, name,
            to_string(values.shape()), size());
     const bool floating = is_real(values.dtype());
-    const Array numbers = values.to(floating ? DType::float64 : DType::int64);
+    const bool large = values.dtype() == DType::uint64;
+    const Array numbers = large ? values : values.to(floating ? DType::float64 : DType::int64);
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < size(); ++i) {
       const double real = floating ? numbers.as<double>()[i] : 0;
-      texts.push_back(!floating          ? std::to_string(numbers.as<std::int64_t>()[i])
+      texts.push_back(large              ? std::to_string(numbers.as<std::uint64_t>()[i])
+                      : !floating        ? std::to_string(numbers.as<std::int64_t>()[i])
                       : std::isnan(real) ? std::string()
                                          : fmt::format("{}", real));
     }
