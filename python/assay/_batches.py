@@ -54,11 +54,12 @@ class _Spool:
         return len(rows)
 
     def array(self) -> Array:
-        self.file.flush()
         assert self.shape is not None and self.dtype is not None
-        if self.count == 0 or 0 in self.shape:
-            return np.zeros((self.count, *self.shape), self.dtype)
-        return np.memmap(self.file, self.dtype, mode="r", shape=(self.count, *self.shape))
+        with self.file:  # what is mapped stays
+            self.file.flush()
+            if self.count == 0 or 0 in self.shape:
+                return np.zeros((self.count, *self.shape), self.dtype)
+            return np.memmap(self.file, self.dtype, mode="r", shape=(self.count, *self.shape))
 
 
 def batches_of(value: Any) -> Iterable[Any] | None:
@@ -156,7 +157,9 @@ class _Reading:
             raise UsageError(f"a batch has the inputs {sorted(named)}, those before had {sorted(self.inputs)}")
         named = {name: named[name] for name in self.inputs or named}  # in the order of the first batch
         arrays = self.prepare({str(name): host(rows, f"'{name}' of a batch") for name, rows in named.items()})
-        sizes = {self.inputs.setdefault(name, _Spool()).add(name, rows) for name, rows in arrays.items()}
+        if not self.inputs:
+            self.inputs = {name: _Spool() for name in arrays}
+        sizes = {self.inputs[name].add(name, rows) for name, rows in arrays.items()}
         if y is not None:
             sizes.add(self._label(y))
         elif self.outputs is not None:

@@ -427,6 +427,8 @@ def data(
         if y is not None or targets is not None or range is not None or scale is not None or isinstance(layout, str) or choice:
             raise UsageError("a spec says it all: 'x.npy,labels=y.npy,range=0:1,layout=nhwc' (docs/data.md)")
         return Data(_assay.open_data(os.fspath(x)))
+    if isinstance(y, str):
+        raise UsageError(f"y: '{y}' is a text, not labels; label='{y}' names a column of a table or a part of batches")
     prepare = Preparation(scale, layout)
     given = _taken(x, y, choice, list(class_names or []), prepare)
     arrays = _inputs(given.x)

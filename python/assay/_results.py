@@ -53,6 +53,11 @@ class Table:
 
         return pandas.DataFrame(self.rows, columns=self.columns)
 
+    def _repr_html_(self) -> str:
+        from ._notebook import table_page
+
+        return table_page(self)
+
     def __repr__(self) -> str:
         return f"<assay.Table {self.name}: {len(self)} rows of {', '.join(self.columns)}>"
 

@@ -315,6 +315,22 @@ def breaking():
     raise RuntimeError("disk on fire")
 
 
+def test_what_was_spooled_leaves_no_file_open(recwarn):
+    import gc
+
+    found = assay.data(iter([(X, np.arange(5)), (X, np.arange(5))]))
+    assert (found.read([7])["x"] == X[[2]]).all() and len(found) == 10
+    del found
+    gc.collect()
+    assert not [one for one in recwarn if issubclass(one.category, ResourceWarning)]
+
+
+def test_a_column_of_labels_is_named_by_label():
+    for x in (X, iter([X])):
+        with pytest.raises(assay.UsageError, match="y: 'kind' is a text, not labels; label='kind' names a column"):
+            assay.data(x, "kind")
+
+
 WRONG = {
     "a number": 3,
     "nothing": None,

@@ -148,6 +148,19 @@ def test_blocks_of_the_documentation_run(inside, source):
             exec(compile(block, page, "exec"), names)
 
 
+def test_a_table_shows_its_first_rows(model, arrays):
+    found = assay.evaluate(model, arrays)
+    page = found.table("classes")._repr_html_()
+    right = [row["accuracy"] for row in found.table("classes").rows]
+    assert page.count("<tr>") == 1 + len(right) and len(page) < 20_000
+    assert all(f"<td>{np.floor(share * 1e4 + 1e-6) / 100:.2f} %</td>" in page for share in right)
+    columns = [{"id": kind, "title": kind, "kind": kind} for kind in ("text", "number", "percent", "count")]
+    rows = [{"text": "<script>", "number": None, "percent": 0.99999, "count": 7}, {"text": "y", "number": 0.123456, "percent": 1.0, "count": 8}]
+    page = assay.Table("t", {"title": "<b>", "columns": columns, "rows": rows * 20})._repr_html_()
+    assert "<script>" not in page and "&lt;b&gt;" in page and "15 more rows" in page
+    assert all(f"<td>{cell}</td>" in page for cell in ("0.1235", "–", "99.99 %", "100.00 %", "7"))
+
+
 def test_results_show_themselves(model, arrays, tmp_path):
     found = assay.evaluate(model, arrays)
     assert html.escape(found.headline) in found._repr_html_() and "accuracy" in str(found)
