@@ -30,7 +30,7 @@ from ._tables import (
 )
 from ._tokenizer import TokenizerLike, inputs_of_texts
 from ._words import inputs_of_words
-from .errors import UsageError
+from .errors import DataError, UsageError
 
 __all__ = ["Data", "data"]
 
@@ -199,7 +199,9 @@ def _labels(y: Any) -> Any:
         labels = _classes(labels)
     if labels.ndim >= 2 and labels.dtype.kind in "iu":  # of pixels, tokens, several labels
         return labels.astype(np.float32)
-    return labels
+    if labels.dtype.kind == "u" and labels.size and int(labels.max()) > np.iinfo(np.int64).max:
+        raise DataError(f"the labels: {labels.max()} is more than an int64 holds; classes are smaller numbers")
+    return labels.astype(np.int64) if labels.dtype.kind in "iu" and labels.dtype != np.int64 else labels
 
 
 def _classes(labels: Array) -> Array:

@@ -81,6 +81,21 @@ def test_numbers_that_no_int64_holds_are_no_tokens(tmp_path):
             attempt()
 
 
+def test_numbers_that_no_int64_holds_are_no_classes(tmp_path):
+    x, y = np.zeros((3, 2), np.float32), np.array([0, 1, 2**64 - 1], np.uint64)
+    np.savez(tmp_path / "x.npz", x=x, y=y)
+    for attempt in (lambda: assay.data(x, y), lambda: assay.data(str(tmp_path / "x.npz"))):
+        with pytest.raises(assay.DataError, match="the labels: 18446744073709551615 is more than an int64 holds"):
+            attempt()
+
+
+def test_characteristics_above_int64_keep_their_names(tmp_path):
+    users = np.array([2**63 + 5, 7, 2**64 - 1], np.uint64)
+    np.savez(tmp_path / "x.npz", x=np.zeros((3, 2), np.float32), y=np.array([0, 1, 1]), user=users)
+    data = assay.data(str(tmp_path / "x.npz,meta=user"))
+    assert list(data.characteristics["user"]) == [str(user) for user in users]
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_inputs_after_the_first_are_as_in_an_archive(tmp_path, dtype):
     a, b = numbers((5, 3), dtype), numbers((5, 2), dtype, 2)
