@@ -13,6 +13,7 @@
 #include <assay/error.h>
 #include "apps/frame/links.h"
 #include "apps/frame/terminal.h"
+#include "assay/report/console_table.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/text.h"
 
@@ -78,10 +79,13 @@ std::string table_as_csv(const report::Document& document, const Settings& setti
 void print_for_people(const report::Document& document, const Settings& settings) {
   const bool terminal = is_terminal(STDOUT_FILENO);
   std::ostringstream text;
-  report::print(document, text,
-                {.colour = terminal && std::getenv("NO_COLOR") == nullptr,
-                 .width = terminal_width(),
-                 .details = settings.verbose});
+  const report::ConsoleStyle style{.colour = terminal && std::getenv("NO_COLOR") == nullptr,
+                                   .width = terminal_width(),
+                                   .details = settings.verbose};
+  if (terminal && !settings.verbose)
+    report::print_fitted(document, text, style);
+  else
+    report::print(document, text, style);
   std::cout << (links_are_shown(terminal) ? with_links(text.str()) : text.str());
 }
 

@@ -5,6 +5,7 @@
 
 #include <assay/gate.h>
 #include <assay/report.h>
+#include "assay/report/console_table.h"
 #include "assay/report/percent.h"
 #include "assay/support/text/visible.h"
 
@@ -28,52 +29,32 @@ std::string grouped(std::int64_t value) {
   return digits;
 }
 
-// Columns a UTF-8 text takes on a terminal, counting code points.
-std::size_t width_of(std::string_view text) {
-  return std::ranges::count_if(text, [](unsigned char c) { return (c & 0xC0) != 0x80; });
-}
+// What is printed where: `limit` is the width that tables and facts keep to, 0 for none.
+struct Target {
+  std::ostream& out;
+  const ConsoleStyle& style;
+  std::size_t limit = 0;
+};
 
-std::string pad(std::string_view text, std::size_t width, bool right) {
-  const std::size_t have = width_of(text);
-  const std::string space(width > have ? width - have : 0, ' ');
-  return right ? space + std::string(text) : std::string(text) + space;
-}
-
-std::string strip_trailing_space(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
-void print_table(const Table& table, std::ostream& out, const ConsoleStyle& style) {
-  if (!table.title.empty()) out << paint(style, bold, visible(table.title)) << "\n";
+void print_table(const Table& table, const Target& to) {
+  std::ostream& out = to.out;
+  if (!table.title.empty()) out << paint(to.style, bold, visible(table.title)) << "\n";
   if (table.rows.empty()) {
     out << "  (none)\n";
     return;
   }
-  std::vector<std::vector<std::string>> cells;
-  std::vector<std::size_t> widths;
-  for (const Column& column : table.columns) widths.push_back(width_of(visible(column.title)));
-  for (const auto& row : table.rows) {
-    auto& line = cells.emplace_back();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line.push_back(visible(shown(table.columns[i], row[i])));
-      widths[i] = std::max(widths[i], width_of(line.back()));
-    }
-  }
-  const auto right = [&](std::size_t i) { return table.columns[i].kind != Column::Kind::text; };
-  std::string heading = "  ", rule = "  ";
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    heading += pad(visible(table.columns[i].title), widths[i], right(i)) + "  ";
-    for (std::size_t j = 0; j < widths[i]; ++j) rule += style.colour ? "─" : "-";
-    rule += "  ";
-  }
-  out << paint(style, dim, strip_trailing_space(heading)) << "\n";
-  out << paint(style, dim, strip_trailing_space(rule)) << "\n";
-  for (const auto& line : cells) {
-    std::string text = "  ";
-    for (std::size_t i = 0; i < line.size(); ++i) text += pad(line[i], widths[i], right(i)) + "  ";
-    out << strip_trailing_space(text) << "\n";
-  }
+  const TextTable text = text_table(table, {.width = to.limit, .boxes = to.style.colour});
+  for (const std::string& line : text.heading) out << paint(to.style, dim, line) << "\n";
+  for (const std::string& line : text.rows) out << line << "\n";
+  if (text.left_out.empty()) return;
+  const std::string hint =
+      fmt::format("not shown: {}; -v, --csv and a wider terminal show them", fmt::join(text.left_out, ", "));
+  for (const std::string& line : lines_of(hint, to.limit - 2))
+    out << "  " << paint(to.style, dim, line) << "\n";
+}
+
+std::size_t least_width(const ConsoleStyle& style) {
+  return static_cast<std::size_t>(std::max(style.width, 40));
 }
 
 // Words of `text` in lines of at most `width` columns, each after `indent` spaces.
@@ -94,13 +75,27 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   return result + line + "\n";
 }
 
-void print_facts(const std::vector<Fact>& facts, std::ostream& out, const ConsoleStyle& style) {
+// Text in lines of the limit, after `indent` spaces on all but the first; words stay whole.
+std::string continued(std::string_view text, std::size_t indent, std::size_t limit) {
+  return limit == 0 ? std::string(text) + "\n"
+                    : wrapped(text, indent, std::max(limit, indent + 20)).substr(indent);
+}
+
+void print_facts(const std::vector<Fact>& facts, const Target& to) {
   std::size_t width = 0;
   for (const Fact& fact : facts) width = std::max(width, width_of(visible(fact.title)));
   for (const Fact& fact : facts) {
-    out << "  " << paint(style, dim, pad(visible(fact.title), width, false)) << "  " << visible(shown(fact))
-        << "\n";
+    to.out << "  " << paint(to.style, dim, pad(visible(fact.title), width, false)) << "  "
+           << continued(visible(shown(fact)), width + 4, to.limit);
   }
+}
+
+// The title has lines of its own where both do not fit into one.
+void print_picture(const Picture& picture, const Target& to) {
+  const std::string path = visible(picture.path.string()), title = visible(picture.title);
+  const bool fits = to.limit == 0 || width_of(path) + width_of(title) + 4 <= to.limit;
+  const std::string line = fits ? "  " + title : "\n      " + continued(title, 6, to.limit);
+  to.out << "  " << path << paint(to.style, dim, line.substr(0, line.find_last_not_of('\n') + 1)) << "\n";
 }
 
 void print_failures(const std::vector<Gate>& gates, std::ostream& out, const ConsoleStyle& style) {
@@ -163,10 +158,15 @@ std::string shown(const Cell& cell, Column::Kind kind, int decimals) {
   return std::visit(Visit{kind, decimals}, cell);
 }
 
-void print(const Document& document, std::ostream& out, const ConsoleStyle& style) {
-  const std::size_t width = std::max(style.width, 40);
+namespace {
+
+void print_to(const Target& to, const Document& document) {
+  std::ostream& out = to.out;
+  const ConsoleStyle& style = to.style;
+  const std::size_t width = to.limit > 0 ? to.limit : least_width(style);
   print_failures(document.gates, out, style);  // why a build stops stands first
-  if (!document.headline.empty()) out << paint(style, bold, visible(document.headline)) << "\n";
+  const std::string headline = continued(visible(document.headline), 0, to.limit);
+  if (!document.headline.empty()) out << paint(style, bold, headline.substr(0, headline.size() - 1)) << "\n";
   if (!document.warnings.empty()) out << "\n";
   for (const Warning& warning : document.warnings) {
     out << "  " << paint(style, alarm, "WARNING") << " "
@@ -177,18 +177,15 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
   }
   if (!document.facts.empty()) {
     out << "\n";
-    print_facts(document.facts, out, style);
+    print_facts(document.facts, to);
   }
   for (const Table& table : document.tables) {
     if (table.detail && !style.details) continue;
     out << "\n";
-    print_table(table, out, style);
+    print_table(table, to);
   }
   if (!document.pictures.empty()) out << "\n" << paint(style, bold, "Pictures") << "\n";
-  for (const Picture& picture : document.pictures) {
-    out << "  " << visible(picture.path.string()) << "  " << paint(style, dim, visible(picture.title))
-        << "\n";
-  }
+  for (const Picture& picture : document.pictures) print_picture(picture, to);
   if (!document.notices.empty()) out << "\n" << paint(style, bold, "Notices") << "\n";
   for (const std::string& notice : document.notices)
     out << "  ! " << wrapped(visible(notice), 4, width).substr(4);
@@ -205,7 +202,17 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
   out << "\n" << paint(style, bold, "Rests on") << "\n";
   std::vector<Fact> facts;
   for (const auto& [key, value] : document.provenance) facts.push_back({key, key, value});
-  print_facts(facts, out, style);
+  print_facts(facts, to);
+}
+
+}  // namespace
+
+void print(const Document& document, std::ostream& out, const ConsoleStyle& style) {
+  print_to({out, style}, document);
+}
+
+void print_fitted(const Document& document, std::ostream& out, const ConsoleStyle& style) {
+  print_to({out, style, least_width(style)}, document);
 }
 
 }  // namespace assay::report
