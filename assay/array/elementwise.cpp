@@ -116,6 +116,8 @@ int side_of(DType type, Scalar number) {
 
 template <typename F>
 Array compared(const Array& a, Scalar b, const F& f) {
+  if (!is_real(a.dtype()) && !b.is_whole())
+    return compared(a.to(DType::float64), single(b, DType::float64), f);
   const DType type = with_scalar(a, b);
   if (const int side = side_of(type, b); side != 0) return full(a.shape(), f(0, side), DType::boolean);
   return compared(a, single(b, type), f);

@@ -340,9 +340,9 @@ Array var(const Array& a, const Shape& axes, bool keep, bool unbiased) {
 Array norm(const Array& a, double p, const Shape& axes, bool keep) {
   if (is_short(a.dtype()))
     return computed_wide(a, [&](const Array& wide) { return norm(wide, p, axes, keep); });
+  if (!is_real(a.dtype())) return norm(a.to(DType::float32), p, axes, keep);
   if (p == std::numeric_limits<double>::infinity()) return amax(abs(a), axes, keep);
   if (p == 1) return sum(abs(a), axes, keep);
-  if (!is_real(a.dtype())) return norm(a.to(DType::float32), p, axes, keep);
   const Array total = p == 2 ? sum(square(a), axes, keep) : sum(pow(abs(a), p), axes, keep);
   // The gradient at 0 is 0.
   const Array none = total == 0, safe = where(none, ones_like(total), total);

@@ -165,9 +165,11 @@ Array reduced(const Written& all, Combine combine) {
       break;
   }
   if (out.dtype() == DType::boolean) fail(Fault::unsupported, "truth values have no mean");
-  add_at(out, all.axis, all.positions, all.values);
+  const bool sums_wide = !is_real(out.dtype()) && out.dtype() != DType::uint64;
+  Array total = sums_wide ? out.to(DType::int64) : out;
+  add_at(total, all.axis, all.positions, all.values.to(total.dtype()));
   const Array counts = counted_at(out.shape(), all);
-  return is_real(out.dtype()) ? out / counts : div(out, counts, Rounding::floor).to(out.dtype());
+  return is_real(total.dtype()) ? total / counts : div(total, counts, Rounding::floor).to(out.dtype());
 }
 
 // Gradients of what was there and of the values: of one function of an element, of its value and of what both

@@ -53,6 +53,9 @@ class _Spool:
         self.count += len(rows)
         return len(rows)
 
+    def close(self) -> None:
+        self.file.close()
+
     def array(self) -> Array:
         assert self.shape is not None and self.dtype is not None
         with self.file:  # what is mapped stays
@@ -168,6 +171,11 @@ class _Reading:
             raise UsageError(f"the inputs and labels of a batch differ in their numbers of records: {sorted(sizes)}")
         self.count += sizes.pop()
 
+    def close(self) -> None:
+        for spool in (*self.inputs.values(), self.outputs):
+            if spool is not None:
+                spool.close()
+
     def _label(self, y: Any) -> int:
         if self.choice.label is not None:
             self.columns.append(y)
@@ -213,8 +221,12 @@ def spooled(
     """Reads batches once, to a file: records can then be read in any order, several times, without memory. Inputs,
     outputs and names of classes."""
     reading = _Reading(choice, prepare)
-    for batch in batches:
-        reading.add(batch)
+    try:
+        for batch in batches:
+            reading.add(batch)
+    except BaseException:
+        reading.close()
+        raise
     if not reading.inputs:
         raise UsageError("the iterable gave no batch (was it used up?)")
     arrays = {name: spool.array() for name, spool in reading.inputs.items()}

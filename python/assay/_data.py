@@ -197,10 +197,10 @@ def _labels(y: Any) -> Any:
     labels = host(y, "y")
     if labels.ndim == 2 or labels.dtype.kind == "b":
         labels = _classes(labels)
-    if labels.ndim >= 2 and labels.dtype.kind in "iu":  # of pixels, tokens, several labels
-        return labels.astype(np.float32)
     if labels.dtype.kind == "u" and labels.size and int(labels.max()) > np.iinfo(np.int64).max:
         raise DataError(f"the labels: {labels.max()} is more than an int64 holds; classes are smaller numbers")
+    if labels.ndim >= 2 and labels.dtype.kind in "iu":  # of pixels, tokens, several labels
+        return labels.astype(np.float32)
     return labels.astype(np.int64) if labels.dtype.kind in "iu" and labels.dtype != np.int64 else labels
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import html
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import _assay
 
 if TYPE_CHECKING:
-    from ._results import Result, Table
+    from ._results import Result
 
 __all__ = ["extract", "table_page"]
 
@@ -23,7 +22,7 @@ _text_bytes, _notice_bytes, _table_bytes = 3_500, 1_000, 18_000
 _picture_bytes, _thumbnail_bytes, _curve_bytes = 13_000, 4_000, 4_000
 
 _rows, _columns = 10, 14
-_rows_alone, _cell_length = 25, 80
+_rows_alone = 25
 
 #: Tables that are curves: their columns of names, places and shares.
 _curves = {"growth": ("criterion", "records", "coverage"), "apfd": ("order", "records", "found")}
@@ -70,29 +69,10 @@ def extract(result: Result) -> str:
     return f'<div class="assay-result">\n{_style}{"".join(body)}{_where(left)}</div>'
 
 
-def table_page(table: Table) -> str:
+def table_page(answer: Any, name: str) -> str:
     """A table by itself: its first rows."""
-    shown = [column for column in table.columns if column != "thumbnail"]
-    columns = shown[:_columns]
-    side = {column: _side(table.kinds[column] == "text") for column in columns}
-    heads = "".join(f"<th{side[column]}>{_text(table.titles[column], 60)}</th>" for column in columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td{side[column]}>{_text(_figure_of(row[column], table.kinds[column]), _cell_length)}</td>" for column in columns) + "</tr>"
-        for row in table.rows[:_rows_alone]
-    )
-    left = _more(len(table) - _rows_alone, "rows") + _more(len(shown) - len(columns), "columns")
-    body = f'<p><b>{_text(table.title, 200)}</b></p><div class="s"><table><tr>{heads}</tr>{rows}</table></div>{left}'
-    return f'<div class="assay-result">\n{_style}{body}</div>'
-
-
-def _figure_of(value: Any, kind: str) -> str:
-    if value is None:
-        return "–"
-    if not isinstance(value, float) or not math.isfinite(value):
-        return str(value)
-    if kind in ("percent", "fraction"):  # cut, not rounded: 100 % means all
-        return f"{math.floor(value * 1e4 + 1e-6) / 100:.2f} %"
-    return f"{value:.4g}"
+    tables = [table for table in answer.shown(_rows_alone)["tables"] if table["id"] == name]
+    return f'<div class="assay-result">\n{_style}{"".join(part for _, part in _tables(tables))}</div>'
 
 
 Part = tuple[str, str]  # what it is called where it is left out, and its HTML

@@ -23,11 +23,12 @@ __all__ = ["Result", "Table", "read_result", "save_report"]
 class Table:
     """One table of a result: ``rows`` are dicts by column."""
 
-    def __init__(self, name: str, entry: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, entry: Mapping[str, Any], answer: Any = None) -> None:
+        self._answer = answer  # what draws the table in a notebook
         self.name = name
         self.title = str(entry["title"])
         self.columns: list[str] = [column["id"] for column in entry["columns"]]
-        #: By column: "text", "count", "number", "fraction" or "percent"; and its heading.
+        #: By column: "text", "count", "number" or "fraction"; and its heading.
         self.kinds: dict[str, str] = {column["id"]: column["kind"] for column in entry["columns"]}
         self.titles: dict[str, str] = {column["id"]: column["title"] for column in entry["columns"]}
         self.detail = bool(entry.get("detail", False))
@@ -53,10 +54,10 @@ class Table:
 
         return pandas.DataFrame(self.rows, columns=self.columns)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         from ._notebook import table_page
 
-        return table_page(self)
+        return None if self._answer is None else table_page(self._answer, self.name)
 
     def __repr__(self) -> str:
         return f"<assay.Table {self.name}: {len(self)} rows of {', '.join(self.columns)}>"
@@ -114,7 +115,7 @@ class Result:
 
     @property
     def tables(self) -> dict[str, Table]:
-        return {name: Table(name, entry) for name, entry in self.document["tables"].items()}
+        return {name: Table(name, entry, self._answer) for name, entry in self.document["tables"].items()}
 
     @property
     def gates(self) -> list[dict[str, Any]]:
@@ -154,7 +155,7 @@ class Result:
         tables = self.document["tables"]
         if name not in tables:
             raise UsageError(f"the result has no table '{name}'; there are {', '.join(tables)}")
-        return Table(name, tables[name])
+        return Table(name, tables[name], self._answer)
 
     def coverage(self, criterion: str, layer: str = "all") -> float:
         """A criterion's value, covered / coverable or the measure; over all layers unless one is named. Criteria are
@@ -195,7 +196,7 @@ class Result:
         if any(row["criterion"].split("[")[0] == name for row in self._criteria()):
             return self.coverage(name)
         if name in document["tables"]:
-            return Table(name, document["tables"][name])
+            return Table(name, document["tables"][name], self._answer)
         raise AttributeError(
             f"the result has no '{name}'; its facts are {', '.join(document['facts']) or 'none'}, its tables "
             f"{', '.join(document['tables']) or 'none'}"

@@ -11,6 +11,7 @@
 
 #include <assay/gate.h>
 #include <assay/report.h>
+#include "assay/report/percent.h"
 #include "assay/support/text/visible.h"
 #include "python/src/bindings.h"
 
@@ -114,8 +115,7 @@ nb::dict shown_table(const report::Table& table, std::size_t most) {
         nb::make_tuple(visible(column.id), visible(column.title), column.kind == report::Column::Kind::text));
   for (const auto& row : std::span(table.rows).first(std::min(most, table.rows.size()))) {
     nb::list cells;
-    for (std::size_t c = 0; c < row.size(); ++c)
-      cells.append(visible(report::shown(row[c], columns[c].kind, columns[c].decimals)));
+    for (std::size_t c = 0; c < row.size(); ++c) cells.append(visible(report::shown(columns[c], row[c])));
     rows.append(cells);
     if (share == columns.end()) continue;
     const auto* const number = std::get_if<double>(&row[static_cast<std::size_t>(share - columns.begin())]);
@@ -143,8 +143,7 @@ nb::dict shown_of(const Answer& answer, std::size_t most) {
     warnings.append(nb::make_tuple(visible(warning.text.text()), visible(warning.cause.text())));
   for (const std::string& notice : document.notices) notices.append(visible(notice));
   for (const report::Fact& fact : document.facts)
-    facts.append(
-        nb::make_tuple(visible(fact.title), visible(report::shown(fact.value, fact.kind, fact.decimals))));
+    facts.append(nb::make_tuple(visible(fact.title), visible(report::shown(fact))));
   for (const report::Table& table : document.tables) tables.append(shown_table(table, most));
   for (const report::Picture& picture : document.pictures) {
     const std::string path = picture.path.string();

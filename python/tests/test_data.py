@@ -321,6 +321,14 @@ def test_what_was_spooled_leaves_no_file_open(recwarn):
     found = assay.data(iter([(X, np.arange(5)), (X, np.arange(5))]))
     assert (found.read([7])["x"] == X[[2]]).all() and len(found) == 10
     del found
+
+    def breaks():
+        yield X, np.arange(5)
+        raise OSError("gone")
+
+    for batches, error in ((breaks(), OSError), (iter([X, X[:, :1]]), assay.UsageError)):
+        with pytest.raises(error):
+            assay.data(batches)
     gc.collect()
     assert not [one for one in recwarn if issubclass(one.category, ResourceWarning)]
 

@@ -148,17 +148,22 @@ def test_blocks_of_the_documentation_run(inside, source):
             exec(compile(block, page, "exec"), names)
 
 
-def test_a_table_shows_its_first_rows(model, arrays):
+def test_a_table_shows_its_first_rows(model, arrays, tmp_path):
     found = assay.evaluate(model, arrays)
     page = found.table("classes")._repr_html_()
     right = [row["accuracy"] for row in found.table("classes").rows]
     assert page.count("<tr>") == 1 + len(right) and len(page) < 20_000
-    assert all(f"<td>{np.floor(share * 1e4 + 1e-6) / 100:.2f} %</td>" in page for share in right)
-    columns = [{"id": kind, "title": kind, "kind": kind} for kind in ("text", "number", "percent", "count")]
-    rows = [{"text": "<script>", "number": None, "percent": 0.99999, "count": 7}, {"text": "y", "number": 0.123456, "percent": 1.0, "count": 8}]
-    page = assay.Table("t", {"title": "<b>", "columns": columns, "rows": rows * 20})._repr_html_()
+    assert all(f"{np.floor(share * 1e4 + 1e-6) / 100:.2f} %" in page for share in right)
+    document = found.document
+    columns = [{"id": name, "title": name, "kind": kind, "decimals": 2} for name, kind in (("a", "text"), ("to", "fraction"), ("b", "fraction"), ("n", "count"))]
+    rows = [{"a": "<script>\u202e", "to": 0.03012, "b": 0.9999999, "n": 1234567}, {"a": "y", "to": None, "b": 1.0, "n": 8}]
+    tables = {"t": {"title": "<b>\x1b[31m", "detail": False, "columns": columns, "rows": rows * 20}}
+    (tmp_path / "a.json").write_text(json.dumps({**document, "tables": tables}))
+    page = assay.read_result(tmp_path / "a.json").table("t")._repr_html_()
     assert "<script>" not in page and "&lt;b&gt;" in page and "15 more rows" in page
-    assert all(f"<td>{cell}</td>" in page for cell in ("0.1235", "–", "99.99 %", "100.00 %", "7"))
+    assert "\u202e" not in page and "\x1b" not in page
+    assert all(f">{cell}<" in page for cell in ("3.02 %", "99.99 %", "100.00 %", "1,234,567", "-"))
+    assert assay.Table("t", tables["t"])._repr_html_() is None
 
 
 def test_results_show_themselves(model, arrays, tmp_path):

@@ -473,6 +473,7 @@ TEST(ElementTypes, AreComparedWithNumbersThatTheyDoNotHave) {
   const std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
   EXPECT_FALSE(array::eq(whole(greatest), natural(std::uint64_t{1} << 63)).item<bool>());
   EXPECT_FALSE(array::eq(natural((std::uint64_t{1} << 53) + 1), whole(std::int64_t{1} << 53)).item<bool>());
+  EXPECT_TRUE((whole(16777217) > 16777216.0).item<bool>());
   EXPECT_TRUE(array::lt(whole(-1), natural(0)).item<bool>());
   EXPECT_TRUE(array::gt(natural(0), whole(-1)).item<bool>());
 }
@@ -494,10 +495,17 @@ TEST(ElementTypes, MeansAndNormsAreRoundedOnce) {
     const Array a = array::full({1, 1}, 30000, type), b = array::full({3, 1}, 30000, type);
     return array::scatter_reduce(a, 0, at, b, array::Combine::mean).to(DType::float64).item<double>();
   };
+  const Array many = array::full({3, 1}, 200, DType::uint8);
+  EXPECT_EQ(array::scatter_reduce(many.narrow(0, 0, 1), 0, at, many, array::Combine::mean)
+                .to(DType::int64)
+                .item<std::int64_t>(),
+            200);
   EXPECT_EQ(mean(DType::float16), 30000);
   EXPECT_EQ(mean(DType::int16), 30000);
   const Array two = array::full({2}, 200, DType::int16);
   EXPECT_NEAR(array::norm(two, 2, {0}).item<float>(), 282.8427F, 1e-3);
+  for (const double p : {1.0, std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(array::norm(array::full({1}, -128, DType::int8), p, {0}).item<float>(), 128);
 }
 
 }  // namespace

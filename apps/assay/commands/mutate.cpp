@@ -78,13 +78,13 @@ class Mutate final : public Command {
               CLI::PositiveNumber);
     edits_.push_back(flags.add("--naive", question_.run.naive,
                                "run each mutant whole for each record: slow, the same result"));
+    add_pairs(flags, question_.pairs);
     single_ = flags.named({"--count", "--mutant", "--quality", "--margin", "--state", "--matrix",
                            "--killing-subset", "--keep", "--pairs"});
     of_decisions_ = flags.named({"--quality", "--margin", "--figure", "--task"});
     source_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
-    add_pairs(flags, question_.pairs);
     judging_ = flags.named({"--figure", "--divergence", "--matrix", "--killing-subset", "--fail-under",
                             "--no-worse-than", "--pairs", "--quality", "--margin", "--state", "--keep",
                             "--naive", "--expect-accuracy"});
