@@ -72,7 +72,7 @@ class ElementFunction final : public UnaryFunction {
 
   double at(double x) const { return over_all(x, x).low; }
   // Where it is least, if it falls up to there and rises from there.
-  double bottom() const;
+  std::optional<double> bottom() const;
 
   std::vector<Step> steps_;
   // What registers are as functions of x (valley.cpp).

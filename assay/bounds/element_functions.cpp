@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <assay/extend/operator_traits.h>
 #include "assay/engine/layers/activation_chain.h"
 
 namespace assay::bounds {
@@ -11,6 +12,12 @@ namespace {
 bool is_linear_node(const Graph& graph, const Node* node) {
   const Rule rule = rule_of(graph, *node);
   return rule == Rule::affine || rule == Rule::sum || rule == Rule::movement;
+}
+
+// Truths have no interval.
+bool is_truth(const Graph& graph, ValueId id) {
+  const NodeId by = graph.producer(id);
+  return by != no_node && is_kind(graph.node(by).op, OperatorKind::truth);
 }
 
 void find_function(const StaticNetwork& network, ValueId root, std::span<const ValueInfo> infos,
@@ -41,7 +48,8 @@ ElementFunctions element_functions(const StaticNetwork& network) {
   ElementFunctions functions;
   for (const Node& first : graph.nodes())
     for (const ValueId root : first.inputs)
-      if (root != no_value && !graph.is_constant(root) && !functions.within.contains(root))
+      if (root != no_value && !graph.is_constant(root) && !functions.within.contains(root) &&
+          !is_truth(graph, root))
         find_function(network, root, infos, functions);
   return functions;
 }

@@ -3,6 +3,7 @@
 #include <assay/array_math.h>
 
 #include <cmath>
+#include <string_view>
 
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
@@ -12,6 +13,13 @@
 
 namespace assay::bounds {
 namespace {
+
+// What is true where the comparison of two numbers is not.
+const char* opposite_of(std::string_view comparison) {
+  if (comparison == "Greater") return "LessOrEqual";
+  if (comparison == "GreaterOrEqual") return "Less";
+  return comparison == "Less" ? "GreaterOrEqual" : "Greater";
+}
 
 class Builder {
  public:
@@ -382,10 +390,14 @@ class Builder {
     const Ends a = outside(truth.inputs[0]), b = outside(truth.inputs[1]),
                one = ends_or_constant(node.inputs[1]), other = ends_or_constant(node.inputs[2]);
     const ValueId this_way = apply(truth, {a.low, b.high}), that_way = apply(truth, {a.high, b.low});
-    const ValueId always = apply("And", {this_way, that_way}), ever = apply("Or", {this_way, that_way});
+    // Of ends that are no numbers all comparisons are false: then nothing is sure.
+    Node opposite = truth;
+    opposite.op = opposite_of(truth.op);
+    const ValueId always = apply("And", {this_way, that_way}),
+                  never = apply("And", {apply(opposite, {a.low, b.high}), apply(opposite, {a.high, b.low})});
     const auto chosen = [&](const char* both, ValueId of_one, ValueId of_other) {
       const ValueId either = apply(both, {of_one, of_other});
-      return apply("Where", {always, of_one, apply("Where", {ever, either, of_other})});
+      return apply("Where", {always, of_one, apply("Where", {never, of_other, either})});
     };
     return between({.low = chosen("Min", one.low, other.low), .high = chosen("Max", one.high, other.high)},
                    underflow);

@@ -58,14 +58,16 @@ ElementFunction::Form ElementFunction::form_after(const Step& step,
   const auto sum = [&](const Form& one, const Form& other, double sign) -> Form {
     const double number = sign * other.a;
     if (!other.is(Is::constant)) {
-      const bool both = one.passes_zero() && other.passes_zero() && sign > 0;
-      if (!both || (one.is(Is::line) && other.is(Is::line))) return {};
+      const bool both = one.passes_zero() && other.passes_zero() && sign > 0,
+                 cancels = one.a * other.a < 0 || one.b * other.b < 0;
+      if (!both || cancels || (one.is(Is::line) && other.is(Is::line))) return {};
       return {.kind = Is::cubic,
               .a = one.a + other.a,
               .b = (one.is(Is::cubic) ? one.b : 0) + (other.is(Is::cubic) ? other.b : 0)};
     }
     if (one.is(Is::constant)) return {.kind = Is::constant, .a = one.a + number};
-    if (one.is(Is::line)) return {.kind = Is::line, .a = one.a, .b = one.b + number};
+    // One number added: of several, what rounding took from the first would be forgotten.
+    if (one.is(Is::line) && one.b == 0) return {.kind = Is::line, .a = one.a, .b = number};
     if (one.is(Is::odd) && number == one.a)
       return {.kind = Is::gate, .a = 2 * one.a, .error = one.error + 4 * unit_roundoff * one.a};
     return {};
@@ -123,12 +125,14 @@ ElementFunction::Form ElementFunction::form_after(const Step& step,
 
 // The grid finds the valley beside places where the function is flat; what is left of it is halved by the
 // golden section.
-double ElementFunction::bottom() const {
+std::optional<double> ElementFunction::bottom() const {
   constexpr int finest = -20, coarsest = 20, parts = 16;
   const auto place = [](int i) { return -std::exp2(static_cast<double>(i) / parts); };
   int least = finest * parts;
   for (int i = least; i <= coarsest * parts; ++i)
     if (at(place(i)) < at(place(least))) least = i;
+  // Beyond the grid, or nowhere below 0: not known.
+  if (least == finest * parts || least == coarsest * parts) return std::nullopt;
   double left = place(least + 1), right = place(least - 1);
   const double golden = 0.5 * (std::sqrt(5.0) - 1);
   for (int i = 0; i < 100; ++i) {
@@ -143,7 +147,9 @@ std::optional<ElementFunction::Valley> ElementFunction::valley() const {
   for (const Step& step : steps_) registers.push_back(form_after(step, registers));
   const Form& whole = registers.back();
   if (!whole.is(Form::Kind::valley)) return std::nullopt;
-  return Valley{.bottom = bottom(), .error = whole.error};
+  const std::optional<double> where = bottom();
+  if (!where) return std::nullopt;
+  return Valley{.bottom = *where, .error = whole.error};
 }
 
 }  // namespace assay::bounds

@@ -34,7 +34,8 @@ struct TextTable {
 // enough are left out, the last first. O(cells).
 TextTable text_table(const Table& table, const TableStyle& style);
 
-// As print(), and nothing is wider than the style says but paths: for a terminal, where longer lines wrap.
+// As print(), and nothing is wider than the style says but paths and failed gates: for a terminal, where
+// longer lines wrap.
 void print_fitted(const Document& document, std::ostream& out, const ConsoleStyle& style);
 
 }  // namespace assay::report

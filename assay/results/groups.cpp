@@ -35,11 +35,6 @@ std::vector<std::size_t> worst_first(std::span<const Group> all, const FigureByG
   return order;
 }
 
-bool is_worse(const FigureByGroup& by, const GroupFigure& figure) {
-  if (!figure.value || !figure.rest || !figure.adjusted || *figure.adjusted >= significant) return false;
-  return by.higher_is_better ? *figure.value < *figure.rest : *figure.value > *figure.rest;
-}
-
 std::string with_interval(const FigureByGroup& by, const GroupFigure& figure) {
   std::string text = value_of(by, *figure.value);
   if (figure.interval)
@@ -109,7 +104,8 @@ void tell_worst(report::Document& document, std::span<const Group> all, const Fi
   std::size_t told = 0;
   for (const std::size_t g : order) {
     const GroupFigure& figure = by.figures[g];
-    if (!is_worse(by, figure) || told++ == most) continue;
+    if (!is_worse(by, figure)) continue;
+    if (told++ == most) break;
     document.notices.push_back(fmt::format("{}: {} {}, all others {} (p {:.2g})", all[g].name(), by.name,
                                            with_interval(by, figure), value_of(by, *figure.rest),
                                            *figure.adjusted));
@@ -180,6 +176,11 @@ report::Definition definition_of(const FigureByGroup& by) {
 }
 
 }  // namespace
+
+bool is_worse(const FigureByGroup& by, const GroupFigure& figure) {
+  if (!figure.value || !figure.rest || !figure.adjusted || *figure.adjusted >= significant) return false;
+  return by.higher_is_better ? *figure.value < *figure.rest : *figure.value > *figure.rest;
+}
 
 FigureByGroup by_group(FigureByGroup figure, std::span<const Group> groups,
                        std::span<const groups::Outcome> outcomes) {

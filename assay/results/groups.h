@@ -37,6 +37,9 @@ FigureByGroup united_by_group(FigureByGroup figure, std::span<const groups::Grou
                               const std::function<std::span<const std::uint32_t>(std::size_t record)>& items,
                               std::uint64_t coverable);
 
+// Whether the group is worse than all other records beyond chance: p below 0.05, adjusted.
+bool is_worse(const FigureByGroup& by, const groups::GroupFigure& figure);
+
 // Tables by value and by pairs of values, the worst first; which is the worst, which are worse than all other
 // records, what is missing. Says nothing where the data have no characteristics.
 void add_groups(report::Document& document, const Dataset& data, std::span<const groups::Group> groups,

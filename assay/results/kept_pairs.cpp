@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
-#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <assay/error.h>
@@ -19,13 +20,29 @@ constexpr std::size_t usual_pairs = 100;
 
 bool is_pair(const Group& group) { return group.is.size() > 1; }
 
-std::size_t count_of_pairs(std::span<const Group> all) {
-  return static_cast<std::size_t>(std::ranges::count_if(all, is_pair));
+// The two characteristics of a pair.
+using Names = std::pair<std::string, std::string>;
+Names names_of(const Group& group) { return {group.is[0].first, group.is[1].first}; }
+
+// Pairs of values of each two characteristics.
+std::map<Names, std::size_t> counts_of_pairs(std::span<const Group> all) {
+  std::map<Names, std::size_t> counts;
+  for (const Group& group : all)
+    if (is_pair(group)) ++counts[names_of(group)];
+  return counts;
 }
 
 // Whether all that there are stay.
-bool keeps_all(std::size_t pairs, PairLimit limit) {
-  return limit == 0U || pairs <= limit.value_or(usual_pairs);
+bool keeps_all(std::span<const Group> all, PairLimit limit) {
+  const std::map<Names, std::size_t> counts = counts_of_pairs(all);
+  const auto fits = [&](const auto& one) { return one.second <= limit.value_or(usual_pairs); };
+  return limit == 0U || std::ranges::all_of(counts, fits);
+}
+
+// For sorting: what is not a number is worse than all numbers.
+double badness_order(const FigureByGroup& by, double value) {
+  if (std::isnan(value)) return -std::numeric_limits<double>::infinity();
+  return by.higher_is_better ? value : -value;
 }
 
 // By what is worse the smaller it is; the worst first, and no more than so many.
@@ -48,16 +65,21 @@ void check_pairs(PairLimit limit, const Dataset& data) {
 KeptGroups kept_groups(std::span<const Group> groups, std::span<const FigureByGroup> figures,
                        PairLimit limit) {
   KeptGroups kept{{groups.begin(), groups.end()}, {figures.begin(), figures.end()}};
-  if (keeps_all(count_of_pairs(groups), limit)) return kept;
+  if (keeps_all(groups, limit)) return kept;
   std::vector<bool> stays(groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g) stays[g] = !is_pair(groups[g]);
   for (const FigureByGroup& by : figures) {
-    Ranked ranked;
-    for (std::size_t g = 0; g < groups.size(); ++g)
-      if (is_pair(groups[g]) && by.figures[g].value)
-        ranked.emplace_back(by.higher_is_better ? *by.figures[g].value : -*by.figures[g].value, g);
-    keep_worst(ranked, limit.value_or(usual_pairs));
-    for (const auto& [value, g] : ranked) stays[g] = true;
+    std::map<Names, Ranked> by_names;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (!is_pair(groups[g])) continue;
+      if (is_worse(by, by.figures[g])) stays[g] = true;
+      if (const auto value = by.figures[g].value)
+        by_names[names_of(groups[g])].emplace_back(badness_order(by, *value), g);
+    }
+    for (auto& [names, ranked] : by_names) {
+      keep_worst(ranked, limit.value_or(usual_pairs));
+      for (const auto& [value, g] : ranked) stays[g] = true;
+    }
   }
   kept.groups.clear();
   for (FigureByGroup& by : kept.figures) by.figures.clear();
@@ -71,20 +93,21 @@ KeptGroups kept_groups(std::span<const Group> groups, std::span<const FigureByGr
 
 std::vector<report::Measurement> kept_figures(std::span<const report::Measurement> figures,
                                               std::span<const Group> groups, PairLimit limit) {
-  if (keeps_all(count_of_pairs(groups), limit)) return {figures.begin(), figures.end()};
-  std::set<std::string> pairs;
+  if (keeps_all(groups, limit)) return {figures.begin(), figures.end()};
+  std::map<std::string, Names> pairs;
   for (const Group& group : groups)
-    if (is_pair(group)) pairs.insert(group.name());
+    if (is_pair(group)) pairs.emplace(group.name(), names_of(group));
   std::vector<bool> stays(figures.size());
   struct Of {
     Ranked known, unknown;
   };
-  std::map<std::pair<std::string, std::string>, Of> by_figure;
+  std::map<std::tuple<std::string, std::string, Names>, Of> by_figure;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const report::Measurement& m = figures[i];
-    stays[i] = !pairs.contains(m.context);
+    const auto pair = pairs.find(m.context);
+    stays[i] = pair == pairs.end();
     if (stays[i]) continue;
-    Of& of = by_figure[{m.criterion, m.layer}];
+    Of& of = by_figure[{m.criterion, m.layer, pair->second}];
     if (std::isnan(m.value))
       of.unknown.emplace_back(0, i);
     else
@@ -103,14 +126,19 @@ std::vector<report::Measurement> kept_figures(std::span<const report::Measuremen
 }
 
 void tell_left_out(report::Document& document, std::span<const Group> groups, PairLimit limit) {
-  const std::size_t pairs = count_of_pairs(groups);
-  if (keeps_all(pairs, limit)) return;
+  if (keeps_all(groups, limit)) return;
+  const auto pairs = std::ranges::count_if(groups, is_pair);
   const std::size_t most = limit.value_or(usual_pairs);
-  document.headline +=
-      fmt::format("; the worst {} of {} pairs of characteristics by each figure", most, pairs);
+  document.headline += fmt::format(
+      "; of {} pairs of characteristics the worst {} of each two by each figure, and those that differ "
+      "beyond "
+      "chance",
+      pairs, most);
   document.notices.push_back(message(
-      "of {} pairs of characteristics the result has the worst {} by each figure, and gates of this run "
-      "are about all of them; {} keeps all",
+      "of {} pairs of characteristics the result has the worst {} of each two by each figure, and those that "
+      "are "
+      "worse than all others beyond chance; gates of this run are about all of them, ratchets against this "
+      "result about those that it has; {} keeps all",
       pairs, most, About{"a number of 0", "{pairs=0}"}));
 }
 

@@ -16,7 +16,7 @@
 
 namespace assay::results {
 
-// Of each figure the worst so many; 0: all. Nothing: the usual number.
+// Of each figure and each two characteristics the worst so many; 0: all. Nothing: the usual number.
 using PairLimit = std::optional<std::size_t>;
 
 // Throws Error{usage} where a number is given and the data have no pairs.
@@ -26,11 +26,13 @@ struct KeptGroups {
   std::vector<groups::Group> groups;
   std::vector<FigureByGroup> figures;
 };
-// All single values, and the pairs that are among the worst by any figure.
+// All single values, the pairs that are among the worst of their two characteristics by any figure, and those
+// that are worse than all others beyond chance.
 KeptGroups kept_groups(std::span<const groups::Group> groups, std::span<const FigureByGroup> figures,
                        PairLimit limit);
 
-// The same of figures for gates, whose contexts are groups: for each criterion the worst pairs, and so many
+// The same of figures for gates, whose contexts are groups: for each criterion the worst pairs of each two
+// characteristics, and so many
 // of which nothing is known.
 std::vector<report::Measurement> kept_figures(std::span<const report::Measurement> figures,
                                               std::span<const groups::Group> groups, PairLimit limit);

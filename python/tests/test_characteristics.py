@@ -249,9 +249,16 @@ def test_results_keep_the_worst_pairs_by_each_figure(inside, program, many_pairs
         values = [sorted(sign * row[column] for row in rows) for rows in pairs]
         assert len(values[0]) == 4
         assert values[0] == values[1][:4]
-    assert f"the worst 4 of {len(everything)} pairs" in few["headline"]
+    assert f"of {len(everything)} pairs of characteristics the worst 4 of each two" in few["headline"]
     assert any(f"of {len(everything)} pairs of characteristics" in one for one in few["notices"])
     assert "pairs of characteristics" not in whole["headline"]
+
+
+def test_each_two_characteristics_keep_pairs_of_their_own(inside, program, work):
+    (work / "three.csv").write_text("id,a,b,c\n" + "\n".join(f"{i},{i % 2},{i // 2 % 2},{i % 30}" for i in range(60)) + "\n")
+    few = program(inside, "evaluate", "net.onnx", "test.npz,metadata=three.csv,meta=a+b+c", "--pairs", 2)
+    names = [tuple(part.split("=")[0] for part in row["group"].split(",")) for row in table_of(few, "by_pair")]
+    assert {("a", "b"), ("a", "c"), ("b", "c")} == set(names) and len(names) < 12
 
 
 def test_gates_of_the_run_are_about_all_pairs(inside, program, many_pairs):

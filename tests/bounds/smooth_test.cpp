@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include <assay/error.h>
@@ -396,6 +397,66 @@ TEST(Bounds, HoldProductsWithGatesThatAreNone) {
       }
     }
   }
+}
+
+// A network of one number, bounded over one box: what both methods say.
+std::vector<Box> bounded(const std::function<ValueId(GraphBuilder&, ValueId)>& add, const Box& box) {
+  GraphBuilder b("one");
+  b.output(add(b, b.input("input", DType::float32, {-1, 1})));
+  const Session session(b.build(), reference);
+  const BoundedNetwork network(session);
+  std::vector<Box> found;
+  for (const Method method : {Method::interval, Method::crown})
+    found.push_back(network.outputs_over({&box, 1}, method)[0]);
+  return found;
+}
+
+// Of numbers beyond float32 nothing is known, and so nothing of what they decide.
+TEST(Bounds, OfChoicesByWhatOverflowsAreOfBothSides) {
+  const auto choice = [](GraphBuilder& b, ValueId x) {
+    const ValueId square = b.add("Mul", "", {x, x});
+    return b.add("Where", "", {b.add("Greater", "", {square, number(b, 1e30F)}), number(b, 5), number(b, 0)});
+  };
+  for (const Box& found : bounded(choice, {{0}, {1e20}})) {
+    EXPECT_FALSE(found.low[0] > 0);
+    EXPECT_FALSE(found.high[0] < 5);
+  }
+}
+
+TEST(Bounds, OfTwoChoicesByOneComparison) {
+  const auto choices = [](GraphBuilder& b, ValueId x) {
+    const ValueId great = b.add("Greater", "", {x, number(b, 0)});
+    const ValueId one = b.add("Where", "", {great, number(b, 1), number(b, 2)});
+    return b.add("Add", "", {one, b.add("Where", "", {great, number(b, 3), number(b, 5)})});
+  };
+  for (const Box& found : bounded(choices, {{-1}, {1}})) {
+    EXPECT_LE(found.low[0], 4);
+    EXPECT_GE(found.high[0], 7);
+  }
+}
+
+// The lowest point is where the gate's scale puts it, near 0 or far from it.
+TEST(Bounds, HoldValleysOfAnyScale) {
+  for (const double scale : {1e-8, 1e-3, 1.0, 1e4, 1e8}) {
+    const auto valley = [&](GraphBuilder& b, ValueId x) {
+      const ValueId scaled = b.add("Mul", "", {x, number(b, static_cast<float>(scale))});
+      return b.add("Mul", "", {x, b.add("Sigmoid", "", {scaled})});
+    };
+    const double lowest = -1.2784645427610738 / scale;
+    for (const Box& found : bounded(valley, {{2 * lowest}, {0}}))
+      EXPECT_LE(found.low[0], 0.999999 * silu(lowest * scale) / scale) << scale;
+  }
+}
+
+// A sum takes digits from the gate's operand, and the next one leaves nothing that says so: -1.28125 is
+// rounded to a sixteenth.
+TEST(Bounds, HoldGatesOfWhatCancels) {
+  const auto gate = [](GraphBuilder& b, ValueId x) {
+    const ValueId far = b.add("Add", "", {x, number(b, 1e6F)});
+    return b.add("Mul", "", {x, b.add("Sigmoid", "", {b.add("Sub", "", {far, number(b, 1e6F)})})});
+  };
+  const double x = -1.28125, rounded = -1.25;
+  for (const Box& found : bounded(gate, {{-1.29}, {-1.27}})) EXPECT_LE(found.low[0], x * logistic(rounded));
 }
 
 // Of different shapes, and where the comparison is of another value than what is chosen.

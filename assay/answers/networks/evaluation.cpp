@@ -65,7 +65,7 @@ void add_by_group(report::Document& document, const Dataset& data, std::span<con
   }
   results::add_group_figures(document, results::kept_figures(of_groups, groups, question.pairs),
                              figure ? figure->name : "");
-  results::tell_left_out(document, groups, question.pairs);
+  if (figure || !of_groups.empty()) results::tell_left_out(document, groups, question.pairs);
   measured.insert(measured.end(), of_groups.begin(), of_groups.end());
   report::apply(question.conditions, document, measured);
 }

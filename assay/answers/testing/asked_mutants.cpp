@@ -39,7 +39,7 @@ std::vector<report::Measurement> add_kills_by_group(const mutation::MutationStat
   for (const results::FigureByGroup& figure : figures)
     std::ranges::move(results::measurements_of(groups, figure), std::back_inserter(measured));
   results::add_group_figures(document, results::kept_figures(measured, groups, question.pairs), "");
-  results::tell_left_out(document, groups, question.pairs);
+  if (!figures.empty()) results::tell_left_out(document, groups, question.pairs);
   return measured;
 }
 

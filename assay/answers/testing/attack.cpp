@@ -75,8 +75,8 @@ attack::ItemGoal goal_of(const AttackQuestion& question, const Decided& decision
           task::class_of(*decision.task, hides ? question.hide : question.appear)};
 }
 
-// What an attack fooled the network with, and where it attacks every record that is worth it, those that are not; for all
-// ranks.
+// Records on which an attack fooled the network and, where it attacks all that are worth it, those that are
+// not; for all ranks.
 void leave_out_what_fell(std::set<std::size_t>& fallen, const attack::AttackSummary& summary,
                          const attack::AttackOptions& options, std::size_t records) {
   std::set<std::size_t> standing;

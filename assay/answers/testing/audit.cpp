@@ -143,7 +143,7 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   const results::KeptGroups kept =
       results::kept_groups(groups, results::by_group(pool, groups), question.pairs);
   results::add_groups(document, *test, kept.groups, kept.figures);
-  results::tell_left_out(document, groups, question.pairs);
+  if (!kept.figures.empty()) results::tell_left_out(document, groups, question.pairs);
   if (classless)
     document.notices.emplace_back("no subsets are drawn by class: records with many items have none");
   results::add_warnings(document, std::move(left_out));

@@ -302,7 +302,7 @@ class Covering {
     for (const results::FigureByGroup& figure : figures)
       std::ranges::move(results::measurements_of(groups, figure), std::back_inserter(measured));
     results::add_group_figures(document, results::kept_figures(measured, groups, question_.pairs), "");
-    results::tell_left_out(document, groups, question_.pairs);
+    if (!figures.empty()) results::tell_left_out(document, groups, question_.pairs);
     return measured;
   }
 

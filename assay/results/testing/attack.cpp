@@ -87,7 +87,7 @@ void add_attack(report::Document& document, const attack::AttackSummary& summary
   document.definitions.push_back({info.name, info.definition, info.paper});
 }
 
-// Records that are right and that no attack turned, of all; undefined where records were attacked that are
+// Records that are right and that no attack fooled, of all; undefined where records were attacked that are
 // wrong already, or at a class.
 std::optional<double> robust_accuracy(const std::vector<attack::AttackSummary>& summaries,
                                       const attack::AttackOptions& options, const Dataset& data) {
