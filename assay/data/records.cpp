@@ -303,7 +303,8 @@ void require_int64(const Array& elements, const std::string& what) {
   if (elements.dtype() != DType::uint64 || elements.count() == 0) return;
   const auto most = elements.amax().item<std::uint64_t>();
   if (most > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    fail(Fault::data, "{}: {} is more than an int64 holds; tokens and classes are smaller numbers", what, most);
+    fail(Fault::data, "{}: {} is more than an int64 holds; tokens and classes are smaller numbers", what,
+         most);
 }
 
 std::vector<std::byte> gathered(const std::byte* from, std::size_t row_bytes,

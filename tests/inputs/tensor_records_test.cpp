@@ -63,9 +63,8 @@ TEST(TensorRecords, ThatDoNotFitAreRefused) {
   expect_refused(Fault::data, "more than an int64 holds", [] {
     from_tensors(array::full({2, 3}, ~std::uint64_t{0}, DType::uint64));
   });
-  expect_refused(Fault::data, "the labels: 18446744073709551615", [&] {
-    from_tensors(two, array::full({2}, ~std::uint64_t{0}, DType::uint64));
-  });
+  expect_refused(Fault::data, "the labels: 18446744073709551615",
+                 [&] { from_tensors(two, array::full({2}, ~std::uint64_t{0}, DType::uint64)); });
   expect_refused(Fault::mismatch, "3 labels", [&] { from_tensors(two, array::tensor({0, 1, 2})); });
   expect_refused(Fault::usage, "one whole number per record", [&] { from_tensors(two, array::zeros({2})); });
   expect_refused(Fault::usage, "one whole number per record", [&] {
