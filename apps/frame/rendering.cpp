@@ -83,7 +83,7 @@ void print_for_people(const report::Document& document, const Settings& settings
                                    .width = terminal_width(),
                                    .details = settings.verbose};
   if (terminal && !settings.verbose)
-    report::print_fitted(document, text, style);
+    report::print_fitted(document, text, style, "-v, --csv and a wider terminal show them");
   else
     report::print(document, text, style);
   std::cout << (links_are_shown(terminal) ? with_links(text.str()) : text.str());

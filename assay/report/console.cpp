@@ -34,6 +34,7 @@ struct Target {
   std::ostream& out;
   const ConsoleStyle& style;
   std::size_t limit = 0;
+  std::string_view remedy = {};
 };
 
 void print_table(const Table& table, const Target& to) {
@@ -47,8 +48,7 @@ void print_table(const Table& table, const Target& to) {
   for (const std::string& line : text.heading) out << paint(to.style, dim, line) << "\n";
   for (const std::string& line : text.rows) out << line << "\n";
   if (text.left_out.empty()) return;
-  const std::string hint =
-      fmt::format("not shown: {}; -v, --csv and a wider terminal show them", fmt::join(text.left_out, ", "));
+  const std::string hint = fmt::format("not shown: {}; {}", fmt::join(text.left_out, ", "), to.remedy);
   for (const std::string& line : lines_of(hint, to.limit - 2))
     out << "  " << paint(to.style, dim, line) << "\n";
 }
@@ -211,8 +211,9 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
   print_to({out, style}, document);
 }
 
-void print_fitted(const Document& document, std::ostream& out, const ConsoleStyle& style) {
-  print_to({out, style, least_width(style)}, document);
+void print_fitted(const Document& document, std::ostream& out, const ConsoleStyle& style,
+                  std::string_view remedy) {
+  print_to({out, style, least_width(style), remedy}, document);
 }
 
 }  // namespace assay::report

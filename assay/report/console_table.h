@@ -35,7 +35,8 @@ struct TextTable {
 TextTable text_table(const Table& table, const TableStyle& style);
 
 // As print(), and nothing is wider than the style says but paths and failed gates: for a terminal, where
-// longer lines wrap.
-void print_fitted(const Document& document, std::ostream& out, const ConsoleStyle& style);
+// longer lines wrap. `remedy`: what shows columns that are left out, for the line that names them.
+void print_fitted(const Document& document, std::ostream& out, const ConsoleStyle& style,
+                  std::string_view remedy);
 
 }  // namespace assay::report

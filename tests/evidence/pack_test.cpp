@@ -190,6 +190,7 @@ TEST_F(EvidencePack, RequirementsNameTheFigureThatDecides) {
     figures[i].value = std::stod(groups[i].second) / 100;
   }
   contents.results[0].document.tables = {report::criteria_table(figures)};
+  contents.results[0].step.command = "evaluate";  // of which figures are samples
   contents.study.requirements = {{"REQ-1", "groups", {"accuracy[weather=*]>=0.8", "accuracy>=0.8"}, ""}};
   write_pack(contents, pack);
   const std::string table = read_file(pack / "traceability/requirements.csv");

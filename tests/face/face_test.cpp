@@ -40,7 +40,7 @@ std::vector<std::string> includes_of(const File& file) {
 // Public headers, the standard library, and fmt.
 bool allowed(const std::string& include) {
   static const std::regex plain(
-      "<(assay/(extend/)?[a-z_]+\\.h|[a-z_]+|fmt/format\\.h|nlohmann/json_fwd\\.hpp)>");
+      "<(assay/(extend/)?[a-z0-9_]+\\.h|[a-z_]+|fmt/format\\.h|nlohmann/json_fwd\\.hpp)>");
   return std::regex_match(include, plain);
 }
 
