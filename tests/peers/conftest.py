@@ -55,6 +55,11 @@ def pytest_runtest_logreport(report):
         skipped.append(report.nodeid)
 
 
+def pytest_collectreport(report):  # of whole files
+    if report.skipped:
+        skipped.append(report.nodeid)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_pyfunc_call():
     before = len(rows) + len(differences)

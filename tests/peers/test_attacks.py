@@ -96,7 +96,7 @@ def attacked(model, correct, attack):
 
 
 def compared(pair, trained, correct, theirs, ours):
-    """How many succeed there and here, and the medians of the changes of those that both turned, where there is no budget."""
+    """How many succeed there and here, and the medians of the changes of those that both fooled, where there is no budget."""
     (x, y), path = correct, trained[2]
     target = (y + 1) % 10 if pair.aims_at_next else None
     there, here = (successes(path, x, y, changed, pair.budget, pair.norm, target) for changed in (theirs, ours))
@@ -106,7 +106,7 @@ def compared(pair, trained, correct, theirs, ours):
         both = there & here  # one that turns only the easy records changes less
         medians = [np.median(sizes(x, changed, pair.norm)[both]) for changed in (theirs, ours)]
         assert medians[1] <= 1.1 * medians[0]
-        text += f"; median change of those that both turned {medians[0]:.3f} there, {medians[1]:.3f} here"
+        text += f"; median change of those that both fooled {medians[0]:.3f} there, {medians[1]:.3f} here"
     return text
 
 
