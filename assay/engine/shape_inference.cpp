@@ -144,16 +144,14 @@ using OnRuns = std::function<void(ValueId, std::span<const Array>)>;
 void see(SampleShapes& seen, ValueId id, const Array& tensor) {
   const auto index = index_of(id);
   seen.shapes[index] = tensor.shape();
+  seen.types[index] = tensor.dtype();
   seen.computed[index] = true;
-  seen.floating[index] = is_real(tensor.dtype());
-  seen.single[index] = tensor.dtype() == DType::float32;
 }
 
 // Before any node: constants and inputs.
 SampleShapes given_values(const Constants& constants, const Tensors& inputs) {
   const std::size_t count = constants.values().size();
-  SampleShapes seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count),
-                    std::vector<bool>(count)};
+  SampleShapes seen{std::vector<Shape>(count), std::vector<DType>(count), std::vector<bool>(count)};
   for (const ValueId id : IdRange<ValueId>(count)) {
     if (constants.has(id)) see(seen, id, constants.values()[index_of(id)]);
   }
@@ -161,31 +159,42 @@ SampleShapes given_values(const Constants& constants, const Tensors& inputs) {
   return seen;
 }
 
-// Shapes, and numbers that are computed of them, without running anything.
+// Shapes, and numbers that are computed of them. A node without a rule runs, and so does what it reads: most
+// often masks and positions, which cost little.
 class ByRules {
  public:
   ByRules(const Graph& graph, const Constants& constants, const Tensors& inputs)
-      : constants_(constants), seen_(given_values(constants, inputs)) {
-    for (const NodeId n : make_plan(graph, seen_.computed, graph.outputs()).nodes) {
+      : graph_(graph),
+        constants_(constants),
+        executor_{graph, constants.values(), context_, no_observer_},
+        seen_(given_values(constants, inputs)),
+        given_(seen_.computed),
+        values_(graph.values().size()) {
+    const array::Recording unrecorded(false);
+    for (const auto& [id, tensor] : inputs) values_[index_of(id)] = tensor;
+    for (const NodeId n : make_plan(graph, given_, graph.outputs()).nodes) {
       const Node& node = graph.node(n);
-      if (!numbers(node) && !shape(node)) {
+      const bool found = numbers(node) || forms(node) || forms_by_contents(node) || contents_of_results(n);
+      if (!found) {
         complete_ = false;
         return;
       }
     }
   }
 
-  // Where rules tell every shape.
+  // Unless so much had to run that its results are not to be held together.
   std::optional<SampleShapes> found() && {
     return complete_ ? std::optional(std::move(seen_)) : std::nullopt;
   }
 
  private:
-  // The elements of the value, if it is constant or known from shapes.
+  static constexpr std::size_t most_held_bytes = std::size_t{256} << 20;
+
+  // The elements of the value, if it is constant, given, known from shapes or computed.
   const Array* known(ValueId id) const {
-    if (constants_.has(id)) return &constants_.values()[index_of(id)];
-    const auto found = numbers_.find(id);
-    return found == numbers_.end() ? nullptr : &found->second;
+    const Array& value = values_[index_of(id)];
+    if (value.defined()) return &value;
+    return constants_.has(id) ? &constants_.values()[index_of(id)] : nullptr;
   }
 
   bool numbers(const Node& node) {
@@ -203,11 +212,11 @@ class ByRules {
     }
     if (!result) return false;
     see(seen_, node.outputs[0], *result);
-    numbers_.emplace(node.outputs[0], *std::move(result));
+    values_[index_of(node.outputs[0])] = *std::move(result);
     return true;
   }
 
-  bool shape(const Node& node) {
+  bool forms(const Node& node) {
     std::vector<OperandShape> operands;
     for (const ValueId id : node.inputs) {
       if (id == no_value) {
@@ -215,19 +224,68 @@ class ByRules {
         continue;
       }
       const auto index = index_of(id);
-      operands.push_back({&seen_.shapes[index], seen_.single[index], known(id)});
+      operands.push_back({&seen_.shapes[index], seen_.types[index], known(id)});
     }
-    std::optional<Shape> result = result_shape(node, operands);
-    if (!result) return false;
-    const auto index = index_of(node.outputs[0]);
-    seen_.shapes[index] = std::move(*result);
-    seen_.computed[index] = seen_.floating[index] = seen_.single[index] = true;
-    return true;
+    std::vector<ResultForm> results = result_forms(node, operands);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (node.outputs[i] == no_value) continue;
+      const auto index = index_of(node.outputs[i]);
+      seen_.shapes[index] = std::move(results[i].shape);
+      seen_.types[index] = results[i].type;
+      seen_.computed[index] = true;
+    }
+    return !results.empty();
   }
 
+  // Where integers that the rule asks for are computed from more than shapes.
+  bool forms_by_contents(const Node& node) {
+    bool more = false;
+    for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+      const ValueId id = node.inputs[i];
+      if (id == no_value || known(id) != nullptr || seen_.types[index_of(id)] != DType::int64) continue;
+      if (!contents(id)) return false;
+      more = true;
+    }
+    return more && forms(node);
+  }
+
+  bool contents_of_results(NodeId n) {
+    const auto& outputs = graph_.node(n).outputs;
+    const auto first = std::ranges::find_if(outputs, [](ValueId id) { return id != no_value; });
+    return first == outputs.end() || values_[index_of(*first)].defined() || contents(*first);
+  }
+
+  // Runs the value's node, and before it what that reads.
+  bool contents(ValueId wanted) {
+    const NodeId producer = graph_.producer(wanted);
+    const bool ready = std::ranges::all_of(
+        graph_.node(producer).inputs, [&](ValueId id) { return id == no_value || known(id) != nullptr; });
+    if (ready) return run(producer);
+    std::vector<bool> there = given_;
+    for (std::size_t i = 0; i < values_.size(); ++i) there[i] = there[i] || values_[i].defined();
+    return std::ranges::all_of(make_plan(graph_, there, std::span(&wanted, 1)).nodes,
+                               [&](NodeId n) { return run(n); });
+  }
+
+  bool run(NodeId n) {
+    executor_.run(n, values_);
+    for (const ValueId id : graph_.node(n).outputs) {
+      if (id == no_value || !values_[index_of(id)].defined()) continue;
+      see(seen_, id, values_[index_of(id)]);
+      held_bytes_ += values_[index_of(id)].byte_size();
+    }
+    return held_bytes_ <= most_held_bytes;
+  }
+
+  const Graph& graph_;
   const Constants& constants_;
+  KernelContext context_;
+  OnValue no_observer_;
+  Executor executor_;
   SampleShapes seen_;
-  Tensors numbers_;
+  std::vector<bool> given_;    // before any node
+  std::vector<Array> values_;  // elements that are known, but those of constants
+  std::size_t held_bytes_ = 0;
   bool complete_ = true;
 };
 
@@ -423,8 +481,8 @@ std::vector<ValueInfo> compare_sample_shapes(const Graph& graph, const SampleSha
   for (std::size_t i = 0; i < infos.size(); ++i) {
     if (!two.computed[i] || !three.computed[i]) continue;
     infos[i] = compare(two.shapes[i], three.shapes[i]);
-    infos[i].floating = two.floating[i];
-    infos[i].single = two.single[i];
+    infos[i].floating = is_real(two.types[i]);
+    infos[i].single = two.types[i] == DType::float32;
   }
   mark_of_records(graph, infos);
   mark_shaped_by_content(graph, infos);
@@ -455,8 +513,8 @@ std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constan
   for (std::size_t i = 0; i < infos.size(); ++i) {
     infos[i].shape = seen.shapes[i];
     infos[i].computed = seen.computed[i];
-    infos[i].floating = seen.floating[i];
-    infos[i].single = seen.single[i];
+    infos[i].floating = seen.computed[i] && is_real(seen.types[i]);
+    infos[i].single = seen.computed[i] && seen.types[i] == DType::float32;
   }
   mark_of_records(graph, infos);
   mark_shaped_by_content(graph, infos);

@@ -36,11 +36,12 @@ struct SampleInput {
 Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows,
                    const SampleInput& made_up = {});
 
-// Every value's shape and kind of elements for these inputs: by rules (shape_rules.h) if all nodes have one,
-// otherwise by running the whole graph.
+// Every value's shape and type of elements for these inputs: by rules (shape_rules.h); nodes without one run,
+// and with them what they read.
 struct SampleShapes {
   std::vector<Shape> shapes;
-  std::vector<bool> computed, floating, single;
+  std::vector<DType> types;
+  std::vector<bool> computed;
 };
 SampleShapes sample_shapes(const Graph& graph, const Constants& constants, const Tensors& inputs);
 

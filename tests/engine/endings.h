@@ -120,6 +120,19 @@ inline Endings softmaxes() {
 }
 
 // The greatest of 4 scores stays the greatest.
+// [records, ...] of z, each record by its number; backwards: the last one first.
+inline ValueId picked_by_position(Net& net, ValueId z, bool backwards) {
+  const auto whole = [&](std::int64_t value) {
+    return net.builder.constant(net.builder.unused_name("whole"),
+                                Array::of<std::int64_t>({}, std::vector<std::int64_t>{value}));
+  };
+  const ValueId count = node(net, "Gather", {node(net, "Shape", {z}), whole(0)});
+  const ValueId last = node(net, "Sub", {count, whole(1)});
+  const ValueId positions = backwards ? node(net, "Range", {last, whole(-1), whole(-1)})
+                                      : node(net, "Range", {whole(0), count, whole(1)});
+  return node(net, "Gather", {z, positions});
+}
+
 inline Endings keeping_order() {
   Endings all = softmaxes();
   all["nothing"] = [](Net&, ValueId z) { return z; };

@@ -42,6 +42,10 @@ TEST(RecordInfluence, IsFoundWhateverBringsItAbout) {
     const ValueId count = shaped(net, "Gather", node(net, "Shape", {z}), {0});
     return node(net, "Div", {z, node(net, "Cast", {count}, {{"to", std::int64_t{1}}})});
   }));
+  // Another record's numbers.
+  EXPECT_TRUE(interact([](Net& net, ValueId z) {
+    return node(net, "Add", {z, picked_by_position(net, z, true)});
+  }));
   // Attention of all records to all others.
   EXPECT_TRUE(interact([](Net& net, ValueId z) {
     const ValueId products = node(net, "MatMul", {z, node(net, "Transpose", {z}, {{"perm", Ints{1, 0}}})});
@@ -69,6 +73,9 @@ TEST(RecordInfluence, IsNoneInNetworksThatLookAtOneRecord) {
   EXPECT_FALSE(influence(lenet_like(), {1, 12, 12}));
   EXPECT_FALSE(influence(resnet_like(), {3, 8, 8}));
   EXPECT_FALSE(influence(transformer_like(), {4, 6}));
+  EXPECT_FALSE(interact([](Net& net, ValueId z) {
+    return node(net, "Add", {z, picked_by_position(net, z, false)});
+  }));
   // Rounding to steps that are fixed, which enlarges differences of summation.
   EXPECT_FALSE(interact([](Net& net, ValueId z) {
     const ValueId zero =

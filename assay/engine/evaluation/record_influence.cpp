@@ -47,18 +47,14 @@ bool run_apart(const Session& session) {
 
 class Comparison {
  public:
-  Comparison(const Session& session, const Tensors& given) : session_(session), given_(given) {
+  Comparison(const Session& session, const Tensors& given, std::vector<ValueId> compared)
+      : session_(session), given_(given), compared_(std::move(compared)) {
     for (const auto& [id, tensor] : given) {
       const Session::RecordAxis at = session.record_axis(id);
       if (at.axis >= 0)
         records_ = std::max(records_, tensor.size(at.axis) / std::max<std::int64_t>(1, at.rows));
     }
     records_ = std::min(records_, most_compared);
-    const ValueId logits = session.logits();
-    for (const ValueId id : {logits, deciding_output(session.graph(), logits)}) {
-      if (session.record_axis(id).axis >= 0 && std::ranges::find(compared_, id) == compared_.end())
-        compared_.push_back(id);
-    }
   }
 
   std::optional<RecordInfluence> find() {
@@ -75,6 +71,9 @@ class Comparison {
     return found_;
   }
 
+  // Whether all values could be compared and are the same.
+  bool agree() { return records_ >= 2 && !find() && !differing_sizes_; }
+
  private:
   Tensors run(const std::vector<std::int64_t>& records) const {
     Tensors chosen;
@@ -89,9 +88,10 @@ class Comparison {
     return session_.run(chosen, compared_);
   }
 
-  // A record's numbers of a value.
+  // A record's numbers of a value, or what is the same for all.
   std::vector<double> of_record(ValueId id, const Array& value, std::int64_t record) const {
     const Session::RecordAxis at = session_.record_axis(id);
+    if (at.axis < 0) return doubles_of(value);
     if (value.rank() <= at.axis || (record + 1) * at.rows > value.size(at.axis)) return {};
     std::vector<std::int64_t> rows;
     for (std::int64_t i = 0; i < at.rows; ++i) rows.push_back(record * at.rows + i);
@@ -102,7 +102,10 @@ class Comparison {
                double tolerance) {
     for (const ValueId id : compared_) {
       const std::vector<double> x = of_record(id, a.at(id), of_a), y = of_record(id, b.at(id), of_b);
-      if (x.size() != y.size()) continue;  // shapes that follow from contents are not compared
+      if (x.size() != y.size() || x.empty()) {  // shapes that follow from contents are not compared
+        differing_sizes_ = true;
+        continue;
+      }
       double change = 0, scale = 0;
       for (std::size_t i = 0; i < x.size(); ++i) {
         if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
@@ -142,15 +145,28 @@ class Comparison {
   std::int64_t records_ = 0;
   std::vector<ValueId> compared_;
   std::optional<RecordInfluence> found_;
+  bool differing_sizes_ = false;
 };
+
+std::vector<ValueId> decision_values(const Session& session) {
+  std::vector<ValueId> values;
+  const ValueId logits = session.logits();
+  for (const ValueId id : {logits, deciding_output(session.graph(), logits)}) {
+    if (session.record_axis(id).axis >= 0 && std::ranges::find(values, id) == values.end())
+      values.push_back(id);
+  }
+  return values;
+}
 
 }  // namespace
 
 std::optional<RecordInfluence> find_record_influence(const Session& session, const Tensors& given) {
-  if (draws_numbers(session.graph()) || records_stay_apart(session)) return std::nullopt;
+  if (draws_numbers(session.graph())) return std::nullopt;
+  const auto may_mix = values_that_may_mix(session);
+  if (may_mix && may_mix->empty()) return std::nullopt;
   try {
-    if (run_apart(session)) return std::nullopt;
-    return Comparison(session, given).find();
+    if (run_apart(session) || (may_mix && Comparison(session, given, *may_mix).agree())) return std::nullopt;
+    return Comparison(session, given, decision_values(session)).find();
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;
     return std::nullopt;  // what does not run says so where it is needed

@@ -21,8 +21,8 @@ struct RecordInfluence {
 // Compares each of the first three records in two ways. Together with the others and together with copies of
 // itself, in batches of one size: the same sums in the same order. And together with the others and alone, up
 // to rounding, unless an operator enlarges rounding to steps. Nothing if they agree, if there is one record,
-// or if the network draws random numbers or does not run. Nothing is run if the operators themselves keep
-// records apart (records_stay_apart). `given`: bound records.
+// or if the network draws random numbers or does not run. Only what the operators themselves do not keep apart
+// is run where that settles it (values_that_may_mix): masks and positions most often. `given`: bound records.
 std::optional<RecordInfluence> find_record_influence(const Session& session, const Tensors& given);
 
 // The same of sample records.

@@ -12,56 +12,86 @@
 namespace assay::inline engine {
 namespace {
 
+// Records lie along axis 0 of a value, each in adjacent rows, and depend on the same record of the inputs; or
+// a value follows from shapes alone, of which the number of records is one.
+enum class Depends { on_nothing, on_shapes, on_records };
+
 class Proof {
  public:
   explicit Proof(const Session& session)
-      : session_(session), graph_(session.graph()), has_records_(graph_.values().size(), false) {}
+      : session_(session), graph_(session.graph()), depends_(graph_.values().size()) {}
 
-  bool holds() {
+  std::optional<std::vector<ValueId>> remaining() && {
     for (const ValueId id : graph_.inputs()) {
-      const Session::RecordAxis at = session_.record_axis(id);
-      if (at.axis != 0 || at.rows != 1) return false;
-      set(id);
+      if (!set_input(id)) return std::nullopt;
     }
     for (const Node& node : graph_.nodes()) {
-      if (node.op == "Shape" || node.op == "Size") continue;  // how many there are, not what they hold
-      if (std::ranges::none_of(node.inputs, [&](ValueId id) { return of_records(id); })) continue;
-      if (!keeps_apart(node)) return false;
-      for (const ValueId id : node.outputs) {
-        if (id != no_value) set(id);
-      }
+      if (!look_at(node)) return std::nullopt;
+    }
+    std::ranges::sort(may_mix_);
+    may_mix_.erase(std::ranges::unique(may_mix_).begin(), may_mix_.end());
+    return std::move(may_mix_);
+  }
+
+ private:
+  bool set_input(ValueId id) {
+    const Session::RecordAxis at = session_.record_axis(id);
+    set(id, Depends::on_records);
+    return at.axis == 0 && at.rows == 1;
+  }
+
+  bool look_at(const Node& node) {
+    // How many there are, not what they hold.
+    const bool counts = node.op == "Shape" || node.op == "Size";
+    const bool reads = std::ranges::any_of(node.inputs, [&](ValueId id) { return of_records(id); });
+    const std::size_t before = may_mix_.size();
+    const bool apart = counts || !reads || keeps_apart(node);
+    if (!apart) may_mix_.resize(before, no_value);  // its results are compared, not what it reads
+    for (const ValueId id : node.outputs) {
+      if (id == no_value) continue;
+      set(id, counts || !reads ? Depends::on_shapes : Depends::on_records);
+      if (apart) continue;
+      if (!holds_records_in_front(id)) return false;
+      may_mix_.push_back(id);
     }
     return true;
   }
 
- private:
-  void set(ValueId id) { has_records_[index_of(id)] = true; }
-  bool of_records(ValueId id) const { return id != no_value && has_records_[index_of(id)]; }
+  void set(ValueId id, Depends how) { depends_[index_of(id)] = how; }
+  bool depends(ValueId id, Depends how) const { return id != no_value && depends_[index_of(id)] == how; }
+  bool of_records(ValueId id) const { return depends(id, Depends::on_records); }
+  // The same for all records if it is the same for any number of them.
+  bool is_compared(ValueId id) {
+    if (!depends(id, Depends::on_shapes)) return false;
+    may_mix_.push_back(id);
+    return true;
+  }
   int rank(ValueId id) const {
     return static_cast<int>(graph_.is_constant(id) ? graph_.constant(id).rank() : session_.shape(id).size());
   }
 
   // Whether a value that does not depend on records is the same for each record where it is broadcast to so
   // many axes.
-  bool is_shared(ValueId id, int axes) const {
-    if (id == no_value) return true;
+  bool is_shared(ValueId id, int axes) {
+    if (id == no_value || is_compared(id)) return true;
     return graph_.is_constant(id) &&
            (rank(id) < axes || (rank(id) == axes && graph_.constant(id).size(0) == 1));
   }
 
   // Of operators with data as their first operand and parameters after it.
-  bool has_data_in_front(const Node& node) const {
+  bool has_data_in_front(const Node& node) {
     const int axes = rank(node.inputs[0]);
     if (!of_records(node.inputs[0]) || axes < 1) return false;
-    return std::all_of(node.inputs.begin() + 1, node.inputs.end(),
-                       [&](ValueId id) { return id == no_value || graph_.is_constant(id); });
+    return std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ValueId id) {
+      return id == no_value || graph_.is_constant(id) || is_compared(id);
+    });
   }
   static bool has_one_result(const Node& node) {
     return std::all_of(node.outputs.begin() + 1, node.outputs.end(),
                        [](ValueId id) { return id == no_value; });
   }
 
-  bool broadcasts_within_records(const Node& node) const {
+  bool broadcasts_within_records(const Node& node) {
     const int axes = rank(node.outputs[0]);
     return axes >= 1 && std::ranges::all_of(node.inputs, [&](ValueId id) {
              return of_records(id) ? rank(id) == axes : is_shared(id, axes);
@@ -90,8 +120,11 @@ class Proof {
     return rank(right) >= 3 && graph_.is_constant(left) && rank(left) == 2;
   }
 
-  // Whether the first axis stays what it is, by its size or since the others hold a record.
+  // Whether the first axis stays what it is, by its size or since the others hold a record; or is of whole
+  // records before and after, whose elements keep their order.
   bool reshapes_within_records(const Node& node) const {
+    if (!of_records(node.inputs[0]) || of_records(node.inputs[1])) return false;
+    if (holds_records_in_front(node.inputs[0]) && holds_records_in_front(node.outputs[0])) return true;
     const std::optional<Shape> target = numbers(node, 1);
     const Shape& record = session_.shape(node.inputs[0]);
     if (!target || target->empty() || record.empty() || node.integer("allowzero", 0) != 0) return false;
@@ -113,7 +146,21 @@ class Proof {
 
   bool holds_records_in_front(ValueId id) const {
     const Session::RecordAxis at = session_.record_axis(id);
-    return at.axis == 0 && at.rows == 1;
+    return at.axis == 0 && at.rows >= 1;
+  }
+  // As many rows of each record, in the same order.
+  bool has_rows_as_before(const Node& node) const {
+    return holds_records_in_front(node.inputs[0]) && holds_records_in_front(node.outputs[0]) &&
+           session_.record_axis(node.inputs[0]).rows == session_.record_axis(node.outputs[0]).rows;
+  }
+  bool expands_within_records(const Node& node) const {
+    return of_records(node.inputs[0]) && !of_records(node.inputs[1]) && has_rows_as_before(node) &&
+           rank(node.inputs[0]) == rank(node.outputs[0]);
+  }
+  // Rows of a table that is the same for all.
+  bool looks_up(const Node& node) const {
+    return graph_.is_constant(node.inputs[0]) && of_records(node.inputs[1]) && rank(node.inputs[1]) >= 1 &&
+           node.integer("axis", 0) == 0;
   }
 
   // Few records remain as many by a scale that is almost 1, though they are mixed.
@@ -133,22 +180,23 @@ class Proof {
   // As many records as before: along their axis nothing is interpolated. Sizes may be computed from shapes.
   bool resizes_within_records(const Node& node) const {
     const bool crops = node.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
-    return !crops && !scales_records(node) && of_records(node.inputs[0]) &&
-           holds_records_in_front(node.inputs[0]) && holds_records_in_front(node.outputs[0]) &&
+    return !crops && !scales_records(node) && of_records(node.inputs[0]) && has_rows_as_before(node) &&
            std::none_of(node.inputs.begin() + 1, node.inputs.end(),
                         [&](ValueId id) { return of_records(id); });
   }
 
-  bool moves_within_records(const Node& node) const {
+  bool moves_within_records(const Node& node) {
     const std::string& op = node.op;
     if (op == "Resize") return resizes_within_records(node);
+    if (op == "Reshape") return reshapes_within_records(node);
+    if (op == "Expand") return expands_within_records(node);
+    if (op == "Gather" && looks_up(node)) return true;
     const int axes = rank(node.inputs[0]);
     if (op == "Concat")
       return leaves_records(node, "axis", 0) &&
              std::ranges::all_of(node.inputs, [&](ValueId id) { return of_records(id); });
     if (!has_data_in_front(node)) return false;
     if (op == "Flatten") return node.integer("axis", 1) == 1;
-    if (op == "Reshape") return reshapes_within_records(node);
     if (op == "Transpose") return node.integers("perm", {-1}).front() == 0;
     if (op == "Split" || op == "Gather") return leaves_records(node, "axis", 0);
     if (op == "Slice") return leaves_records(numbers(node, 3), axes);
@@ -168,12 +216,12 @@ class Proof {
 
   // A scale for each number along an axis, and a dropout that is told to draw, do not depend on a record
   // alone.
-  bool passes_within_records(const Node& node, const OperatorTraits& known) const {
+  bool passes_within_records(const Node& node, const OperatorTraits& known) {
     return known.has(Trait::by_channel) && has_one_result(node) && has_data_in_front(node) &&
            leaves_records(node, "axis", 1) && (node.op != "Dropout" || node.inputs.size() < 3);
   }
 
-  bool keeps_apart(const Node& node) const {
+  bool keeps_apart(const Node& node) {
     const OperatorTraits* const known = traits_of(node.op);
     if (known == nullptr) return false;
     switch (known->kind) {
@@ -207,11 +255,14 @@ class Proof {
 
   const Session& session_;
   const Graph& graph_;
-  std::vector<bool> has_records_;
+  std::vector<Depends> depends_;
+  std::vector<ValueId> may_mix_;
 };
 
 }  // namespace
 
-bool records_stay_apart(const Session& session) { return Proof(session).holds(); }
+std::optional<std::vector<ValueId>> values_that_may_mix(const Session& session) {
+  return Proof(session).remaining();
+}
 
 }  // namespace assay::inline engine

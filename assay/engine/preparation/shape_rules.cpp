@@ -206,10 +206,11 @@ Shape flatten(const Rules& r) {
 Shape reshape(const Rules& r) {
   const Shape& x = r.shape(0);
   Shape target = r.integers(1);
-  require(r.node.integer("allowzero", 0) == 0 && target.size() <= 64);
+  const bool zero_keeps = r.node.integer("allowzero", 0) == 0;
+  require(target.size() <= 64);
   for (std::size_t i = 0; i < target.size(); ++i) {
-    require(target[i] >= -1 && (target[i] != 0 || i < x.size()));
-    if (target[i] == 0) target[i] = x[i];
+    require(target[i] >= -1 && (target[i] != 0 || !zero_keeps || i < x.size()));
+    if (target[i] == 0 && zero_keeps) target[i] = x[i];
   }
   const std::int64_t count = product(x.begin(), x.end());
   const auto open = std::ranges::find(target, -1);
@@ -287,7 +288,7 @@ Shape expand(const Rules& r) {
 
 Shape gather(const Rules& r) {
   const Shape &x = r.shape(0), &indices = r.shape(1);
-  require(!r.operands[1].single);
+  require(r.operands[1].type != DType::float32);
   const std::size_t axis = r.axis_in(r.node.integer("axis", 0), r.rank());
   if (const Array* const constant = r.operands[1].constant) {
     require(constant->dtype() == DType::int64 && constant->is_contiguous());
@@ -329,37 +330,90 @@ Shape trees(const Rules& r) {
   return {r.shape(0)[0], r.node.integer("n_targets", 1)};
 }
 
+Shape where(const Rules& r) {
+  require(r.operands.size() == 3);
+  return of_all(r);
+}
+
+// What is held as float32 without rounding.
+Shape cast(const Rules& r) {
+  constexpr std::int64_t float32_type = 1;  // in ONNX
+  require(r.node.has("to") && r.node.integer("to", 0) == float32_type);
+  return same(r);
+}
+
+// The types for which a rule holds, and that of the result.
+enum class Types {
+  singles,   // all float32
+  counts,    // float32, and integers from operand 1 on
+  elements,  // any, which stays, and integers from operand 1 on
+  compared,  // float32 becomes true or false
+  truths,    // all true or false
+  chosen,    // true or false, and float32 from operand 1 on
+  cast       // any becomes float32
+};
+
+DType operand_type(Types types, std::size_t operand) {
+  return types == Types::truths || (types == Types::chosen && operand == 0) ? DType::boolean : DType::float32;
+}
+
+bool fits(Types types, std::span<const OperandShape> operands) {
+  if (types == Types::elements || types == Types::cast) return true;
+  const std::size_t count = types == Types::counts ? 1 : operands.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (operands[i].shape != nullptr && operands[i].type != operand_type(types, i)) return false;
+  }
+  return true;
+}
+
+DType result_type(Types types, const OperandShape& first) {
+  if (types == Types::elements) return first.type;
+  return types == Types::compared || types == Types::truths ? DType::boolean : DType::float32;
+}
+
 struct Rule {
   std::string_view op;
   Shape (*shape)(const Rules&);
-  bool counts = false;  // operands from 1 on are integers
+  Types types = Types::singles;
 };
 
 constexpr std::array rules = std::to_array<Rule>({
     {"Abs", same},
     {"Add", of_both},
+    {"And", of_both, Types::truths},
     {"AveragePool", pool},
     {"BatchNormalization", batch_normalization},
+    {"Cast", cast, Types::cast},
+    {"Ceil", same},
+    {"Celu", same},
     {"Clip", clip},
     {"Concat", concat},
     {"Conv", convolution},
+    {"Cos", same},
     {"Div", of_both},
     {"Dropout", dropout},
     {"Elu", same},
+    {"Equal", of_both, Types::compared},
     {"Erf", same},
     {"Exp", same},
-    {"Expand", expand, true},
+    {"Expand", expand, Types::elements},
     {"Flatten", flatten},
-    {"Gather", gather, true},
+    {"Floor", same},
+    {"Gather", gather, Types::counts},
     {"Gelu", gelu},
     {"Gemm", gemm},
     {"GlobalAveragePool", global_pool},
     {"GlobalMaxPool", global_pool},
+    {"Greater", of_both, Types::compared},
+    {"GreaterOrEqual", of_both, Types::compared},
     {"HardSigmoid", same},
     {"HardSwish", same},
-    {"Identity", same},
+    {"Identity", same, Types::elements},
+    {"IsNaN", same, Types::compared},
     {"LayerNormalization", layer_normalization},
     {"LeakyRelu", same},
+    {"Less", of_both, Types::compared},
+    {"LessOrEqual", of_both, Types::compared},
     {"Log", same},
     {"LogSoftmax", softmax},
     {"MatMul", matmul},
@@ -370,53 +424,83 @@ constexpr std::array rules = std::to_array<Rule>({
     {"Mish", same},
     {"Mul", of_both},
     {"Neg", same},
+    {"Not", same, Types::truths},
+    {"Or", of_both, Types::truths},
     {"PRelu", of_both},
-    {"Pad", pad, true},
+    {"Pad", pad, Types::counts},
     {"Pow", of_both},
-    {"ReduceMax", reduce, true},
-    {"ReduceMean", reduce, true},
-    {"ReduceMin", reduce, true},
-    {"ReduceSum", reduce, true},
+    {"Reciprocal", same},
+    {"ReduceMax", reduce, Types::counts},
+    {"ReduceMean", reduce, Types::counts},
+    {"ReduceMin", reduce, Types::counts},
+    {"ReduceSum", reduce, Types::counts},
     {"Relu", same},
-    {"Reshape", reshape, true},
+    {"Reshape", reshape, Types::elements},
+    {"Round", same},
     {"Selu", same},
     {"Sigmoid", same},
-    {"Slice", slice, true},
+    {"Sign", same},
+    {"Sin", same},
+    {"Slice", slice, Types::elements},
     {"Softmax", softmax},
     {"Softplus", same},
     {"Softsign", same},
     {"Sqrt", same},
-    {"Squeeze", squeeze, true},
+    {"Squeeze", squeeze, Types::elements},
     {"Sub", of_both},
     {"Sum", of_all},
     {"Tanh", same},
-    {"Transpose", transpose},
+    {"Transpose", transpose, Types::elements},
     {"TreeEnsemble", trees},
-    {"Unsqueeze", unsqueeze, true},
+    {"Unsqueeze", unsqueeze, Types::elements},
+    {"Where", where, Types::chosen},
+    {"Xor", of_both, Types::truths},
 });
 static_assert(std::ranges::is_sorted(rules, {}, &Rule::op));
 
-std::ptrdiff_t named_results(const Node& node) {
-  return std::ranges::count_if(node.outputs, [](ValueId id) { return id != no_value; });
+// Parts along an axis, the only rule with several results.
+std::vector<ResultForm> split(const Rules& r) {
+  const std::size_t axis = r.axis_in(r.node.integer("axis", 0), r.rank());
+  const auto parts = std::ssize(r.node.outputs);
+  require(parts > 0);
+  const std::int64_t size = r.shape(0)[axis];
+  Ints sizes(r.node.outputs.size(), size / parts);
+  if (r.has(1)) {
+    sizes = r.integers(1);
+  } else {
+    require(size % parts == 0 && r.node.integer("num_outputs", parts) == parts);
+  }
+  require(std::ssize(sizes) == parts &&
+          std::ranges::all_of(sizes, [&](std::int64_t part) { return part >= 0 && part <= size; }) &&
+          std::reduce(sizes.begin(), sizes.end()) == size);
+  std::vector<ResultForm> results;
+  for (const std::int64_t part : sizes) {
+    results.push_back({r.shape(0), r.operands[0].type});
+    results.back().shape[axis] = part;
+  }
+  return results;
+}
+
+std::vector<ResultForm> by_rule(const Rules& r) {
+  if (r.operands.empty()) return {};
+  if (r.node.op == "Split") return split(r);
+  const auto rule = std::ranges::lower_bound(rules, r.node.op, {}, &Rule::op);
+  const auto named = std::ranges::count_if(r.node.outputs, [](ValueId id) { return id != no_value; });
+  const bool known = rule != rules.end() && rule->op == r.node.op && named == 1 &&
+                     r.node.outputs[0] != no_value && fits(rule->types, r.operands);
+  if (!known) return {};
+  return {{rule->shape(r), result_type(rule->types, r.operands[0])}};
 }
 
 }  // namespace
 
-std::optional<Shape> result_shape(const Node& node, std::span<const OperandShape> operands) {
-  const auto rule = std::ranges::lower_bound(rules, node.op, {}, &Rule::op);
-  if (rule == rules.end() || rule->op != node.op || named_results(node) != 1 || node.outputs[0] == no_value ||
-      operands.empty())
-    return std::nullopt;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const bool whole = rule->counts && i >= 1;
-    if (operands[i].shape != nullptr && !operands[i].single && !whole) return std::nullopt;
-  }
+std::vector<ResultForm> result_forms(const Node& node, std::span<const OperandShape> operands) {
   try {
-    Shape shape = rule->shape({node, operands});
-    check_size(shape, sizeof(float));
-    return shape;
+    std::vector<ResultForm> results = by_rule({node, operands});
+    for (const ResultForm& result : results) check_size(result.shape, size_of(result.type));
+    return results;
   } catch (const Error&) {
-    return std::nullopt;
+    return {};
   }
 }
 

@@ -3,8 +3,8 @@
 // Shapes of results from shapes of operands, without computing: how most networks' values are known before
 // anything runs.
 
-#include <optional>
 #include <span>
+#include <vector>
 
 #include <assay/tensor.h>
 
@@ -14,13 +14,19 @@ namespace assay::inline engine {
 // constant.
 struct OperandShape {
   const Shape* shape = nullptr;
-  bool single = false;  // float32
+  DType type = DType::float32;
   const Array* constant = nullptr;
 };
 
-// The shape of the node's only result, float32 as its operands, as its kernel gives it in inference. Nothing
-// where no rule is known for the operator, or the node is not as it should be: its kernel then tells, or says
-// what is wrong.
-std::optional<Shape> result_shape(const Node& node, std::span<const OperandShape> operands);
+struct ResultForm {
+  Shape shape;
+  DType type = DType::float32;
+  friend bool operator==(const ResultForm&, const ResultForm&) = default;
+};
+
+// The node's results as its kernel gives them in inference, one for each output. None where no rule is known
+// for the operator and these types, or the node is not as it should be: its kernel then tells, or says what
+// is wrong.
+std::vector<ResultForm> result_forms(const Node& node, std::span<const OperandShape> operands);
 
 }  // namespace assay::inline engine

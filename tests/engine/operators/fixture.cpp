@@ -11,15 +11,15 @@ namespace assay::testing {
 
 namespace {
 
-// What rules say of the result before anything runs.
-std::optional<Shape> shape_by_rule(const Node& node, const std::vector<Array>& inputs) {
+// What rules say of the results before anything runs.
+std::vector<ResultForm> forms_by_rule(const Node& node, const std::vector<Array>& inputs) {
   std::vector<Shape> shapes;
   for (const Array& input : inputs) shapes.push_back(input.defined() ? input.shape() : Shape());
   std::vector<OperandShape> operands(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].defined()) operands[i] = {&shapes[i], inputs[i].dtype() == DType::float32, &inputs[i]};
+    if (inputs[i].defined()) operands[i] = {&shapes[i], inputs[i].dtype(), &inputs[i]};
   }
-  return result_shape(node, operands);
+  return result_forms(node, operands);
 }
 
 }  // namespace
@@ -39,10 +39,9 @@ std::vector<Array> run_all(const std::string& op, const std::vector<Array>& inpu
   KernelContext context;
   const Node node = make_node(op, inputs.size(), std::move(attributes), outputs);
   std::vector<Array> results = run_node(node, inputs, context);
-  if (const std::optional<Shape> shape = shape_by_rule(node, inputs)) {
-    EXPECT_EQ(*shape, results.at(0).shape()) << op;
-    EXPECT_EQ(results.at(0).dtype(), DType::float32) << op;
-  }
+  const std::vector<ResultForm> forms = forms_by_rule(node, inputs);
+  for (std::size_t i = 0; i < forms.size(); ++i)
+    EXPECT_EQ(forms[i], (ResultForm{results.at(i).shape(), results.at(i).dtype()})) << op << ", result " << i;
   if (const std::optional<Array> whole = integer_result(node, inputs)) {
     EXPECT_TRUE(results.at(0).equal(*whole))
         << op << ": " << written(results.at(0)) << ", " << written(*whole);
@@ -56,7 +55,7 @@ Array run(const std::string& op, const std::vector<Array>& inputs, Attributes at
 
 Fault fault_of(const std::string& op, const std::vector<Array>& inputs, Attributes attributes) {
   const Node node = make_node(op, inputs.size(), attributes);
-  EXPECT_FALSE(shape_by_rule(node, inputs)) << op << ": the kernel refuses this";
+  EXPECT_TRUE(forms_by_rule(node, inputs).empty()) << op << ": the kernel refuses this";
   EXPECT_FALSE(integer_result(node, inputs)) << op << ": the kernel refuses this";
   try {
     run(op, inputs, std::move(attributes));
