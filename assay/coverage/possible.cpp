@@ -10,10 +10,11 @@
 namespace assay::coverage {
 namespace {
 
-constexpr std::size_t most_records = 300;
-
+// A tenth of the records, so that little is done twice.
 DatasetPtr some_of(const DatasetPtr& data) {
-  const std::size_t count = std::min(most_records, data->size());
+  constexpr std::size_t least_records = 16, most_records = 300;
+  const std::size_t count =
+      std::min(data->size(), std::clamp(data->size() / 10, least_records, most_records));
   std::vector<std::size_t> records(count);
   for (std::size_t i = 0; i < count; ++i) records[i] = i * data->size() / count;
   return selected(data, records);

@@ -75,10 +75,16 @@ struct Sample {
   std::vector<std::int64_t> labels, predicted;
 };
 
+std::vector<std::size_t> spread_records(const Dataset& dataset, std::size_t most) {
+  const std::size_t count = std::min(most, dataset.size());
+  std::vector<std::size_t> records;
+  for (std::size_t i = 0; i < count; ++i) records.push_back(i * dataset.size() / count);
+  return records;
+}
+
 Sample sample_of(const Session& session, const Dataset& dataset, std::size_t most) {
-  Sample sample;
-  const std::size_t count = std::min(most, dataset.size()), step = session.preferred_batch();
-  for (std::size_t i = 0; i < count; ++i) sample.records.push_back(i * dataset.size() / count);
+  Sample sample{.records = spread_records(dataset, most), .labels = {}, .predicted = {}};
+  const std::size_t count = sample.records.size(), step = session.preferred_batch();
   const ValueId id = session.logits();
   for (std::size_t begin = 0; begin < count; begin += step) {
     const auto part = std::span(sample.records).subspan(begin, std::min(step, count - begin));
@@ -239,13 +245,12 @@ std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& d
 std::optional<LikelyCause> divided_by_255(const Session& session, const Dataset& dataset, std::size_t most) {
   constexpr float least = 100, greatest = 256;  // of what comes from 8 bits
   constexpr double same = 0.9;
-  if (class_count(session) == 0) return std::nullopt;
-  const Sample sample = sample_of(session, dataset, most);
-  if (sample.records.empty()) return std::nullopt;
-  const Batch batch = dataset.read(sample.records);
+  if (class_count(session) == 0 || dataset.size() == 0) return std::nullopt;
+  const Batch batch = dataset.read(spread_records(dataset, most));
   if (!may_be_changed(session, batch)) return std::nullopt;
   const auto [low, high] = std::ranges::minmax(batch.inputs.as<float>());
   if (low < 0 || high < least || high > greatest) return std::nullopt;
+  const Sample sample = sample_of(session, dataset, most);
   const std::vector<std::int64_t> divided = answers_to(session, batch.inputs / 255);
   const bool labelled = !sample.labels.empty();
   LikelyCause cause{.remedy = "divide the values by 255 (scale 1/255)", .now = 1, .records = divided.size()};

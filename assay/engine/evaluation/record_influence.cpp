@@ -10,6 +10,7 @@
 #include "assay/engine/elements.h"
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/records_apart.h"
+#include "assay/engine/preparation/plan.h"
 
 namespace assay::inline engine {
 namespace {
@@ -43,6 +44,15 @@ bool run_apart(const Session& session) {
   return !plan.empty() && std::ranges::none_of(plan, [](const PlannedSegment& segment) {
     return segment.engine == "reference";
   });
+}
+
+// Whether no matrix is multiplied to get the values.
+bool are_quick(const Graph& graph, std::span<const ValueId> values) {
+  std::vector<bool> there(graph.values().size());
+  for (const ValueId id : graph.value_ids()) there[index_of(id)] = graph.is_constant(id);
+  for (const ValueId id : graph.inputs()) there[index_of(id)] = true;
+  return std::ranges::none_of(make_plan(graph, there, values).nodes,
+                              [&](NodeId n) { return is_weighted(graph.node(n).op); });
 }
 
 class Comparison {
@@ -165,7 +175,9 @@ std::optional<RecordInfluence> find_record_influence(const Session& session, con
   const auto may_mix = values_that_may_mix(session);
   if (may_mix && may_mix->empty()) return std::nullopt;
   try {
-    if (run_apart(session) || (may_mix && Comparison(session, given, *may_mix).agree())) return std::nullopt;
+    const auto agree = [&] { return Comparison(session, given, *may_mix).agree(); };
+    const bool quick = may_mix && are_quick(session.graph(), *may_mix);
+    if ((quick && agree()) || run_apart(session) || (may_mix && !quick && agree())) return std::nullopt;
     return Comparison(session, given, decision_values(session)).find();
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;
