@@ -187,13 +187,14 @@ std::vector<Warning> class_warnings(const Session& session, const Dataset& data)
 }
 
 std::vector<Warning> influence_warnings(const Session& session, const Dataset* data) {
-  constexpr std::size_t most_records = 3;
-  std::vector<std::size_t> first(data == nullptr ? 0 : std::min(most_records, data->size()));
-  std::iota(first.begin(), first.end(), std::size_t{0});
+  std::vector<std::size_t> first;
+  if (data != nullptr && data->size() > 1) first = {0, 1};
   std::optional<RecordInfluence> found;
   try {
-    found = data == nullptr ? find_record_influence(session)
-                            : find_record_influence(session, session.bind(data->read(first)));
+    if (data == nullptr)
+      found = find_record_influence(session);
+    else if (!first.empty())
+      found = find_record_influence(session, session.bind(data->read(first)));
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;  // what cannot be read says so where it is needed
   }
@@ -204,8 +205,8 @@ std::vector<Warning> influence_warnings(const Session& session, const Dataset* d
       {"records-interact",
        fmt::format(
            "records change each other's results, so figures depend on the batch size: '{}' of {} differs by "
-           "{:.3g} between the record alone and together with {} others, where its greatest number is {:.3g}",
-           found->value, record, found->change, found->compared - 1, found->scale),
+           "{:.3g} between the record alone and together with another, where its greatest number is {:.3g}",
+           found->value, record, found->change, found->scale),
        found->cause}};
 }
 

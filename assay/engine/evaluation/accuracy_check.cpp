@@ -14,6 +14,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/data/given.h"
+#include "assay/engine/elements.h"
 
 namespace assay::inline engine {
 namespace {
@@ -166,6 +167,26 @@ double agreement(const Sample& sample, const std::vector<std::int64_t>& names) {
   return static_cast<double>(correct) / static_cast<double>(sample.labels.size());
 }
 
+// Some of a sample, on which what does not help is passed over.
+struct Few {
+  Array inputs;
+  std::vector<std::int64_t> labels;
+  double now = 0;  // share that is right
+};
+
+Few few_of(const Sample& sample, const Array& inputs) {
+  constexpr std::size_t least = 4, most = 32;
+  const std::size_t count = sample.labels.size(), few = std::min(count, std::clamp(count / 4, least, most));
+  std::vector<std::int64_t> rows, labels, predicted;
+  for (std::size_t i = 0; i < few; ++i) {
+    const std::size_t row = i * count / few;
+    rows.push_back(static_cast<std::int64_t>(row));
+    labels.push_back(sample.labels[row]);
+    predicted.push_back(sample.predicted[row]);
+  }
+  return {.inputs = picked(inputs, rows, 0), .labels = labels, .now = share_equal(labels, predicted)};
+}
+
 // Networks of whole numbers take no fractions.
 bool may_be_changed(const Session& session, const Batch& batch) {
   const Graph& graph = session.graph();
@@ -235,8 +256,15 @@ std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& d
   const Batch batch = dataset.read(sample.records);
   if (may_be_changed(session, batch)) {
     const Array inputs = batch.inputs;
-    for (const Suspect& suspect : suspects(inputs))
-      consider(suspect.remedy, false, share_equal(batch.labels, answers_to(session, suspect.repair(inputs))));
+    const Few few = few_of(sample, inputs);
+    const auto right = [&](const Suspect& suspect, const Array& some,
+                           const std::vector<std::int64_t>& labels) {
+      return share_equal(labels, answers_to(session, suspect.repair(some)));
+    };
+    for (const Suspect& suspect : suspects(inputs)) {
+      if (distance(right(suspect, few.inputs, few.labels)) < distance(few.now))
+        consider(suspect.remedy, false, right(suspect, inputs, batch.labels));
+    }
   }
   if (best.remedy.empty() || distance(best.then) > distance(best.now) / 2) return std::nullopt;
   return best;
