@@ -14,7 +14,7 @@ from . import _assay
 from ._tables import column_of, is_column, table_of, texts_of
 from .errors import AssayError, UsageError
 
-__all__ = ["inputs_of_words"]
+__all__ = ["inputs_of_words", "takes_texts"]
 
 _Rows = list[dict[str, Any]]
 
@@ -60,8 +60,14 @@ def _rows(x: Any) -> _Rows:
     return _columns({"x": x}, "{:06d}")  # in the order of their names
 
 
-def inputs_of_words(x: Any, network: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
-    """The inputs by name that records of texts are for a network: lists of texts, columns, tables, dicts."""
+def takes_texts(network: Any) -> bool:
+    """Whether a network that was read has texts as inputs, which are numbers of words then."""
+    return any("takes texts, as whole numbers" in notice for notice in network.notices)
+
+
+def inputs_of_words(x: Any, network: str | os.PathLike[str], length: int | None = None) -> dict[str, np.ndarray[Any, Any]]:
+    """The inputs by name that records of texts are for a network: lists of texts, columns, tables, dicts. ``length``: the words
+    to which texts are cut and filled up."""
     rows = _rows(x)
     if not rows:
         raise UsageError("words= is for texts, and there are none")
@@ -70,7 +76,8 @@ def inputs_of_words(x: Any, network: str | os.PathLike[str]) -> dict[str, np.nda
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         spec = ['"' + text.replace('"', '""') + '"' for text in (path, os.fspath(network))]
-        records = _assay.open_data(f"{spec[0]},words={spec[1]}")
+        cut = "" if length is None else f",length={length}"
+        records = _assay.open_data(f"{spec[0]},words={spec[1]}{cut}")
     except AssayError as error:
         raise type(error)(str(error).replace(path, "words=")) from None
     finally:

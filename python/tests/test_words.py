@@ -208,3 +208,62 @@ def test_what_scikit_learn_writes_is_read(tmp_path, name):
     rows = data.read(range(len(test)))
     net = assay.load(tmp_path / "written.onnx", decision="probabilities")
     assert np.asarray(net(rows["x"] if "x" in rows else rows)) == pytest.approx(scores, abs=1e-5)
+
+
+def counted(path, text):
+    """Scores by ONNX Runtime of one text."""
+    return said(path, text=np.array([[text]], object))[1][0]
+
+
+def test_texts_are_edited_and_judged_by_the_words_of_the_network(tmp_path):
+    """Each edited text is numbered anew; ONNX Runtime decides about what was found as the result says."""
+    path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=25)
+    result = assay.texts.attack(path, x, edits=["swap", "delete", "homoglyph"], changes=2, out=tmp_path / "edited.csv")
+    rows = list(result.table("attacked_texts"))
+    found = [row for row in rows if row["success"] == "yes"]
+    assert 0 < len(found) < len(rows) == 25
+    for row in rows:
+        assert row["label"] == str(counted(path, row["before"]).argmax())
+        assert row["decision"] == str(counted(path, row["after"]).argmax())
+    assert all(row["before"] != row["after"] and row["words"] <= 2 for row in found)
+
+
+def test_mutants_are_edited_by_the_words_of_their_network(tmp_path):
+    path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=25)
+    changed = assay.load(path)
+    name = next(one for one in changed.weights if np.asarray(changed.weight(one)).size > 30)
+    mutant = changed.with_weights({name: np.asarray(changed.weight(name)) * 0.8})
+    mutant.save(tmp_path / "mutant.onnx")
+    with pytest.raises(assay.UsageError, match="words=FILE"):
+        assay.texts.attack(tmp_path / "mutant.onnx", x)
+    by_file = assay.texts.attack(tmp_path / "mutant.onnx", x, words=path, changes=2)
+    assert by_file.figures() == assay.texts.attack(mutant, x, words=path, changes=2).figures()
+    assert assay.texts.explore(path, tmp_path / "mutant.onnx", x, changes=2).figures()["agreement-after"] < 1
+
+
+def test_texts_without_a_known_word_are_judged_beside_those_that_have_one(tmp_path):
+    """A text of one word has none that is known once it is edited."""
+    path = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+")
+    result = assay.texts.attack(path, ["cat", "dog"], edits=["homoglyph"], changes=1)
+    nothing = counted(path, "zebra").argmax()
+    assert [row["success"] == "yes" for row in result.table("attacked_texts")] == [counted(path, word).argmax() != nothing for word in ("cat", "dog")]
+    with pytest.raises(assay.DataError, match="knows no word"):
+        assay.texts.attack(path, ["zebra"])
+
+
+def test_other_commands_of_texts_take_words(tmp_path):
+    path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=25)
+    assert len(assay.texts.select(path, x, 3)) == 3
+    suite = {"tests": [{"name": "typing", "capability": "robustness", "kind": "invariance", "texts": x[:5], "edits": ["swap"], "changes": 1}]}
+    assert 0 <= assay.texts.check(path, suite).figures()["pass-rate"] <= 1
+    with pytest.raises(assay.UnsupportedError, match="no token is the last"):
+        assay.texts.select(path, x, 3, doubt="mixture", seen=x, layer="scores")
+    with pytest.raises(assay.UsageError, match="either tokenizer= or words="):
+        assay.texts.attack(path, x, tokenizer=lambda all_texts: all_texts, words=path)
+
+
+@pytest.mark.parametrize("attack", ["fgsm[epsilon=0.1]", "hotflip"])
+def test_attacks_on_numbers_of_words_name_the_edits(tmp_path, attack):
+    path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=5)
+    with pytest.raises(assay.AssayError, match="edits of the texts themselves"):
+        assay.attack(path, assay.data(x, [0] * 5, words=path), attack=attack)
