@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from typing import Any
@@ -65,9 +66,9 @@ def takes_texts(network: Any) -> bool:
     return any("takes texts, as whole numbers" in notice for notice in network.notices)
 
 
-def inputs_of_words(x: Any, network: str | os.PathLike[str], length: int | None = None) -> dict[str, np.ndarray[Any, Any]]:
-    """The inputs by name that records of texts are for a network: lists of texts, columns, tables, dicts. ``length``: the words
-    to which texts are cut and filled up."""
+def inputs_of_words(x: Any, network: str | os.PathLike[str], length: int | None = None) -> tuple[dict[str, np.ndarray[Any, Any]], str]:
+    """The inputs by name that records of texts are for a network, and its vocabulary: of lists of texts, columns, tables, dicts.
+    ``length``: the words to which texts are cut and filled up."""
     rows = _rows(x)
     if not rows:
         raise UsageError("words= is for texts, and there are none")
@@ -82,4 +83,5 @@ def inputs_of_words(x: Any, network: str | os.PathLike[str], length: int | None 
         raise type(error)(str(error).replace(path, "words=")) from None
     finally:
         os.unlink(path)
-    return dict(records.read(list(range(records.size))))
+    vocabulary = re.search(r"vocabulary [0-9a-f]{8}", records.description.replace(path, ""))
+    return dict(records.read(list(range(records.size)))), vocabulary.group() if vocabulary else ""

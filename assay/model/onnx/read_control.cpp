@@ -236,7 +236,7 @@ void Reader::read_scan(const onnx::NodeProto& proto, const Node& node) {
 }
 
 std::optional<std::int64_t> Reader::scanned_positions(const onnx::NodeProto& proto, const Node& node,
-                                                      int states, std::vector<std::int64_t>& axes) const {
+                                                      int states, std::vector<std::int64_t>& axes) {
   const auto told = scanned_.find(node.name);
   const bool is_told = told != scanned_.end();
   auto positions = is_told ? std::optional(told->second) : std::nullopt;

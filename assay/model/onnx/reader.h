@@ -76,7 +76,7 @@ class Reader {
   bool unroll_scan(const onnx::NodeProto& proto, const Node& node, const onnx::GraphProto& body);
   // How many positions a Scan goes over. Axes with a known rank become those from 0.
   std::optional<std::int64_t> scanned_positions(const onnx::NodeProto& proto, const Node& node, int states,
-                                                std::vector<std::int64_t>& axes) const;
+                                                std::vector<std::int64_t>& axes);
   // The body's nodes as nodes of this graph: its inputs are called `given` here, its outputs `wanted` ("":
   // unused).
   void inline_body(onnx::GraphProto body, const std::vector<std::string>& given,

@@ -44,11 +44,11 @@ class _Words:
         self._known: list[str] = []  # texts of which every input knows a word: edited ones may have none
 
     def __call__(self, texts: Sequence[str]) -> Any:
-        inputs = inputs_of_words([*texts, *self._known], self.network, self._length)
+        inputs, vocabulary = inputs_of_words([*texts, *self._known], self.network, self._length)
         if not self._known:
             self._known = [texts[int(np.flatnonzero(rows.any(1))[0])] for rows in inputs.values()]
         inputs = {name: rows[: len(texts)] for name, rows in inputs.items()}
-        return data(next(iter(inputs.values())) if len(inputs) == 1 else inputs)
+        return data(next(iter(inputs.values())) if len(inputs) == 1 else inputs, name=f"texts, {vocabulary}")
 
 
 class TextNetwork:
