@@ -57,7 +57,7 @@ def _rows(x: Any) -> _Rows:
         return _columns(x)
     if not is_column(x) and len(x) > 0 and isinstance(x[0], Mapping):
         names = list(dict.fromkeys(str(name) for row in x for name in row))
-        return [{name: row.get(name) for name in names} for row in x]
+        return [{name: _cell(row.get(name)) for name in names} for row in x]
     return _columns({"x": x}, "{:06d}")  # in the order of their names
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import assay
+import assay.texts
 from conftest import run_program
 
 onnx = pytest.importorskip("onnx", reason="SKIPPED: onnx is not installed (PyPI)")
@@ -262,7 +263,7 @@ def test_other_commands_of_texts_take_words(tmp_path):
         assay.texts.attack(path, x, tokenizer=lambda all_texts: all_texts, words=path)
 
 
-@pytest.mark.parametrize("attack", ["fgsm[epsilon=0.1]", "hotflip"])
+@pytest.mark.parametrize("attack", ["fgsm[eps=0.1]", "hotflip"])
 def test_attacks_on_numbers_of_words_name_the_edits(tmp_path, attack):
     path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=5)
     with pytest.raises(assay.AssayError, match="edits of the texts themselves"):
@@ -316,7 +317,8 @@ def test_truth_values_beside_texts_are_what_the_network_takes(tmp_path, kind):
     for table in tables:
         assert assay.evaluate(path, assay.data(table, y[:, 0], words=path)).figures()["mean-squared-error"] == pytest.approx(0, abs=1e-9)
     (tmp_path / "t.csv").write_text("city,member,y\n" + "".join(f"{c},{m},{v}\n" for c, m, v in zip(city, member, y[:, 0])))
-    assert run_program(tmp_path, "evaluate", path.name, f"t.csv,target=y,words={path.name}")["facts"]["mean_squared_error"] == pytest.approx(0, abs=1e-9)
+    facts = run_program(tmp_path, "evaluate", path.name, f"t.csv,targets=y,words={path.name}")["facts"]
+    assert next(value for name, value in facts.items() if "mean_squared" in name) == pytest.approx(0, abs=1e-9)
 
 
 def encoder(tmp_path, kind, zeros):
@@ -329,16 +331,16 @@ def encoder(tmp_path, kind, zeros):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("zeros", [None, 0, 1])
-@pytest.mark.parametrize("kind", ["STRING", "INT64", "FLOAT"])
+@pytest.mark.parametrize(("kind", "zeros"), [("STRING", 0), *((kind, zeros) for kind in ("STRING", "INT64", "FLOAT") for zeros in (None, 1))])
 def test_categories_that_an_encoder_does_not_know_are_as_onnx_runtime_has_them(tmp_path, kind, zeros):
     """zeros=0: it fails; otherwise all columns are 0."""
     path = encoder(tmp_path, kind, zeros)
     known, other = {"STRING": (["Oslo", "Rome"], "Bern"), "INT64": ([8, 3], 5), "FLOAT": ([8.0, 3.0], 5.0)}[kind]
     array = lambda values: np.array(values, {"STRING": object, "INT64": np.int64, "FLOAT": np.float32}[kind])[:, None]
+
     def scores(values):
         records = assay.data(list(values), words=path) if kind == "STRING" else assay.data(array(values))
-        return np.asarray(assay.load(path)(records.read(range(len(values)))["x"]))  # fmt: skip
+        return np.asarray(assay.load(path)(records.read(range(len(values)))["x"]))
 
     assert (scores(known) == said(path, x=array(known))[0]).all()
     with_other = [*known, other]
@@ -347,8 +349,7 @@ def test_categories_that_an_encoder_does_not_know_are_as_onnx_runtime_has_them(t
         return
     with pytest.raises(Exception, match="zeros = 0"):
         said(path, x=array(with_other))
-    message = "row 3: 'Bern' is none of the 2 categories of node 'encode' .*handle_unknown='ignore'" if kind == "STRING" else "encode/category_or_failure_as_zeros_is_0"
-    with pytest.raises(assay.AssayError, match=message):
+    with pytest.raises(assay.DataError, match="row 3: 'Bern' is none of the 2 categories of node 'encode' .*handle_unknown='ignore'"):
         scores(with_other)
 
 

@@ -42,9 +42,7 @@ std::vector<Severity> corruption_severities(double nothing) { return {{"amount",
 
 void require_pictures(const AttackProblem& problem, const std::string& attack) {
   if (problem.inputs.rank() == 4) return;
-  fail(Fault::unsupported,
-       "attack '{}' is for pictures [channels, height, width]; these records are {}; noise, salt-pepper and "
-       "brightness take any",
+  fail(Fault::unsupported, "attack '{}' is for pictures [channels, height, width]; these records are {}",
        attack, to_string(Shape(problem.inputs.shape().begin() + 1, problem.inputs.shape().end())));
 }
 

@@ -69,21 +69,6 @@ void imputer(Upgrade& u) {
   become(u, "Where", {missing, u.constant("imputed", row(required_reals(u, "imputed_value_floats"))), x});
 }
 
-// Where each number is one of the categories it stays, and the node fails where it is not, as ONNX says of
-// zeros=0.
-ValueId required_category(Upgrade& u, ValueId equal, ValueId categories, std::int64_t count) {
-  const std::int64_t whole = onnx::TensorProto::INT64;
-  const ValueId hits = u.before("hits", "Cast", {equal}, {{"to", whole}});
-  const ValueId place =
-      u.before("place", "ArgMax", {hits}, {{"axis", std::int64_t{-1}}, {"keepdims", std::int64_t{0}}});
-  const ValueId known =
-      u.before("known", "ReduceMax", {hits, u.integers("each", {-1})}, {{"keepdims", std::int64_t{0}}});
-  const ValueId is_known =
-      u.before("is_known", "Cast", {known}, {{"to", std::int64_t{onnx::TensorProto::BOOL}}});
-  const ValueId found = u.before("found", "Where", {is_known, place, u.integer("beyond", count)});
-  return u.before("category_or_failure_as_zeros_is_0", "Gather", {categories, found});
-}
-
 // A column for each category, along a new axis.
 void one_hot_encoder(Upgrade& u) {
   const auto categories = u.node.integers("cats_int64s", {});
@@ -93,13 +78,7 @@ void one_hot_encoder(Upgrade& u) {
   const std::int64_t whole = onnx::TensorProto::INT64;
   const ValueId number = u.before("number", "Cast", {column_input(u, 0)}, {{"to", whole}});
   const ValueId upright = u.before("upright", "Unsqueeze", {number, u.integers("last", {-1})});
-  const ValueId all = u.integers("categories", categories);
-  ValueId equal = u.before("equal", "Equal", {upright, all});
-  if (u.node.integer("zeros", 1) == 0) {
-    const ValueId known = required_category(u, equal, all, std::ssize(categories));
-    equal = u.before("same", "Equal",
-                     {u.before("known_upright", "Unsqueeze", {known, u.integers("along", {-1})}), all});
-  }
+  const ValueId equal = u.before("equal", "Equal", {upright, u.integers("categories", categories)});
   become(u, "Cast", {equal}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
 }
 
