@@ -317,7 +317,7 @@ def test_truth_values_beside_texts_are_what_the_network_takes(tmp_path, kind):
     for table in tables:
         assert assay.evaluate(path, assay.data(table, y[:, 0], words=path)).figures()["mean-squared-error"] == pytest.approx(0, abs=1e-9)
     (tmp_path / "t.csv").write_text("city,member,y\n" + "".join(f"{c},{m},{v}\n" for c, m, v in zip(city, member, y[:, 0])))
-    facts = run_program(tmp_path, "evaluate", path.name, f"t.csv,targets=y,words={path.name}")["facts"]
+    facts = run_program(tmp_path, "evaluate", path.name, f"t.csv,target=y,words={path.name}")["facts"]
     assert next(value for name, value in facts.items() if "mean_squared" in name) == pytest.approx(0, abs=1e-9)
 
 
