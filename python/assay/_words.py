@@ -15,7 +15,7 @@ from . import _assay
 from ._tables import column_of, is_column, table_of, texts_of
 from .errors import AssayError, UsageError
 
-__all__ = ["inputs_of_words", "takes_texts"]
+__all__ = ["inputs_of_words", "takes_texts", "vocabulary_in"]
 
 _Rows = list[dict[str, Any]]
 
@@ -66,6 +66,12 @@ def takes_texts(network: Any) -> bool:
     return any("takes texts, as whole numbers" in notice for notice in network.notices)
 
 
+def vocabulary_in(text: str) -> str:
+    """As descriptions of data and notices of networks name it; empty where they do not."""
+    found = re.search(r"vocabulary [0-9a-f]{8}", text)
+    return found.group() if found else ""
+
+
 def inputs_of_words(x: Any, network: str | os.PathLike[str], length: int | None = None) -> tuple[dict[str, np.ndarray[Any, Any]], str]:
     """The inputs by name that records of texts are for a network, and its vocabulary: of lists of texts, columns, tables, dicts.
     ``length``: the words to which texts are cut and filled up."""
@@ -83,5 +89,4 @@ def inputs_of_words(x: Any, network: str | os.PathLike[str], length: int | None 
         raise type(error)(str(error).replace(path, "words=")) from None
     finally:
         os.unlink(path)
-    vocabulary = re.search(r"vocabulary [0-9a-f]{8}", records.description.replace(path, ""))
-    return dict(records.read(list(range(records.size)))), vocabulary.group() if vocabulary else ""
+    return dict(records.read(list(range(records.size)))), vocabulary_in(records.description.replace(path, ""))

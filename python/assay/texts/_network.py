@@ -13,8 +13,8 @@ import numpy as np
 from .._data import data
 from .._model import Model, load
 from .._tokenizer import Tokenizer, TokenizerLike
-from .._words import inputs_of_words, takes_texts
-from ..errors import UnsupportedError, UsageError
+from .._words import inputs_of_words, takes_texts, vocabulary_in
+from ..errors import MismatchError, UnsupportedError, UsageError
 
 _texts_at_a_time = 256
 
@@ -39,12 +39,15 @@ class _Tokens:
 class _Words:
     """Texts as numbers of the words that a network knows."""
 
-    def __init__(self, network: str | os.PathLike[str], length: int | None) -> None:
+    def __init__(self, network: str | os.PathLike[str], length: int | None, model: Model) -> None:
         self.network, self._length = network, length
+        self._own = vocabulary_in(" ".join(model._network.notices))  # none: a mutant, which takes numbers
         self._known: list[str] = []  # texts of which every input knows a word: edited ones may have none
 
     def __call__(self, texts: Sequence[str]) -> Any:
         inputs, vocabulary = inputs_of_words([*texts, *self._known], self.network, self._length)
+        if self._own not in ("", vocabulary):
+            raise MismatchError(f"words={os.fspath(self.network)}: these are the words of another network; leave out words=")
         if not self._known:
             self._known = [texts[int(np.flatnonzero(rows.any(1))[0])] for rows in inputs.values()]
         inputs = {name: rows[: len(texts)] for name, rows in inputs.items()}
@@ -69,7 +72,7 @@ class TextNetwork:
         if tokenizer is None and words is None and takes_texts(self.model._network):
             words = folder
         if words is not None:
-            self._inputs: _Tokens | _Words = _Words(words, length)
+            self._inputs: _Tokens | _Words = _Words(words, length, self.model)
         elif tokens is None and like is not None:
             self._inputs = like._inputs
         else:
