@@ -18,8 +18,22 @@ answers::Setting setting_of(const Context& context) {
   setting.session.engine = settings.engine;
   setting.session.memory_limit = settings.memory_limit();
   setting.detailed = settings.detailed();
+  if (context.effective.contains("batch")) setting.batch = 1;
   return setting;
 }
+
+namespace {
+
+// Records that change each other's results run one at a time, unless the user says otherwise.
+void run_alone(Context& context) {
+  if (context.settings.batch != 0) return;
+  context.effective["batch"] = {"1"};
+  context.progress.notice(
+      "records run one at a time, as they change each other's results: figures are of each record alone, "
+      "unless a size of batches is given");
+}
+
+}  // namespace
 
 void ModelInput::declare(Flags& flags, bool positional) {
   flags.naming(Concept::network)
@@ -52,8 +66,9 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   check_result_replaced(session.graph().hash(), context.settings);
   form_ = network.form;
   tell_rounding(graph, session, adaptation, dataset, context.progress);
-  for (report::Warning& warning : results::influence_warnings(session, dataset))
-    context.warnings.push_back(std::move(warning));
+  std::vector<report::Warning> influences = results::influence_warnings(session, dataset);
+  if (!influences.empty()) run_alone(context);
+  results::add(context.warnings, std::move(influences));
   return session;
 }
 

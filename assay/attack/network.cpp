@@ -108,7 +108,8 @@ void require_attackable(const Session& session, ValueId input) {
   if (is_real(type) || becomes_real(graph, input)) return;
   fail(Fault::unsupported,
        "network '{}' takes {} numbers (such as tokens), which cannot be changed slightly; attacks are for "
-       "inputs of real numbers, and hotflip, gcg and embedding-pgd for tokens",
+       "inputs of real numbers, hotflip, gcg and embedding-pgd for tokens, and edits of the texts themselves "
+       "(swap, delete, synonym, ...; docs/text.md) for numbers of words",
        graph.name(), to_string(type));
 }
 

@@ -90,7 +90,10 @@ Selection choose(const CoverageState& state, Observations& seen, const Dataset& 
     return ordered(scores);
   }
   if (seen.records.size() != test.size())
-    fail(Fault::usage, "{} {} needs a classifier", About{"choosing by", "{by}"}, options.by);
+    fail(Fault::usage,
+         "{} {} is by doubt between classes, and the network names none for a record; choose by coverage "
+         "(minimise, budget, additional) or by how surprising records are (lsa, mdsa)",
+         About{"choosing by", "{by}"}, options.by);
   for (const RecordFacts& record : seen.records) scores[record.record] = record.doubt(options.by);
   return ordered(scores);
 }

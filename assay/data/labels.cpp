@@ -14,6 +14,7 @@
 #include "assay/data/relabel.h"
 #include "assay/data/table_rows.h"
 #include "assay/data/texts.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::inline data {
 namespace {
@@ -105,7 +106,8 @@ Targets boxes_of(const DataSpec& spec, const std::string& text, const Source& so
               [&source, boxes, size, rows](std::size_t record) {
                 return box_rows(boxes->records[record], size, rows, source.id(record));
               },
-          .items_text = fmt::format("up to {} boxes of {} classes", rows, boxes->class_names.size()),
+          .items_text = fmt::format("up to {} of {}", so_many(rows, "box", "boxes"),
+                                    so_many(boxes->class_names.size(), "class", "classes")),
           .class_names = boxes->class_names};
 }
 

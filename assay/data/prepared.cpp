@@ -21,6 +21,7 @@
 #include "assay/support/memory.h"
 #include "assay/support/text/named.h"
 #include "assay/support/text/parse.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 #include "assay/support/threads.h"
 
@@ -88,15 +89,15 @@ class Prepared final : public Dataset {
   }
 
   std::string description() const {
-    std::string text = fmt::format("{} ({}, {} records {}", text_, source_->format(), chosen_.size(),
-                                   to_string(record_shape()));
+    std::string text = fmt::format("{} ({}, {} {}", text_, source_->format(),
+                                   so_many(chosen_.size(), "record"), to_string(record_shape()));
     for (const InputFacts& other : facts_.others)
       if (!source_->others_are_optional())
         text += fmt::format(" + {} {}", other.name, to_string(other.record_shape));
-    if (has_labels()) text += fmt::format(", {} classes", class_count());
+    if (has_labels()) text += ", " + so_many(class_count(), "class", "classes");
     if (target_width() > 0)
-      text += targets_.items_text.empty() ? fmt::format(", {} targets", target_width())
-                                          : ", " + targets_.items_text;
+      text +=
+          targets_.items_text.empty() ? ", " + so_many(target_width(), "target") : ", " + targets_.items_text;
     if (source_->is_8bit() && !spec_.has("scale")) text += ", scaled by 1/255";
     return text + ")";
   }

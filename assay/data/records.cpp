@@ -10,6 +10,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/data/rows.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::inline data {
 namespace {
@@ -18,11 +19,11 @@ constexpr std::int64_t largest_label = 1'000'000;
 
 std::string summary_of(const DatasetFacts& facts, const std::string& name, const std::string& kind) {
   std::string text =
-      fmt::format("{} ({}, {} records {}", name, kind, facts.size, to_string(facts.record_shape));
+      fmt::format("{} ({}, {} {}", name, kind, so_many(facts.size, "record"), to_string(facts.record_shape));
   for (const InputFacts& other : facts.others)
     text += fmt::format(" + {} {}", other.name, to_string(other.record_shape));
-  if (facts.has_labels) text += fmt::format(", {} classes", facts.class_names.size());
-  if (facts.target_width > 0) text += fmt::format(", {} targets", facts.target_width);
+  if (facts.has_labels) text += ", " + so_many(facts.class_names.size(), "class", "classes");
+  if (facts.target_width > 0) text += ", " + so_many(facts.target_width, "target");
   return text + ")";
 }
 

@@ -12,6 +12,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/data/content.h"
+#include "assay/data/files/filling.h"
 #include "assay/data/portions.h"
 #include "assay/support/numbers/simd_sums.h"
 
@@ -117,12 +118,8 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
 }
 
 bool has_binary_targets(const Dataset& data) {
-  constexpr std::size_t most = 200;
-  std::vector<std::size_t> records;
-  const std::size_t count = std::min(most, data.size());
-  for (std::size_t i = 0; i < count; ++i) records.push_back(i * data.size() / count);
-  const Batch batch = data.read(records);
-  const auto targets = batch.targets.as<float>();
+  const Array sample = sampled_targets(data);
+  const auto targets = sample.as<float>();
   const auto is = [&](float value) { return std::ranges::find(targets, value) != targets.end(); };
   return is(0) && is(1) && std::ranges::all_of(targets, [](float t) { return t == 0 || t == 1; });
 }

@@ -141,6 +141,8 @@ class WordedInputsMaker {
            length_);
   }
 
+  std::string vocabulary() const { return vocabulary_of(texts_); }
+
   std::vector<WordedInput> run() const {
     std::vector<WordedInput> all;
     for (const FileInput& input : texts_.given) {
@@ -163,11 +165,20 @@ class WordedInputsMaker {
     WordedInput made{.facts = {input.name, shape_of(input, columns), input.dtype}};
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
       for (const std::size_t column : columns) {
-        const bool lacks = !input.columns.empty() && table_.rows[row][column].empty();
-        add(made, lacks ? 0 : csv_number(table_, row, column), row, column);
+        const std::string& cell = table_.rows[row][column];
+        const bool lacks = !input.columns.empty() && cell.empty();
+        const std::optional<bool> truth = truth_in(cell);
+        add(made, lacks ? 0 : truth ? *truth : csv_number(table_, row, column), row, column);
       }
     }
     return made;
+  }
+
+  // As tables beside texts hold them.
+  static std::optional<bool> truth_in(const std::string& cell) {
+    if (cell == "True" || cell == "true") return true;
+    if (cell == "False" || cell == "false") return false;
+    return std::nullopt;
   }
 
   void add(WordedInput& to, double value, std::size_t row, std::size_t column) const {
@@ -192,14 +203,30 @@ class WordedInputsMaker {
       for (const std::size_t column : columns)
         cells.numbers.push_back(words_.number(cut(maker, row, column)[0]));
     require_known(cells, made.from);
+    for (const Categories& categories : texts_.required)
+      if (categories.from == made.from) require_categories(categories);
     return cells;
   }
 
-  std::size_t column_of(const WordInput& made) const {
-    const Columns& columns = columns_.at(made.from);
-    if (*made.column < 0 || *made.column >= std::ssize(columns))
-      fail(Fault::model, "column {} of input '{}', which has {}", *made.column, made.from, columns.size());
-    return columns[static_cast<std::size_t>(*made.column)];
+  void require_categories(const Categories& known) const {
+    Columns columns = columns_.at(known.from);
+    if (known.column) columns = {column_at(known.from, *known.column)};
+    for (std::size_t row = 0; row < table_.rows.size(); ++row)
+      for (const std::size_t column : columns)
+        if (!std::ranges::binary_search(known.texts, table_.rows[row][column]))
+          fail(Fault::data,
+               "{}: row {}: '{}' is none of the {} categories of {}, which fails for others (zeros=0); leave "
+               "the row out, or export the network with zeros=1 (handle_unknown='ignore' in scikit-learn)",
+               table_.path, row + 1, table_.rows[row][column], known.texts.size(), known.node);
+  }
+
+  std::size_t column_of(const WordInput& made) const { return column_at(made.from, *made.column); }
+
+  std::size_t column_at(const std::string& input, std::int64_t place) const {
+    const Columns& columns = columns_.at(input);
+    if (place < 0 || place >= std::ssize(columns))
+      fail(Fault::model, "column {} of input '{}', which has {}", place, input, columns.size());
+    return columns[static_cast<std::size_t>(place)];
   }
 
   std::vector<std::string> cut(const WordMaker& maker, std::size_t row, std::size_t column) const {
@@ -252,8 +279,8 @@ class WordedInputsMaker {
 
 class WordedSource final : public Source {
  public:
-  WordedSource(std::unique_ptr<Source> rest, std::vector<WordedInput> inputs)
-      : rest_(std::move(rest)), inputs_(std::move(inputs)) {}
+  WordedSource(std::unique_ptr<Source> rest, std::vector<WordedInput> inputs, std::string vocabulary)
+      : rest_(std::move(rest)), inputs_(std::move(inputs)), vocabulary_(std::move(vocabulary)) {}
 
   std::size_t size() const override { return rest_->size(); }
   Shape shape() const override { return inputs_[0].facts.record_shape; }
@@ -276,7 +303,7 @@ class WordedSource final : public Source {
   void read_other(std::size_t which, std::size_t index, void* out) const override {
     copy(inputs_[which + 1], index, out);
   }
-  std::string format() const override { return "words of " + rest_->format(); }
+  std::string format() const override { return "words of " + rest_->format() + ", " + vocabulary_; }
 
  private:
   static void copy(const WordedInput& input, std::size_t index, void* out) {
@@ -290,14 +317,15 @@ class WordedSource final : public Source {
 
   std::unique_ptr<Source> rest_;
   std::vector<WordedInput> inputs_;
+  std::string vocabulary_;
 };
 
 }  // namespace
 
 std::unique_ptr<Source> worded(std::unique_ptr<Source> rest, const CsvTable& table, const Columns& columns,
                                const DataSpec& spec) {
-  std::vector<WordedInput> inputs = WordedInputsMaker(table, columns, spec).run();
-  return std::make_unique<WordedSource>(std::move(rest), std::move(inputs));
+  const WordedInputsMaker maker(table, columns, spec);
+  return std::make_unique<WordedSource>(std::move(rest), maker.run(), maker.vocabulary());
 }
 
 }  // namespace assay::inline data

@@ -23,8 +23,8 @@ Graph read_body(const Node& node, const std::string& attribute);
 // graph.
 Graph with_conditions(const Graph& graph, const std::map<std::string, bool>& conditions);
 
-// These Loop nodes, by name, run so many rounds: the nodes of all rounds are nodes of the graph, unless they
-// are too many.
+// These Loop nodes, by name, run so many rounds, and these Scan nodes go over so many positions: the nodes of
+// all rounds are nodes of the graph, unless they are too many.
 Graph with_rounds(const Graph& graph, const std::map<std::string, std::int64_t>& rounds);
 
 // With an output that has a number for every round of a Loop node; `values` gets it by the node's name.

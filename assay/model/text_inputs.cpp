@@ -1,14 +1,19 @@
 #include "assay/model/text_inputs.h"
 
+#include <fmt/ranges.h>
+
 #include <assay/error.h>
 #include "assay/model/folder.h"
 #include "assay/model/onnx/number_texts.h"
 #include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::inline model {
 namespace {
 
 constexpr std::uint64_t largest_network = std::uint64_t{1} << 31;  // of protobuf messages
+
+constexpr std::string_view vocabulary_mark = "vocabulary ";
 
 }  // namespace
 
@@ -27,6 +32,28 @@ TextInputs text_inputs_of(const std::filesystem::path& network) {
   if (!found)
     fail(Fault::usage, "words={}: no input of this network is a text; leave words= out", network.string());
   return *found;
+}
+
+std::string vocabulary_of(const TextInputs& texts) {
+  std::string all;
+  for (const std::string& word : texts.words) all += fmt::format("{}:{}", word.size(), word);
+  for (const WordInput& input : texts.made) {
+    for (const WordRule& rule : input.rules)
+      all += fmt::format("/{} {} {} {}", static_cast<int>(rule.kind), fmt::join(rule.expressions, " "),
+                         rule.shortest, rule.marked);
+    all += ";";
+  }
+  return fmt::format("{}{:08x}", vocabulary_mark, hash_128(all.data(), all.size())[0] >> 32);
+}
+
+std::string vocabulary_in(const std::string& text) {
+  constexpr std::size_t digits = 8;
+  const std::size_t at = text.rfind(vocabulary_mark);
+  if (at == std::string::npos) return {};
+  const std::string found = text.substr(at, vocabulary_mark.size() + digits);
+  const auto number = std::string_view(found).substr(vocabulary_mark.size());
+  const bool whole = number.size() == digits && number.find_first_not_of("0123456789abcdef") == number.npos;
+  return whole ? found : std::string();
 }
 
 }  // namespace assay::inline model

@@ -45,9 +45,18 @@ struct WordInput {
   bool is_cut() const { return !rules.empty() && rules.back().makes_words(); }
 };
 
+// Texts that an operator takes alone: it fails for others.
+struct Categories {
+  std::string from;
+  std::optional<std::int64_t> column = {};  // of the input; none: all of them
+  std::vector<std::string> texts;           // ascending
+  std::string node;                         // as it is described
+};
+
 struct TextInputs {
   std::vector<FileInput> given;
-  std::vector<WordInput> made;     // in the order of the Graph's inputs
+  std::vector<WordInput> made;  // in the order of the Graph's inputs
+  std::vector<Categories> required = {};
   std::vector<std::string> words;  // ascending; the number of one is its position and 1, that of others is 0
 };
 
@@ -55,5 +64,11 @@ inline constexpr std::string_view mark_of_begin = "\x02", mark_of_end = "\x03";
 
 // Throws as read_model() does, and Error{usage} where no input of the network is a text.
 TextInputs text_inputs_of(const std::filesystem::path& network);
+
+// "vocabulary 1a2b3c4d": equal for networks that make the same numbers of the same texts. Descriptions of
+// data and notices of networks have it.
+std::string vocabulary_of(const TextInputs& texts);
+// That which a description or a notice has; empty where there is none.
+std::string vocabulary_in(const std::string& text);
 
 }  // namespace assay::inline model

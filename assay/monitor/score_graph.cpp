@@ -5,6 +5,7 @@
 #include <assay/array_math.h>
 #include <assay/error.h>
 #include <assay/model.h>
+#include "assay/engine/evaluation/scores.h"
 
 namespace assay::monitor {
 namespace {
@@ -112,8 +113,23 @@ ValueId surprise(Nodes& nodes, ValueId scores, ValueId features, const Monitor& 
       "Where", {known, ratio, nodes.constant("never", Array::of<float>({}, std::vector<float>{infinite}))});
 }
 
+// Of one score z, as of the network with the scores -z/2 and z/2.
+ValueId two_scores(Nodes& nodes, const DecisionScores& decision) {
+  const auto row = [&](const char* name, const Shape& shape, std::vector<float> numbers) {
+    return nodes.constant(name, Array::of<float>(shape, numbers));
+  };
+  const ValueId shape =
+      nodes.constant("shape", Array::of<std::int64_t>({2}, std::vector<std::int64_t>{-1, 1}));
+  const ValueId score = nodes.add("Reshape", {decision.value, shape});
+  const ValueId over = nodes.add("Sub", {score, row("border", {}, {static_cast<float>(decision.threshold)})});
+  return nodes.add("Mul", {over, row("sides", {1, 2}, {-0.5F, 0.5F})});
+}
+
 // Scores as [N, classes].
-ValueId flat(Nodes& nodes, const Session& session, ValueId value) {
+ValueId scores_by_class(Nodes& nodes, const Session& session) {
+  const DecisionScores decision = assay::scores_of(session);
+  if (decision.single) return two_scores(nodes, decision);
+  const ValueId value = session.logits();
   return session.shape(value).size() == 2 ? value : nodes.add("Flatten", {value});
 }
 
@@ -136,7 +152,7 @@ ValueId add_features(GraphBuilder& edit, const Session& session, const Layer& la
 Graph with_score(const Session& session, const Monitor& monitor) {
   GraphBuilder edit(session.graph());
   Nodes nodes(edit);
-  const ValueId scores = flat(nodes, session, session.logits());
+  const ValueId scores = scores_by_class(nodes, session);
   ValueId score = no_value;
   switch (monitor.options.score) {
     case Score::max_logit:

@@ -101,11 +101,13 @@ std::string to_source(const Monitor& monitor, const std::string& name) {
   std::string text = fmt::format(
       "#pragma once\n\n// Monitor by {}: an alarm is a record unlike those that the threshold was set with "
       "({} records, {:g} "
-      "of them\n// allowed as false alarms). `scores`: of the {} classes, before a softmax.\n\n#include "
+      "of them\n// allowed as false alarms). `scores`: of the {} classes, before a softmax{}.\n\n#include "
       "<cmath>\n\n"
       "namespace {} {{\n\ninline constexpr int classes = {};\ninline constexpr float threshold = {:.9e}f;\n",
       to_string(monitor.options.score), monitor.calibration_records, monitor.options.false_alarms,
-      monitor.classes, name, monitor.classes, static_cast<float>(monitor.threshold));
+      monitor.classes,
+      monitor.classes == 2 ? "; of a network with one score z (before a sigmoid): -z / 2 and z / 2" : "",
+      name, monitor.classes, static_cast<float>(monitor.threshold));
   return text + learned_numbers(monitor) + "\n" + body_of(monitor.options.score) +
          fmt::format("\n}}  // namespace {}\n", name);
 }

@@ -16,12 +16,27 @@
 namespace assay::relevance {
 namespace {
 
-// A branch or loop, and the value that tells what it does: its condition, or the numbers of its rounds.
+// A branch or loop, and the value that tells what it does: its condition, the numbers of its rounds, or what
+// it scans along an axis.
 struct Choice {
-  std::string node;
-  bool is_loop = false;
+  std::string node, op;
   ValueId told_by;
+  std::int64_t axis = 0;
+
+  std::int64_t taken(const Array& value) const {
+    if (op == "If") return value.to(DType::int64).item<std::int64_t>();
+    if (op == "Loop") return value.count();
+    return value.size(axis < 0 ? axis + value.rank() : axis);
+  }
 };
+
+// By the first value that is scanned, which stands behind the states.
+Choice choice_of_scan(const Node& node) {
+  const std::int64_t scanned = node.integer("num_scan_inputs", 1) + node.integer("captured", 0);
+  const std::vector<std::int64_t> axes = node.integers("scan_input_axes", {});
+  return {node.name, node.op, node.inputs.at(node.inputs.size() - static_cast<std::size_t>(scanned)),
+          axes.empty() ? 0 : axes[0]};
+}
 
 // A network whose branches are taken as far as is known.
 class PartOfPath {
@@ -30,8 +45,9 @@ class PartOfPath {
     std::map<std::string, ValueId> rounds;
     const Graph counted = with_counted_rounds(graph_, rounds);
     for (const Node& node : counted.nodes()) {
-      if (node.op == "If") choices_.push_back({node.name, false, node.inputs[0]});
-      if (node.op == "Loop") choices_.push_back({node.name, true, rounds.at(node.name)});
+      if (node.op == "If") choices_.push_back({node.name, node.op, node.inputs[0]});
+      if (node.op == "Loop") choices_.push_back({node.name, node.op, rounds.at(node.name)});
+      if (node.op == "Scan" && chooses_path(node)) choices_.push_back(choice_of_scan(node));
     }
     session_.emplace(choices_.empty() ? graph_ : counted, options);
   }
@@ -47,10 +63,7 @@ class PartOfPath {
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     const Tensors values = session_->run(inputs, wanted);
     std::vector<std::int64_t> all;
-    for (const Choice& choice : choices_) {
-      const Array& value = values.at(choice.told_by);
-      all.push_back(choice.is_loop ? value.count() : value.to(DType::int64).item<std::int64_t>());
-    }
+    for (const Choice& choice : choices_) all.push_back(choice.taken(values.at(choice.told_by)));
     return all;
   }
 
@@ -60,10 +73,10 @@ class PartOfPath {
     std::map<std::string, bool> conditions;
     std::map<std::string, std::int64_t> rounds;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
-      if (choices_[i].is_loop)
-        rounds[choices_[i].node] = taken[i];
-      else
+      if (choices_[i].op == "If")
         conditions[choices_[i].node] = taken[i] != 0;
+      else
+        rounds[choices_[i].node] = taken[i];
     }
     next = std::make_unique<PartOfPath>(with_rounds(with_conditions(graph_, conditions), rounds),
                                         session_->options());
@@ -82,9 +95,9 @@ class PartOfPath {
     for (const Choice& choice : choices_) {
       if (std::ranges::find(before, choice.node, &Choice::node) == before.end()) continue;
       fail(Fault::unsupported,
-           "node '{}' (Loop): it runs too many rounds for relevance to pass, or none where it collects what "
+           "node '{}' ({}): it runs too many rounds for relevance to pass, or none where it collects what "
            "rounds make; choose gradient-x-input or integrated-gradients",
-           choice.node);
+           choice.node, choice.op);
     }
   }
 
@@ -173,7 +186,9 @@ class OfPathTaken final : public Attribution {
 
 }  // namespace
 
-bool chooses_path(const Node& node) { return node.op == "If" || node.op == "Loop"; }
+bool chooses_path(const Node& node) {
+  return node.op == "If" || node.op == "Loop" || (node.op == "Scan" && !node.has("batched"));
+}
 
 bool chooses_paths(const Graph& graph) { return std::ranges::any_of(graph.nodes(), chooses_path); }
 

@@ -9,7 +9,8 @@
 
 namespace assay::relevance {
 
-// Whether what the node does depends on more than which operator it is: a branch, or a loop.
+// Whether what the node does depends on more than which operator it is: a branch, a loop or a scan. Scans of
+// operator set 8, of each record of a batch on its own, stay as they are.
 bool chooses_path(const Node& node);
 // Whether the graph has such nodes.
 bool chooses_paths(const Graph& graph);

@@ -70,6 +70,11 @@ const std::vector<WarningKind>& warning_kinds() {
       {"binary-targets",
        "all targets of a sample are 0 or 1, some of each, and errors are measured as for a regression",
        {"evaluate", "importance", "cover"}},
+      {"left-out-targets",
+       "targets of a sample are whole numbers from 0 and -100, the mark of labels that do not count, and "
+       "errors are "
+       "measured as for a regression",
+       {"evaluate", "importance", "cover"}},
       {"numbers-as-classes",
        "labels have more than two classes, and the network gives one number a record that is not a "
        "probability",

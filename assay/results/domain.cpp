@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assay/results/document.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -88,8 +89,9 @@ void tell_outside(report::Document& document, const groups::DomainCoverage& foun
   if (found.outside == 0) return;
   document.warnings.push_back(
       {"outside-domain",
-       fmt::format("{} records are outside of the operational domain: {}; such as {}", found.outside,
-                   joined(found.outside_values), joined(found.outside_ids)),
+       fmt::format("{} outside of the operational domain: {}; such as {}",
+                   so_many(found.outside, "record is", "records are"), joined(found.outside_values),
+                   joined(found.outside_ids)),
        "values that are spelt otherwise than in the domain, missing cells, or a domain that is declared too "
        "small"});
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "assay/data/files/filling.h"
 #include "assay/data/summary.h"
 #include "assay/engine/evaluation/accuracy_check.h"
 #include "assay/results/document.h"
@@ -114,6 +115,13 @@ std::vector<Warning> task_warnings(const Session& session, const Dataset& data) 
                    "evaluate` reads as classes; whole numbers are always read as classes"
                  : "labels of several classes at a time, which `--task labels` of `assay evaluate` measures, "
                    "or one-hot rows that are not"}};
+  if (data.target_width() > 1 && !data.has_labels() && may_leave_out_targets(data))
+    return {
+        {"left-out-targets",
+         "some targets are -100 and all others whole numbers from 0, and errors are measured with -100 as a "
+         "number",
+         "labels of steps that are filled up (lengths=, mask=, `assay.sequences`), which a task of classes "
+         "leaves out and a regression cannot"}};
   if (data.has_labels() && data.class_count() > 2 && gives_one_number(session))
     return {{"numbers-as-classes",
              fmt::format(

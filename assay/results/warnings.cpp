@@ -13,6 +13,7 @@
 #include "assay/engine/evaluation/record_influence.h"
 #include "assay/results/document.h"
 #include "assay/support/text/parse.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -44,8 +45,9 @@ struct Combinations {
     if (!many.empty())
       warnings.push_back(
           {"too-many-combinations",
-           fmt::format("{} records reach at most this many combinations, {:.3g} % of the most there are: {}",
-                       records, 100 * static_cast<double>(records) / largest, joined(many)),
+           fmt::format("{} can reach at most this many combinations, {:.3g} % of the most there are: {}",
+                       so_many(records, "record"), 100 * static_cast<double>(records) / largest,
+                       joined(many)),
            "m is large for so few records; a smaller m says more"});
   }
 };

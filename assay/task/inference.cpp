@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/records.h>
+#include "assay/data/files/filling.h"
 #include "assay/data/given.h"
 #include "assay/data/summary.h"
 #include "assay/engine/evaluation/rows.h"
@@ -67,6 +68,18 @@ bool is_regression(const TaskSubject& subject) {
   return element_count(subject.output) == static_cast<std::int64_t>(subject.targets);
 }
 
+// A number among others of a regression, or the mark of labels that do not count.
+[[noreturn]] void refuse_left_out(const Dataset& dataset, const TaskSubject& subject) {
+  std::vector<std::string> names = fitting(subject);
+  names.emplace_back("regression");
+  fail(Fault::usage,
+       "{}: some targets are -100 and all others whole numbers from 0, which fits classes of which some do "
+       "not "
+       "count, and numbers as well; name the task: {}{}",
+       dataset.describe(), fmt::join(names, ", "),
+       names.size() == 1 ? ", where -100 counts as a number, or bring a network that scores classes" : "");
+}
+
 }  // namespace
 
 TaskSubject subject_of(const Session& session, const Dataset& dataset) {
@@ -124,6 +137,7 @@ std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset,
   const TaskSubject subject = subject_of(session, *dataset);
   if (!spec.empty()) return make(named, subject);
   if (is_regression(subject)) {
+    if (subject.targets > 1 && may_leave_out_targets(*dataset)) refuse_left_out(*dataset, subject);
     const bool labels = subject.targets > 1 && session.ends_in_sigmoid() && has_binary_targets(*dataset);
     return labels ? make({"labels", {}}, subject) : nullptr;
   }

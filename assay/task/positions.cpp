@@ -12,6 +12,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/engine/elements.h"
+#include "assay/support/text/so_many.h"
 #include "assay/task/counts.h"
 
 namespace assay::task {
@@ -354,10 +355,11 @@ std::vector<std::string> names_of_classes(const SpecOptions& options, std::size_
 }
 
 std::string describe(const PositionLayout& layout, std::optional<std::int64_t> ignored) {
-  std::string text = layout.classes == 1 ? fmt::format("yes or no at {} positions, above {:.3g}",
-                                                       layout.positions(), layout.threshold)
-                                         : fmt::format("{} classes along axis {}, {} positions",
-                                                       layout.classes, layout.axis, layout.positions());
+  std::string text = layout.classes == 1
+                         ? fmt::format("yes or no at {}, above {:.3g}",
+                                       so_many(layout.positions(), "position"), layout.threshold)
+                         : fmt::format("{} classes along axis {}, {}", layout.classes, layout.axis,
+                                       so_many(layout.positions(), "position"));
   if (ignored) text += fmt::format(", label {} does not count", *ignored);
   return text;
 }

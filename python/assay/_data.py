@@ -23,6 +23,7 @@ from ._tables import (
     is_column,
     numbers_of,
     read_parquet,
+    rows_of,
     table_of,
     taken,
     targets_of,
@@ -303,23 +304,37 @@ def _from_batches(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any
     return _Taken(x, y, names, range=(0, 1) if pictured else None, prepared=True)
 
 
-def _worded(x: Any, y: Any, words: Any, choice: Choice, names: list[str]) -> tuple[Any, Any, list[str], dict[str, list[str]]]:
-    """Inputs, outputs, names of classes and characteristics of records whose texts become words."""
+@dataclass(frozen=True)
+class _Worded:
+    """Records whose texts are words."""
+
+    x: Any
+    vocabulary: str
+    y: Any
+    class_names: list[str]
+    meta: dict[str, list[str]]
+    rows: list[str] | None
+
+
+def _worded(x: Any, y: Any, words: Any, choice: Choice, names: list[str]) -> _Worded:
     table = table_of(x)
     if table is None:
         if choice or choice.meta:
             raise UsageError("label=, target=, inputs= and names in meta= are of columns of a table")
-        return _single(inputs_of_words(x, words)), y, names, {}
+        inputs, vocabulary = inputs_of_words(x, words)
+        return _Worded(_single(inputs), vocabulary, y, names, {}, (rows_of(x) or None) if is_column(x) else None)
     columns = list(table.column_names if hasattr(table, "column_names") else table.columns)
     chosen = choice.inputs_among(columns)
     if y is not None and choice.outputs:
         raise UsageError("the classes or targets are either a column, label= or target=, or y")
+    rows = rows_of(table)
+    row = rows.__getitem__ if rows else None
     if choice.label is not None:
-        y, names = classes_of(column_of(table[choice.label], str(choice.label)), names)
+        y, names = classes_of(column_of(table[choice.label], str(choice.label), row), names)
     elif choice.outputs:
-        y = targets_of(column_of(table[name], str(name)) for name in choice.outputs)
-    x = _single(inputs_of_words({str(name): table[name] for name in chosen}, words))
-    return x, y, names, characteristics_of(table, choice.meta)
+        y = targets_of(column_of(table[name], str(name), row) for name in choice.outputs)
+    inputs, vocabulary = inputs_of_words({str(name): table[name] for name in chosen}, words)
+    return _Worded(_single(inputs), vocabulary, y, names, characteristics_of(table, choice.meta), rows or None)
 
 
 def _single(inputs: dict[str, Any]) -> Any:
@@ -416,8 +431,11 @@ def data(
     if words is not None:
         if isinstance(x, (str, os.PathLike)) or tokenizer is not None or scale is not None or layout is not None:
             raise UsageError("words= is for records of texts in memory, without tokenizer=, scale= and layout=; a spec says words= itself")
-        x, y, class_names, meta = _worded(x, y, words, Choice(label, target, inputs, _names_of_meta(meta)), list(class_names or []))
-        return data(x, y, targets=targets, ids=ids, class_names=class_names, range=range, name=name, meta=meta or None)
+        made = _worded(x, y, words, Choice(label, target, inputs, _names_of_meta(meta)), list(class_names or []))
+        return data(
+            made.x, made.y, targets=targets, ids=made.rows if ids is None else ids, class_names=made.class_names, range=range,
+            name=f"{name}, {made.vocabulary}", meta=made.meta or None,
+        )  # fmt: skip
     if tokenizer is not None:
         x = inputs_of_texts(x, tokenizer)
     choice = Choice(label, target, inputs, _names_of_meta(meta))

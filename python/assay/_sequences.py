@@ -56,6 +56,12 @@ def _labels_of_steps(y: Any, lengths: list[int], steps: int) -> _Array:
             f"sequence {short} has {lengths[short]} steps of {steps}, and its labels are real numbers; classes of steps can be left "
             "out (as integers), numbers that a regression is to give cannot"
         )
+    for number, row in enumerate(labels):
+        if whole and short is not None and ((row < 0) & (row != UNCOUNTED)).any():
+            raise UsageError(
+                f"sequence {number} has the label {row[(row < 0) & (row != UNCOUNTED)][0]}, and classes are whole numbers from 0 "
+                f"({UNCOUNTED} where a step does not count); numbers that a regression is to give cannot be left out"
+            )
     return _filled([row.astype(np.int64) for row in labels] if whole else labels, steps, UNCOUNTED)
 
 

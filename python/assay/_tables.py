@@ -23,6 +23,7 @@ __all__ = [
     "joined",
     "numbers_of",
     "read_parquet",
+    "rows_of",
     "table_of",
     "taken",
     "targets_of",
@@ -155,7 +156,7 @@ def taken(table: Any, choice: Choice, class_names: list[str]) -> tuple[Any, Any,
     """Inputs, outputs, names of classes and of rows."""
     names = list(table.column_names if hasattr(table, "column_names") else table.columns)
     chosen = choice.inputs_among(names)
-    rows = [str(row) for row in table.index] if hasattr(table, "index") else []
+    rows = rows_of(table)
     row = rows.__getitem__ if rows else None
     x = inputs_of(column_of(table[name], str(name), row) for name in chosen)
     y = None
@@ -164,6 +165,11 @@ def taken(table: Any, choice: Choice, class_names: list[str]) -> tuple[Any, Any,
     elif choice.outputs:
         y = targets_of(column_of(table[name], str(name), row) for name in choice.outputs)
     return x, y, class_names, rows
+
+
+def rows_of(table: Any) -> list[str]:
+    """Names of the rows, where the table has some."""
+    return [str(row) for row in table.index] if hasattr(table, "index") else []
 
 
 def characteristics_of(table: Any, meta: Sequence[str]) -> dict[str, list[str]]:

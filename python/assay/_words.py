@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +15,7 @@ from . import _assay
 from ._tables import column_of, is_column, table_of, texts_of
 from .errors import AssayError, UsageError
 
-__all__ = ["inputs_of_words"]
+__all__ = ["inputs_of_words", "takes_texts", "vocabulary_in"]
 
 _Rows = list[dict[str, Any]]
 
@@ -56,12 +57,24 @@ def _rows(x: Any) -> _Rows:
         return _columns(x)
     if not is_column(x) and len(x) > 0 and isinstance(x[0], Mapping):
         names = list(dict.fromkeys(str(name) for row in x for name in row))
-        return [{name: row.get(name) for name in names} for row in x]
+        return [{name: _cell(row.get(name)) for name in names} for row in x]
     return _columns({"x": x}, "{:06d}")  # in the order of their names
 
 
-def inputs_of_words(x: Any, network: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
-    """The inputs by name that records of texts are for a network: lists of texts, columns, tables, dicts."""
+def takes_texts(network: Any) -> bool:
+    """Whether a network that was read has texts as inputs, which are numbers of words then."""
+    return any("takes texts, as whole numbers" in notice for notice in network.notices)
+
+
+def vocabulary_in(text: str) -> str:
+    """As descriptions of data and notices of networks name it; empty where they do not."""
+    found = re.search(r"vocabulary [0-9a-f]{8}", text)
+    return found.group() if found else ""
+
+
+def inputs_of_words(x: Any, network: str | os.PathLike[str], length: int | None = None) -> tuple[dict[str, np.ndarray[Any, Any]], str]:
+    """The inputs by name that records of texts are for a network, and its vocabulary: of lists of texts, columns, tables, dicts.
+    ``length``: the words to which texts are cut and filled up."""
     rows = _rows(x)
     if not rows:
         raise UsageError("words= is for texts, and there are none")
@@ -70,9 +83,10 @@ def inputs_of_words(x: Any, network: str | os.PathLike[str]) -> dict[str, np.nda
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         spec = ['"' + text.replace('"', '""') + '"' for text in (path, os.fspath(network))]
-        records = _assay.open_data(f"{spec[0]},words={spec[1]}")
+        cut = "" if length is None else f",length={length}"
+        records = _assay.open_data(f"{spec[0]},words={spec[1]}{cut}")
     except AssayError as error:
         raise type(error)(str(error).replace(path, "words=")) from None
     finally:
         os.unlink(path)
-    return dict(records.read(list(range(records.size))))
+    return dict(records.read(list(range(records.size)))), vocabulary_in(records.description.replace(path, ""))

@@ -90,3 +90,65 @@ def test_what_records_decide_lets_relevance_pass(onnx, kind):
     net = network(onnx, nodes, constants_of(onnx))
     for method in ["epsilon", "deeplift", "gradient-x-input"]:
         assert list(relevance_of(net, x, method))
+
+
+def scanning(onnx, positions=None, backward=0):
+    """Steps over x [n, positions, 4] with a state and what each gives; written out where the positions are known."""
+    make, types = onnx.helper, onnx.TensorProto
+    value, rng = make.make_tensor_value_info, np.random.default_rng(4)
+    shapes = {"w1": (4, 6), "w2": (6, 6), "w3": (6, 3), "w4": (6, 6)}
+    constants = [onnx.numpy_helper.from_array(rng.normal(size=shape).astype(np.float32), name) for name, shape in shapes.items()]
+    constants += [onnx.numpy_helper.from_array(np.zeros((1, 6), np.float32), "none")]
+
+    def step(state, piece, gives, seen, prefix=""):
+        return [
+            make.make_node("MatMul", [piece, "w1"], [prefix + "from_piece"]), make.make_node("MatMul", [state, "w2"], [prefix + "from_state"]),
+            make.make_node("Add", [prefix + "from_piece", prefix + "from_state"], [prefix + "sum"]), make.make_node("Relu", [prefix + "sum"], [gives]),
+            make.make_node("Tanh", [gives], [seen]),
+        ]  # fmt: skip
+
+    nodes = [make.make_node("ReduceSum", ["x", "one"], ["total"], keepdims=0), make.make_node("MatMul", ["total", "w1"], ["start"], "start")]
+    constants.append(onnx.numpy_helper.from_array(np.array([1]), "one"))
+    if positions is None:
+        body = make.make_graph(
+            step("state", "piece", "next", "seen"), "body", [value("state", types.FLOAT, None), value("piece", types.FLOAT, None)],
+            [value("next", types.FLOAT, None), value("seen", types.FLOAT, None)],
+        )  # fmt: skip
+        nodes.append(
+            make.make_node(
+                "Scan", ["start", "x"], ["last", "all"], "scan", body=body, num_scan_inputs=1, scan_input_axes=[-2],
+                scan_input_directions=[backward], scan_output_axes=[1], scan_output_directions=[backward],
+            )  # fmt: skip
+        )
+    else:
+        state, all_seen = "start", [""] * positions
+        for i in reversed(range(positions)) if backward else range(positions):
+            constants.append(onnx.numpy_helper.from_array(np.array(i), f"at{i}"))
+            nodes.append(make.make_node("Gather", ["x", f"at{i}"], [f"piece{i}"], axis=1))
+            nodes += step(state, f"piece{i}", f"state{i}", f"seen{i}", str(i))
+            nodes.append(make.make_node("Unsqueeze", [f"seen{i}", "one"], [f"upright{i}"]))
+            state, all_seen[i] = f"state{i}", f"upright{i}"
+        nodes += [make.make_node("Identity", [state], ["last"]), make.make_node("Concat", all_seen, ["all"], axis=1)]
+    nodes += [
+        make.make_node("ReduceMean", ["all"], ["mean"], axes=[1], keepdims=0), make.make_node("MatMul", ["mean", "w4"], ["mixed"]),
+        make.make_node("Add", ["mixed", "last"], ["both"]), make.make_node("MatMul", ["both", "w3"], ["y"]),
+    ]  # fmt: skip
+    graph = make.make_graph(
+        nodes, "net", [value("x", types.FLOAT, ["n", "positions", 4])], [value("y", types.FLOAT, ["n", 3])], constants
+    )  # fmt: skip
+    return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
+
+
+@pytest.mark.parametrize("method", [*METHODS, "gamma", "epsilon-plus"])
+@pytest.mark.parametrize("backward", [0, 1])
+def test_relevance_through_a_scan_is_that_of_its_steps(onnx, method, backward):
+    """For every number of positions that comes."""
+    held = scanning(onnx, backward=backward)
+    for positions in (3, 5):
+        x = np.random.default_rng(positions).normal(size=(6, positions, 4)).astype(np.float32)
+        plain = scanning(onnx, positions, backward)
+        assert held(x) == pytest.approx(plain(x), abs=1e-4)
+        for layer in ("input", "start"):
+            found, known = (net.relevance(x, layers=layer, method=method) for net in (held, plain))
+            assert np.abs(known).max() > 1e-3
+            assert found == pytest.approx(known, rel=1e-3, abs=1e-4)

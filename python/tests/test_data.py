@@ -555,3 +555,11 @@ def test_data_sets_of_torchvision_name_their_classes():
     renumbered = Animals()
     renumbered.target_transform = lambda number: 1 - number
     assert assay.data(renumbered).class_names == ["0", "1"]
+
+
+def test_descriptions_say_one_of_one():
+    x = np.zeros((3, 2), np.float32)
+    assert "1 record [2], 1 target)" in repr(assay.data(x[:1], x[:1, :1]))
+    assert "3 records [2], 1 class)" in repr(assay.data(x, [0, 0, 0]))
+    assert "3 records [2], 2 classes)" in repr(assay.data(x, [0, 1, 0]))
+    assert "3 records [2], 2 targets)" in repr(assay.data(x, x))

@@ -195,3 +195,49 @@ def test_files_that_do_not_fit_are_refused(tmp_path, spec, says):
     np.save(tmp_path / "x.npy", np.zeros((14, 9, 3), np.float32))
     with pytest.raises(assay.AssayError, match=says):
         assay.data(f"{tmp_path}/{spec}").hash
+
+
+def steps_of_numbers(onnx, tmp_path):
+    """A network of one number a step, and whole numbers for it."""
+    make, types = onnx.helper, onnx.TensorProto
+    weight = onnx.numpy_helper.from_array(np.ones((WIDTH, 1), np.float32), "w")
+    graph = make.make_graph(
+        [make.make_node("MatMul", ["x", "w"], ["y"])], "numbers", [make.make_tensor_value_info("x", types.FLOAT, ["n", "steps", WIDTH])],
+        [make.make_tensor_value_info("y", types.FLOAT, ["n", "steps", 1])], [weight],
+    )  # fmt: skip
+    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8), tmp_path / "numbers.onnx")
+    rng = np.random.default_rng(6)
+    x, y, lengths = rng.normal(size=(12, 5, WIDTH)).astype(np.float32), rng.integers(0, 9, (12, 5)), rng.integers(1, 5, 12)
+    np.savez(tmp_path / "filled.npz", x=x, y=y, lengths=lengths)
+    np.savez(tmp_path / "negative.npz", x=x, y=y - 4, lengths=lengths)
+    return tmp_path / "numbers.onnx", x, y
+
+
+def test_minus_100_is_a_number_unless_the_task_says_so(onnx, tmp_path):
+    """Where it may be either, the task must be named; among other negative numbers it is one of them."""
+    net, x, y = steps_of_numbers(onnx, tmp_path)
+    numbers = y.astype(np.float32)
+    numbers[2, 3] = -100
+    with pytest.raises(assay.UsageError, match="some targets are -100 .* name the task: .*regression"):
+        assay.evaluate(net, assay.data(x, numbers))
+    errors = (x.sum(2) - numbers) ** 2
+    result = assay.evaluate(net, assay.data(x, numbers), task="regression")
+    assert result.figures()["mean-squared-error"] == pytest.approx(errors.mean(), rel=1e-5)
+    assert "left-out-targets" in [warning["id"] for warning in result.document["warnings"]]
+    within = assay.evaluate(net, assay.data(x, numbers), task="regression[tolerance=1]")
+    assert within.figures()["mean-squared-error"] == pytest.approx(errors.mean(), rel=1e-5)
+    numbers[0, 0] = -7
+    result = assay.evaluate(net, assay.data(x, numbers))
+    assert result.figures()["mean-squared-error"] == pytest.approx(((x.sum(2) - numbers) ** 2).mean(), rel=1e-5)
+    assert "left-out-targets" not in [warning["id"] for warning in result.document["warnings"]]
+
+
+def test_whole_numbers_of_a_regression_are_not_left_out_in_silence(onnx, tmp_path):
+    net, x, y = steps_of_numbers(onnx, tmp_path)
+    with pytest.raises(assay.UsageError, match="some targets are -100 .* name the task: .*regression"):
+        assay.evaluate(net, f"{tmp_path}/filled.npz,lengths=lengths,inputs=x")
+    with pytest.raises(assay.DataError, match="has the label -[1-4], and classes are whole numbers from 0 .-100 where"):
+        assay.data(f"{tmp_path}/negative.npz,lengths=lengths,inputs=x")
+    with pytest.raises(assay.UsageError, match="sequence 1 has the label -2, and classes are whole numbers from 0"):
+        assay.sequences([x[0], x[1, :2]], [y[0], np.array([1, -2])])
+    assert assay.sequences([x[0], x[1, :2]], [y[0], np.array([1, -100])]).read([1])["targets"].tolist() == [[1, -100, -100, -100, -100]]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import assay
+import assay.texts
 from conftest import run_program
 
 onnx = pytest.importorskip("onnx", reason="SKIPPED: onnx is not installed (PyPI)")
@@ -208,3 +209,166 @@ def test_what_scikit_learn_writes_is_read(tmp_path, name):
     rows = data.read(range(len(test)))
     net = assay.load(tmp_path / "written.onnx", decision="probabilities")
     assert np.asarray(net(rows["x"] if "x" in rows else rows)) == pytest.approx(scores, abs=1e-5)
+
+
+def counted(path, text):
+    """Scores by ONNX Runtime of one text."""
+    return said(path, text=np.array([[text]], object))[1][0]
+
+
+def test_texts_are_edited_and_judged_by_the_words_of_the_network(tmp_path):
+    """Each edited text is numbered anew; ONNX Runtime decides about what was found as the result says."""
+    path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=25)
+    result = assay.texts.attack(path, x, edits=["swap", "delete", "homoglyph"], changes=2, out=tmp_path / "edited.csv")
+    rows = list(result.table("attacked_texts"))
+    found = [row for row in rows if row["success"] == "yes"]
+    assert 0 < len(found) < len(rows) == 25
+    for row in rows:
+        assert row["label"] == str(counted(path, row["before"]).argmax())
+        assert row["decision"] == str(counted(path, row["after"]).argmax())
+    assert all(row["before"] != row["after"] and row["words"] <= 2 for row in found)
+
+
+def test_mutants_are_edited_by_the_words_of_their_network(tmp_path):
+    path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=25)
+    changed = assay.load(path)
+    name = next(one for one in changed.weights if np.asarray(changed.weight(one)).size > 30)
+    mutant = changed.with_weights({name: np.asarray(changed.weight(name)) * 0.8})
+    mutant.save(tmp_path / "mutant.onnx")
+    with pytest.raises(assay.UsageError, match="words=FILE"):
+        assay.texts.attack(tmp_path / "mutant.onnx", x)
+    by_file = assay.texts.attack(tmp_path / "mutant.onnx", x, words=path, changes=2)
+    assert by_file.figures() == assay.texts.attack(mutant, x, words=path, changes=2).figures()
+    assert assay.texts.explore(path, tmp_path / "mutant.onnx", x, changes=2).figures()["agreement-after"] < 1
+
+
+def test_texts_without_a_known_word_are_judged_beside_those_that_have_one(tmp_path):
+    """A text of one word has none that is known once it is edited."""
+    path = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+")
+    result = assay.texts.attack(path, ["cat", "dog"], edits=["homoglyph"], changes=1)
+    nothing = counted(path, "zebra").argmax()
+    assert [row["success"] == "yes" for row in result.table("attacked_texts")] == [counted(path, word).argmax() != nothing for word in ("cat", "dog")]
+    with pytest.raises(assay.DataError, match="knows no word"):
+        assay.texts.attack(path, ["zebra"])
+
+
+def test_other_commands_of_texts_take_words(tmp_path):
+    path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=25)
+    assert len(assay.texts.select(path, x, 3)) == 3
+    suite = {"tests": [{"name": "typing", "capability": "robustness", "kind": "invariance", "texts": x[:5], "edits": ["swap"], "changes": 1}]}
+    assert 0 <= assay.texts.check(path, suite).figures()["pass-rate"] <= 1
+    with pytest.raises(assay.UnsupportedError, match="no token is the last"):
+        assay.texts.select(path, x, 3, doubt="mixture", seen=x, layer="scores")
+    with pytest.raises(assay.UsageError, match="either tokenizer= or words="):
+        assay.texts.attack(path, x, tokenizer=lambda all_texts: all_texts, words=path)
+
+
+@pytest.mark.parametrize("attack", ["fgsm[eps=0.1]", "hotflip"])
+def test_attacks_on_numbers_of_words_name_the_edits(tmp_path, attack):
+    path, x = classifier(tmp_path, tokenexp="[a-zA-Z0-9_]+"), texts(count=5)
+    with pytest.raises(assay.AssayError, match="edits of the texts themselves"):
+        assay.attack(path, assay.data(x, [0] * 5, words=path), attack=attack)
+
+
+def test_rows_of_tables_keep_their_names(tmp_path):
+    """Columns are inputs by their names in any order; records are called like the rows."""
+    pandas = pytest.importorskip("pandas", reason="SKIPPED: pandas is not installed (PyPI)")
+    path, x = columns(tmp_path), parts(4)
+    table = pandas.DataFrame({**x, "price": [1.0, 2.0, 3.0, 4.0]}, index=["Anna", "Omar", "Li", "Eva"])
+    data = assay.data(table[["age", "price", "city", "job"]], target="price", words=path)
+    assert data.ids == ["Anna", "Omar", "Li", "Eva"]
+    assert data.inputs.keys() == {"city", "job", "age"}
+    assert assay.data(table, target="price", words=path, ids=["a", "b", "c", "d"]).ids == ["a", "b", "c", "d"]
+    with pytest.raises(assay.DataError, match="column 'price', row 'Omar': the value is missing"):
+        assay.data(table.assign(price=[1.0, None, 3.0, 4.0]), target="price", words=path)
+
+
+def members(tmp_path, kind):
+    """A city beside whether somebody is a member: a number, a truth value or a text."""
+    middle = [make.make_node("OneHotEncoder", ["member"], ["hot_member"], domain="ai.onnx.ml", cats_strings=["True", "False"]), make.make_node("Reshape", ["hot_member", "two"], ["both"]), make.make_node("ReduceMax", ["both"], ["number"], axes=[1])]  # fmt: skip
+    if kind != "STRING":
+        middle = [make.make_node("Cast", ["member"], ["number"], to=types.FLOAT)]
+    nodes = [
+        make.make_node("OneHotEncoder", ["city"], ["hot"], domain="ai.onnx.ml", cats_strings=["Rome", "Oslo", "Bern"], zeros=1),
+        make.make_node("Reshape", ["hot", "wide"], ["city_columns"]), *middle, make.make_node("Concat", ["city_columns", "number"], ["all"], axis=1),
+        make.make_node("LinearRegressor", ["all"], ["y"], domain="ai.onnx.ml", coefficients=[1.0, 2.0, 3.0, 4.0], intercepts=[0.25]),
+    ]  # fmt: skip
+    return saved(
+        tmp_path / f"{kind}.onnx", nodes,
+        [make.make_tensor_value_info("city", types.STRING, ["n", 1]), make.make_tensor_value_info("member", getattr(types, kind), ["n", 1])],
+        [numbers.from_array(np.array([-1, 3], np.int64), "wide"), numbers.from_array(np.array([-1, 2], np.int64), "two")],
+        [make.make_tensor_value_info("y", types.FLOAT, ["n", 1])], ml=2,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["FLOAT", "INT64", "BOOL", "STRING"])
+def test_truth_values_beside_texts_are_what_the_network_takes(tmp_path, kind):
+    path, city, member = members(tmp_path, kind), ["Rome", "Oslo", "Paris", "Bern"], [True, False, True, False]
+    given = {"FLOAT": np.float32, "INT64": np.int64, "BOOL": bool}.get(kind)
+    as_it_takes = np.array(member, given) if given else np.array([str(one) for one in member], object)
+    y = said(path, city=np.array(city, object)[:, None], member=as_it_takes[:, None])[0]
+    tables = [{"city": city, "member": member}, {"city": city, "member": np.array(member)}, [{"city": c, "member": m} for c, m in zip(city, member)]]
+    try:
+        import pandas
+
+        tables.append(pandas.DataFrame(tables[0]))
+    except ImportError:
+        pass
+    for table in tables:
+        assert assay.evaluate(path, assay.data(table, y[:, 0], words=path)).figures()["mean-squared-error"] == pytest.approx(0, abs=1e-9)
+    (tmp_path / "t.csv").write_text("city,member,y\n" + "".join(f"{c},{m},{v}\n" for c, m, v in zip(city, member, y[:, 0])))
+    facts = run_program(tmp_path, "evaluate", path.name, f"t.csv,target=y,words={path.name}")["facts"]
+    assert next(value for name, value in facts.items() if "mean_squared" in name) == pytest.approx(0, abs=1e-9)
+
+
+def encoder(tmp_path, kind, zeros):
+    told = {"zeros": zeros} if zeros is not None else {}
+    categories = {"cats_strings": ["Rome", "Oslo"]} if kind == "STRING" else {"cats_int64s": [3, 8]}
+    nodes = [make.make_node("OneHotEncoder", ["x"], ["hot"], "encode", domain="ai.onnx.ml", **categories, **told), make.make_node("Reshape", ["hot", "two"], ["y"])]
+    return saved(
+        tmp_path / "encoder.onnx", nodes, [make.make_tensor_value_info("x", getattr(types, kind), ["n", 1])], [numbers.from_array(np.array([-1, 2], np.int64), "two")],
+        [make.make_tensor_value_info("y", types.FLOAT, ["n", 2])], ml=2,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "zeros"), [("STRING", 0), *((kind, zeros) for kind in ("STRING", "INT64", "FLOAT") for zeros in (None, 1))])
+def test_categories_that_an_encoder_does_not_know_are_as_onnx_runtime_has_them(tmp_path, kind, zeros):
+    """zeros=0: it fails; otherwise all columns are 0."""
+    path = encoder(tmp_path, kind, zeros)
+    known, other = {"STRING": (["Oslo", "Rome"], "Bern"), "INT64": ([8, 3], 5), "FLOAT": ([8.0, 3.0], 5.0)}[kind]
+    array = lambda values: np.array(values, {"STRING": object, "INT64": np.int64, "FLOAT": np.float32}[kind])[:, None]
+
+    def scores(values):
+        records = assay.data(list(values), words=path) if kind == "STRING" else assay.data(array(values))
+        return np.asarray(assay.load(path)(records.read(range(len(values)))["x"]))
+
+    assert (scores(known) == said(path, x=array(known))[0]).all()
+    with_other = [*known, other]
+    if zeros != 0:
+        assert (scores(with_other) == said(path, x=array(with_other))[0]).all()
+        return
+    with pytest.raises(Exception, match="zeros = 0"):
+        said(path, x=array(with_other))
+    with pytest.raises(assay.DataError, match="row 3: 'Bern' is none of the 2 categories of node 'encode' .*handle_unknown='ignore'"):
+        scores(with_other)
+
+
+def test_words_of_another_network_are_refused(tmp_path):
+    """By the words and how texts are cut; a network that was trained again on the same words is no other."""
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir(), (tmp_path / "c").mkdir()
+    path, x = classifier(tmp_path / "a", tokenexp="[a-zA-Z0-9_]+"), texts(count=12)
+    cut_otherwise, y = classifier(tmp_path / "b", tokenexp="[a-z]+"), [0, 1, 2] * 4
+    again = onnx.load(path)
+    again.graph.node[-1].attribute[1].floats[:] = [0.5 * one for one in again.graph.node[-1].attribute[1].floats]
+    onnx.save(again, tmp_path / "c" / "texts.onnx")
+    data = assay.data(x, y, words=path)
+    assay.evaluate(path, data), assay.evaluate(tmp_path / "c" / "texts.onnx", data)
+    with pytest.raises(assay.MismatchError, match="words of another network .vocabulary [0-9a-f]{8}., and network 'texts' has others .*name it in words="):
+        assay.evaluate(cut_otherwise, data)
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"text": text, "y": label}) + "\n" for text, label in zip(x, y)))
+    run_program(tmp_path, "evaluate", "a/texts.onnx", "t.jsonl,label=y,words=a/texts.onnx")
+    with pytest.raises(AssertionError, match="words of another network"):
+        run_program(tmp_path, "evaluate", "b/texts.onnx", "t.jsonl,label=y,words=a/texts.onnx[2:8]")
+    assay.texts.attack(path, x, words=path)
+    with pytest.raises(assay.MismatchError, match="words of another network"):
+        assay.texts.attack(cut_otherwise, x, words=path)

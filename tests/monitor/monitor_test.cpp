@@ -13,6 +13,7 @@
 #include <assay/evaluate.h>
 #include <assay/records.h>
 #include "tests/attack/build.h"
+#include "tests/engine/endings.h"
 
 namespace assay::test {
 using namespace monitor;
@@ -48,6 +49,27 @@ TEST(Monitor, ScoresAreTheirFormulas) {
         const double expected = score == Score::energy ? -std::log(sum) : -*std::ranges::max_element(z);
         EXPECT_NEAR(found[static_cast<std::size_t>(i)], expected, 1e-5);
       }
+    }
+  }
+}
+
+std::vector<double> monitored(const Graph& graph, Score score) {
+  const Session session(graph, one_thread);
+  const DatasetPtr data = from_arrays(random_records(60, {3}));
+  const Monitor made = make_monitor(session, data, data, {.score = score, .false_alarms = 0.1}, silence());
+  std::vector<double> found = scores_of(Session(made.graph, one_thread), data, 0, silence());
+  found.push_back(made.threshold);
+  return found;
+}
+
+TEST(Monitor, OfOneScoreIsThatOfItsTwinWithTwo) {
+  for (const auto& [ending, build] : keeping_side()) {
+    const Graph one = network_with(1, build), two = twin_of(one);
+    for (const Score score : {Score::max_logit, Score::energy, Score::mdsa, Score::dsa}) {
+      const std::vector<double> found = monitored(one, score), known = monitored(two, score);
+      for (std::size_t i = 0; i < known.size(); ++i)
+        EXPECT_NEAR(found[i], known[i], 1e-3 * (1 + std::abs(known[i])))
+            << ending << ", " << to_string(score);
     }
   }
 }

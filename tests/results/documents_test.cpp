@@ -235,7 +235,7 @@ TEST(Results, AnOrderTellsHowEarlyFaultsAreFound) {
   // Faults at places 1 and 2 of 4: 1 - 3 / 8 + 1 / 8.
   EXPECT_EQ(fact_of(document, "apfd"), report::Cell(0.75));
   EXPECT_EQ(cell_of(document, "chosen", 0, "record"), report::Cell("3"));
-  EXPECT_EQ(document.notices, std::vector<Message>{"1 records have no score and come first"});
+  EXPECT_EQ(document.notices, std::vector<Message>{"1 record has no score and comes first"});
 }
 
 TEST(Results, SuspectsStandInTheirOrderAndTruthIsCounted) {

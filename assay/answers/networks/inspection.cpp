@@ -62,6 +62,12 @@ std::vector<inspection::InspectedModel> opened_models(const InspectionQuestion& 
   return models;
 }
 
+// Whether those of some network change each other's results: they are read one at a time then.
+bool records_interact(const std::vector<inspection::InspectedModel>& models, const Dataset& data) {
+  return std::ranges::any_of(
+      models, [&](const auto& model) { return !results::influence_warnings(*model.session, &data).empty(); });
+}
+
 std::vector<inspection::UnitGroup> chosen_groups(const InspectionQuestion& question,
                                                  const std::vector<inspection::InspectedModel>& models) {
   std::vector<inspection::UnitGroup> groups;
@@ -175,6 +181,7 @@ report::Document inspect(InspectionQuestion question, const Setting& setting, Pr
   const std::vector<inspection::UnitGroup> groups = chosen_groups(question, models);
   settle(question, setting);
   inspection::InspectOptions& options = question.options;
+  if (setting.batch == 0 && records_interact(models, *question.data)) options.batch = 1;
   const DatasetPtr& data = question.data;
   const std::vector<inspection::AnnotatorChoice> hypotheses =
       inspection::annotator_choices(question.hypotheses);

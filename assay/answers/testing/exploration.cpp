@@ -39,7 +39,9 @@ class OpenedNetworks {
       AdaptedNetwork network = adapted(graph, adaptation, &data, progress);
       add(name, session_of(network, options_, &data, progress));
       tell_rounding(graph, *sessions_.back(), adaptation, &data, progress);
-      results::add_warnings(document, results::influence_warnings(*sessions_.back(), &data));
+      std::vector<report::Warning> influences = results::influence_warnings(*sessions_.back(), &data);
+      records_interact_ |= !influences.empty();
+      results::add_warnings(document, std::move(influences));
     }
     std::map<std::string, std::size_t> turns;  // equal networks would outvote the others
     for (const std::string& text : asked.mutants) {
@@ -76,6 +78,8 @@ class OpenedNetworks {
   }
 
   const std::vector<explore::ExploredNetwork>& networks() const { return networks_; }
+  // Whether those of some network change each other's results.
+  bool records_interact() const { return records_interact_; }
 
  private:
   void add(const std::string& name, Session session) {
@@ -89,6 +93,7 @@ class OpenedNetworks {
 
   SessionOptions options_;
   AdaptOptions adaptation_;
+  bool records_interact_ = false;
   std::vector<std::shared_ptr<Session>> sessions_;
   std::vector<explore::ExploredNetwork> networks_;
 };
@@ -148,6 +153,7 @@ report::Document explore(const DatasetPtr& given, const ExplorationQuestion& que
   make_folders(folder);
   report::Document document;
   OpenedNetworks opened(question.networks, *seeds, setting, progress, document);
+  if (opened.records_interact() && setting.batch == 0) options.search.width = 1;
   explore::DisagreementOptions& disagreement = options.search.disagreement;
   const Decided decision = decided(question.task, *opened.networks().front().session, seeds, {});
   disagreement.task = decision.task;

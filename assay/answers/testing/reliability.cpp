@@ -112,11 +112,12 @@ void add_stability(ReliabilityFindings& found, const Session& session, const Dat
 
 Evaluation evaluated(const Session& session, const DatasetPtr& data, const Setting& setting,
                      Progress& progress, const char* stage) {
-  const Evaluation evaluation = evaluate(session, data, {.batch = setting.batch, .stage = stage}, progress);
-  if (!evaluation.accuracy)
-    fail(Fault::usage, "{} has no classes as labels, by which records fail or not; name them with labels=",
+  if (!data->has_labels())
+    fail(Fault::usage,
+         "{}: there is no class for each record, by which records fail or not; give one label a record "
+         "(labels=), and judge items and numbers by the figures of an evaluation",
          data->describe());
-  return evaluation;
+  return evaluate(session, data, {.batch = setting.batch, .stage = stage}, progress);
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ std::vector<Severity> corruption_severities(double nothing) { return {{"amount",
 
 void require_pictures(const AttackProblem& problem, const std::string& attack) {
   if (problem.inputs.rank() == 4) return;
-  fail(Fault::unsupported, "attack '{}' is for pictures [channels, height, width]; these records are {}",
+  fail(Fault::unsupported,
+       "attack '{}' is for pictures [channels, height, width]; these records are {}; noise, salt-pepper and "
+       "brightness take any",
        attack, to_string(Shape(problem.inputs.shape().begin() + 1, problem.inputs.shape().end())));
 }
 

@@ -8,6 +8,7 @@
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
 #include "assay/support/files/binary.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::coverage {
@@ -208,7 +209,7 @@ std::string SurpriseCriterion::remark(std::size_t layer) const {
       ++below;
   }
   std::vector<std::string> texts;
-  if (above > 0) texts.push_back(fmt::format("{} records above {:g}", above, upper_));
+  if (above > 0) texts.push_back(fmt::format("{} above {:g}", so_many(above, "record"), upper_));
   if (below > 0) texts.push_back(fmt::format("{} at or below {:g}", below, lower_));
   if (undefined > 0) texts.push_back(fmt::format("{} without a finite value", undefined));
   return joined(texts);

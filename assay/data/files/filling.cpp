@@ -1,6 +1,8 @@
 #include "assay/data/files/filling.h"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include <assay/error.h>
 
@@ -73,15 +75,27 @@ class StepMask {
   std::int64_t steps_;
 };
 
+void require_class(float label, std::int64_t record, const std::string& title) {
+  if (label < 0 && label != label_of_filling)
+    fail(Fault::data,
+         "{}: record {} has the label {}, and classes are whole numbers from 0 ({} where a step does not "
+         "count); classes of steps can be left out, numbers that a regression is to give cannot",
+         title, record, label, label_of_filling);
+}
+
+// Throws Error{data} where a step that counts has no class.
 template <typename Told>
-Array filling_left_out(const Array& labels, const Told& told) {
+Array filling_left_out(const Array& labels, const Told& told, const std::string& title) {
   Array result = labels.to(DType::float32).clone();
   const std::int64_t records = labels.size(0), steps = labels.size(1),
                      width = records * steps == 0 ? 0 : labels.count() / (records * steps);
   float* next = result.elements<float>();
   for (std::int64_t r = 0; r < records; ++r) {
     for (std::int64_t s = 0; s < steps; ++s, next += width) {
-      if (!told.holds(r, s)) std::fill_n(next, width, label_of_filling);
+      if (told.holds(r, s))
+        std::for_each_n(next, width, [&](float label) { require_class(label, r, title); });
+      else
+        std::fill_n(next, width, label_of_filling);
     }
   }
   return result;
@@ -92,8 +106,24 @@ Array filling_left_out(const Array& labels, const Told& told) {
 Array without_filling(const Array& labels, const Array& told, bool is_mask, const std::string& title) {
   require_steps(labels, title);
   require_classes(labels, title);
-  if (is_mask) return filling_left_out(labels, StepMask(told, labels.shape(), title));
-  return filling_left_out(labels, GivenLengths(told, labels.shape(), title));
+  if (is_mask) return filling_left_out(labels, StepMask(told, labels.shape(), title), title);
+  return filling_left_out(labels, GivenLengths(told, labels.shape(), title), title);
+}
+
+Array sampled_targets(const Dataset& data) {
+  constexpr std::size_t most = 200;
+  std::vector<std::size_t> records;
+  const std::size_t count = std::min(most, data.size());
+  for (std::size_t i = 0; i < count; ++i) records.push_back(i * data.size() / count);
+  return data.read(records).targets;
+}
+
+bool may_leave_out_targets(const Dataset& data) {
+  const Array sample = sampled_targets(data);
+  const auto targets = sample.as<float>();
+  const auto may_be_class = [](float t) { return t == label_of_filling || (t >= 0 && t == std::floor(t)); };
+  return std::ranges::find(targets, label_of_filling) != targets.end() &&
+         std::ranges::all_of(targets, may_be_class);
 }
 
 }  // namespace assay::inline data

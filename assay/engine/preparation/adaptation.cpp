@@ -16,6 +16,7 @@
 #include "assay/engine/preparation/folder_notices.h"
 #include "assay/engine/preparation/free_batch.h"
 #include "assay/model/folder.h"
+#include "assay/model/text_inputs.h"
 #include "assay/support/memory.h"
 
 namespace assay::inline engine {
@@ -139,6 +140,20 @@ Session plain_session_of(AdaptedNetwork& network, const SessionOptions& options,
   return Session(network.graph, options);
 }
 
+// Of networks that take texts: a mutant, which takes numbers, knows no words.
+void require_own_words(const Graph& graph, const Dataset& data) {
+  const std::string of_data = vocabulary_in(data.describe());
+  if (of_data.empty()) return;
+  for (const std::string& notice : graph.notices()) {
+    const std::string own = vocabulary_in(notice);
+    if (own.empty() || own == of_data) continue;
+    fail(Fault::mismatch,
+         "{}: the texts are numbers of the words of another network ({}), and network '{}' has others ({}); "
+         "name it in words=",
+         data.describe(), of_data, graph.name(), own);
+  }
+}
+
 }  // namespace
 
 AdaptOptions adapt_options_of(AdaptOptions options, const std::string& network) {
@@ -154,7 +169,10 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
     form.decision = position.value_or(0);
     form.added = !position;
   }
-  if (data != nullptr) require_fitting_tokens(graph, options.folder, *data);
+  if (data != nullptr) {
+    require_own_words(graph, *data);
+    require_fitting_tokens(graph, options.folder, *data);
+  }
   tell_folder_tokens(options.folder, progress);
   graph = with_choices(std::move(graph), options, data, progress);
   if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&

@@ -102,7 +102,7 @@ Graph with_rounds(const Graph& graph, const std::map<std::string, std::int64_t>&
   const GraphBuilder names(graph);
   for (onnx::NodeProto& node : *proto.mutable_node()) {
     const auto count = rounds.find(node.name());
-    if (count == rounds.end()) continue;
+    if (count == rounds.end() || node.op_type() != "Loop") continue;
     const std::string name = names.unused_name(node.name() + "/rounds");
     write_tensor(Array::of<std::int64_t>({}, std::vector{count->second}), name, *proto.add_initializer());
     node.set_input(0, name);
@@ -115,7 +115,9 @@ Graph with_rounds(const Graph& graph, const std::map<std::string, std::int64_t>&
                    body.output(0).name(), *body.add_initializer());
     }
   }
-  return onnx_format::Reader(std::move(model), {}, graph.name()).body();
+  onnx_format::Reader reader(std::move(model), {}, graph.name());
+  reader.tell_scanned(rounds);
+  return reader.body();
 }
 
 }  // namespace assay::inline model

@@ -214,11 +214,24 @@ class TextNumbering {
     if (asks_for_shape(node)) return;
     if (moves_texts(node)) return move(node);
     const WordList* const list = word_list_of(node);
-    if (list != nullptr) return look_up_numbers(node, *list);
+    if (list != nullptr) {
+      require_categories(node, *list);
+      return look_up_numbers(node, *list);
+    }
     fail(Fault::unsupported,
          "{}: of operators on texts only those are known that normalise and cut them, look words up and move "
          "them; export the part of the network after this operator",
          described(node));
+  }
+
+  // Of an encoder that fails for texts that it does not know, and takes them as records have them.
+  void require_categories(const onnx::NodeProto& node, const WordList& list) {
+    if (node.op_type() != "OneHotEncoder" || integer_in(node, "zeros", 1) != 0) return;
+    const TextValue& value = texts_.at(node.input(0));
+    if (!value.rules.empty() || value.is_made) return;
+    Categories known{value.from, value.column, texts_in(node, list.texts), described(node)};
+    std::ranges::sort(known.texts);
+    result_.required.push_back(std::move(known));
   }
 
   // A list of texts becomes that of their numbers.
@@ -503,9 +516,10 @@ std::vector<std::string> notices_of(const TextInputs& texts) {
       notices.push_back(fmt::format("graph input '{}' is a dictionary; its columns are {}", input.name,
                                     support::joined(input.columns)));
     if (input.is_text)
-      notices.push_back(fmt::format(
-          "graph input '{}' takes texts, as whole numbers of {} words: data option words=NETWORK makes them",
-          input.name, texts.words.size()));
+      notices.push_back(
+          fmt::format("graph input '{}' takes texts, as whole numbers of {} words ({}): data option "
+                      "words=NETWORK makes them",
+                      input.name, texts.words.size(), vocabulary_of(texts)));
   }
   return notices;
 }

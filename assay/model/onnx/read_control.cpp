@@ -235,6 +235,24 @@ void Reader::read_scan(const onnx::NodeProto& proto, const Node& node) {
   if (opset_ < 9 || !unroll_scan(proto, node, body)) keep_bodies(proto, node, {"body"});
 }
 
+std::optional<std::int64_t> Reader::scanned_positions(const onnx::NodeProto& proto, const Node& node,
+                                                      int states, std::vector<std::int64_t>& axes) {
+  const auto told = scanned_.find(node.name);
+  const bool is_told = told != scanned_.end();
+  auto positions = is_told ? std::optional(told->second) : std::nullopt;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const ValueId id = graph_.value(proto.input(states + static_cast<int>(i)));
+    const auto rank = graph_.rank(id);
+    if (!rank && is_told) continue;
+    if (!rank || axes[i] < -*rank || axes[i] >= *rank) return std::nullopt;
+    if (axes[i] < 0) axes[i] += *rank;
+    const auto size = graph_.dimension(id, static_cast<std::size_t>(axes[i]));
+    if (size ? positions && *positions != *size : !is_told) return std::nullopt;
+    if (size) positions = size;
+  }
+  return positions;
+}
+
 bool Reader::unroll_scan(const onnx::NodeProto& proto, const Node& node, const onnx::GraphProto& body) {
   std::int64_t slices = 0;
   for (const auto& attribute : proto.attribute()) {
@@ -248,16 +266,7 @@ bool Reader::unroll_scan(const onnx::NodeProto& proto, const Node& node, const o
   const auto backward = integers_in(proto, "scan_input_directions", in_count);
   const auto out_axes = integers_in(proto, "scan_output_axes", out_count);
   const auto out_backward = integers_in(proto, "scan_output_directions", out_count);
-  std::optional<std::int64_t> rounds;
-  for (std::size_t i = 0; i < in_count; ++i) {
-    const ValueId id = graph_.value(proto.input(static_cast<int>(states) + static_cast<int>(i)));
-    const auto rank = graph_.rank(id);
-    if (!rank || axes[i] < -*rank || axes[i] >= *rank) return false;
-    if (axes[i] < 0) axes[i] += *rank;
-    const auto size = graph_.dimension(id, static_cast<std::size_t>(axes[i]));
-    if (!size || (rounds && *rounds != *size)) return false;
-    rounds = size;
-  }
+  const auto rounds = scanned_positions(proto, node, static_cast<int>(states), axes);
   if (!rounds || *rounds < 1 || *rounds > most_unrolled_nodes / (body.node_size() + 1)) return false;
   std::vector<std::string> state(proto.input().begin(), proto.input().begin() + static_cast<int>(states));
   std::vector<std::vector<std::string>> scanned(out_count);

@@ -26,6 +26,8 @@ class Reader {
   Graph read();
   // The same of a body: its inputs need no shapes.
   Graph body();
+  // How many positions these Scan nodes go over, by their names, where shapes do not tell.
+  void tell_scanned(std::map<std::string, std::int64_t> positions) { scanned_ = std::move(positions); }
   // What users should know of how the file is read.
   void notice(std::string text) { graph_.notice(std::move(text)); }
 
@@ -72,6 +74,9 @@ class Reader {
   void read_scan(const onnx::NodeProto& proto, const Node& node);
   bool unroll_loop(const onnx::NodeProto& proto, const Node& node, const onnx::GraphProto& body);
   bool unroll_scan(const onnx::NodeProto& proto, const Node& node, const onnx::GraphProto& body);
+  // How many positions a Scan goes over. Axes with a known rank become those from 0.
+  std::optional<std::int64_t> scanned_positions(const onnx::NodeProto& proto, const Node& node, int states,
+                                                std::vector<std::int64_t>& axes);
   // The body's nodes as nodes of this graph: its inputs are called `given` here, its outputs `wanted` ("":
   // unused).
   void inline_body(onnx::GraphProto body, const std::vector<std::string>& given,
@@ -119,6 +124,7 @@ class Reader {
       named_;  // output of a dropped node that names its input's columns -> that input
   int opset_ = 0, depth_ = 0;
   std::int64_t unrolled_ = 0;
+  std::map<std::string, std::int64_t> scanned_;
   bool is_body_ = false;  // inputs need no shapes, and outputs are whatever they are
 };
 

@@ -9,6 +9,7 @@
 #include "assay/engine/arithmetic.h"
 #include "assay/relevance/reach.h"
 #include "assay/results/document.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/threads.h"
 
 namespace assay::results {
@@ -102,8 +103,8 @@ report::Document document_of(const Session& session,
   std::int64_t neurons = 0;
   for (const Layer& layer : layers) neurons += layer.neurons;
   report::Document document;
-  document.headline =
-      fmt::format("{}: {} layers, {} parameters", graph.name(), layers.size(), graph.parameter_count());
+  document.headline = fmt::format("{}: {}, {}", graph.name(), so_many(layers.size(), "layer"),
+                                  so_many(static_cast<std::size_t>(graph.parameter_count()), "parameter"));
   document.facts = {count_fact("nodes", "nodes", graph.nodes().size()),
                     count_fact("layers", "layers", layers.size()),
                     {"neurons", "neurons", neurons, Kind::count},

@@ -7,6 +7,7 @@
 
 #include "assay/results/document.h"
 #include "assay/results/networks/evaluation.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -53,7 +54,7 @@ report::Document document_of(const inspection::Pruning& pruning, const Graph& ne
                                       static_cast<std::uint64_t>(network.parameter_count())));
   document.facts.push_back(count_fact("parameters_after", "parameters after",
                                       static_cast<std::uint64_t>(pruning.graph.parameter_count())));
-  document.headline = fmt::format("{} without {} units: {} -> {}", network.name(), count,
+  document.headline = fmt::format("{} without {}: {} -> {}", network.name(), so_many(count, "unit"),
                                   told_score(pruning.before), told_score(pruning.after));
   document.tables.push_back(pruned_table(units));
   if (!pruning.random.empty()) add_random(document, pruning);

@@ -9,6 +9,7 @@
 
 #include "assay/results/document.h"
 #include "assay/results/testing/coverage.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -207,8 +208,9 @@ report::Document document_of(const coverage::Comparison& comparison, const cover
          "the same name and number of neurons",
          joined(texts_of(here.specs())), joined(texts_of(there.specs())));
   report::Document document;
-  document.headline = fmt::format("{} items are covered by the first state only, {} by the second only",
-                                  comparison.only_here, comparison.only_there);
+  document.headline =
+      fmt::format("{} covered by the first state only, {} by the second only",
+                  so_many(comparison.only_here, "item is", "items are"), comparison.only_there);
   document.facts = {
       count_fact("records_a", "records of the first", here.records()),
       count_fact("records_b", "records of the second", there.records()),

@@ -14,6 +14,7 @@
 #include "assay/results/warnings.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/text/parse.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -57,7 +58,7 @@ std::string headline_of(const coverage::CoverageState& state, const std::string&
     texts.push_back(state.specs()[c].text() + " " + figure_of(rows));
   }
   if (state.specs().size() > most)
-    texts.push_back(fmt::format("{} more criteria", state.specs().size() - most));
+    texts.push_back(so_many(state.specs().size() - most, "more criterion", "more criteria"));
   return subject + ": " + joined(texts);
 }
 
@@ -92,10 +93,11 @@ std::string records_hash(const coverage::CoverageState& state) {
 std::string records_text(const coverage::CoverageState& state, const Dataset& last) {
   const auto& parts = state.parts();
   if (parts.size() > 1)
-    return fmt::format("the {} data sets of the state, {} records, the last of them {}", parts.size(),
-                       state.records(), last.describe());
+    return fmt::format("the {} data sets of the state, {}, the last of them {}", parts.size(),
+                       so_many(state.records(), "record"), last.describe());
   const std::size_t walked = parts.empty() ? 0 : parts[0]->walked.size();
-  return walked == last.size() ? last.describe() : fmt::format("{} records of {}", walked, last.describe());
+  return walked == last.size() ? last.describe()
+                               : fmt::format("{} of {}", so_many(walked, "record"), last.describe());
 }
 
 std::vector<report::Definition> definitions_of(const coverage::CoverageState& state) {

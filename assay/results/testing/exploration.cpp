@@ -11,6 +11,7 @@
 #include <assay/extend/criteria.h>
 #include "assay/results/document.h"
 #include "assay/results/networks/pictures.h"
+#include "assay/support/text/so_many.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
@@ -243,9 +244,9 @@ void add_run_facts(report::Document& document, const explore::Exploration& e) {
 report::Document document_of(const ExplorationResult& result, const explore::ExploreOptions& options) {
   const explore::Exploration& e = result.exploration;
   report::Document document;
-  document.headline =
-      fmt::format("{} records on which {} networks disagree, from {} seeds; all confirmed from the file {}",
-                  e.findings.size(), result.networks.size(), e.seeds, result.stored.file.string());
+  document.headline = fmt::format("{} on which {} networks disagree, from {}; all confirmed from the file {}",
+                                  so_many(e.findings.size(), "record"), result.networks.size(),
+                                  so_many(e.seeds, "seed"), result.stored.file.string());
   add_search_facts(document, result);
   if (e.share_after) {
     document.facts.push_back(
@@ -262,8 +263,8 @@ report::Document document_of(const ExplorationResult& result, const explore::Exp
   }
   add_run_facts(document, e);
   if (result.stored.lost > 0)
-    document.notices.push_back(fmt::format(
-        "{} findings were dropped: the networks agree on them once they are read back", result.stored.lost));
+    document.notices.push_back(fmt::format("{} dropped: the networks agree there once records are read back",
+                                           so_many(result.stored.lost, "finding was", "findings were")));
   document.tables = {network_table(result), ending_table(result)};
   if (report::Table answers = answer_table(result, 15); !answers.rows.empty())
     document.tables.push_back(std::move(answers));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assay/results/document.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -59,10 +60,11 @@ report::Document document_of(const coverage::CoverageState& state,
                              std::span<const attack::Extension> extensions) {
   report::Document document;
   for (const attack::Extension& extension : extensions) {
-    document.definitions.push_back({"+ " + extension.name,
-                                    fmt::format("the test set and {} records made from it by {}",
-                                                extension.made.stored, extension.made.spec.text()),
-                                    attack::attacks().find(extension.made.spec.name).paper});
+    document.definitions.push_back(
+        {"+ " + extension.name,
+         fmt::format("the test set and {} made from it by {}", so_many(extension.made.stored, "record"),
+                     extension.made.spec.text()),
+         attack::attacks().find(extension.made.spec.name).paper});
   }
   document.tables = {extension_table(state, extensions)};
   return document;

@@ -10,6 +10,7 @@
 #include "assay/results/document.h"
 #include "assay/results/first_rows.h"
 #include "assay/support/files/hash.h"
+#include "assay/support/text/so_many.h"
 #include "assay/task/standing.h"
 
 namespace assay::results {
@@ -239,9 +240,10 @@ std::string headline_of(const mutation::MutationState& state, const mutation::Mu
   if (!score.all.score)
     return fmt::format("{}: none of {} mutants counts; the reason is below", state.model(),
                        score.all.mutants);
-  return fmt::format("{}: mutation score {}, average error rate {}; {} of {} mutants killed by {} records",
-                     state.model(), report::percent(*score.all.score), report::percent(*score.all.error_rate),
-                     score.all.killed, score.all.killed + score.all.survived, score.judged);
+  return fmt::format("{}: mutation score {}, average error rate {}; {} of {} killed by {}", state.model(),
+                     report::percent(*score.all.score), report::percent(*score.all.error_rate),
+                     score.all.killed, so_many(score.all.killed + score.all.survived, "mutant"),
+                     so_many(score.judged, "record"));
 }
 
 std::vector<report::Definition> mutation_definitions(const mutation::ScoreOptions& options) {
@@ -299,8 +301,8 @@ void add_figures(report::Document& document, const mutation::MutationState& stat
   if (figures.unlabelled > 0)
     document.notices.push_back("the records have no labels: the answer of the original counts as correct");
   if (figures.non_finite > 0)
-    document.notices.push_back(fmt::format(
-        "{} records were left out: the original gives a NaN or infinity for them", figures.non_finite));
+    document.notices.push_back(fmt::format("{} left out: the original gives a NaN or infinity there",
+                                           so_many(figures.non_finite, "record was", "records were")));
   if (!of_items(state) && std::ranges::count(score.by_class, 0U, &mutation::ClassScore::records) > 0)
     document.notices.push_back("some classes have no record in T', so the score cannot reach 100 %");
 }
@@ -421,7 +423,7 @@ report::Document document_of(std::string_view whole, std::span<const mutation::M
   std::vector<DrawnMutant> drawn;
   for (const mutation::Mutant& mutant : mutants) drawn.push_back(made(mutant));
   report::Document document;
-  document.headline = fmt::format("{} mutants of {}", mutants.size(), whole);
+  document.headline = fmt::format("{} of {}", so_many(mutants.size(), "mutant"), whole);
   document.tables = {table_of("mutants", "Mutants", positions(mutants.size()),
                               {{"mutant", [&](auto m) { return mutants[m].id(); }},
                                {"text", [&](auto m) { return mutants[m].text(); }},

@@ -6,6 +6,7 @@
 
 #include "assay/results/document.h"
 #include "assay/results/first_rows.h"
+#include "assay/support/text/so_many.h"
 
 namespace assay::results {
 namespace {
@@ -86,7 +87,8 @@ report::Document document_of(const coverage::Selection& selection, const coverag
                     count_fact("chosen", "chosen", selection.records.size())};
   document.tables = {chosen_table(selection.records, test)};
   if (selection.undefined > 0)
-    document.notices.push_back(fmt::format("{} records have no score and come first", selection.undefined));
+    document.notices.push_back(so_many(selection.undefined, "record has no score and comes first",
+                                       "records have no score and come first"));
   if (selection.cover) {
     add_cover(document, *selection.cover, options.by == "minimise");
     document.tables.push_back(growth_of(*selection.cover, options.criterion.text()));

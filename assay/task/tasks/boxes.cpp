@@ -10,6 +10,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/engine/elements.h"
+#include "assay/support/text/so_many.h"
 #include "assay/task/counts.h"
 #include "assay/task/detector.h"
 #include "assay/task/positions.h"
@@ -46,8 +47,8 @@ class Boxes final : public Task {
   }
 
   std::string describe() const override {
-    return fmt::format("boxes: {}, {} classes, right above {:g} overlap and {:g} confidence",
-                       detector_.describe(), classes_, overlap_, confidence_);
+    return fmt::format("boxes: {}, {}, right above {:g} overlap and {:g} confidence", detector_.describe(),
+                       so_many(classes_, "class", "classes"), overlap_, confidence_);
   }
   // The last one stands for no object.
   std::vector<std::string> class_names() const override { return names_; }

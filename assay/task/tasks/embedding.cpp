@@ -10,6 +10,7 @@
 #include <assay/evaluate.h>
 #include <assay/extend/random.h>
 #include "assay/engine/elements.h"
+#include "assay/support/text/so_many.h"
 #include "assay/task/counts.h"
 #include "assay/task/ranking.h"
 
@@ -298,8 +299,9 @@ class Embedding final : public Task {
   }
 
   std::string describe() const override {
-    return fmt::format("embedding: {} numbers, {}, {} classes", width_,
-                       options_.likeness.cosine ? "cosine similarity" : "Euclidean distance", names_.size());
+    return fmt::format("embedding: {}, {}, {}", so_many(width_, "number"),
+                       options_.likeness.cosine ? "cosine similarity" : "Euclidean distance",
+                       so_many(names_.size(), "class", "classes"));
   }
   std::vector<std::string> class_names() const override { return names_; }
   std::vector<std::string> overall_figures() const override {

@@ -11,6 +11,7 @@
 #include <assay/evaluate.h>
 #include "assay/engine/elements.h"
 #include "assay/support/text/parse.h"
+#include "assay/support/text/so_many.h"
 #include "assay/task/counts.h"
 #include "assay/task/positions.h"
 
@@ -50,7 +51,8 @@ class Regression final : public Task {
   }
 
   std::string describe() const override {
-    std::string text = fmt::format("regression: {} targets, right within {}", count_, tolerance_.text());
+    std::string text =
+        fmt::format("regression: {}, right within {}", so_many(count_, "target"), tolerance_.text());
     if (wrap_) text += fmt::format(", {:g} is 0 again", *wrap_);
     return text;
   }

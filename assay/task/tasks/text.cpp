@@ -15,6 +15,7 @@
 #include "assay/support/files/file.h"
 #include "assay/support/text/characters.h"
 #include "assay/support/text/parse.h"
+#include "assay/support/text/so_many.h"
 #include "assay/task/counts.h"
 #include "assay/task/sequences.h"
 
@@ -82,8 +83,8 @@ class Text final : public Task {
   }
 
   std::string describe() const override {
-    return fmt::format("text: {} symbols along axis {}, {} steps, blank {}", symbols_.size() - 1, axis_ + 1,
-                       steps_, blank_);
+    return fmt::format("text: {} along axis {}, {}, blank {}", so_many(symbols_.size() - 1, "symbol"),
+                       axis_ + 1, so_many(steps_, "step"), blank_);
   }
   std::vector<std::string> class_names() const override { return names_; }
 

@@ -48,9 +48,10 @@ def _parser() -> argparse.ArgumentParser:
     attacking.add_argument("--out", help="CSV file of the texts before and after, which is read back and judged again")
     for one in (checking, attacking, exploring):
         one.add_argument("--tokenizer", help="tokenizer.json or its folder (default: that of the network)")
+        one.add_argument("--words", help="network whose words texts become, for a mutant of it (default: the network, if it takes texts)")
         one.add_argument("--synonyms", help="JSON file: lists of words by word, for the edit synonym")
         one.add_argument("--decision", help="as of the program, such as position=last,answers=Yes+No")
-        one.add_argument("--length", type=int, help="tokens of a record (default: those of the longest text)")
+        one.add_argument("--length", type=int, help="tokens or words of a record (default: those of the longest text)")
         one.add_argument("--seed", type=int, default=1)
         one.add_argument("--fail-under", action="append", default=[], metavar="GATE", help="such as pass-rate[test=negation]>=0.9; may be repeated")
         for rendering in ("json", "html", "junit", "markdown", "sarif"):
@@ -85,7 +86,7 @@ def _rows(path: pathlib.Path, content: str) -> list[dict[str, Any]]:
 
 
 def _answer(given: argparse.Namespace) -> Result:
-    common: dict[str, Any] = {name: getattr(given, name) for name in ("tokenizer", "synonyms", "decision", "length", "seed", "fail_under")}
+    common: dict[str, Any] = {name: getattr(given, name) for name in ("tokenizer", "words", "synonyms", "decision", "length", "seed", "fail_under")}
     if given.action == "check":
         return check(given.network, given.suite, shown=given.shown, **common)
     common.update(

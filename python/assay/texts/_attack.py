@@ -36,6 +36,7 @@ def attack(
     labels: Sequence[Any] | None = None,
     *,
     tokenizer: TokenizerLike | None = None,
+    words: str | os.PathLike[str] | None = None,
     edits: Sequence[str | Edit] = ("swap", "insert", "delete", "keyboard"),
     changes: float = 0.2,
     protect: Sequence[str] = (),
@@ -58,6 +59,8 @@ def attack(
         labels its own decisions count.
     tokenizer
         As for :func:`assay.data`; by default that of the network's folder.
+    words
+        The network whose words texts become, for a mutant or a loaded network; a file that takes texts itself knows its own.
     edits
         Names of ``assay.texts.edits.catalogue``, or entries of your own.
     changes
@@ -69,7 +72,7 @@ def attack(
     tried
         Most edits of one word that the network judges; of more, so many are drawn.
     decision, length
-        As ``--decision`` of the program, and the tokens of a record.
+        As ``--decision`` of the program, and the tokens or words of a record.
     out
         A CSV file of the texts before and after; they are read back and judged again.
     fail_under
@@ -79,7 +82,7 @@ def attack(
         raise UsageError("texts: a list of texts is needed")
     if labels is not None and len(labels) != len(texts):
         raise MismatchError(f"{len(texts)} texts have {len(labels)} labels")
-    chosen = TextNetwork(network, tokenizer, decision=decision, length=length)
+    chosen = TextNetwork(network, tokenizer, words=words, decision=decision, length=length)
     named = synonyms_of(synonyms)
     search = EditSearch(edits_of(edits, named), named, changes=changes, protect=protect, tried=tried, seed=seed)
     scores, decisions = chosen.scores(texts)

@@ -129,6 +129,7 @@ def check(
     suite: str | os.PathLike[str] | Mapping[str, Any] | Suite,
     *,
     tokenizer: TokenizerLike | None = None,
+    words: str | os.PathLike[str] | None = None,
     synonyms: Any = None,
     seed: int = 1,
     shown: int = 5,
@@ -146,19 +147,21 @@ def check(
         A file .toml or .json, its content, or a Suite.
     tokenizer
         As for :func:`assay.data`; by default that of the network's folder.
+    words
+        The network whose words texts become, for a mutant or a loaded network; a file that takes texts itself knows its own.
     synonyms
         For the edit ``synonym``: a dict of lists by word, or a JSON file of one.
     shown
         Failing cases that are listed of each test.
     decision, length
-        As ``--decision`` of the program, and the tokens of a record.
+        As ``--decision`` of the program, and the tokens or words of a record.
     fail_under
         Gates on ``pass-rate``: ``"pass-rate>=0.9"``, ``"pass-rate[test=negation]>=0.8"``,
         ``"pass-rate[capability=fairness]=1"`` (docs/gates.md).
     """
     if not isinstance(suite, Suite):
         suite = Suite(suite) if isinstance(suite, Mapping) else Suite.read(suite)
-    chosen = TextNetwork(network, tokenizer, decision=decision, length=length)
+    chosen = TextNetwork(network, tokenizer, words=words, decision=decision, length=length)
     named = synonyms_of(synonyms)
     judged = [(test, judge(chosen, test, cases_of(test, named, seed))) for test in suite.tests]
     figures = [_figure("", [v for _, verdicts in judged for v in verdicts])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -35,6 +36,7 @@ def explore(
     texts: Sequence[str],
     *,
     tokenizer: TokenizerLike | None = None,
+    words: str | os.PathLike[str] | None = None,
     edits: Sequence[str | Edit] = ("swap", "insert", "delete", "keyboard"),
     changes: float = 0.2,
     protect: Sequence[str] = (),
@@ -47,12 +49,12 @@ def explore(
 ) -> Result:
     """Edits texts until two networks decide differently (docs/text.md): a network and its quantised, pruned or fine-tuned
     self. The search makes the other one leave what both decide, and the network keep it. Parameters as of
-    :func:`assay.texts.attack`; both networks have one tokenizer. Gates are on ``agreement`` and ``agreement-after``.
+    :func:`assay.texts.attack`; both networks have one tokenizer, or their own words. Gates are on ``agreement`` and ``agreement-after``.
     """
     if isinstance(texts, str) or not texts:
         raise UsageError("texts: a list of texts is needed")
-    mine = TextNetwork(network, tokenizer, decision=decision, length=length)
-    theirs = TextNetwork(other, tokenizer if tokenizer is not None else mine.tokenizer, decision=decision, length=length)
+    mine = TextNetwork(network, tokenizer, words=words, decision=decision, length=length)
+    theirs = TextNetwork(other, tokenizer, words=words, decision=decision, length=length, like=mine)
     named = synonyms_of(synonyms)
     search = EditSearch(edits_of(edits, named), named, changes=changes, protect=protect, tried=tried, seed=seed)
     (here, decided), (there, others) = mine.scores(texts), theirs.scores(texts)

@@ -1,4 +1,4 @@
-"""A network that decides about texts: tokens are made of each text anew, so what is judged is what is written."""
+"""A network that decides about texts: tokens or numbers of words are made of each text anew, so what is judged is what is written."""
 
 from __future__ import annotations
 
@@ -13,37 +13,72 @@ import numpy as np
 from .._data import data
 from .._model import Model, load
 from .._tokenizer import Tokenizer, TokenizerLike
-from ..errors import UnsupportedError, UsageError
+from .._words import inputs_of_words, takes_texts, vocabulary_in
+from ..errors import MismatchError, UnsupportedError, UsageError
 
 _texts_at_a_time = 256
+
+
+class _Tokens:
+    """Texts as tokens."""
+
+    def __init__(self, tokenizer: TokenizerLike, length: int | None) -> None:
+        self.folder = _folder_of(tokenizer)
+        self.tokenizer = Tokenizer(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer
+        self._length = length
+        if length is not None and not isinstance(self.tokenizer, Tokenizer):
+            raise UsageError("length= is for a tokenizer.json; another tokenizer decides itself how long records are")
+
+    def __call__(self, texts: Sequence[str]) -> Any:
+        if self._length is None or not isinstance(self.tokenizer, Tokenizer):
+            return data(list(texts), tokenizer=self.tokenizer)
+        tokenizer, length = self.tokenizer, self._length
+        return data(list(texts), tokenizer=lambda all_texts: tokenizer(all_texts, length=length))
+
+
+class _Words:
+    """Texts as numbers of the words that a network knows."""
+
+    def __init__(self, network: str | os.PathLike[str], length: int | None, model: Model) -> None:
+        self.network, self._length = network, length
+        self._own = vocabulary_in(" ".join(model._network.notices))  # none: a mutant, which takes numbers
+        self._known: list[str] = []  # texts of which every input knows a word: edited ones may have none
+
+    def __call__(self, texts: Sequence[str]) -> Any:
+        inputs, vocabulary = inputs_of_words([*texts, *self._known], self.network, self._length)
+        if self._own not in ("", vocabulary):
+            raise MismatchError(f"words={os.fspath(self.network)}: these are the words of another network; leave out words=")
+        if not self._known:
+            self._known = [texts[int(np.flatnonzero(rows.any(1))[0])] for rows in inputs.values()]
+        inputs = {name: rows[: len(texts)] for name, rows in inputs.items()}
+        return data(next(iter(inputs.values())) if len(inputs) == 1 else inputs, name=f"texts, {vocabulary}")
 
 
 class TextNetwork:
     """Scores, decisions and shares of texts. Counts the texts that it was asked about."""
 
-    def __init__(self, network: Any, tokenizer: TokenizerLike | None, *, decision: str | None = None, length: int | None = None) -> None:
+    def __init__(
+        self, network: Any, tokenizer: TokenizerLike | None, *, words: str | os.PathLike[str] | None = None,
+        decision: str | None = None, length: int | None = None, like: TextNetwork | None = None,
+    ) -> None:  # fmt: skip
+        """``like``: makes numbers of texts where nothing is said of this network."""
         folder = pathlib.Path(network) if isinstance(network, (str, os.PathLike)) else None
-        if tokenizer is None:
-            tokenizer = _beside(folder)
-        self._tokenizer_in = _folder_of(tokenizer)
-        self.tokenizer = Tokenizer(tokenizer) if isinstance(tokenizer, (str, os.PathLike)) else tokenizer
-        self._length = length
-        if length is not None and not isinstance(self.tokenizer, Tokenizer):
-            raise UsageError("length= is for a tokenizer.json; another tokenizer decides itself how long records are")
-        if isinstance(network, Model):
-            if decision is not None:
-                raise UsageError("decision= is for a network that is still to be loaded; give it to assay.load()")
-            self.model = network
+        if tokenizer is not None and words is not None:
+            raise UsageError("either tokenizer= or words= makes numbers of texts; leave one out")
+        if isinstance(network, Model) and decision is not None:
+            raise UsageError("decision= is for a network that is still to be loaded; give it to assay.load()")
+        tokens = None if tokenizer is None else _Tokens(tokenizer, length)
+        self.model = network if isinstance(network, Model) else load(network) if decision is None else load(network, decision=decision)
+        if tokenizer is None and words is None and takes_texts(self.model._network):
+            words = folder
+        if words is not None:
+            self._inputs: _Tokens | _Words = _Words(words, length, self.model)
+        elif tokens is None and like is not None:
+            self._inputs = like._inputs
         else:
-            self.model = load(network) if decision is None else load(network, decision=decision)
+            self._inputs = tokens or _Tokens(_beside(folder), length)
         self.class_names = _names_of_classes(folder)
         self.asked = 0
-
-    def _inputs(self, texts: Sequence[str]) -> Any:
-        if self._length is None or not isinstance(self.tokenizer, Tokenizer):
-            return data(list(texts), tokenizer=self.tokenizer)
-        tokenizer, length = self.tokenizer, self._length
-        return data(list(texts), tokenizer=lambda all_texts: tokenizer(all_texts, length=length))
 
     def scores(self, texts: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Scores [n, classes] and decisions [n]. A single score z is that of class 1; class 0 has -z."""
@@ -66,10 +101,12 @@ class TextNetwork:
 
     def at_last_token(self, texts: Sequence[str], layer: str) -> np.ndarray[Any, Any]:
         """What a layer gives at the last token of each text, [n, neurons]."""
+        if not isinstance(self._inputs, _Tokens):
+            raise UnsupportedError(f"network '{self.model.name}' counts words, so no token is the last; choose another doubt=")
         parts = []
         for begin in range(0, len(texts), _texts_at_a_time):
             inputs = self._inputs(texts[begin : begin + _texts_at_a_time])
-            model = self.model._with_views([f'layer="{layer}",tokens=last'], inputs, self._tokenizer_in)
+            model = self.model._with_views([f'layer="{layer}",tokens=last'], inputs, self._inputs.folder)
             parts.append(np.asarray(model.activations(inputs, model.layers(inputs)[-1].name), np.float64))
         return np.concatenate(parts)
 
@@ -118,7 +155,10 @@ def _beside(folder: pathlib.Path | None) -> pathlib.Path:
         place = folder if folder.is_dir() else folder.parent
         if (place / "tokenizer.json").is_file():
             return place
-    raise UsageError("tokenizer: no tokenizer.json is next to the network; name one with tokenizer=FILE, or give a function of texts")
+    raise UsageError(
+        "tokenizer: no tokenizer.json is next to the network; name one with tokenizer=FILE, give a function of texts, or name the "
+        "network whose words texts become with words=FILE"
+    )
 
 
 def _names_of_classes(folder: pathlib.Path | None) -> list[str]:

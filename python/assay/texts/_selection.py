@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ def _unusual(network: TextNetwork, texts: Sequence[str], seen: Sequence[str] | N
 
 def select(
     network: Any, texts: Sequence[str], count: int, *, doubt: str = "margin", pool: float = 3, tokenizer: TokenizerLike | None = None,
-    decision: str | None = None, length: int | None = None, seen: Sequence[str] | None = None, layer: str | None = None,
+    words: str | os.PathLike[str] | None = None, decision: str | None = None, length: int | None = None, seen: Sequence[str] | None = None, layer: str | None = None,
     components: int | None = None,
 ) -> list[int]:
     """Positions of doubtful texts that are unlike each other, in the order in which they are worth a label.
@@ -81,7 +82,7 @@ def select(
         raise UsageError(f"count={count}, pool={pool}: 1 to {len(texts)} texts can be chosen, from a pool of at least as many")
     if doubt != "mixture" and (seen is not None or layer is not None or components is not None):
         raise UsageError("seen, layer and components have no effect without doubt='mixture'")
-    asked = TextNetwork(network, tokenizer, decision=decision, length=length)
+    asked = TextNetwork(network, tokenizer, words=words, decision=decision, length=length)
     doubtful = _unusual(asked, texts, seen, layer, components) if doubt == "mixture" else doubts[doubt](shares(asked.scores(texts)[0]))
     order = np.argsort(-doubtful, kind="stable")[: max(count, int(pool * count))]
     if pool == 1:

@@ -103,7 +103,7 @@ bool yes(const SpecOptions& options, const std::string& name) {
 std::string needs_labels(const Program& program) {
   if (program.training->has_labels()) return "";
   return program.training->target_width() > 0
-             ? "it takes the class of each training record, and these have labels of items or numbers"
+             ? "it takes the class of each training record, and the task trains on items or numbers"
              : "the training data have no labels";
 }
 

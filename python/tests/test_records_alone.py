@@ -1,0 +1,58 @@
+"""Networks whose records change each other's results: figures are of each record alone unless batches are asked for."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import assay
+
+
+@pytest.fixture
+def onnx():
+    package = pytest.importorskip("onnx", reason="SKIPPED: the package onnx is not there")
+    importlib.import_module("onnx.numpy_helper")
+    return package
+
+
+MIXING = {
+    "mean": lambda node: [node("ReduceMean", ["h"], ["m"], axes=[0], keepdims=1), node("Mul", ["m", "five"], ["p"]), node("Sub", ["h", "p"], ["z"])],
+    "softmax": lambda node: [node("Softmax", ["h"], ["s"], axis=0), node("Add", ["h", "s"], ["z"])],
+    "quantised": lambda node: [node("DynamicQuantizeLinear", ["h"], ["q", "scale", "zero"]), node("DequantizeLinear", ["q", "scale", "zero"], ["z"])],
+}
+
+
+def mixing(onnx, how):
+    make, types = onnx.helper, onnx.TensorProto
+    rng = np.random.default_rng(1)
+    constant = lambda values, name: onnx.numpy_helper.from_array(np.asarray(values, np.float32), name)
+    nodes = [make.make_node("MatMul", ["x", "w1"], ["g"], "fc1"), make.make_node("Relu", ["g"], ["h"]), *MIXING[how](make.make_node), make.make_node("MatMul", ["z", "w2"], ["y"], "fc2")]
+    graph = make.make_graph(
+        nodes, "mixing", [make.make_tensor_value_info("x", types.FLOAT, ["n", 5])], [make.make_tensor_value_info("y", types.FLOAT, ["n", 3])],
+        [constant(rng.normal(size=(5, 8)), "w1"), constant(rng.normal(size=(8, 3)), "w2"), constant(5.0, "five")],
+    )  # fmt: skip
+    return assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
+
+
+@pytest.mark.parametrize("how", MIXING)
+def test_figures_are_of_each_record_alone(onnx, how, tmp_path):
+    net = mixing(onnx, how)
+    x = np.random.default_rng(2).normal(size=(60, 5)).astype(np.float32)
+    alone = np.concatenate([np.asarray(net(x[i : i + 1])) for i in range(len(x))]).argmax(1)
+    data = assay.data(x, alone, range=(-4, 4))
+    result = assay.evaluate(net, data)
+    assert result.figures()["accuracy"] == 1
+    assert "records-interact" in [warning["id"] for warning in result.document["warnings"]]
+    together = assay.evaluate(net, data, batch=60)
+    assert together.figures()["accuracy"] == pytest.approx((np.asarray(net(x)).argmax(1) == alone).mean())
+    calls = [
+        (assay.importance, {}),
+        (assay.cover, {"train": data, "test": data, "criterion": "kmnc", "force": True}),
+        (assay.select, {"by": "deepgini"}),
+        (assay.mutate, {"count": 2, "quality": 1}),
+        (assay.inspect, {"hypotheses": "label"}),
+        (assay.reliability, {}),
+    ]
+    for call, options in calls:
+        given = (net,) if "test" in options else (net, data)
+        assert call(*given, **options).document["tables"] == call(*given, batch=1, **options).document["tables"], call.__name__
