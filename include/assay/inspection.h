@@ -71,6 +71,9 @@ struct InspectOptions {
   std::size_t block = 512;       // records between looks
   std::size_t permutations = 0;  // of records, for p values
   std::size_t bootstrap = 0;     // replicates over records, for intervals
+  // Characteristic of the data that names the document of a record; records of one are held out and drawn
+  // together. Empty: each record is a document.
+  std::string documents = {};
   std::optional<Vocabulary> vocabulary = {};
   AlignOptions align = {};
   std::size_t batch = 0;   // records per pass of a network; 0: chosen for it
