@@ -71,9 +71,6 @@ struct InspectOptions {
   std::size_t block = 512;       // records between looks
   std::size_t permutations = 0;  // of records, for p values
   std::size_t bootstrap = 0;     // replicates over records, for intervals
-  // Characteristic of the data that names the document of a record; records of one are held out and drawn
-  // together. Empty: each record is a document.
-  std::string documents = {};
   std::optional<Vocabulary> vocabulary = {};
   AlignOptions align = {};
   std::size_t batch = 0;   // records per pass of a network; 0: chosen for it
@@ -85,6 +82,9 @@ struct InspectOptions {
   std::filesystem::path state = {};    // what was seen goes here, to be combined; empty: nowhere
   std::filesystem::path cache = {};    // folder for behaviours of hypotheses; empty: memory only
   std::uint64_t cache_memory = std::uint64_t{1} << 30;  // bytes
+  // Characteristic of the data that names the document of a record; records of one are held out and drawn
+  // together. Empty: each record is a document.
+  std::string documents = {};
 };
 
 // One line of the answer. DESIGN: model, layer, group, unit (none for rows of a group), hypothesis, measure.

@@ -134,6 +134,25 @@ def test_all_texts_that_are_asked_for_are_shown(network):
         assay.attack(folder, spec, attack="hotflip", out=str(folder / "out"), pictures=1)
 
 
+def test_rows_of_tokens_that_were_cut_or_joined_are_not_attacked(tmp_path):
+    """Where a reshape leaves other axes than records and tokens, changes could not be told from each other."""
+    onnx = need("onnx")
+    folder, *_ = write_network(tmp_path, reshaped=True)
+    model = onnx.load(folder / "model.onnx")
+    gather = next(node for node in model.graph.node if node.op_type == "Gather")
+    gather.output[0] = "flat"
+    place = list(model.graph.node).index(gather)
+    model.graph.node.insert(place + 1, onnx.helper.make_node("Reshape", ["flat", "back"], ["found"]))
+    kept = [one for one in model.graph.initializer if one.name != "shape"]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(kept)
+    for name, shape in (("shape", [-1]), ("back", [-1, 6, WIDTH])):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(np.array(shape, np.int64), name))
+    onnx.save(model, folder / "model.onnx")
+    with pytest.raises(assay.UnsupportedError, match=r"looks tokens up in the shape .* so they cannot be attacked"):
+        assay.attack(folder, f"{folder / 't.txt'},tokenizer={folder}", attack="hotflip[changes=3]", out=str(folder / "out"))
+
+
 class Searched:
     """A model of `transformers` and its file, for searches written once more in PyTorch: tokens are one-hot rows times the table."""
 
