@@ -74,7 +74,7 @@ def test_records_of_a_document_are_on_one_side(tmp_path):
     onnx = need("onnx")
     from onnx import TensorProto, helper, numpy_helper
 
-    rng, count = np.random.default_rng(9), 120
+    rng, count = np.random.default_rng(9), 60
     document = np.repeat(np.arange(count), 3)
     labels = rng.permutation(np.arange(count) % 2)
     records = rng.permutation(len(document))
@@ -86,7 +86,7 @@ def test_records_of_a_document_are_on_one_side(tmp_path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
     np.savez(tmp_path / "data.npz", x=x, y=labels[document][records])
     rows = [f"document {number}" if number else "" for number in document[records]]
-    (tmp_path / "meta.csv").write_text("article\n" + "".join(f'"{row}"\n' for row in rows))
+    (tmp_path / "meta.csv").write_text("record,article\n" + "".join(f"{record},{row}\n" for record, row in enumerate(rows)))
     spec = f"{tmp_path / 'data.npz'},metadata={tmp_path / 'meta.csv'},meta=article"
 
     def accuracy(**more):
@@ -96,7 +96,7 @@ def test_records_of_a_document_are_on_one_side(tmp_path):
             return next(float(row["score"]) for row in csv.DictReader(file) if not row["unit"] and row["hypothesis"] == "label:0")
 
     assert accuracy() > 0.85
-    assert accuracy(documents="article") < 0.7  # nothing tells the label of a document that was not seen
+    assert accuracy(documents="article") < 0.75  # nothing tells the label of a document that was not seen
     with pytest.raises(assay.UsageError, match="documents: the data have no characteristic 'artcle', but article; name one with the data option meta=COLUMN"):
         accuracy(documents="artcle")
     with pytest.raises(assay.UsageError, match="documents and permutations do not go together"):
