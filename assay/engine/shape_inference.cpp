@@ -425,9 +425,9 @@ Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t r
       if (shape[i] < 0) {
         fail(Fault::usage,
              "dimension {} of input '{}' of network '{}', which takes {}, is known neither from the file nor "
-             "from "
-             "the data; give the shape of one record",
-             i + 1, value.name, graph.name(), to_string(value.shape));
+             "from the data; give {}",
+             i + 1, value.name, graph.name(), to_string(value.shape),
+             About{"the shape of one record", "data, or the shape of one record with {input-shape=SHAPE}"});
       }
     }
     if (form.batch_axis >= 0) shape.insert(shape.begin() + form.batch_axis, rows);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <map>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -92,6 +93,7 @@ class Pass {
     }
     locate_groups();
     order_records();
+    find_documents();
   }
 
   Inspection run() {
@@ -178,6 +180,29 @@ class Pass {
     begin_ = cut(options_.shard - 1), end_ = cut(options_.shard);
   }
 
+  // The first record of the document that each record is of.
+  void find_documents() {
+    document_.resize(dataset_->size());
+    std::iota(document_.begin(), document_.end(), std::uint32_t{0});
+    if (options_.documents.empty()) return;
+    const std::vector<std::string>& names = dataset_->characteristics();
+    const auto found = std::ranges::find(names, options_.documents);
+    if (found == names.end())
+      fail(Fault::usage,
+           "documents: the data have no characteristic '{}'{}; name one with the data option "
+           "meta=COLUMN",
+           options_.documents, names.empty() ? "" : fmt::format(", but {}", fmt::join(names, ", ")));
+    if (options_.permutations > 0)
+      fail(Fault::usage,
+           "documents and permutations do not go together: these exchange records, of which a document has "
+           "several; leave one of them out");
+    std::map<std::string, std::uint32_t> first;
+    for (std::uint32_t& document : document_) {
+      const std::string name = dataset_->characteristic(found - names.begin(), document);
+      if (!name.empty()) document = first.try_emplace(name, document).first->second;
+    }
+  }
+
   bool stops_early() const { return options_.stop_early && options_.shards == 1; }
 
   // Records in a chunk: so many that their rows fit into memory, for any threads and batch size.
@@ -255,6 +280,7 @@ class Pass {
     facts.emplace_back("resampling",
                        fmt::format("{} permutations, {} replicates, confidence {}", options_.permutations,
                                    options_.bootstrap, options_.confidence));
+    if (!options_.documents.empty()) facts.emplace_back("documents", options_.documents);
     facts.emplace_back("block", std::to_string(options_.block));
     facts.emplace_back("seed", std::to_string(options_.seed));
     facts.emplace_back("number of shards", std::to_string(options_.shards));
@@ -514,7 +540,7 @@ class Pass {
         std::copy_n(rows.behaviours.begin() + static_cast<std::ptrdiff_t>(row * columns), columns,
                     rows.behaviours.begin() + static_cast<std::ptrdiff_t>(to * columns));
       }
-      rows.records.push_back(static_cast<std::uint32_t>(chunk.batch.indices[row / per_record]));
+      rows.records.push_back(document_[chunk.batch.indices[row / per_record]]);
       if (has_tokens)
         rows.symbols.push_back(static_cast<std::uint32_t>(chunk.batch.inputs.as<std::int64_t>()[row]));
       ++to;
@@ -575,6 +601,7 @@ class Pass {
   std::vector<std::size_t> own_;     // groups in the order of the sources
   std::vector<Place> places_;        // of each group
   std::vector<std::size_t> order_;
+  std::vector<std::uint32_t> document_;  // of each record, by its first record
   std::size_t begin_ = 0, end_ = 0, chunk_ = 1;
   std::unique_ptr<InspectionState> state_;
   std::vector<Alignment> alignments_;  // one per pair

@@ -159,6 +159,7 @@ class WorkMaker {
     const inspection::InspectOptions& o = world_.options;
     hash.number(o.stop_early).real(o.tolerance).real(o.confidence).number(static_cast<std::int64_t>(o.block));
     hash.number(static_cast<std::int64_t>(o.permutations)).number(static_cast<std::int64_t>(o.bootstrap));
+    if (!o.documents.empty()) hash.text(o.documents);
     hash.number(static_cast<int>(o.align.rows)).number(static_cast<int>(o.align.reduce));
     hash.number(static_cast<std::int64_t>(o.seed)).number(static_cast<int>(world_.behaviour));
     if (!o.vocabulary) return;

@@ -82,6 +82,9 @@ struct InspectOptions {
   std::filesystem::path state = {};    // what was seen goes here, to be combined; empty: nowhere
   std::filesystem::path cache = {};    // folder for behaviours of hypotheses; empty: memory only
   std::uint64_t cache_memory = std::uint64_t{1} << 30;  // bytes
+  // Characteristic of the data that names the document of a record; records of one are held out and drawn
+  // together. Empty: each record is a document.
+  std::string documents = {};
 };
 
 // One line of the answer. DESIGN: model, layer, group, unit (none for rows of a group), hypothesis, measure.

@@ -716,6 +716,7 @@ def inspect(
     block: int | None = ...,
     permutations: int | None = ...,
     bootstrap: int | None = ...,
+    documents: str | PathLike[str] | None = ...,
     confidence: float | None = ...,
     top: int | None = ...,
     verify: int | None = ...,

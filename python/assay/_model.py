@@ -132,7 +132,9 @@ class Model:
     def predict(self, x: Any, *, progress: Progress = None) -> tuple[Array, Array | None]:
         """Outputs [n, ...] in the network's shape, and the classes [n] that they name (None where
         they are not one row of scores for each record, and for regression)."""
-        found = self._network.predictions(self._records(x), self._run, listener_of(progress))
+        records = self._records(x)
+        self._network.require_fitting_tokens(self._folder, records)
+        found = self._network.predictions(records, self._run, listener_of(progress))
         return found[0], found[1] if len(found) > 1 else None
 
     def __call__(self, x: Any) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _assay
-from .errors import UsageError
+from .errors import DataError, UsageError
 
 __all__ = ["Encoding", "Tokenizer"]
 
@@ -34,6 +34,14 @@ class Encoding:
         return len(self.ids)
 
 
+def _require_text(text: str, what: str) -> None:
+    """Python's texts may hold halves of characters, which are none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{what} is not UTF-8: character {error.start} is half of one, {text[error.start]!r}; replace it") from None
+
+
 class Tokenizer:
     """A ``tokenizer.json`` of the library ``tokenizers``, the folder that holds one, or a ``.model`` of SentencePiece."""
 
@@ -43,6 +51,9 @@ class Tokenizer:
     def encode(self, text: str, second: str | None = None, *, special: bool = True, length: int | None = None) -> Encoding:
         """The tokens of a text, or of two that are compared. ``special``: with special tokens around them;
         ``length``: cut and filled up to so many tokens, otherwise as the file says."""
+        for one in (text, second):
+            if isinstance(one, str):
+                _require_text(one, "the text")
         made = self._tokenizer.encode(text, second, special, length)
         return Encoding(
             ids=made.ids,
@@ -97,6 +108,8 @@ def inputs_of_texts(texts: Sequence[str], tokenizer: TokenizerLike) -> dict[str,
     texts = list(texts)
     if not texts or not all(isinstance(text, str) for text in texts):
         raise UsageError("tokenizer= is for a list of texts, one a record")
+    for record, text in enumerate(texts):
+        _require_text(text, f"the text of record {record}")
     if isinstance(tokenizer, (str, os.PathLike)):
         tokenizer = Tokenizer(tokenizer)
     if hasattr(tokenizer, "pad_token") and hasattr(tokenizer, "convert_tokens_to_ids"):

@@ -422,6 +422,13 @@ void bind_network(nb::module_& module) {
             return Network{unlocked([&] { return with_unit_views(session, views, folder).graph(); })};
           },
           nb::arg("views"), nb::arg("folder"), nb::arg("data").none(), nb::arg("run"))
+      .def("require_fitting_tokens",
+           [](const Network& n, const std::string& folder, const Records& data) {
+             unlocked([&] {
+               require_fitting_tokens(n.graph, folder, *data.set);
+               return 0;
+             });
+           })
       .def("without_node", &without_node)
       .def("with_outputs", &with_outputs)
       .def("write", [](const Network& n, const std::string& path) {

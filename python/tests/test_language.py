@@ -298,6 +298,27 @@ def test_a_configuration_of_another_kind_is_named(tmp_path):
     assert "config.json: this is not a JSON object" in found["config_unread"]
 
 
+def test_a_configuration_that_is_too_large_is_not_read(bigrams, tmp_path):
+    folder, _ = bigrams
+    spec = f"{write_table(tmp_path / 't.csv', ['yes', 'no'] * 3)},text=text,label=label,tokenizer={folder}"
+    (folder / "config.json").write_text(json.dumps({"note": "x" * (1 << 25)}))
+    with pytest.raises(assay.AssayError, match=r"config.json.*bytes"):
+        assay.evaluate(folder, spec, decision="position=last,answers=yes+no")
+
+
+def test_constants_without_outputs_are_refused(tmp_path):
+    onnx = need("onnx")
+    from onnx import TensorProto, helper
+
+    value = helper.make_tensor("value", TensorProto.FLOAT, [1], [2.0])
+    nodes = [helper.make_node("Constant", [], [], value=value), helper.make_node("Relu", ["x"], ["y"])]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 3]) for name in "xy"]
+    graph = helper.make_graph(nodes, "one", ends[:1], ends[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
+    with pytest.raises(assay.ModelError, match="Constant"):
+        assay.load(tmp_path / "model.onnx")
+
+
 def test_columns_beside_the_texts_are_characteristics(bigrams, tmp_path):
     folder, table = bigrams
     answers = [["yes", "no"][k] for k in answer_scores(table, ["yes", "no"], "last").argmax(1)]

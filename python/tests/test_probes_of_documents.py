@@ -67,3 +67,37 @@ def test_no_document_is_known_by_heart(documents):
     assert by_heart > by_document.mean() + 0.1, "the test would not see tokens of one document on both sides"
     assert np.mean(ours) == pytest.approx(by_document.mean(), abs=0.06)
     assert max(ours) < by_heart - 0.05
+
+
+def test_records_of_a_document_are_on_one_side(tmp_path):
+    """Documents cut into three records each: whoever is held out by record is known by heart from the others."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng, count = np.random.default_rng(9), 60
+    document = np.repeat(np.arange(count), 3)
+    labels = rng.permutation(np.arange(count) % 2)
+    records = rng.permutation(len(document))
+    x = (4 * np.eye(count, dtype=np.float32)[document] + 0.1 * rng.normal(size=(len(document), count)).astype(np.float32))[records]
+    node, value = helper.make_node, helper.make_tensor_value_info
+    weights = [numpy_helper.from_array(np.eye(count, dtype=np.float32), "same"), numpy_helper.from_array(np.eye(count, 2, dtype=np.float32), "head")]
+    nodes = [node("MatMul", ["x", "same"], ["given"], name="given"), node("MatMul", ["given", "head"], ["logits"], name="logits")]
+    graph = helper.make_graph(nodes, "parts", [value("x", TensorProto.FLOAT, ["n", count])], [value("logits", TensorProto.FLOAT, ["n", 2])], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    np.savez(tmp_path / "data.npz", x=x, y=labels[document][records])
+    rows = [f"document {number}" if number else "" for number in document[records]]
+    (tmp_path / "meta.csv").write_text("record,article\n" + "".join(f"{record},{row}\n" for record, row in enumerate(rows)))
+    spec = f"{tmp_path / 'data.npz'},metadata={tmp_path / 'meta.csv'},meta=article"
+
+    def accuracy(**more):
+        assay.inspect(tmp_path / "net.onnx", spec, hypotheses="label", units="layer=given", measure="logistic_l2[score=accuracy,held_out=0.3]",
+                      no_early_stop=True, scores=str(tmp_path / "scores.csv"), **more)  # fmt: skip
+        with open(tmp_path / "scores.csv", newline="") as file:
+            return next(float(row["score"]) for row in csv.DictReader(file) if not row["unit"] and row["hypothesis"] == "label:0")
+
+    assert accuracy() > 0.85
+    assert accuracy(documents="article") < 0.75  # nothing tells the label of a document that was not seen
+    with pytest.raises(assay.UsageError, match="documents: the data have no characteristic 'artcle', but article; name one with the data option meta=COLUMN"):
+        accuracy(documents="artcle")
+    with pytest.raises(assay.UsageError, match="documents and permutations do not go together"):
+        accuracy(documents="article", permutations=9)

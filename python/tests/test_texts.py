@@ -255,6 +255,8 @@ def test_gates_are_by_test_and_capability(exported):
         ({"templates": ["a {colour} film"]}, "there is no lexicon 'colour'; there are name, good, any"),
         ({"templates": []}, "it has no texts"),
         ({"label": "mixed"}, "class 'mixed' is not known; the network's are negative, positive"),
+        ({"label": 2}, "class 2 is not one of the network's 2"),
+        ({"label": "7"}, "class 7 is not one of the network's 2"),
         ({"capability": ""}, "it has no capability"),
         ({"tempaltes": []}, "'tempaltes' is not a key of tests"),
         ({"vary": "name"}, "'vary' is not a key of tests of the kind minimum-functionality"),
@@ -278,6 +280,7 @@ def test_what_attacks_cannot_do_is_said(exported, tmp_path):
         ({"changes": 1.5}, "neither a number of words nor a share"),
         ({"labels": [0]}, "6 texts have 1 labels"),
         ({"labels": ["mixed"] * 6}, "class 'mixed' is not known"),
+        ({"labels": [1] * 5 + [-1]}, "class -1 is not one of the network's 2"),
         ({"synonyms": {"good": "fine"}}, "synonyms of 'good': a list of words is needed"),
     ]:
         with pytest.raises(assay.AssayError, match=message):
@@ -285,6 +288,51 @@ def test_what_attacks_cannot_do_is_said(exported, tmp_path):
     (tmp_path / "alone.onnx").write_bytes((folder / "model.onnx").read_bytes())
     with pytest.raises(assay.UsageError, match="no tokenizer.json is next to the network"):
         texts.attack(tmp_path / "alone.onnx", TEXTS)
+
+
+@pytest.mark.parametrize("names", ['{"id2label": {"0": "no", "2": "yes"}}', '{"id2label": ["no", "yes"]}', "[]", "{", '{"id2label": {"a": "no"}}'])
+def test_names_of_classes_that_are_not_numbered_are_said(exported, tmp_path, names):
+    """Also where the network is named by its file, so that the program reads no folder."""
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).write_bytes((exported[0] / name).read_bytes())
+    (tmp_path / "config.json").write_text(names)
+    with pytest.raises(assay.DataError, match=r"config.json: (id2label is not an object of names|id2label numbers its 2 classes 0, 2; they are|this is not)"):
+        texts.attack(tmp_path / "model.onnx", TEXTS)
+
+
+def test_texts_that_do_not_fit_the_network_are_said(exported, tmp_path):
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).write_bytes((exported[0] / name).read_bytes())
+    (tmp_path / "config.json").write_text('{"max_position_embeddings": 4}')
+    for network in (tmp_path, assay.load(tmp_path)):
+        with pytest.raises(assay.MismatchError, match="records are 6 tokens long, and the network has 4 positions .*length=4"):
+            texts.attack(network, TEXTS[:4], tokenizer=tmp_path)
+    assert texts.attack(tmp_path, TEXTS, length=4).headline
+    with pytest.raises(assay.DataError, match=r"the text of record 1 is not UTF-8: character 2 is half of one, '\\ud800'; replace it"):
+        texts.attack(exported[0], ["good", "a \ud800"])
+    with pytest.raises(assay.DataError, match="the text is not UTF-8"):
+        assay.Tokenizer(exported[0]).encode("\udfff")
+
+
+@pytest.mark.parametrize("sigmoid", [False, True])
+def test_a_single_score_is_how_far_a_class_is_ahead(exported, tmp_path, sigmoid):
+    """Its share is the sigmoid, as that of the same network with two scores; where a sigmoid is the output, that is the share."""
+    onnx, plain = need("onnx"), exported[1]
+    from assay.texts import _network
+
+    model = onnx.load(exported[0] / "model.onnx")
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([[-1], [1]], np.float32), "ahead"))
+    model.graph.node.append(onnx.helper.make_node("MatMul", ["logits", "ahead"], ["z"]))
+    if sigmoid:
+        model.graph.node.append(onnx.helper.make_node("Sigmoid", ["z"], ["share"]))
+    model.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("share" if sigmoid else "z", onnx.TensorProto.FLOAT, ["n", 1]))
+    onnx.save(model, tmp_path / "single.onnx")
+    network = _network.TextNetwork(tmp_path / "single.onnx", exported[0])
+    scores, decisions = network.scores(TEXTS)
+    np.testing.assert_allclose(_network.shares(scores)[:, 1], [share(plain, text) for text in TEXTS], rtol=1e-5)
+    assert list(decisions) == list(scores.argmax(1)) == [plain.decision(text) for text in TEXTS]
+    if not sigmoid:
+        np.testing.assert_allclose(_network.margins(scores, np.ones(6, int)), [plain.margin(text, 1) for text in TEXTS], rtol=1e-4)
 
 
 def test_any_function_of_texts_makes_tokens(exported):
@@ -349,6 +397,23 @@ def test_a_network_and_its_rounded_self_are_told_apart(exported, tmp_path):
         assert row["decision"] != row["other"] and row["words"] <= 2 and row["before"] == many[row["record"]]
     same = texts.explore(folder, folder, many, changes=1)
     assert same.agreement == same.agreement_after == 1 and same.table("divergence").rows[0]["greatest"] < 1e-12
+
+
+def test_what_is_not_confirmed_is_no_finding():
+    from assay.texts import _explore
+
+    class Fixed:
+        def __init__(self, decided):
+            self.decided = decided
+
+        def scores(self, many):
+            return None, np.array(self.decided[: len(many)])
+
+        name_of = staticmethod(str)
+
+    rows = [{"record": record, "after": "text"} for record in range(3)]
+    kept = _explore._confirmed(Fixed([0, 1, 1]), Fixed([1, 1, 0]), rows)
+    assert [(row["record"], row["decision"], row["other"]) for row in kept] == [(0, "0", "1"), (2, "1", "0")]
 
 
 def levenshtein(a, b):

@@ -132,3 +132,144 @@ def test_all_texts_that_are_asked_for_are_shown(network):
         assert len(rows[1000]) == stored["success"].sum() > len(rows[1]) == 1
     with pytest.raises(assay.UsageError, match="pictures has no effect on texts"):
         assay.attack(folder, spec, attack="hotflip", out=str(folder / "out"), pictures=1)
+
+
+def test_rows_of_tokens_that_were_cut_or_joined_are_not_attacked(tmp_path):
+    """Where a reshape leaves other axes than records and tokens, changes could not be told from each other."""
+    onnx = need("onnx")
+    folder, *_ = write_network(tmp_path, reshaped=True)
+    model = onnx.load(folder / "model.onnx")
+    gather = next(node for node in model.graph.node if node.op_type == "Gather")
+    gather.output[0] = "flat"
+    place = list(model.graph.node).index(gather)
+    model.graph.node.insert(place + 1, onnx.helper.make_node("Reshape", ["flat", "back"], ["found"]))
+    kept = [one for one in model.graph.initializer if one.name != "shape"]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(kept)
+    for name, shape in (("shape", [-1]), ("back", [-1, 6, WIDTH])):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(np.array(shape, np.int64), name))
+    onnx.save(model, folder / "model.onnx")
+    with pytest.raises(assay.UnsupportedError, match=r"looks tokens up in the shape .* so they cannot be attacked"):
+        assay.attack(folder, f"{folder / 't.txt'},tokenizer={folder}", attack="hotflip[changes=3]", out=str(folder / "out"))
+
+
+class Searched:
+    """A model of `transformers` and its file, for searches written once more in PyTorch: tokens are one-hot rows times the table."""
+
+    def __init__(self, kind, folder):
+        torch, transformers = need("torch"), need("transformers")
+        need("onnxscript")
+        torch.manual_seed(6)
+        sizes = dict(vocab_size=300, initializer_range=0.4)
+        if kind == "bert":
+            config = transformers.BertConfig(
+                hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, max_position_embeddings=12, num_labels=3, **sizes
+            )
+            self.model = transformers.BertForSequenceClassification(config).eval()
+        else:
+            config = transformers.GPT2Config(n_positions=12, n_embd=16, n_layer=1, n_head=2, use_cache=False, bos_token_id=1, eos_token_id=1, **sizes)
+            self.model = transformers.GPT2LMHeadModel(config).eval()
+        rng = np.random.default_rng(8)
+        self.ids, self.mask = rng.integers(2, 300, (10, 7)), np.ones((10, 7), np.int64)
+        for row, length in enumerate(rng.integers(4, 8, 10)):
+            self.ids[row, length:] = self.mask[row, length:] = 0
+        self.table = self.model.get_input_embeddings().weight.detach()
+        self.last = None if kind == "bert" else self.mask.sum(1) - 1
+        given = {"input_ids": torch.tensor(self.ids), "attention_mask": torch.tensor(self.mask)}
+        axes = {0: torch.export.Dim("records"), 1: torch.export.Dim("tokens")}
+        torch.onnx.export(
+            self.model, (), folder / "net.onnx", kwargs=given, dynamo=True, external_data=False, verbose=False, output_names=["logits"],
+            dynamic_shapes={name: axes for name in given},
+        )  # fmt: skip
+        self.y = np.array([int(self.scores(row, ids).argmax()) for row, ids in enumerate(self.ids)])
+        np.savez(folder / "data.npz", input_ids=self.ids, attention_mask=self.mask, y=self.y)
+        self.flags = {} if kind == "bert" else {"decision": "position=last,answers=#7+#9+#11"}
+
+    def from_rows(self, row, rows):
+        torch = need("torch")
+        logits = self.model(inputs_embeds=rows[None], attention_mask=torch.tensor(self.mask[row : row + 1])).logits[0]
+        return logits if self.last is None else logits[self.last[row], [7, 9, 11]]
+
+    def scores(self, row, ids):
+        with need("torch").no_grad():
+            return self.from_rows(row, self.table[ids])
+
+    def margin(self, row, ids):
+        scores = self.scores(row, ids).numpy()
+        return scores[self.y[row]] - np.delete(scores, self.y[row]).max()
+
+    def gains(self, row, ids):
+        """[tokens, words]: how the loss grows with each entry of the one-hot rows, less that of what is there."""
+        torch = need("torch")
+        hot = torch.nn.functional.one_hot(torch.tensor(ids), 300).float().requires_grad_()
+        torch.nn.functional.cross_entropy(self.from_rows(row, hot @ self.table)[None], torch.tensor([self.y[row]])).backward()
+        gains = (hot.grad - hot.grad.gather(1, torch.tensor(ids)[:, None])).numpy()
+        gains[self.mask[row] == 0] = 0
+        return gains
+
+    def stored(self, folder, attack):
+        assay.attack(folder / "net.onnx", folder / "data.npz", attack=attack, out=str(folder / "out"), **self.flags)
+        with np.load(folder / "out" / f"{attack.split('[')[0]}.npz") as stored:
+            return dict(zip(stored["original"], stored["input_ids"]))
+
+
+@pytest.fixture(scope="module", params=["bert", "gpt2"])
+def searched(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    return folder, Searched(request.param, folder)
+
+
+def test_hotflip_of_models_of_transformers(searched):
+    """Also where the best changes are all of a position that has changed."""
+    folder, plain = searched
+    turns = 0
+    for row, found in plain.stored(folder, "hotflip[changes=4,tried=1]").items():
+        ids, changed = plain.ids[row].copy(), []
+        while len(changed) < 4 and plain.margin(row, ids) >= 0:
+            gains = plain.gains(row, ids)
+            gains[changed] = 0
+            if gains.max() <= 0:
+                break
+            position, token = divmod(int(gains.argmax()), 300)
+            ids[position], changed = token, [*changed, position]
+        np.testing.assert_array_equal(found, ids)
+        turns += len(changed) > 1
+    assert turns > 2
+
+
+def test_a_round_of_gcg_takes_the_best_of_all_that_it_may_draw(searched):
+    folder, plain = searched
+    for row, found in plain.stored(folder, "gcg[steps=1,candidates=2000,top=3,changes=1]").items():
+        gains, candidates = plain.gains(row, plain.ids[row]), []
+        for position in np.flatnonzero(plain.mask[row]):
+            for token in np.argsort(-gains[position])[:3]:
+                if gains[position, token] > 0:
+                    candidates.append(plain.ids[row].copy())
+                    candidates[-1][position] = token
+        margins = [plain.margin(row, one) for one in candidates]
+        assert len(candidates) > 3 and plain.margin(row, found) == pytest.approx(min(margins), abs=1e-5)
+
+
+def test_steps_between_rows_are_projected_to_the_nearest_tokens(searched):
+    folder, plain = searched
+    torch = need("torch")
+    centred = plain.table - plain.table.mean(0)
+    length, moved = 0.8 * float((centred**2).sum(1).mean() ** 0.5), 0
+    for row, found in plain.stored(folder, "embedding-pgd[changes=2,steps=6,step=0.8]").items():
+        start, label, real = plain.table[plain.ids[row]], torch.tensor([plain.y[row]]), np.flatnonzero(plain.mask[row])
+        rows, best, least = start.clone(), plain.ids[row], plain.margin(row, plain.ids[row])
+        for _ in range(6):
+            rows = rows.detach().requires_grad_()
+            torch.nn.functional.cross_entropy(plain.from_rows(row, rows)[None], label).backward()
+            step = torch.zeros_like(rows)
+            step[real] = length * rows.grad[real] / rows.grad[real].norm(dim=1, keepdim=True).clamp_min(1e-30)
+            rows = rows.detach() + step
+            nearest = torch.cdist(rows, plain.table).argmin(1).numpy()
+            ids, order = plain.ids[row].copy(), sorted(real, key=lambda i: -float((rows[i] - start[i]).norm()))
+            for position in [i for i in order if nearest[i] != ids[i]][:2]:
+                ids[position] = nearest[position]
+            if least >= 0 and plain.margin(row, ids) < least:
+                best, least = ids, plain.margin(row, ids)
+        np.testing.assert_array_equal(found, best)
+        moved += (best != plain.ids[row]).any()
+    assert moved > 2

@@ -187,7 +187,7 @@ def test_words_combine(program, folder, records):
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("form", ["npz", "array", "safetensors", "vector"])
+@pytest.mark.parametrize("form", ["npz", "array", "safetensors", "columns", "vector"])
 def test_directions_are_units(program, folder, records, form):
     rng = np.random.default_rng(4)
     directions = rng.normal(size=(3, WIDTH)).astype(np.float32)
@@ -198,6 +198,8 @@ def test_directions_are_units(program, folder, records, form):
 
         where = "directions.safetensors"
         save_file({"decoder": directions}, folder / where)
+    elif form == "columns":  # as a dense layer of PyTorch holds a decoder
+        np.savez(folder / where, decoder=np.ascontiguousarray(directions.T))
     elif form == "vector":
         directions = directions[:1]
         np.savez(folder / where, probe=directions[0])
@@ -425,7 +427,7 @@ WRONG = [
     ("lens=up_product", "the decision does not come from layer 'up_product' alone"),
     ("layer=up_product,lens=out", "layer 'up_product' gives [7, 6] for a record and layer 'out', the lens, takes [7, 8]"),
     ("layer=stream,lens=out,tokens=last", "the decision, which a lens shows, has no positions for tokens=last"),
-    ("layer=up_product,directions=wide.npz", "have 8 numbers each, and layer 'up_product' has 6 neurons"),
+    ("layer=up_product,directions=wide.npz", "are [2, 8], and layer 'up_product' has 6 neurons, which neither rows nor columns have"),
     ("layer=stream,directions=wide.npz:other", "there is no such matrix"),
     ("layer=stream,directions=two.npz", "the file holds several arrays"),
 ]

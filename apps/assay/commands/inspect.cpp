@@ -79,6 +79,10 @@ class Inspect final : public Command {
     flags.add("--bootstrap", question_.options.bootstrap,
               "replicates of a bootstrap over records, for intervals",
               CLI::Range(std::size_t{0}, inspection::most_resamples));
+    flags.add(
+        "--documents COLUMN", question_.options.documents,
+        "characteristic (meta= of the data) that names the document of a record: records of one are held "
+        "out, and drawn for intervals, together (default: each record is a document)");
     flags.add("--confidence", question_.options.confidence, "of intervals", CLI::Range(0.5, 0.9999));
     flags.add("--top", question_.detail.top, "best units listed for each hypothesis and measure",
               CLI::Range(1, 100'000));

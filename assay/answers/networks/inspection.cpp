@@ -124,8 +124,9 @@ std::string key_of(const InspectionQuestion& question, const std::vector<inspect
     hash.text(choice.spec().text()).text(annotator->version());
   }
   const inspection::InspectOptions& options = question.options;
-  for (const std::string& text : {question.behaviour, question.measures, question.vocabulary,
-                                  question.padding, question.align, question.reduce, question.shard})
+  for (const std::string& text :
+       {question.behaviour, question.measures, question.vocabulary, question.padding, question.align,
+        question.reduce, question.shard, options.documents})
     hash.text(text);
   hash.text(fmt::format("{} {} {} {} {} {} {}", options.stop_early, options.tolerance, options.block,
                         options.permutations, options.bootstrap, options.confidence, options.seed));

@@ -43,8 +43,9 @@ class HotFlip final : public TokenAttack {
   // The best change after which the tokens are those of a text. Positions change once.
   bool flip(const TokenSpace& space, const AttackProblem& problem, TokenSearch& record,
             const TokenRow& original, std::span<const float> gradient, std::span<const float> rows) const {
-    for (const Flip& one : best_flips(space, record, gradient, rows, tried_, tried_)) {
-      if (record.changed.contains(one.position)) continue;
+    TokenSearch open = record;
+    std::erase_if(open.positions, [&](std::size_t position) { return record.changed.contains(position); });
+    for (const Flip& one : best_flips(space, open, gradient, rows, tried_, tried_)) {
       TokenRow changed = record.tokens;
       changed[one.position] = one.token;
       if (!space.is_text(changed)) continue;

@@ -61,8 +61,8 @@ Array read_directions(const std::string& text) {
   if (!named.array.empty())
     std::erase_if(arrays, [&](const auto& entry) { return entry.first != named.array; });
   if (arrays.size() > 1)
-    fail(Fault::data, "directions '{}': the file holds several arrays ({}); name one, as {}:{}", text,
-         fmt::join(names, ", "), named.file.string(), names[0]);
+    fail(Fault::data, "directions '{}': the file holds several arrays ({}); name one, as {}:NAME", text,
+         fmt::join(names, ", "), named.file.string());
   if (arrays.empty())
     fail(Fault::data,
          "directions '{}': there is no such matrix, of a direction in each row (nor vector); the file has {}",

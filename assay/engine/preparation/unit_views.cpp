@@ -199,17 +199,23 @@ class ViewEdit {
     return decision_from(session_, nodes_, source(layer_.value, ViewSource::mixed), late);
   }
 
-  ValueId projected(ValueId units) {
+  // [neurons, directions]. A dense layer of PyTorch holds the decoder of an autoencoder like this.
+  Array directions_in_columns() {
     const Array directions = read_directions(view_.directions);
-    if (directions.size(1) != units_)
-      fail(
-          Fault::mismatch,
-          "directions '{}' have {} numbers each, and layer '{}' has {} neurons; name the layer that they are "
-          "directions of",
-          view_.directions, directions.size(1), layer_.name, units_);
-    units_ = directions.size(0);
+    if (directions.size(1) == units_) return directions.t().contiguous();
+    if (directions.size(0) != units_)
+      fail(Fault::mismatch,
+           "directions '{}' are {}, and layer '{}' has {} neurons, which neither rows nor columns have; name "
+           "the layer that they are directions of",
+           view_.directions, to_string(directions.shape()), layer_.name, units_);
+    return directions;
+  }
+
+  ValueId projected(ValueId units) {
+    const Array directions = directions_in_columns();
+    units_ = directions.size(1);
     return nodes_.add("MatMul", "projections",
-                      {units, edit_.constant(nodes_.name("directions"), directions.t().contiguous())});
+                      {units, edit_.constant(nodes_.name("directions"), directions)});
   }
 
   // [records, units].

@@ -85,10 +85,8 @@ def attack(
     chosen = TextNetwork(network, tokenizer, words=words, decision=decision, length=length)
     named = synonyms_of(synonyms)
     search = EditSearch(edits_of(edits, named), named, changes=changes, protect=protect, tried=tried, seed=seed)
-    scores, decisions = chosen.scores(texts)
+    _, decisions = chosen.scores(texts)
     wanted = decisions if labels is None else np.array([chosen.class_of(label, "labels") for label in labels])
-    if wanted.max() >= scores.shape[1]:
-        raise MismatchError(f"labels: class {wanted.max()} is not one of the network's {scores.shape[1]}")
     found = [
         (int(record), search.run(_away_from(chosen, int(wanted[record])), texts[int(record)], int(record)))
         for record in np.flatnonzero(decisions == wanted)

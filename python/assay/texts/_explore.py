@@ -70,7 +70,8 @@ def explore(
             rows.append({"record": record, "words": len(found.changed), "before": text, "after": found.now.text(), "edits": found.edits()})
         else:
             ended[endings[found.ending]] += 1
-    _judge_again(mine, theirs, rows)
+    rows = _confirmed(mine, theirs, rows)
+    ended["the networks agree when the text is judged by itself again"] += len(texts) - len(rows) - sum(ended.values())
     differ = int((decided != others).sum())
     figures = [Figure("agreement", len(texts) - differ, len(texts)), Figure("agreement-after", len(texts) - len(rows), len(texts))]
     headline = f"the networks disagree on {differ} of {len(texts)} texts, and on {len(rows)} once words are edited"
@@ -78,13 +79,14 @@ def explore(
     return result_of("texts explore", headline, figures, tables, network=mine, gates=fail_under, options=f"other: {theirs.model.name} {theirs.model.hash}")
 
 
-def _judge_again(network: TextNetwork, other: TextNetwork, rows: list[dict[str, Any]]) -> None:
+def _confirmed(network: TextNetwork, other: TextNetwork, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those on which the networks disagree when texts are judged again, with what they decide."""
     if not rows:
-        return
+        return rows
     after = [row["after"] for row in rows]
     (_, here), (_, there) = network.scores(after), other.scores(after)
-    for row, mine, theirs in zip(rows, here, there):
-        row["decision"], row["other"] = network.name_of(int(mine)), network.name_of(int(theirs))
+    decided = zip(rows, here, there)
+    return [{**row, "decision": network.name_of(int(mine)), "other": network.name_of(int(theirs))} for row, mine, theirs in decided if mine != theirs]
 
 
 def _divergence_table(here: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> dict[str, Any]:
@@ -103,4 +105,4 @@ def _findings_table(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _endings_table(ended: Counter[str]) -> dict[str, Any]:
-    return table("endings", "Why other searches ended", {"ending": "text", "texts": "count"}, [{"ending": e, "texts": n} for e, n in ended.most_common()])
+    return table("endings", "Why other searches ended", {"ending": "text", "texts": "count"}, [{"ending": e, "texts": n} for e, n in ended.most_common() if n])

@@ -14,7 +14,7 @@ from .._data import data
 from .._model import Model, load
 from .._tokenizer import Tokenizer, TokenizerLike
 from .._words import inputs_of_words, takes_texts, vocabulary_in
-from ..errors import MismatchError, UnsupportedError, UsageError
+from ..errors import DataError, MismatchError, UnsupportedError, UsageError
 
 _texts_at_a_time = 256
 
@@ -78,10 +78,11 @@ class TextNetwork:
         else:
             self._inputs = tokens or _Tokens(_beside(folder), length)
         self.class_names = _names_of_classes(folder)
+        self._classes = 0  # before it was asked
         self.asked = 0
 
     def scores(self, texts: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Scores [n, classes] and decisions [n]. A single score z is that of class 1; class 0 has -z."""
+        """Scores [n, classes] and decisions [n]. A single score z is how far class 1 is ahead of class 0; a probability is that of class 1."""
         parts, decisions = [], []
         for begin in range(0, len(texts), _texts_at_a_time):
             part = texts[begin : begin + _texts_at_a_time]
@@ -96,8 +97,17 @@ class TextNetwork:
         self.asked += len(texts)
         scores = np.concatenate(parts)
         if scores.shape[1] == 1:
-            scores = np.concatenate([-scores, scores], 1)
+            scores = np.concatenate([1 - scores, scores] if self._gives_probability() else [-scores / 2, scores / 2], 1)
+        self._classes = scores.shape[1]
         return scores, np.concatenate(decisions)
+
+    def _gives_probability(self) -> bool:
+        """Whether the decision is what a sigmoid gives, perhaps in another shape."""
+        made_by = {output: node for node in self.model.nodes for output in node["outputs"]}
+        node = made_by.get(next(iter(self.model.outputs)))
+        while node is not None and node["op"] in ("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"):
+            node = made_by.get(node["inputs"][0])
+        return node is not None and node["op"] == "Sigmoid"
 
     def at_last_token(self, texts: Sequence[str], layer: str) -> np.ndarray[Any, Any]:
         """What a layer gives at the last token of each text, [n, neurons]."""
@@ -113,14 +123,19 @@ class TextNetwork:
     def class_of(self, label: Any, what: str) -> int:
         """The number of a class that is named, or numbered."""
         if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
-            return int(label)
+            return self._known(int(label), what)
         for number, name in enumerate(self.class_names):
             if name == label or name.lower() == str(label).lower():
                 return number
         if isinstance(label, str) and label.isdecimal():
-            return int(label)
+            return self._known(int(label), what)
         known = f"the network's are {', '.join(self.class_names)}" if self.class_names else "the network names none; give its number"
         raise UsageError(f"{what}: class '{label}' is not known; {known}")
+
+    def _known(self, number: int, what: str) -> int:
+        if number < 0 or number >= self._classes > 0:
+            raise MismatchError(f"{what}: class {number} is not one of the network's {self._classes}; they are numbered from 0")
+        return number
 
     def name_of(self, number: int) -> str:
         return self.class_names[number] if number < len(self.class_names) else str(number)
@@ -165,5 +180,11 @@ def _names_of_classes(folder: pathlib.Path | None) -> list[str]:
     place = None if folder is None else (folder if folder.is_dir() else folder.parent) / "config.json"
     if place is None or not place.is_file():
         return []
-    named = json.loads(place.read_text(encoding="utf-8")).get("id2label", {})
-    return [str(named[key]) for key in sorted(named, key=int)]
+    try:
+        named = json.loads(place.read_text(encoding="utf-8")).get("id2label") or {}
+        names = {int(key): str(name) for key, name in named.items()}
+    except (ValueError, AttributeError) as error:
+        raise DataError(f"{place}: id2label is not an object of names by number ({error})") from error
+    if sorted(names) != list(range(len(names))):
+        raise DataError(f"{place}: id2label numbers its {len(names)} classes {', '.join(map(str, sorted(names)))}; they are numbered from 0 without gaps")
+    return [names[number] for number in range(len(names))]
