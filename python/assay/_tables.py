@@ -49,9 +49,14 @@ class Choice:
             return [self.label]
         return [self.target] if isinstance(self.target, str) else list(self.target or [])
 
+    @property
+    def columns_of_meta(self) -> list[str]:
+        """Names without what they say of ranges."""
+        return [one.partition(":")[0] for one in self.meta]
+
     def inputs_among(self, names: Sequence[Any]) -> list[Any]:
         """The names of the inputs, all of which are there once."""
-        others = [*self.outputs, *(one.partition(":")[0] for one in self.meta)]
+        others = [*self.outputs, *self.columns_of_meta]
         chosen = list(self.inputs) if self.inputs is not None else [name for name in names if name not in others]
         for name in [*others, *chosen]:
             if name not in names:

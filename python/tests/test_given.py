@@ -121,6 +121,47 @@ def test_tables_of_every_library_are_the_same_records(library, tmp_path):
         assert same(assay.data(table(library, numbers, tmp_path), Y), x)
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_columns_of_every_library_are_characteristics(library, tmp_path):
+    columns = {"a": X[:, 0].tolist(), "kind": WORDS, "weather": ["sun", None, "fog"] * 2, "age": [3, 40, 90, 17, 18, None]}
+    data = assay.data(table(library, columns, tmp_path), label="kind", meta=["weather", "age:0|18|65"])
+    assert same(data, X[:, :1]) and data.class_names == NAMES
+    assert data.characteristics["weather"] == ["sun", "", "fog"] * 2
+    assert data.characteristics["age"] == ["0 to 18", "18 to 65", "65 and above", "0 to 18", "18 to 65", ""]
+    with pytest.raises(assay.UsageError, match="no column 'wether'"):
+        assay.data(table(library, columns, tmp_path), label="kind", meta=["wether"])
+
+
+def test_characteristics_of_hugging_face_have_the_names_of_their_classes():
+    datasets = need("datasets")
+    typed = datasets.Features({"x": datasets.Value("float32"), "kind": datasets.ClassLabel(names=NAMES)})
+    plain = datasets.Dataset.from_dict({"x": X[:, 0].tolist(), "kind": [*WORDS[:5], None]}, features=typed)
+    for form in (plain, plain.to_iterable_dataset(), plain.with_format("numpy")):
+        data = assay.data(form, meta="kind")
+        assert data.characteristics == {"kind": [*WORDS[:5], ""]} and data.inputs == {"x": (1,)}
+
+
+def test_parts_of_dicts_and_of_batches_are_characteristics():
+    weather = ["sun", "fog", "sun", "rain", "fog", "sun"]
+    batches = [({"x": X[at : at + 4], "weather": np.array(weather[at : at + 4])}, Y[at : at + 4]) for at in (0, 4)]
+    singles = [{"x": x, "kind": kind, "weather": one} for x, kind, one in zip(X, WORDS, weather)]
+    for given, keywords in (
+        (iter(batches), {}),
+        (iter([({"x": x, "weather": one}, y) for x, y, one in zip(X, Y, weather)]), {}),
+        (iter(singles), {"label": "kind"}),
+        ({"x": X, "kind": WORDS, "weather": weather}, {"label": "kind"}),
+        ({"x": X, "weather": weather}, {"y": Y}),
+        ({"x": X, "other": X, "weather": weather}, {"y": Y, "inputs": ["x"]}),
+    ):
+        data = assay.data(given, meta=["weather"], **keywords)
+        assert same(data) and data.characteristics == {"weather": weather}
+    for given in (X, iter([(X, Y)])):
+        with pytest.raises(assay.UsageError, match="names in meta= are of .*{name: a value for each}"):
+            assay.data(given, meta=["weather"])
+    with pytest.raises(assay.UsageError, match="label= or target=, or y"):
+        assay.data({"x": X, "kind": WORDS}, Y, label="kind")
+
+
 @pytest.mark.parametrize("library", ["pandas", "pandas arrow", "polars", "arrow", "parquet", "datasets"])
 def test_columns_of_arrays_are_inputs(library, tmp_path):
     pictures = X.reshape(6, 2, 2)
