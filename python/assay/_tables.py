@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array
+from ._progress import tell
 from .errors import DataError, FileError, UsageError
 
 __all__ = [
@@ -286,10 +287,19 @@ def classes_of(column: Column, known: list[str]) -> tuple[Array, list[str]]:
     numbers = [_class_number(text) for text in texts]
     if None not in numbers:
         return np.array(numbers, np.int64), known
-    names = known or column.order or sorted(set(texts))
+    names = known or column.order or _by_alphabet(texts)
     order = {text: number for number, text in enumerate(names)}
     column.refuse([text not in order for text in texts], "not one of class_names=", remedy)
     return np.array([order[text] for text in texts], np.int64), names
+
+
+def _by_alphabet(texts: list[str]) -> list[str]:
+    """The names, numbered as nobody has said; tells how."""
+    names = sorted(set(texts))
+    shown = ", ".join(f"{number} is '{name}'" for number, name in enumerate(names[:5]))
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    tell(f"labels in words are numbered in alphabetical order: {shown}{more}; class_names= gives another order")
+    return names
 
 
 def _class_number(text: str) -> int | None:

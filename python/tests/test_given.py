@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -119,6 +120,32 @@ def test_tables_of_every_library_are_the_same_records(library, tmp_path):
     assert np.array_equal(targets.read([3])["targets"], x[[3], :2]) and targets.shape == (1,)
     if library != "datasets":
         assert same(assay.data(table(library, numbers, tmp_path), Y), x)
+
+
+NUMBERED = "numbered in alphabetical order: 0 is 'cat', 1 is 'dog', 2 is 'emu'; "
+
+
+def test_python_says_how_labels_in_words_are_numbered():
+    for given, keywords in ((X, {"y": WORDS}), (iter([{"x": X, "kind": WORDS}]), {"label": "kind"}), ({"x": X, "kind": WORDS}, {"label": "kind"})):
+        with pytest.warns(assay.AssayWarning, match=NUMBERED + "class_names= gives another order") as told:
+            assay.data(given, **keywords)
+        assert [one.filename for one in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert same(assay.data(X, WORDS, class_names=NAMES)) and same(assay.data(X, Y))
+
+
+def test_results_say_how_labels_in_words_are_numbered(model, tmp_path):
+    pictures = np.random.default_rng(1).random((6, 28 * 28)).astype(np.float32)
+    rows = [",".join([*map(str, picture), word, str(y)]) for picture, word, y in zip(pictures, WORDS, Y)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join([*(f"p{i}" for i in range(28 * 28)), "kind", "number"]), *rows]) + "\n")
+    spec = f"{tmp_path}/t.csv,shape=1x28x28"
+    for result in (
+        assay.evaluate(model, spec + ",label=kind,ignore=number"),
+        assay.cover(model, spec + ",label=kind,ignore=number", spec + ",label=kind,ignore=number", criterion="nc"),
+    ):
+        assert [NUMBERED in notice for notice in result.notices].count(True) == 1, result.notices
+    assert not any("alphabetical" in notice for notice in assay.evaluate(model, spec + ",label=number,ignore=kind").notices)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
