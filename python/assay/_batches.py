@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, channels_first, host, scaled
+from ._arrays import Array, host
+from ._forms import Preparation
 from ._tables import Choice, Column, classes_of, inputs_of, joined, targets_of, texts_of
 from .errors import UsageError
 
-__all__ = ["batches_of", "choice_of", "is_pictured", "names_in", "names_of", "pictures", "spooled"]
+__all__ = ["batches_of", "choice_of", "is_pictured", "names_in", "names_of", "spooled"]
 
-Prepare = Callable[[dict[str, Any]], dict[str, Any]]
 Names = Callable[[str], list[str]]  # of the classes that the numbers in a column stand for, where they are known
 
 
@@ -129,10 +129,20 @@ def is_pictured(value: Any, choice: Choice) -> bool:
     return all(type(value.features.get(name)).__name__ == "Image" for name in chosen)
 
 
-def pictures(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Bytes with channels last, or without, as float32 from 0 to 1 with channels first."""
-    with_channels = {name: rows[..., None] if rows.ndim == 3 else rows for name, rows in arrays.items()}
-    return channels_first({name: scaled(rows, 1 / 255, name) for name, rows in with_channels.items()})
+def _is_picture(value: Any) -> bool:
+    """As Pillow decodes it, and torchvision gives it without a transform."""
+    if type(value).__module__.partition(".")[0] != "PIL":
+        return False
+    if value.mode not in ("L", "RGB", "RGBA"):
+        raise UsageError(f"a record is a picture of the mode '{value.mode}'; make it .convert('RGB') or 'L'")
+    return True
+
+
+def _are_pictures(record: Any, choice: Choice) -> bool:
+    """All inputs of one record."""
+    if isinstance(record, Mapping):
+        return all(_is_picture(record[name]) for name in choice.inputs_among(list(record)))
+    return _is_picture(record[0] if isinstance(record, (tuple, list)) and record else record)
 
 
 def _record(value: Any) -> Any:
@@ -151,8 +161,8 @@ def _is_single(value: Any) -> bool:
 class _Reading:
     """Batches as they come: inputs to files, what a table calls labels and characteristics to memory."""
 
-    def __init__(self, choice: Choice, prepare: Prepare, names: Names) -> None:
-        self.choice, self.prepare, self.names = choice, prepare, names
+    def __init__(self, choice: Choice, prepare: Preparation, pictured: bool, names: Names) -> None:
+        self.choice, self.prepare, self.pictured, self.names = choice, prepare, pictured, names
         self.inputs: dict[str, _Spool] = {}
         self.outputs: _Spool | None = None
         self.columns: list[Column] = []
@@ -160,6 +170,8 @@ class _Reading:
         self.count = 0  # of records so far
 
     def add(self, batch: Any) -> None:
+        record = batch.record if isinstance(batch, _One) else batch
+        prepare = self.prepare.pictures if self.pictured or _are_pictures(record, self.choice) else self.prepare
         x, y = self._parts(batch)
         if isinstance(x, (tuple, list)):
             x = {f"x{number}": part for number, part in enumerate(x)} if len(x) > 1 else x[0]
@@ -167,7 +179,7 @@ class _Reading:
         if self.inputs and set(named) != set(self.inputs):
             raise UsageError(f"a batch has the inputs {sorted(named)}, those before had {sorted(self.inputs)}")
         named = {name: named[name] for name in self.inputs or named}  # in the order of the first batch
-        arrays = self.prepare({str(name): host(rows, f"'{name}' of a batch") for name, rows in named.items()})
+        arrays = prepare({str(name): host(rows, f"'{name}' of a batch") for name, rows in named.items()})
         if not self.inputs:
             self.inputs = {name: _Spool() for name in arrays}
         sizes = {self.inputs[name].add(name, rows) for name, rows in arrays.items()}
@@ -252,11 +264,11 @@ def _name_among(names: list[str], value: Any) -> Any:
 
 
 def spooled(
-    batches: Iterable[Any], choice: Choice, class_names: list[str], prepare: Prepare, names: Names
+    batches: Iterable[Any], choice: Choice, class_names: list[str], prepare: Preparation, pictured: bool, names: Names
 ) -> tuple[Any, Any, list[str], dict[str, list[str]]]:
     """Reads batches once, to a file: records can then be read in any order, several times, without memory. Inputs,
     outputs, names of classes, and characteristics."""
-    reading = _Reading(choice, prepare, names)
+    reading = _Reading(choice, prepare, pictured, names)
     try:
         for batch in batches:
             reading.add(batch)

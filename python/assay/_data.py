@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _assay
 from ._arrays import Array, array_of, host, is_array, refused
-from ._batches import batches_of, choice_of, is_pictured, names_in, names_of, pictures, spooled
+from ._batches import batches_of, choice_of, is_pictured, names_in, names_of, spooled
 from ._forms import Layout, Preparation
 from ._tables import (
     Choice,
@@ -257,7 +257,6 @@ class _Taken:
     y: Any
     class_names: list[str]
     rows: list[str] = field(default_factory=list)
-    range: tuple[Bounds, Bounds] | None = None
     prepared: bool = False
     meta: dict[str, list[str]] = field(default_factory=dict)
 
@@ -296,17 +295,16 @@ def _parts(x: Any, y: Any, choice: Choice, names: list[str]) -> _Taken:
     return _Taken(inputs if len(inputs) > 1 else next(iter(inputs.values())), y, names, meta=meta)
 
 
-def _from_batches(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any) -> _Taken:
+def _from_batches(x: Any, y: Any, choice: Choice, names: list[str], prepare: Preparation) -> _Taken:
     batches = batches_of(x)
     if batches is None:
         raise refused(x, "x")
     if y is not None:
         raise UsageError("batches bring their labels: (x, y)")
     choice = choice_of(x, choice)
-    pictured = is_pictured(x, choice)
     names = names or names_of(x, choice.label)
-    read, y, names, meta = spooled(batches, choice, names, pictures if pictured else prepare, lambda column: names_in(x, column))
-    return _Taken(read, y, names, range=(0, 1) if pictured else None, prepared=True, meta=meta)
+    read, y, names, meta = spooled(batches, choice, names, prepare, is_pictured(x, choice), lambda column: names_in(x, column))
+    return _Taken(read, y, names, prepared=True, meta=meta)
 
 
 def _worded(x: Any, y: Any, words: Any, choice: Choice, names: list[str]) -> tuple[Any, Any, list[str], dict[str, list[str]]]:
@@ -454,7 +452,7 @@ def data(
             None if targets is None else host(targets, "targets"),
             list(map(str, ids)) if ids is not None else given.rows,
             given.class_names,
-            _bounds(range or given.range or prepare.range),
+            _bounds(range or prepare.range),
             name,
         )
     )

@@ -319,6 +319,28 @@ def test_pictures_of_hugging_face():
         columns = {"image": [image.fromarray(one) for one in pixels], "kind": Y.tolist()}
         data = assay.data(datasets.Dataset.from_dict(columns, features=features), label="kind")
         assert same(data, (expected * np.float32(1 / 255))) and data.class_names == NAMES and data.range == ([0], [1])
+        whole = assay.data(datasets.Dataset.from_dict(columns, features=features), label="kind", scale=1)
+        assert same(whole, expected.astype(np.float32)) and whole.range == ([0], [255])
+
+
+def test_pictures_of_torchvision_without_a_transform(tmp_path):
+    torchvision, image = need("torchvision"), need("PIL.Image")
+    levels = np.random.default_rng(1).integers(0, 256, (6, 5, 4, 3), np.uint8)
+    for number, (pixels, name) in enumerate(zip(levels, WORDS)):
+        (tmp_path / name).mkdir(exist_ok=True)
+        image.fromarray(pixels).save(tmp_path / name / f"{number}.png")
+    folder = torchvision.datasets.ImageFolder(tmp_path)
+    order = np.argsort(Y, kind="stable")
+    expected = levels[order].transpose(0, 3, 1, 2)
+    for keywords, factor, least_and_greatest in (({}, 1 / 255, ([0], [1])), ({"layout": "nhwc"}, 1 / 255, ([0], [1])), ({"scale": 1}, 1, ([0], [255]))):
+        data = assay.data(folder, **keywords)
+        assert same(data, expected * np.float32(factor), Y[order]) and data.class_names == NAMES and data.range == least_and_greatest
+    singles = ({"image": image.fromarray(pixels[..., 0]), "kind": name} for pixels, name in zip(levels, WORDS))
+    assert same(assay.data(singles, label="kind", class_names=NAMES), levels[:, None, :, :, 0] * np.float32(1 / 255))
+    for wrong, fault in (({"layout": "nchw"}, "channels last; leave it out"), ({}, "mode 'P'; make it .convert")):
+        given = folder if wrong else iter([(image.fromarray(levels[0]).convert("P"), 0)])
+        with pytest.raises(assay.UsageError, match=fault):
+            assay.data(given, **wrong)
 
 
 def test_faults_of_batches_name_the_part_and_the_remedy():
