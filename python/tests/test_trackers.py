@@ -110,6 +110,22 @@ def test_wandb_has_metrics_and_files_offline(found, here, monkeypatch):
     assert len(list(here.rglob("run-*.wandb"))) == 2
 
 
+def test_wandb_that_does_not_answer_is_a_sentence(found, here, monkeypatch):
+    wandb = needs("wandb")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"MODE": "online", "BASE_URL": address, "API_KEY": "0" * 40, "SILENT": "true", "DIR": str(here)}.items():
+        monkeypatch.setenv(f"WANDB_{name}", value)
+    monkeypatch.setattr(wandb, "init", lambda *_, **__: pytest.fail("its client asks for a minute"))
+    wandb.teardown()  # what it has read of the environment
+    with pytest.warns(assay.AssayWarning, match=f"wandb: .* {address} does not answer .*WANDB_MODE=offline.* The result is kept"):
+        assert found.log(to="wandb") is found
+    wandb.teardown()
+
+
 def wandb_history(path):
     """Its file is a log as LevelDB has it: blocks of 32 KiB with pieces of records, after a header of seven bytes."""
     from wandb.proto.wandb_internal_pb2 import Record

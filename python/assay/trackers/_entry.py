@@ -6,12 +6,15 @@ import contextlib
 import functools
 import pathlib
 import re
+import socket
 import tempfile
+import urllib.parse
+import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Entry", "Files", "Tracker", "objects_of", "plain"]
+__all__ = ["Entry", "Files", "Tracker", "objects_of", "plain", "require_server"]
 
 
 class Files:
@@ -86,6 +89,19 @@ class Tracker:
     log: Callable[[Entry, Any], None]
     active: Callable[[], Any] = _nothing
     begun: Callable[[str], contextlib.AbstractContextManager[Any]] = _none_begun
+
+
+def require_server(uri: str) -> None:
+    """That something answers there: clients of trackers ask for a minute and more before they give up."""
+    parts = urllib.parse.urlsplit(uri)
+    host = parts.hostname or ""
+    through_proxy = parts.scheme in urllib.request.getproxies() and not urllib.request.proxy_bypass(host)
+    if parts.scheme not in ("http", "https") or through_proxy:
+        return
+    try:
+        socket.create_connection((host, parts.port or (443 if parts.scheme == "https" else 80)), 3).close()
+    except OSError as error:
+        raise ConnectionError(f"the server at {uri} does not answer ({error})") from error
 
 
 def objects_of(*classes: str) -> Callable[[Any], bool]:
