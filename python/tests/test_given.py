@@ -135,19 +135,6 @@ def test_python_says_how_labels_in_words_are_numbered():
         assert same(assay.data(X, WORDS, class_names=NAMES)) and same(assay.data(X, Y))
 
 
-def test_results_say_how_labels_in_words_are_numbered(model, tmp_path):
-    pictures = np.random.default_rng(1).random((6, 28 * 28)).astype(np.float32)
-    rows = [",".join([*map(str, picture), word, str(y)]) for picture, word, y in zip(pictures, WORDS, Y)]
-    (tmp_path / "t.csv").write_text("\n".join([",".join([*(f"p{i}" for i in range(28 * 28)), "kind", "number"]), *rows]) + "\n")
-    spec = f"{tmp_path}/t.csv,shape=1x28x28"
-    for result in (
-        assay.evaluate(model, spec + ",label=kind,ignore=number"),
-        assay.cover(model, spec + ",label=kind,ignore=number", spec + ",label=kind,ignore=number", criterion="nc"),
-    ):
-        assert [NUMBERED in notice for notice in result.notices].count(True) == 1, result.notices
-    assert not any("alphabetical" in notice for notice in assay.evaluate(model, spec + ",label=number,ignore=kind").notices)
-
-
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_columns_of_every_library_are_characteristics(library, tmp_path):
     columns = {"a": X[:, 0].tolist(), "kind": WORDS, "weather": ["sun", None, "fog"] * 2, "age": [3, 40, 90, 17, 18, None]}

@@ -1,6 +1,7 @@
 """Results in trackers: the real packages, whose stores are read back; and what is said where one is not there."""
 
 import builtins
+import copy
 import json
 import pathlib
 import socket
@@ -60,6 +61,21 @@ def test_mlflow_has_metrics_tags_and_files(found, here):
     assert report.read_text() == found.to_html()
     assert {"criteria.csv", "facts.csv"} <= {path.name for path in (report.parent / "tables").iterdir()}
     assert [file.path for file in client.list_artifacts(run.info.run_id)] == ["assay-cover-1"]
+
+
+def test_layers_as_exporters_of_torch_name_them(found, here):
+    """ "/0/Gemm", which MLflow takes for a path."""
+    named = {"nc//0/Gemm": 0.25, "nc/./a": 0.5, "nc/../b": 0.75, "nc[x=1]//c//": 1.0}
+    assert [trackers.plain(name) for name in named] == ["nc/0/Gemm", "nc/_/a", "nc/__/b", "nc_x_1/c"]
+    mlflow = needs("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{here}/runs.db")
+    mlflow.set_experiment("paths")
+    result = copy.copy(found)
+    result.figures = lambda: named
+    with mlflow.start_run() as run:
+        result.log(to="mlflow", files=False)
+    kept = mlflow.get_run(run.info.run_id).data.metrics
+    assert kept == {"cover/nc/0/Gemm": 0.25, "cover/nc/_/a": 0.5, "cover/nc/__/b": 0.75, "cover/nc_x_1/c": 1.0}
 
 
 def test_mlflow_gets_no_more_at_once_than_it_takes(here, monkeypatch):

@@ -84,8 +84,8 @@ TEST_F(SourceMutationProgram, OperatorsThatMakeNoMutantAreNamed) {
   EXPECT_NE(assay(run).err.find("there are no validation data"), std::string::npos);
   // One epoch is kept with and without validation data.
   ASSERT_EQ(assay(run + "--validation 'images-idx3-ubyte[60:80]' --json same.json").code, 0);
-  EXPECT_EQ(json("same.json")["notices"][0],
-            "every mutant of remove-validation looks equivalent: no decision value of these records changed");
+  EXPECT_NE(json("same.json")["notices"].dump().find("every mutant of remove-validation looks equivalent"),
+            std::string::npos);
 }
 
 TEST_F(SourceMutationProgram, ARunThatIsKilledGoesOn) {

@@ -111,5 +111,7 @@ def objects_of(*classes: str) -> Callable[[Any], bool]:
 
 
 def plain(name: str) -> str:
-    """A name in letters, digits and `_-./ ` as all trackers take it: "idc[m=6]/conv2" is "idc_m_6/conv2"."""
-    return re.sub(r"_+(/|$)", r"\1", re.sub(r"[^\w\-./ ]+", "_", name))
+    """A name in letters, digits and `_-./ ` as all trackers take it: "idc[m=6]/conv2" is "idc_m_6/conv2". Those of files are
+    taken apart at slashes, so that no part is empty or leads elsewhere: "nc//0/Gemm" is "nc/0/Gemm"."""
+    parts = re.sub(r"_+(/|$)", r"\1", re.sub(r"[^\w\-./ ]+", "_", name)).split("/")
+    return "/".join(part.replace(".", "_") if part in (".", "..") else part for part in parts if part)
