@@ -17,7 +17,7 @@ def _active() -> Any:
 
 def _require_connection(setup: Any) -> None:
     """Where results are sent as they are logged. Not all versions tell where that is."""
-    settings = getattr(setup, "settings", None)
+    settings: Any = getattr(setup, "settings", None)
     if getattr(settings, "mode", None) in ("online", "run"):
         require_server(str(settings.base_url))
 
