@@ -63,7 +63,9 @@ class ImageSource final : public Source {
     list_files(under);
     if (names_.empty())
       fail(Fault::data, "{}: no PNG or JPEG pictures{}", spec.path, under.empty() ? "" : " under " + under);
-    classes_ = companions_.classes(names_, reader()).value_or(classes_of_folders());
+    std::optional<ClassLabels> beside = companions_.classes(names_, reader());
+    classes_beside_ = beside.has_value();
+    classes_ = beside ? std::move(*beside) : classes_of_folders();
     choose_colours(spec);
     choose_shape(spec);
     if (!options_.upright) look_for_orientations();
@@ -91,7 +93,10 @@ class ImageSource final : public Source {
     std::visit([&](auto& image) { put(std::move(image), index, static_cast<float*>(out)); }, picture.pixels);
   }
   std::string format() const override {
-    return oriented_ ? "images, EXIF orientation not applied" : "images";
+    std::string text = "images";
+    if (oriented_) text += ", EXIF orientation not applied";
+    if (classes_beside_ && !classes_.class_names.empty()) text += ", labels numbered in alphabetical order";
+    return text;
   }
 
  private:
@@ -231,7 +236,8 @@ class ImageSource final : public Source {
   std::int64_t channels_ = 0, height_ = 0, width_ = 0;
   PictureOptions options_;
   bool resize_ = false, oriented_ = false;
-  bool apart_ = false;  // the folder above the class is a characteristic
+  bool classes_beside_ = false;  // in files, not by folders
+  bool apart_ = false;           // the folder above the class is a characteristic
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "assay/results/label_warnings.h"
+
 namespace assay::results {
 namespace {
 
@@ -27,6 +29,7 @@ void append(report::Document& document, report::Document more) {
 void add_provenance(report::Document& document, const std::string& name, const Dataset& data) {
   document.provenance.emplace_back(name, data.describe());
   document.provenance.emplace_back(name + "_hash", data.hash());
+  add_numbering_notice(document, data);
 }
 
 void add_provenance(report::Document& document, const Graph& network,

@@ -156,6 +156,19 @@ std::vector<Warning> text_label_warnings(const Dataset& data) {
            "labels in words; number them as the network does and store the numbers"}};
 }
 
+void add_numbering_notice(report::Document& document, const Dataset& data) {
+  if (data.describe().find("labels numbered in alphabetical order") == std::string::npos) return;
+  std::vector<std::string> numbered;
+  for (std::size_t c = 0; c < data.class_count(); ++c)
+    numbered.push_back(fmt::format("{} is '{}'", c, data.class_names()[c]));
+  const Message notice(
+      fmt::format("labels in words are numbered in alphabetical order: {}; where the network has another "
+                  "order, give its numbers as labels",
+                  first_of(numbered)));
+  if (std::ranges::find(document.notices, notice) == document.notices.end())
+    document.notices.push_back(notice);
+}
+
 std::vector<Warning> evaluation_warnings(const Session& session, const Dataset& data,
                                          const Evaluation& evaluation, bool items) {
   std::vector<Warning> warnings = class_warnings(session, data);

@@ -44,6 +44,9 @@ std::vector<report::Warning> class_name_warnings(const std::vector<std::string>&
 // Labels in words that a file brings and that are not read.
 std::vector<report::Warning> text_label_warnings(const Dataset& data);
 
+// Says how labels in words are numbered, where nothing but the alphabet orders them.
+void add_numbering_notice(report::Document& document, const Dataset& data);
+
 // All of the above that follow from one evaluation, and further warnings about classes and chance. `items`:
 // records have many, so that targets are what a task says.
 std::vector<report::Warning> evaluation_warnings(const Session& session, const Dataset& data,

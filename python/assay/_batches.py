@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, channels_first, host, scaled
-from ._tables import Choice, Column, classes_of, inputs_of, joined, targets_of
+from ._arrays import Array, host
+from ._forms import Preparation
+from ._tables import Choice, Column, classes_of, inputs_of, joined, targets_of, texts_of
 from .errors import UsageError
 
-__all__ = ["batches_of", "choice_of", "is_pictured", "names_of", "pictures", "spooled"]
+__all__ = ["batches_of", "choice_of", "is_pictured", "names_in", "names_of", "spooled"]
 
-Prepare = Callable[[dict[str, Any]], dict[str, Any]]
+Names = Callable[[str], list[str]]  # of the classes that the numbers in a column stand for, where they are known
 
 
 @dataclass(frozen=True)
@@ -96,14 +97,13 @@ def choice_of(value: Any, choice: Choice) -> Choice:
     """The chosen columns; of a data set of Hugging Face all columns are inputs if none are chosen."""
     if choice or not _is_of_hugging_face(value) or not value.column_names:
         return choice
-    return Choice(inputs=list(value.column_names))
+    return replace(choice, inputs=[name for name in value.column_names if name not in choice.columns_of_meta])
 
 
 def names_of(value: Any, label: str | None) -> list[str]:
     """Names of the classes, if a data set of Hugging Face or torchvision knows them."""
     if _is_of_hugging_face(value):
-        feature = (getattr(value, "features", None) or {}).get(label)
-        return list(getattr(feature, "names", None) or [])
+        return names_in(value, label)
     utils = sys.modules["torch"].utils.data if "torch" in sys.modules else None
     while utils is not None and isinstance(value, (utils.DataLoader, utils.Subset)) and not hasattr(value, "classes"):
         value = value.dataset  # others may number the classes anew
@@ -114,18 +114,35 @@ def names_of(value: Any, label: str | None) -> list[str]:
     return list(classes)
 
 
+def names_in(value: Any, column: str | None) -> list[str]:
+    """Names that the numbers in a column of a data set of Hugging Face stand for."""
+    features = getattr(value, "features", None) if _is_of_hugging_face(value) else None
+    return list(getattr((features or {}).get(column), "names", None) or [])
+
+
 def is_pictured(value: Any, choice: Choice) -> bool:
     """Whether the inputs are pictures as Hugging Face decodes them: bytes, channels last."""
     if not _is_of_hugging_face(value) or _has_transform(value) or not value.features:
         return False
-    chosen = choice.inputs or [name for name in value.features if name not in choice.outputs]
+    others = [*choice.outputs, *choice.columns_of_meta]
+    chosen = choice.inputs or [name for name in value.features if name not in others]
     return all(type(value.features.get(name)).__name__ == "Image" for name in chosen)
 
 
-def pictures(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Bytes with channels last, or without, as float32 from 0 to 1 with channels first."""
-    with_channels = {name: rows[..., None] if rows.ndim == 3 else rows for name, rows in arrays.items()}
-    return channels_first({name: scaled(rows, 1 / 255, name) for name, rows in with_channels.items()})
+def _is_picture(value: Any) -> bool:
+    """As Pillow decodes it, and torchvision gives it without a transform."""
+    if type(value).__module__.partition(".")[0] != "PIL":
+        return False
+    if value.mode not in ("L", "RGB", "RGBA"):
+        raise UsageError(f"a record is a picture of the mode '{value.mode}'; make it .convert('RGB') or 'L'")
+    return True
+
+
+def _are_pictures(record: Any, choice: Choice) -> bool:
+    """All inputs of one record."""
+    if isinstance(record, Mapping):
+        return all(_is_picture(record[name]) for name in choice.inputs_among(list(record)))
+    return _is_picture(record[0] if isinstance(record, (tuple, list)) and record else record)
 
 
 def _record(value: Any) -> Any:
@@ -142,16 +159,19 @@ def _is_single(value: Any) -> bool:
 
 
 class _Reading:
-    """Batches as they come: inputs to files, what a table calls labels to memory."""
+    """Batches as they come: inputs to files, what a table calls labels and characteristics to memory."""
 
-    def __init__(self, choice: Choice, prepare: Prepare) -> None:
-        self.choice, self.prepare = choice, prepare
+    def __init__(self, choice: Choice, prepare: Preparation, pictured: bool, names: Names) -> None:
+        self.choice, self.prepare, self.pictured, self.names = choice, prepare, pictured, names
         self.inputs: dict[str, _Spool] = {}
         self.outputs: _Spool | None = None
         self.columns: list[Column] = []
+        self.characteristics: dict[str, list[str]] = {name: [] for name in choice.meta}
         self.count = 0  # of records so far
 
     def add(self, batch: Any) -> None:
+        record = batch.record if isinstance(batch, _One) else batch
+        prepare = self.prepare.pictures if self.pictured or _are_pictures(record, self.choice) else self.prepare
         x, y = self._parts(batch)
         if isinstance(x, (tuple, list)):
             x = {f"x{number}": part for number, part in enumerate(x)} if len(x) > 1 else x[0]
@@ -159,7 +179,7 @@ class _Reading:
         if self.inputs and set(named) != set(self.inputs):
             raise UsageError(f"a batch has the inputs {sorted(named)}, those before had {sorted(self.inputs)}")
         named = {name: named[name] for name in self.inputs or named}  # in the order of the first batch
-        arrays = self.prepare({str(name): host(rows, f"'{name}' of a batch") for name, rows in named.items()})
+        arrays = prepare({str(name): host(rows, f"'{name}' of a batch") for name, rows in named.items()})
         if not self.inputs:
             self.inputs = {name: _Spool() for name in arrays}
         sizes = {self.inputs[name].add(name, rows) for name, rows in arrays.items()}
@@ -190,37 +210,65 @@ class _Reading:
             return self._chosen(batch)
         if self.choice:
             raise UsageError("label=, target= and inputs= name columns of a table, or parts of batches {name: x}")
-        if isinstance(batch, (tuple, list)):
-            if len(batch) > 2 or not batch:
-                raise UsageError(
-                    f"a batch has {len(batch)} parts; give x, (x, y), ((x0, x1), y), {{name: x}} or ({{name: x}}, y), for instance by a generator over it"
-                )
-            x, y = batch if len(batch) == 2 else (batch[0], None)
-            return (_record(x), _record(y)) if _is_single(y) else (x, y)
-        return batch, None
+        x, y = _pair(batch)
+        return (self._without_characteristics(x) if self.choice.meta else x), y
+
+    def _without_characteristics(self, x: Any) -> Any:
+        if not isinstance(x, Mapping):
+            raise UsageError("names in meta= are of parts of batches {name: x}; of other records give {name: a value for each}")
+        chosen = self.choice.inputs_among(list(x))
+        if any(_is_single(x[name]) for name in self.choice.columns_of_meta):
+            x = _record(x)
+        self._characterise(x)
+        return {name: x[name] for name in chosen}
+
+    def _characterise(self, batch: Mapping[str, Any]) -> None:
+        for one in self.choice.meta:
+            name = one.partition(":")[0]
+            column, names = self._column(batch, name), self.names(name)
+            if names:
+                column = replace(column, values=np.array([_name_among(names, value) for value in column.values], object))
+            self.characteristics[one] += texts_of(column)
+
+    def _column(self, batch: Mapping[str, Any], name: str) -> Column:
+        rows = batch[name]
+        values = np.asarray(host(rows, f"'{name}' of a batch") if hasattr(rows, "detach") else rows)
+        missing = np.array([value is None or (isinstance(value, float) and value != value) for value in values.tolist()])
+        return Column(name, values, missing if missing.any() else None, None, lambda row: self.count + row)
 
     def _chosen(self, batch: Mapping[str, Any]) -> tuple[Any, Any]:
         names = self.choice.inputs_among(list(batch))
-        if any(_is_single(batch[name]) for name in self.choice.outputs):
+        if any(_is_single(batch[name]) for name in [*self.choice.outputs, *self.choice.columns_of_meta]):
             batch = _record(batch)
-
-        def column(name: str) -> Column:
-            rows = batch[name]
-            values = np.asarray(host(rows, f"'{name}' of a batch") if hasattr(rows, "detach") else rows)
-            missing = np.array([value is None or (isinstance(value, float) and value != value) for value in values.tolist()])
-            return Column(name, values, missing if missing.any() else None, None, lambda row: self.count + row)
-
-        outputs = [column(name) for name in self.choice.outputs]
+        outputs = [self._column(batch, name) for name in self.choice.outputs]
+        self._characterise(batch)
         y = None if not outputs else outputs[0] if self.choice.label is not None else targets_of(outputs)
-        return inputs_of(map(column, names)), y
+        return inputs_of(self._column(batch, name) for name in names), y
+
+
+def _pair(batch: Any) -> tuple[Any, Any]:
+    """Inputs, and labels or None, of a batch, or of one record."""
+    if not isinstance(batch, (tuple, list)):
+        return batch, None
+    if len(batch) > 2 or not batch:
+        raise UsageError(
+            f"a batch has {len(batch)} parts; give x, (x, y), ((x0, x1), y), {{name: x}} or ({{name: x}}, y), for instance by a generator over it"
+        )
+    x, y = batch if len(batch) == 2 else (batch[0], None)
+    return (_record(x), _record(y)) if _is_single(y) else (x, y)
+
+
+def _name_among(names: list[str], value: Any) -> Any:
+    """The name of a class number; None where there is none."""
+    return names[int(value)] if value is not None and 0 <= value < len(names) else None
 
 
 def spooled(
-    batches: Iterable[Any], choice: Choice, class_names: list[str], prepare: Prepare
-) -> tuple[Any, Any, list[str]]:
+    batches: Iterable[Any], choice: Choice, class_names: list[str], prepare: Preparation, pictured: bool, names: Names
+) -> tuple[Any, Any, list[str], dict[str, list[str]]]:
     """Reads batches once, to a file: records can then be read in any order, several times, without memory. Inputs,
-    outputs and names of classes."""
-    reading = _Reading(choice, prepare)
+    outputs, names of classes, and characteristics."""
+    reading = _Reading(choice, prepare, pictured, names)
     try:
         for batch in batches:
             reading.add(batch)
@@ -236,4 +284,4 @@ def spooled(
         y, class_names = classes_of(joined(reading.columns), class_names)
     if y is not None and len(y) != len(first):
         raise UsageError(f"{len(y)} labels for {len(first)} records")
-    return (first if list(arrays) == ["x"] else arrays), y, class_names
+    return (first if list(arrays) == ["x"] else arrays), y, class_names, reading.characteristics

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _assay
 from ._arrays import Array, array_of, host, is_array, refused
-from ._batches import batches_of, choice_of, is_pictured, names_of, pictures, spooled
+from ._batches import batches_of, choice_of, is_pictured, names_in, names_of, spooled
 from ._forms import Layout, Preparation
 from ._tables import (
     Choice,
@@ -245,6 +245,11 @@ def _bounds(range: tuple[Bounds, Bounds] | None) -> tuple[list[float], list[floa
         ) from None
 
 
+_no_parts_of_meta = (
+    "names in meta= are of columns of a table, or of parts of dicts {name: x}; of other records give {name: a value for each}"
+)
+
+
 @dataclass
 class _Taken:
     """The arguments, sorted by meaning."""
@@ -253,7 +258,6 @@ class _Taken:
     y: Any
     class_names: list[str]
     rows: list[str] = field(default_factory=list)
-    range: tuple[Bounds, Bounds] | None = None
     prepared: bool = False
     meta: dict[str, list[str]] = field(default_factory=dict)
 
@@ -269,39 +273,39 @@ def _taken(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any) -> _T
             raise UsageError("the classes or targets are either a column, label= or target=, or y")
         x, column, names, rows = taken(table, choice, names)
         return _Taken(x, column if y is None else y, names, rows, meta=characteristics_of(table, choice.meta))
-    if choice.meta:
-        raise UsageError("names in meta= are of columns of a table; of other records give {name: a value for each}")
     if is_column(x):
         x = numbers_of(column_of(x, "x"))
     if not isinstance(x, Mapping) and not is_array(x):
         return _from_batches(x, y, choice, names, prepare)
-    return _parts(x, choice, names) if choice else _Taken(x, y, names)
+    return _parts(x, y, choice, names) if choice or choice.meta else _Taken(x, y, names)
 
 
-def _parts(x: Any, choice: Choice, names: list[str]) -> _Taken:
+def _parts(x: Any, y: Any, choice: Choice, names: list[str]) -> _Taken:
     """A dict of arrays as a table."""
     if not isinstance(x, Mapping):
-        raise UsageError("label=, target= and inputs= name columns of a table, or parts of dicts {name: x}")
+        raise UsageError(_no_parts_of_meta if choice.meta else "label=, target= and inputs= name columns of a table, or parts of dicts {name: x}")
+    if y is not None and choice.outputs:
+        raise UsageError("the classes or targets are either a part of the dict, label= or target=, or y")
     inputs = {name: x[name] for name in choice.inputs_among(list(x))}
     outputs = [Column(str(name), np.asarray(x[name])) for name in choice.outputs]
-    y: Any = None
     if choice.label is not None:
         y, names = classes_of(outputs[0], names)
     elif outputs:
         y = targets_of(outputs)
-    return _Taken(inputs if len(inputs) > 1 else next(iter(inputs.values())), y, names)
+    meta = {one: _characteristic(x[column], one) for one, column in zip(choice.meta, choice.columns_of_meta)}
+    return _Taken(inputs if len(inputs) > 1 else next(iter(inputs.values())), y, names, meta=meta)
 
 
-def _from_batches(x: Any, y: Any, choice: Choice, names: list[str], prepare: Any) -> _Taken:
+def _from_batches(x: Any, y: Any, choice: Choice, names: list[str], prepare: Preparation) -> _Taken:
     batches = batches_of(x)
     if batches is None:
         raise refused(x, "x")
     if y is not None:
         raise UsageError("batches bring their labels: (x, y)")
     choice = choice_of(x, choice)
-    pictured = is_pictured(x, choice)
-    x, y, names = spooled(batches, choice, names or names_of(x, choice.label), pictures if pictured else prepare)
-    return _Taken(x, y, names, range=(0, 1) if pictured else None, prepared=True)
+    names = names or names_of(x, choice.label)
+    read, y, names, meta = spooled(batches, choice, names, prepare, is_pictured(x, choice), lambda column: names_in(x, column))
+    return _Taken(read, y, names, prepared=True, meta=meta)
 
 
 @dataclass(frozen=True)
@@ -396,7 +400,7 @@ def data(
         by 1/255, but for a network that takes such numbers itself, and ``scale=1`` leaves them from 0 to 255.
     meta
         Characteristics of the records (docs/characteristics.md), by which results have figures of groups: columns of a
-        table by name, or ``{name: a value for each record}`` for any records, also those of a spec. A name may say how
+        table or of a data set of Hugging Face, or parts of dicts and of batches that are dicts, by name; or ``{name: a value for each record}`` for any records, also those of a spec. A name may say how
         numbers become ranges: ``"age:0|18|65"``, ``"age:quartiles"``. None and NaN are not known.
     layout
         ``"nhwc"``: channels are last in ``x``, as TensorFlow and Keras have them; they are looked at as channels first.
@@ -466,7 +470,7 @@ def data(
             None if targets is None else host(targets, "targets"),
             list(map(str, ids)) if ids is not None else given.rows,
             given.class_names,
-            _bounds(range or given.range or prepare.range),
+            _bounds(range or prepare.range),
             name,
         )
     )

@@ -56,6 +56,15 @@ class Preparation:
             ready[first] = ready[first][:, None]
         return ready
 
+    def pictures(self, arrays: dict[str, Any]) -> dict[str, Any]:
+        """The same of decoded pictures: bytes with channels last, or without channels."""
+        if self._layout == "nchw":
+            raise UsageError("layout='nchw': pictures as libraries decode them have their channels last; leave it out")
+        factor = self._factor()
+        self.range = (0.0, 255 * factor) if factor > 0 else None
+        with_channels = {name: rows[..., None] if rows.ndim == 3 else rows for name, rows in arrays.items()}
+        return channels_first({name: scaled(rows, factor, name) for name, rows in with_channels.items()})
+
     def _factor(self) -> float:
         if self._scale is not None:
             return self._scale

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Union
 
-__all__ = ["AssayWarning", "Progress", "listener_of"]
+__all__ = ["AssayWarning", "Progress", "listener_of", "tell"]
 
 #: None or False: silent. True: tqdm, or a line a stage. A function gets (stage, done, total).
 Progress = Union[bool, None, Callable[[str, int, int], Any]]
@@ -15,6 +15,14 @@ Progress = Union[bool, None, Callable[[str, int, int], Any]]
 
 class AssayWarning(UserWarning):
     """Something the user must know though work continues."""
+
+
+def tell(notice: str) -> None:
+    """An :class:`AssayWarning` where the package was called."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(notice, AssayWarning, stacklevel=level)
 
 
 class _Listener:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array
+from ._progress import tell
 from .errors import DataError, FileError, UsageError
 
 __all__ = [
@@ -50,9 +51,14 @@ class Choice:
             return [self.label]
         return [self.target] if isinstance(self.target, str) else list(self.target or [])
 
+    @property
+    def columns_of_meta(self) -> list[str]:
+        """Names without what they say of ranges."""
+        return [one.partition(":")[0] for one in self.meta]
+
     def inputs_among(self, names: Sequence[Any]) -> list[Any]:
         """The names of the inputs, all of which are there once."""
-        others = [*self.outputs, *(one.partition(":")[0] for one in self.meta)]
+        others = [*self.outputs, *self.columns_of_meta]
         chosen = list(self.inputs) if self.inputs is not None else [name for name in names if name not in others]
         for name in [*others, *chosen]:
             if name not in names:
@@ -287,10 +293,19 @@ def classes_of(column: Column, known: list[str]) -> tuple[Array, list[str]]:
     numbers = [_class_number(text) for text in texts]
     if None not in numbers:
         return np.array(numbers, np.int64), known
-    names = known or column.order or sorted(set(texts))
+    names = known or column.order or _by_alphabet(texts)
     order = {text: number for number, text in enumerate(names)}
     column.refuse([text not in order for text in texts], "not one of class_names=", remedy)
     return np.array([order[text] for text in texts], np.int64), names
+
+
+def _by_alphabet(texts: list[str]) -> list[str]:
+    """The names, numbered as nobody has said; tells how."""
+    names = sorted(set(texts))
+    shown = ", ".join(f"{number} is '{name}'" for number, name in enumerate(names[:5]))
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    tell(f"labels in words are numbered in alphabetical order: {shown}{more}; class_names= gives another order")
+    return names
 
 
 def _class_number(text: str) -> int | None:

@@ -98,6 +98,15 @@ def test_tables_name_columns(conditions):
         assay.data(np.zeros((2, 1), np.float32), meta=["sex"])
 
 
+def test_how_labels_in_words_are_numbered_is_said(tmp_path, program):
+    (tmp_path / "t.csv").write_text("a,y,n\n" + "".join(f"{i},{word},{i}\n" for i, word in enumerate(["c", "a", "f", "b", "e", "d", "g"])))
+    (tmp_path / "t.jsonl").write_text('{"a": 1, "y": "dog"}\n{"a": 2, "y": "cat"}\n')
+    many = "numbered in alphabetical order: 0 is 'a', 1 is 'b', 2 is 'c', 3 is 'd', 4 is 'e' and 2 more; "
+    for spec, notice in (("t.csv,label=y,ignore=n", many), ("t.jsonl,label=y[:1]", "numbered in alphabetical order: 0 is 'cat', 1 is 'dog'; ")):
+        assert [notice in one for one in program(tmp_path, "data", spec)["notices"]] == [True]
+    assert program(tmp_path, "data", "t.csv,label=n,ignore=y")["notices"] == []
+
+
 def test_sources_have_columns(tmp_path, program):
     (tmp_path / "t.csv").write_text("a,b,y,weather\n1,2,0,fog\n3,4,1,sun\n5,6,0,\n")
     document = program(tmp_path, "data", "t.csv,label=y,meta=weather")

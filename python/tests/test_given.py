@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -119,6 +120,60 @@ def test_tables_of_every_library_are_the_same_records(library, tmp_path):
     assert np.array_equal(targets.read([3])["targets"], x[[3], :2]) and targets.shape == (1,)
     if library != "datasets":
         assert same(assay.data(table(library, numbers, tmp_path), Y), x)
+
+
+NUMBERED = "numbered in alphabetical order: 0 is 'cat', 1 is 'dog', 2 is 'emu'; "
+
+
+def test_python_says_how_labels_in_words_are_numbered():
+    for given, keywords in ((X, {"y": WORDS}), (iter([{"x": X, "kind": WORDS}]), {"label": "kind"}), ({"x": X, "kind": WORDS}, {"label": "kind"})):
+        with pytest.warns(assay.AssayWarning, match=NUMBERED + "class_names= gives another order") as told:
+            assay.data(given, **keywords)
+        assert [one.filename for one in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert same(assay.data(X, WORDS, class_names=NAMES)) and same(assay.data(X, Y))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_columns_of_every_library_are_characteristics(library, tmp_path):
+    columns = {"a": X[:, 0].tolist(), "kind": WORDS, "weather": ["sun", None, "fog"] * 2, "age": [3, 40, 90, 17, 18, None]}
+    data = assay.data(table(library, columns, tmp_path), label="kind", meta=["weather", "age:0|18|65"])
+    assert same(data, X[:, :1]) and data.class_names == NAMES
+    assert data.characteristics["weather"] == ["sun", "", "fog"] * 2
+    assert data.characteristics["age"] == ["0 to 18", "18 to 65", "65 and above", "0 to 18", "18 to 65", ""]
+    with pytest.raises(assay.UsageError, match="no column 'wether'"):
+        assay.data(table(library, columns, tmp_path), label="kind", meta=["wether"])
+
+
+def test_characteristics_of_hugging_face_have_the_names_of_their_classes():
+    datasets = need("datasets")
+    typed = datasets.Features({"x": datasets.Value("float32"), "kind": datasets.ClassLabel(names=NAMES)})
+    plain = datasets.Dataset.from_dict({"x": X[:, 0].tolist(), "kind": [*WORDS[:5], None]}, features=typed)
+    for form in (plain, plain.to_iterable_dataset(), plain.with_format("numpy")):
+        data = assay.data(form, meta="kind")
+        assert data.characteristics == {"kind": [*WORDS[:5], ""]} and data.inputs == {"x": (1,)}
+
+
+def test_parts_of_dicts_and_of_batches_are_characteristics():
+    weather = ["sun", "fog", "sun", "rain", "fog", "sun"]
+    batches = [({"x": X[at : at + 4], "weather": np.array(weather[at : at + 4])}, Y[at : at + 4]) for at in (0, 4)]
+    singles = [{"x": x, "kind": kind, "weather": one} for x, kind, one in zip(X, WORDS, weather)]
+    for given, keywords in (
+        (iter(batches), {}),
+        (iter([({"x": x, "weather": one}, y) for x, y, one in zip(X, Y, weather)]), {}),
+        (iter(singles), {"label": "kind"}),
+        ({"x": X, "kind": WORDS, "weather": weather}, {"label": "kind"}),
+        ({"x": X, "weather": weather}, {"y": Y}),
+        ({"x": X, "other": X, "weather": weather}, {"y": Y, "inputs": ["x"]}),
+    ):
+        data = assay.data(given, meta=["weather"], **keywords)
+        assert same(data) and data.characteristics == {"weather": weather}
+    for given in (X, iter([(X, Y)])):
+        with pytest.raises(assay.UsageError, match="names in meta= are of .*{name: a value for each}"):
+            assay.data(given, meta=["weather"])
+    with pytest.raises(assay.UsageError, match="label= or target=, or y"):
+        assay.data({"x": X, "kind": WORDS}, Y, label="kind")
 
 
 @pytest.mark.parametrize("library", ["pandas", "pandas arrow", "polars", "arrow", "parquet", "datasets"])
@@ -251,6 +306,28 @@ def test_pictures_of_hugging_face():
         columns = {"image": [image.fromarray(one) for one in pixels], "kind": Y.tolist()}
         data = assay.data(datasets.Dataset.from_dict(columns, features=features), label="kind")
         assert same(data, (expected * np.float32(1 / 255))) and data.class_names == NAMES and data.range == ([0], [1])
+        whole = assay.data(datasets.Dataset.from_dict(columns, features=features), label="kind", scale=1)
+        assert same(whole, expected.astype(np.float32)) and whole.range == ([0], [255])
+
+
+def test_pictures_of_torchvision_without_a_transform(tmp_path):
+    torchvision, image = need("torchvision"), need("PIL.Image")
+    levels = np.random.default_rng(1).integers(0, 256, (6, 5, 4, 3), np.uint8)
+    for number, (pixels, name) in enumerate(zip(levels, WORDS)):
+        (tmp_path / name).mkdir(exist_ok=True)
+        image.fromarray(pixels).save(tmp_path / name / f"{number}.png")
+    folder = torchvision.datasets.ImageFolder(tmp_path)
+    order = np.argsort(Y, kind="stable")
+    expected = levels[order].transpose(0, 3, 1, 2)
+    for keywords, factor, least_and_greatest in (({}, 1 / 255, ([0], [1])), ({"layout": "nhwc"}, 1 / 255, ([0], [1])), ({"scale": 1}, 1, ([0], [255]))):
+        data = assay.data(folder, **keywords)
+        assert same(data, expected * np.float32(factor), Y[order]) and data.class_names == NAMES and data.range == least_and_greatest
+    singles = ({"image": image.fromarray(pixels[..., 0]), "kind": name} for pixels, name in zip(levels, WORDS))
+    assert same(assay.data(singles, label="kind", class_names=NAMES), levels[:, None, :, :, 0] * np.float32(1 / 255))
+    for wrong, fault in (({"layout": "nchw"}, "channels last; leave it out"), ({}, "mode 'P'; make it .convert")):
+        given = folder if wrong else iter([(image.fromarray(levels[0]).convert("P"), 0)])
+        with pytest.raises(assay.UsageError, match=fault):
+            assay.data(given, **wrong)
 
 
 def test_faults_of_batches_name_the_part_and_the_remedy():

@@ -1,5 +1,7 @@
 """Pictures of results hold the numbers of the tables, on axes that can be composed."""
 
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -131,3 +133,23 @@ def test_what_cannot_be_drawn_is_a_sentence(coverage, model, pyplot, monkeypatch
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(assay.UsageError, match="matplotlib, which is not installed; `pip install matplotlib`"):
         coverage.plot()
+
+
+WITHOUT_DISPLAY = """
+import assay
+result = assay.read_result("kept.json")
+try:
+    result.plot("growth")
+except assay.UsageError as error:
+    print("said:", error)
+assert len(result.table("growth")) and "growth" in result.to_html()
+"""
+
+
+def test_a_backend_that_opens_no_figure_is_a_sentence_and_the_result_is_kept(coverage, tmp_path):
+    """In a process of its own, which chooses its backend when it begins."""
+    coverage.save_json(tmp_path / "kept.json")
+    surroundings = {**os.environ, "MPLBACKEND": "window_without_display"}
+    ran = subprocess.run([sys.executable, "-c", WITHOUT_DISPLAY], cwd=tmp_path, env=surroundings, capture_output=True, text=True)
+    assert ran.returncode == 0 and "said: matplotlib opens no figure (" in ran.stdout, ran.stderr
+    assert "MPLBACKEND=agg" in ran.stdout and "The result is kept" in ran.stdout

@@ -1,6 +1,7 @@
 """Results in trackers: the real packages, whose stores are read back; and what is said where one is not there."""
 
 import builtins
+import copy
 import json
 import pathlib
 import socket
@@ -62,6 +63,21 @@ def test_mlflow_has_metrics_tags_and_files(found, here):
     assert [file.path for file in client.list_artifacts(run.info.run_id)] == ["assay-cover-1"]
 
 
+def test_layers_as_exporters_of_torch_name_them(found, here):
+    """ "/0/Gemm", which MLflow takes for a path."""
+    named = {"nc//0/Gemm": 0.25, "nc/./a": 0.5, "nc/../b": 0.75, "nc[x=1]//c//": 1.0}
+    assert [trackers.plain(name) for name in named] == ["nc/0/Gemm", "nc/_/a", "nc/__/b", "nc_x_1/c"]
+    mlflow = needs("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{here}/runs.db")
+    mlflow.set_experiment("paths")
+    result = copy.copy(found)
+    result.figures = lambda: named
+    with mlflow.start_run() as run:
+        result.log(to="mlflow", files=False)
+    kept = mlflow.get_run(run.info.run_id).data.metrics
+    assert kept == {"cover/nc/0/Gemm": 0.25, "cover/nc/_/a": 0.5, "cover/nc/__/b": 0.75, "cover/nc_x_1/c": 1.0}
+
+
 def test_mlflow_gets_no_more_at_once_than_it_takes(here, monkeypatch):
     mlflow = needs("mlflow")
     mlflow.set_tracking_uri(f"sqlite:///{here}/runs.db")
@@ -108,6 +124,22 @@ def test_wandb_has_metrics_and_files_offline(found, here, monkeypatch):
     assert "<title>" in page.read_text() and len(page.read_text()) >= len(found.to_html())
     found.log(to="wandb")
     assert len(list(here.rglob("run-*.wandb"))) == 2
+
+
+def test_wandb_that_does_not_answer_is_a_sentence(found, here, monkeypatch):
+    wandb = needs("wandb")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"MODE": "online", "BASE_URL": address, "API_KEY": "0" * 40, "SILENT": "true", "DIR": str(here)}.items():
+        monkeypatch.setenv(f"WANDB_{name}", value)
+    monkeypatch.setattr(wandb, "init", lambda *_, **__: pytest.fail("its client asks for a minute"))
+    wandb.teardown()  # what it has read of the environment
+    with pytest.warns(assay.AssayWarning, match=f"wandb: .* {address} does not answer .*WANDB_MODE=offline.* The result is kept"):
+        assert found.log(to="wandb") is found
+    wandb.teardown()
 
 
 def wandb_history(path):

@@ -61,7 +61,7 @@ class Documents : public Program {
       {"faithful",
        "net.onnx 'images-idx3-ubyte[:9]' --method epsilon --method 'occlusion[patch=7]' --fail-under "
        "deletion=0.9"},
-      {"history", "a.json --history history.jsonl --badge history.svg"},
+      {"history", "add a.json --history history.jsonl --badge history.svg"},
       {"hypotheses", ""},
       {"tasks", "pixels"},
       {"importance", "--model net.onnx --data images-idx3-ubyte --heatmaps 2"},

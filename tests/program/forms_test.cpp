@@ -54,6 +54,17 @@ TEST_F(Forms, TrainingPollutedAndEvidenceTakePositions) {
   EXPECT_EQ(assay("verify pack -q").code, 0);
 }
 
+TEST_F(Forms, ResultsAreAddedToAHistoryByAWord) {
+  result_of("evaluate net.onnx images-idx3-ubyte");
+  ASSERT_EQ(assay("evaluate net.onnx 'images-idx3-ubyte[:9]' -q --json add").code, 0);
+  EXPECT_THAT(assay("history r.json").err, HasSubstr("`assay history add r.json`"));
+  EXPECT_THAT(assay("history add").err, HasSubstr("no result is named"));
+  const std::string added = assay("history add r.json ./add --history h.jsonl").out;
+  EXPECT_THAT(added, HasSubstr("of them new  2"));
+  const nlohmann::json shown = result_of("history --history h.jsonl");
+  EXPECT_EQ(shown["tables"]["trends"]["rows"][0]["results"], 2) << shown["tables"];
+}
+
 TEST_F(Forms, WhatIsNamedTwiceIsRefused) {
   for (const auto& [typed, message] :
        {std::pair("net.onnx images-idx3-ubyte --data other",

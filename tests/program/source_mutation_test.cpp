@@ -71,6 +71,23 @@ TEST_F(SourceMutationProgram, PartsOfRepeatedTrainingsAreTheWholeThroughTheStore
   EXPECT_EQ(assay(run + "--shard 3/2").code, 1);
 }
 
+TEST_F(SourceMutationProgram, OperatorsThatMakeNoMutantAreNamed) {
+  const std::string run =
+      "mutate --quiet --model net.onnx --train 'images-idx3-ubyte[:60]' --test 'images-idx3-ubyte[120:]' "
+      "--optimiser adam --epochs 1 --train-batch 20 --operator remove-validation --store kept ";
+  const std::string none =
+      "operator remove-validation makes no mutant: there are no validation data (recipe)";
+  for (const std::string more : {"--operator 'epochs[to=2]'", "--operator 'epochs[to=2]' --runs 2"}) {
+    ASSERT_EQ(assay(run + more + " --json some.json").code, 0);
+    EXPECT_EQ(json("some.json")["notices"][0], none) << more;
+  }
+  EXPECT_NE(assay(run).err.find("there are no validation data"), std::string::npos);
+  // One epoch is kept with and without validation data.
+  ASSERT_EQ(assay(run + "--validation 'images-idx3-ubyte[60:80]' --json same.json").code, 0);
+  EXPECT_NE(json("same.json")["notices"].dump().find("every mutant of remove-validation looks equivalent"),
+            std::string::npos);
+}
+
 TEST_F(SourceMutationProgram, ARunThatIsKilledGoesOn) {
   const std::string run =
       "mutate --quiet --model net.onnx --train 'images-idx3-ubyte[:120]' --test 'images-idx3-ubyte[120:]' "

@@ -16,6 +16,9 @@ namespace {
 class History final : public Command {
  public:
   void declare(Flags& flags) override {
+    action_flag_ = flags.of_the_program().add("action", action_, "before results: add them to the history",
+                                              CLI::IsMember({"add"}));
+    flags.skip_other_words();
     flags.naming(Concept::document)
         .add("results FILE.json", files_,
              "result documents written with --json, to be added; none: only show");
@@ -25,8 +28,17 @@ class History final : public Command {
     figure_flag_ = flags.add("--figure NAME", figure_, "figure of the badge (default: the first)");
   }
 
+  // Functions of other languages and the configuration file name results without a word before them.
+  void typed() override {
+    if (action_.empty() && !files_.empty())
+      fail(Fault::usage, "'{}': results are added by `assay history add {}`", files_[0], files_[0]);
+  }
+
   bool plugins_of_folder() const override { return false; }
-  report::Document run(Context&) override {
+  report::Document run(Context& context) override {
+    if (files_.empty() && !action_.empty())
+      fail(Fault::usage, "add: no result is named; name files that commands wrote with --json");
+    if (!files_.empty()) context.effective[frame::name_of(*action_flag_)] = {"add"};
     if (badge_.empty()) refuse_without_effect({figure_flag_}, of_flags("without --badge"));
     std::vector<report::HistoryEntry> entries = report::read_history(history_);
     std::size_t added = 0;
@@ -52,18 +64,19 @@ class History final : public Command {
   }
 
   std::vector<std::string> files_;
-  std::string history_ = "assay-history.jsonl", badge_, figure_;
-  const CLI::Option* figure_flag_ = nullptr;
+  std::string action_, history_ = "assay-history.jsonl", badge_, figure_;
+  const CLI::Option *action_flag_ = nullptr, *figure_flag_ = nullptr;
 };
 
 }  // namespace
 
 CommandInfo history_command() {
-  return {"history", "figures of results over weeks: trends, what became worse, a badge",
-          "  assay history result.json\n"
-          "  assay history cover.json mutate.json --history nightly.jsonl --html trend.html --badge idc.svg "
-          "--figure 'idc[m=6]'",
-          make_command<History>, files_group};
+  return {
+      "history", "figures of results over weeks: trends, what became worse, a badge",
+      "  assay history add result.json\n"
+      "  assay history add cover.json mutate.json --history nightly.jsonl --html trend.html --badge idc.svg "
+      "--figure 'idc[m=6]'",
+      make_command<History>, files_group};
 }
 
 }  // namespace assay::app

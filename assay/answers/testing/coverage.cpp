@@ -321,6 +321,7 @@ class Covering {
     results::add_provenance(document, session_.graph(), {});
     document.provenance.emplace_back("test", results::records_text(state, *test_));
     document.provenance.emplace_back("test_hash", results::records_hash(state));
+    results::add_numbering_notice(document, *test_);
     document.provenance.emplace_back("criteria", coverage::whole_text(specs_));
     document.provenance.emplace_back("train", profile_->data);
     document.provenance.emplace_back("train_hash", profile_->data_hash);

@@ -82,6 +82,7 @@ report::Document mutate(const Session& session, const DatasetPtr& given, const M
   const mutation::Drawn drawn = drawn_mutants(question, setting, [&](const mutation::DrawOptions& options) {
     return mutation::draw_mutants(subject, options);
   });
+  results::tell_idle_operators(document, drawn.not_applicable, drawn.mutants);
   const std::vector<mutation::Mutant> mutants = mutants_of_part(question, drawn);
   switch (question.action) {
     case MutationQuestion::Action::write:

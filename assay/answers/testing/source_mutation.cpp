@@ -11,6 +11,7 @@
 #include "assay/mutation/source/trained_mutants.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/killing.h"
+#include "assay/results/testing/mutation.h"
 #include "assay/results/testing/trained_mutants.h"
 #include "assay/support/ranks/ranks.h"
 
@@ -90,6 +91,12 @@ void compare_tests(const mutation::MutationState& first, const std::vector<mutat
   if (!others.empty()) document.tables.insert(document.tables.begin(), results::compared_table(compared));
 }
 
+void tell_idle_in_study(report::Document& document, const mutation::KillingStudy& study) {
+  std::vector<mutation::Mutant> mutants;
+  for (const mutation::TestedMutant& tested : study.mutants) mutants.push_back(tested.mutant);
+  results::tell_idle_operators(document, study.not_applicable, mutants);
+}
+
 // Before anything is trained.
 void require_margin(const MutationQuestion& question, const Decided& decision, const Dataset& test) {
   require_share(question.run.margin, decision);
@@ -141,6 +148,7 @@ report::Document mutate_training(const SourceStudy& study, const SourceQuestion&
   const mutation::Drawn drawn = drawn_mutants(question, setting, [&](const mutation::DrawOptions& options) {
     return mutation::draw_mutants(study.program, study.subject, options);
   });
+  results::tell_idle_operators(document, drawn.not_applicable, drawn.mutants);
   switch (question.action) {
     case MutationQuestion::Action::list:
       results::append(document, results::document_of(study.program, study.subject,
@@ -185,6 +193,7 @@ report::Document study_training(const SourceStudy& study, const SourceQuestion& 
   ranks().leave_to_first();
   report::Document document =
       results::document_of(found, training.design, study.program.graph.name(), question.tests);
+  if (question.parts == 1) tell_idle_in_study(document, found);
   if (question.parts > 1) {
     document.notices.push_back(message(
         "part {} of {}: when all parts have run, {} makes the whole result from the store", question.part,

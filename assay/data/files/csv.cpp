@@ -189,7 +189,10 @@ class CsvSource final : public Source {
     auto* values = static_cast<float*>(out);
     for (const std::size_t c : inputs_) *values++ = static_cast<float>(csv_number(table_, index, c));
   }
-  std::string format() const override { return "CSV"; }
+  std::string format() const override {
+    const bool ordered = label_ && !numeric_ && numbers_.empty();
+    return ordered ? "CSV, labels numbered in alphabetical order" : "CSV";
+  }
 
  private:
   // Integers from 0 are classes as they are; names are numbered in alphabetical order. Numbers that are not

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "assay/report/mutant_labels.h"
 #include "assay/results/document.h"
@@ -307,6 +308,21 @@ void add_figures(report::Document& document, const mutation::MutationState& stat
     document.notices.push_back("some classes have no record in T', so the score cannot reach 100 %");
 }
 
+// Operators whose mutants all look equivalent: their score of 0 says nothing about the records.
+void tell_equivalent_operators(report::Document& document, const mutation::MutationState& state,
+                               const mutation::MutationScore& score) {
+  std::map<std::string, bool> without_effect;
+  for (std::size_t m = 0; m < score.mutants.size(); ++m) {
+    bool& all = without_effect.try_emplace(state.mutants()[m].operator_name, true).first->second;
+    all &= score.mutants[m].looks_equivalent;
+  }
+  for (const auto& [name, all] : without_effect) {
+    if (all)
+      document.notices.push_back(fmt::format(
+          "every mutant of {} looks equivalent: no decision value of these records changed", name));
+  }
+}
+
 }  // namespace
 
 report::Table not_applicable_table(std::span<const mutation::NotApplicable> entries) {
@@ -315,6 +331,17 @@ report::Table not_applicable_table(std::span<const mutation::NotApplicable> entr
                   {{"operator", [](auto& entry) { return entry.op.text(); }},
                    {"layer", &NotApplicable::layer},
                    {"reason", "why", &NotApplicable::reason}});
+}
+
+void tell_idle_operators(report::Document& document, std::span<const mutation::NotApplicable> entries,
+                         std::span<const mutation::Mutant> mutants) {
+  std::set<std::string> told;
+  for (const mutation::Mutant& mutant : mutants) told.insert(mutant.op.name);
+  for (const mutation::NotApplicable& entry : entries) {
+    if (told.insert(entry.op.name).second)
+      document.notices.push_back(
+          fmt::format("operator {} makes no mutant: {} ({})", entry.op.name, entry.reason, entry.layer));
+  }
 }
 
 std::vector<report::Measurement> measurements_of(const mutation::MutationState& state,
@@ -387,6 +414,7 @@ report::Document document_of(const mutation::MutationState& state, const mutatio
                               excluded_table(state, score), not_applicable_table(state)}) {
     if (!table.rows.empty()) document.tables.push_back(std::move(table));
   }
+  tell_equivalent_operators(document, state, score);
   document.tables.push_back(mutant_table(state, score));
   document.tables.push_back(detailed(report::criteria_table(measurements_of(state, score))));
   document.definitions = mutation_definitions(options);

@@ -35,6 +35,10 @@ std::vector<FigureByGroup> kills_by_group(const selection::CoveredRows& kills, s
 // Where operators cannot act, and why.
 report::Table not_applicable_table(std::span<const mutation::NotApplicable> entries);
 
+// A notice for each operator that none of the mutants is of: where it cannot act, and why.
+void tell_idle_operators(report::Document& document, std::span<const mutation::NotApplicable> entries,
+                         std::span<const mutation::Mutant> mutants);
+
 // Mutants of `whole` by their texts, with what each would change: how many sites, and what in words.
 struct DrawnMutant {
   std::int64_t sites = 0;

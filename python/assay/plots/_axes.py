@@ -31,9 +31,15 @@ def axes_of(ax: Any, dpi: float | None, size: tuple[float, float]) -> Any:
         return ax
     try:
         import matplotlib.pyplot as pyplot
-    except ImportError as error:
-        raise UsageError("plots need matplotlib, which is not installed; `pip install matplotlib`") from error
-    return pyplot.subplots(figsize=size, dpi=dpi, layout="constrained")[1]
+
+        return pyplot.subplots(figsize=size, dpi=dpi, layout="constrained")[1]
+    except Exception as error:  # of the window system, if a backend needs one
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("matplotlib"):
+            raise UsageError("plots need matplotlib, which is not installed; `pip install matplotlib`") from error
+        raise UsageError(
+            f"matplotlib opens no figure ({error}); with MPLBACKEND=agg it draws without a display. The result is kept, and "
+            "save_html() writes its page"
+        ) from error
 
 
 def numbers_of(table: Any) -> list[str]:

@@ -6,12 +6,15 @@ import contextlib
 import functools
 import pathlib
 import re
+import socket
 import tempfile
+import urllib.parse
+import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Entry", "Files", "Tracker", "objects_of", "plain"]
+__all__ = ["Entry", "Files", "Tracker", "objects_of", "plain", "require_server"]
 
 
 class Files:
@@ -88,6 +91,19 @@ class Tracker:
     begun: Callable[[str], contextlib.AbstractContextManager[Any]] = _none_begun
 
 
+def require_server(uri: str) -> None:
+    """That something answers there: clients of trackers ask for a minute and more before they give up."""
+    parts = urllib.parse.urlsplit(uri)
+    host = parts.hostname or ""
+    through_proxy = parts.scheme in urllib.request.getproxies() and not urllib.request.proxy_bypass(host)
+    if parts.scheme not in ("http", "https") or through_proxy:
+        return
+    try:
+        socket.create_connection((host, parts.port or (443 if parts.scheme == "https" else 80)), 3).close()
+    except OSError as error:
+        raise ConnectionError(f"the server at {uri} does not answer ({error})") from error
+
+
 def objects_of(*classes: str) -> Callable[[Any], bool]:
     """Whether something is an object of classes, named with their packages: "wandb.Run". Nothing is imported."""
     known = {tuple(name.split(".")) for name in classes}
@@ -95,5 +111,7 @@ def objects_of(*classes: str) -> Callable[[Any], bool]:
 
 
 def plain(name: str) -> str:
-    """A name in letters, digits and `_-./ ` as all trackers take it: "idc[m=6]/conv2" is "idc_m_6/conv2"."""
-    return re.sub(r"_+(/|$)", r"\1", re.sub(r"[^\w\-./ ]+", "_", name))
+    """A name in letters, digits and `_-./ ` as all trackers take it: "idc[m=6]/conv2" is "idc_m_6/conv2". Those of files are
+    taken apart at slashes, so that no part is empty or leads elsewhere: "nc//0/Gemm" is "nc/0/Gemm"."""
+    parts = re.sub(r"_+(/|$)", r"\1", re.sub(r"[^\w\-./ ]+", "_", name)).split("/")
+    return "/".join(part.replace(".", "_") if part in (".", "..") else part for part in parts if part)

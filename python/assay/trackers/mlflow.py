@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import time
-import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
-from ._entry import Entry, Tracker, objects_of
+from ._entry import Entry, Tracker, objects_of, require_server
 
 __all__ = ["tracker"]
 
 # What a server takes at once: 1000 of figures and texts together.
 _tags, _tag_length = 100, 5000
 _metrics = 1000 - _tags
-
-
-def _require_server(uri: str) -> None:
-    """Its client asks for minutes before it gives up."""
-    parts = urllib.parse.urlsplit(uri)
-    if parts.scheme not in ("http", "https"):
-        return
-    try:
-        socket.create_connection((parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)), 3).close()
-    except OSError as error:
-        raise ConnectionError(f"the server at {uri} does not answer ({error})") from error
 
 
 def _active() -> Any:
@@ -40,7 +27,7 @@ def _begun(command: str) -> Iterator[Any]:
     """A run that is not left active, since what the program itself logs may belong elsewhere."""
     import mlflow
 
-    _require_server(mlflow.get_tracking_uri())
+    require_server(mlflow.get_tracking_uri())
     with mlflow.start_run(run_name=f"assay {command}") as run:
         pass
     try:
@@ -54,7 +41,7 @@ def _log(entry: Entry, run: Any) -> None:
     import mlflow
     from mlflow.entities import Metric, RunTag
 
-    _require_server(mlflow.get_tracking_uri())
+    require_server(mlflow.get_tracking_uri())
     client, run_id, now = mlflow.MlflowClient(), run.info.run_id, int(time.time() * 1000)
     metrics = [Metric(name, value, now, entry.step or 0) for name, value in entry.metrics.items()]
     tags = [RunTag(name, text[:_tag_length]) for name, text in entry.texts.items()][:_tags]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._entry import Entry, Tracker, objects_of
+from ._entry import Entry, Tracker, objects_of, require_server
 
 __all__ = ["tracker"]
 
@@ -15,10 +15,18 @@ def _active() -> Any:
     return wandb.run
 
 
+def _require_connection(setup: Any) -> None:
+    """Where results are sent as they are logged. Not all versions tell where that is."""
+    settings: Any = getattr(setup, "settings", None)
+    if getattr(settings, "mode", None) in ("online", "run"):
+        require_server(str(settings.base_url))
+
+
 def _begun(command: str) -> Any:
     """A run that is not `wandb.run`, since what the program itself logs belongs elsewhere."""
     import wandb
 
+    _require_connection(wandb.setup())
     try:
         beside = wandb.Settings(reinit="create_new")
     except Exception:  # versions before 0.19.10 have one run at a time, and refuse the word each in its way
