@@ -87,7 +87,13 @@ def detr(x):
     sizes = {f"{part}_{what}": 2 for part in ("encoder", "decoder") for what in ("attention_heads", "layers")}
     sizes |= {"encoder_ffn_dim": 48, "decoder_ffn_dim": 48, "d_model": 32, "num_queries": 12, "num_labels": 5}
     network = DetrForObjectDetection(DetrConfig(use_timm_backbone=False, backbone=None, backbone_config=backbone, **sizes))
-    network.eval().class_labels_classifier.weight.normal_(0, 1)
+    network.eval().model.query_position_embeddings.weight.normal_(0, 2)
+    for part in network.modules():  # so that queries see different parts of pictures
+        if isinstance(part, torch.nn.Conv2d):
+            torch.nn.init.kaiming_normal_(part.weight)
+        if isinstance(part, torch.nn.Linear):
+            torch.nn.init.normal_(part.weight, 0, 2 * part.in_features**-0.5)
+    network.class_labels_classifier.weight.normal_(0, 0.15)
 
     class Outputs(torch.nn.Module):
         def __init__(self):
@@ -151,7 +157,7 @@ CASES = {
         rpn_pre_nms_top_n_test=60, box_score_thresh=0.02, box_detections_per_img=50,
     ),
     "retinanet": suppressing("retinanet_resnet50_fpn", spread_retinanet, first=0, min_size=SIDE, max_size=SIDE, **FEW),
-    "detr": Case(detr, ["logits", "pred_boxes"], found_by_detr, "boxes[format=detr,confidence=0.2]", "pred_boxes+logits", 5),
+    "detr": Case(detr, ["logits", "pred_boxes"], found_by_detr, "boxes[format=detr,confidence=0.15]", "pred_boxes+logits", 5),
 }  # fmt: skip
 
 
