@@ -24,4 +24,4 @@ def test_every_command_answers(studied):
 def test_average_precision_is_that_of_pycocotools_on_the_outputs_of_onnx_runtime(studied):
     figures = studied["evaluate"]["figures"]
     assert figures == pytest.approx(list(studied["evaluate"]["of_coco"]), abs=1e-6)
-    assert figures[1] > 0.2
+    assert figures[1] > 0.1
