@@ -80,6 +80,11 @@ std::int64_t BoxCategories::number_of_name(const std::string& name, const std::s
 BoxLabels read_boxes(const fs::path& path, std::span<const std::string> ids, const std::string& categories) {
   BoxCategories numbers(categories);
   if (!fs::is_directory(path)) return read_coco_boxes(path, ids, numbers);
+  if (numbers.by_id())
+    fail(Fault::usage,
+         "categories=id is about COCO's JSON, and {} is a folder; leave it out, or give the names of the "
+         "classes",
+         path.string());
   return has_xml(path) ? read_voc_boxes(path, ids, numbers) : read_yolo_boxes(path, ids, numbers);
 }
 

@@ -82,6 +82,11 @@ TEST(CocoBoxes, ThatAreWrongAreNamed) {
   expect("[2, 1, 4, 5]", "[2, 1, 1e999, 5]", "not JSON as COCO has it");
   expect("\"category_id\": 9", "\"category_id\": 8",
          "annotation 0: category 8 is not one of the 2 in the file");
+  expect(", \"bbox\": [2, 1, 4, 5]", "", "annotation 0 has no bbox; boxes are not made of outlines");
+  expect("[2, 1, 4, 5]", "null", "annotation 0 has no bbox");
+  expect("[2, 1, 4, 5]", R"([2, 1, "4", 5])", "annotation 0: bbox [2,1,\"4\",5] is not left, top, width");
+  expect("[2, 1, 4, 5]", "7", "annotation 0: bbox 7 is not left, top, width, height");
+  expect("\"id\": 9", "\"id\": 2", "two categories have the id 2; give each its own");
   expect("\"image_id\": 3", "\"image_id\": 5", "annotation 0: there is no image 5");
   expect("\"file_name\": \"b.png\"", "\"file_name\": \"c.png\"",
          "no image has the file_name of record 'b.png'");
@@ -120,6 +125,8 @@ TEST(YoloBoxes, AreSharesOfThePicture) {
     put("yolo/labels/a.txt", line);
     expect_data_error(Fault::data, {"a.txt", said}, photos + ",boxes=" + labels);
   }
+  expect_data_error(Fault::usage, {"categories=id is about COCO's JSON", "is a folder; leave it out"},
+                    photos + ",categories=id,boxes=" + labels);
   put("yolo/none/other.txt", "");
   expect_data_error(Fault::data, {"no text file of boxes for any record, such as a.txt"},
                     photos + ",boxes=" + temporary("yolo/none").string());
@@ -149,6 +156,17 @@ TEST(VocBoxes, CountPixelsFromOne) {
                                               -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
 }
 
+TEST(VocBoxes, MayBeginAPixelOutside) {
+  const std::string photos = two_photos("voc_zero"), folder = temporary("voc_zero/xml").string();
+  put("voc_zero/xml/b.xml", voc(""));
+  put("voc_zero/xml/a.xml", voc(object("cat", "<xmin>0</xmin><ymin>0</ymin><xmax>6</xmax><ymax>10</ymax>")));
+  EXPECT_THAT(box_targets(*open_dataset(photos + ",boxes=" + folder + "[:1]")), ElementsAre(0, 0, 0, 6, 10));
+  put("voc_zero/xml/a.xml", voc(object("cat", "<xmin>-3</xmin><ymin>1</ymin><xmax>6</xmax><ymax>9</ymax>")));
+  expect_data_error(Fault::data,
+                    {"a.xml: a box of record 'a.png' from -4, 0 to 6, 9 is outside of the picture"},
+                    photos + ",boxes=" + folder);
+}
+
 TEST(VocBoxes, ThatAreWrongAreNamed) {
   const std::string photos = two_photos("voc_wrong"), folder = temporary("voc_wrong/xml").string();
   put("voc_wrong/xml/a.xml", voc(""));
@@ -157,6 +175,11 @@ TEST(VocBoxes, ThatAreWrongAreNamed) {
   for (const auto& [text, said] : std::vector<std::pair<std::string, std::string>>{
            {voc("<object><name>a</name></object>"), "<object> has no <bndbox>"},
            {voc(object("a", "<xmin>one</xmin>")), "<xmin> holds 'one', which is not a number"},
+           {voc(object("a", "<xmin>nan</xmin>")), "<xmin> holds 'nan', which is not a number"},
+           {voc(object("a", "<xmin>8</xmin><ymin>1</ymin><xmax>6</xmax><ymax>9</ymax>")),
+            "a <bndbox> from 8, 1 to 6, 9 ends before it begins; write the smaller corner"},
+           {voc(object("a", voc_corners, "<difficult>yes</difficult>")),
+            "<difficult> holds 'yes', which is neither 0 nor 1"},
            {"<html></html>", "the root is <html>"},
            {"<a><b></a>", "line 1: <b> is closed by </a>"},
            {"<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>", "a document type is not read"},

@@ -60,8 +60,11 @@ class CocoReader {
  private:
   void number_categories() {
     std::map<std::int64_t, std::string> by_id;
-    for (const json& category : root_["categories"])
-      by_id.emplace(category.at("id").get<std::int64_t>(), category.at("name").get<std::string>());
+    for (const json& category : root_["categories"]) {
+      const auto id = category.at("id").get<std::int64_t>();
+      if (!by_id.emplace(id, category.at("name").get<std::string>()).second)
+        fail(Fault::data, "{}: two categories have the id {}; give each its own", file_, id);
+    }
     constexpr std::int64_t most = 100'000;
     if (!by_id.empty() && (by_id.begin()->first < 0 || by_id.rbegin()->first > most))
       fail(Fault::data, "{}: categories have numbers from 0 to {}", file_, most);
@@ -107,13 +110,28 @@ class CocoReader {
     if (name == names_.end())
       fail(Fault::data, "{}: category {} is not one of the {} in the file", where, category, names_.size());
     if (!record->second) return;  // of a picture that is not among the records
-    const auto box = annotation.at("bbox").get<std::vector<double>>();
-    if (box.size() != 4 || !(box[2] >= 0) || !(box[3] >= 0))
-      fail(Fault::data, "{}: bbox {} is not left, top, width, height", where, annotation["bbox"].dump());
+    const std::vector<double> box = corner_and_sides(annotation, where);
     const bool ignored = is_set(annotation, "iscrowd") || is_set(annotation, "ignore");
     labels_.records[*record->second].boxes.push_back(
         {categories_.named() ? categories_.number_of_name(name->second, where) : classes_.at(category),
          box[0], box[1], box[0] + box[2], box[1] + box[3], ignored});
+  }
+
+  static std::vector<double> corner_and_sides(const json& annotation, const std::string& where) {
+    const auto found = annotation.find("bbox");
+    if (found == annotation.end() || found->is_null())
+      fail(Fault::data,
+           "{} has no bbox; boxes are not made of outlines (segmentation): write the box of each, or leave "
+           "the annotation out",
+           where);
+    std::vector<double> box;
+    for (const json& number : *found) {
+      if (number.is_number()) box.push_back(number.get<double>());
+    }
+    if (found->size() != 4 || box.size() != 4 || !(box[2] >= 0) || !(box[3] >= 0))
+      fail(Fault::data, "{}: bbox {} is not left, top, width, height in pixels, sides from 0", where,
+           found->dump());
+    return box;
   }
 
   static bool is_set(const json& annotation, const char* field) {

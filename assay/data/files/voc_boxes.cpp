@@ -1,7 +1,5 @@
 // Folders of Pascal VOC's XML: a file for each picture, whose pixels are counted from 1.
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 #include <assay/error.h>
@@ -38,19 +36,29 @@ struct VocPicture {
   std::vector<NamedBox> boxes;
 };
 
+bool is_difficult(const XmlElement& object, const std::string& where) {
+  const XmlElement* const difficult = object.child("difficult");
+  if (difficult == nullptr || difficult->text.empty() || difficult->text == "0") return false;
+  if (difficult->text != "1")
+    fail(Fault::data, "{}: <difficult> holds '{:.40}', which is neither 0 nor 1", where, difficult->text);
+  return true;
+}
+
 NamedBox voc_box(const XmlElement& object, const std::string& where) {
   const XmlElement& corners = required_child(object, "bndbox", where);
-  const XmlElement* const difficult = object.child("difficult");
-  // A pixel has a left and a right edge; tools that count from 0 write a first pixel of 0.
-  const double left = std::max(0.0, number_in(corners, "xmin", where) - 1),
-               top = std::max(0.0, number_in(corners, "ymin", where) - 1);
-  const LabelledBox box{.left = left,
-                        .top = top,
+  // A pixel has a left and a right edge. The first pixel of tools that count from 0 is one outside, as far as
+  // boxes may be.
+  const LabelledBox box{.left = number_in(corners, "xmin", where) - 1,
+                        .top = number_in(corners, "ymin", where) - 1,
                         .right = number_in(corners, "xmax", where),
                         .bottom = number_in(corners, "ymax", where),
-                        .ignored = difficult != nullptr && difficult->text == "1"};
+                        .ignored = is_difficult(object, where)};
   if (box.right < box.left || box.bottom < box.top)
-    fail(Fault::data, "{}: a <bndbox> ends before it begins", where);
+    fail(Fault::data,
+         "{}: a <bndbox> from {:g}, {:g} to {:g}, {:g} ends before it begins; write the smaller corner as "
+         "xmin "
+         "and ymin",
+         where, box.left + 1, box.top + 1, box.right, box.bottom);
   return {box, required_child(object, "name", where).text};
 }
 
