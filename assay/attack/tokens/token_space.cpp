@@ -64,6 +64,7 @@ TokenPlaces::TokenPlaces(const SpecOptions& options) {
     if (begin >= 0) refuse_positions(options);
   } else if (all.starts_with("first")) {
     end = number(all.substr(5), 0);
+    if (end <= 0) refuse_positions(options);
   } else {
     if (colon == all.npos) refuse_positions(options);
     begin = number(all.substr(0, colon), 0);
