@@ -1,6 +1,7 @@
 #include "assay/attack/tokens/tail_scores.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
