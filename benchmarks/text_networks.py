@@ -7,7 +7,8 @@ finds them. Each side runs in a process of its own, in turn, `--times` times; th
   passes of as many records.
 - gpt2, gpt2-cache: GPT-2 small as a classifier (the last position, two answers), without and with inputs of keys and values.
 - gcg: candidates a second of greedy coordinate gradient on a GPT-2 and on a Llama with 4 layers, beside the reference written in
-  PyTorch: the gradient of one-hot tokens, the top tokens of each position, whole sequences of all candidates.
+  PyTorch: the gradient of one-hot tokens, the top tokens of each position, whole sequences of all candidates. The last 20
+  tokens of a prompt may change, and in `gcg-all` all tokens of a short text.
 - memory: peak of the process `assay evaluate`, in weights.
 
 `--small`: networks of a few thousand weights, to try this program. Needs torch, transformers, onnxscript and onnxruntime of PyPI,
@@ -30,15 +31,22 @@ import warnings
 import numpy
 
 FOLDER = pathlib.Path(tempfile.gettempdir()) / "assay-text-networks"
-PARTS = ("bert", "gpt2", "gpt2-cache", "gcg", "memory")
+PARTS = ("bert", "gpt2", "gpt2-cache", "gcg", "gcg-all", "memory")
 RECORDS = 4
-#: Of GCG: records are one text.
-STEPS, TOP = 3, 64
+#: Of GCG: records are one text, candidates of a round are computed by PyTorch so many at a time.
+STEPS, TOP, AT_A_TIME = 3, 64, 16
 
 
 def sizes(small):
-    """Vocabulary, tokens of a text, tokens of an attacked text, candidates."""
-    return (100, 12, 8, 8) if small else (None, 512, 40, 128)
+    """Vocabulary, tokens of a text, candidates."""
+    return (100, 12, 8) if small else (None, 512, 128)
+
+
+def suffix_of(name, small):
+    """Of an attack, named by network and part: tokens of the text, and how many of the last may change."""
+    if name.endswith("-all"):
+        return (8, 8) if small else (40, 40)
+    return (16, 4) if small else (320, 20)
 
 
 def model_of(name, small):
@@ -179,14 +187,15 @@ def assay_gcg(name, options):
     """Time of a candidate, by the forward passes that the result counts: an attack that succeeds ends."""
     import assay
 
-    folder = exported(name, options.small)
-    _, _, tokens, candidates = sizes(options.small)
+    tokens, suffix = suffix_of(name, options.small)
+    folder = exported(name.removesuffix("-all"), options.small)
+    candidates = sizes(options.small)[2]
     given = texts_of(folder, tokens, 1)
     network = assay.load(folder, decision="position=last", threads=options.threads)
     data = assay.data(given, network.predict(given)[1])
     with tempfile.TemporaryDirectory() as out:
         def attack():
-            spec = f"gcg[steps={STEPS},candidates={candidates},top={TOP},changes=0.5,target=least-likely]"
+            spec = f"gcg[steps={STEPS},candidates={candidates},top={TOP},changes={suffix},positions=last{suffix},target=least-likely]"
             return assay.attack(network, data, attack=spec, out=out, force=True, threads=options.threads)
         (row,) = attack().table("attacks")
         found = least(attack, options.times)
@@ -198,9 +207,11 @@ def torch_gcg(name, options):
     import torch
 
     torch.set_num_threads(options.threads)
-    _, _, tokens, candidates = sizes(options.small)
-    model = model_of(name, options.small)
-    ids = torch.tensor(texts_of(exported(name, options.small), tokens, 1)["input_ids"][0])
+    tokens, suffix = suffix_of(name, options.small)
+    candidates = sizes(options.small)[2]
+    network = name.removesuffix("-all")
+    model = model_of(network, options.small)
+    ids = torch.tensor(texts_of(exported(network, options.small), tokens, 1)["input_ids"][0])
     table = model.get_input_embeddings().weight
     target = torch.tensor([7])
 
@@ -210,11 +221,11 @@ def torch_gcg(name, options):
         torch.nn.functional.cross_entropy(logits[:, -1], target).backward()
         best = (-chosen.grad).topk(min(TOP, table.shape[0]), dim=1).indices
         made = now.repeat(candidates, 1)
-        rows, places = torch.arange(candidates), torch.randint(0, tokens, (candidates,))
+        rows, places = torch.arange(candidates), torch.randint(tokens - suffix, tokens, (candidates,))
         made[rows, places] = best[places, torch.randint(0, best.shape[1], (candidates,))]
         with torch.no_grad():
-            logits = model(input_ids=made).logits
-            return made[torch.nn.functional.cross_entropy(logits[:, -1], target.expand(candidates), reduction="none").argmin()]
+            logits = torch.cat([model(input_ids=part).logits[:, -1] for part in made.split(AT_A_TIME)])
+            return made[torch.nn.functional.cross_entropy(logits, target.expand(candidates), reduction="none").argmin()]
 
     def attack():
         now = ids
@@ -283,9 +294,9 @@ def main():
             parser.error(f"there is no part '{part}'; there are {', '.join(PARTS)}")
     print(f"{'':58} {'clock':>7} {'processor':>10}")
     for part in options.parts or PARTS:
-        if part == "gcg":
-            tell_gcg("gpt2", options)
-            tell_gcg("llama", options)
+        if part.startswith("gcg"):
+            for name in ("gpt2", "llama"):
+                tell_gcg(name + part.removeprefix("gcg"), options)
         elif part == "memory":
             tell_memory(options)
         else:

@@ -130,10 +130,14 @@ void mark_shaped_by_content(const Graph& graph, std::vector<ValueInfo>& infos) {
 // Whether what records hold says where records, or parts of them, are put.
 bool may_reorder(const Graph& graph, const std::vector<ValueInfo>& infos) {
   const auto of_records = [&](ValueId id) { return id != no_value && infos[index_of(id)].of_records; };
+  const auto stay = [&](const Node& node) {  // each record's part is looked up in the same record
+    return node.op == "GatherND" && node.integer("batch_dims", 0) > 0 &&
+           infos[index_of(node.inputs[0])].batch_axis == 0 && infos[index_of(node.inputs[1])].batch_axis == 0;
+  };
   return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
     const bool moves =
         node.op.starts_with("Gather") || node.op.starts_with("Scatter") || node.op == "Compress";
-    return moves && node.inputs.size() > 1 && of_records(node.inputs[1]) &&
+    return moves && !stay(node) && node.inputs.size() > 1 && of_records(node.inputs[1]) &&
            (of_records(node.inputs[0]) || (node.inputs.size() > 2 && of_records(node.inputs[2])));
   });
 }

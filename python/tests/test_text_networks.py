@@ -11,7 +11,8 @@ from conftest import PROGRAM
 ROWS = {
     "bert": ["bert: evaluate beside ONNX Runtime", "bert: importance, epsilon", "bert: importance, attn-lrp", "bert: cover"],
     "gpt2-cache": ["gpt2-cache: evaluate beside ONNX Runtime"],
-    "gcg": ["gpt2: candidates a second of GCG", "llama: candidates a second of GCG"],
+    "gcg": ["gpt2: time of a candidate of GCG", "llama: time of a candidate of GCG"],
+    "gcg-all": ["gpt2-all: time of a candidate of GCG", "llama-all: time of a candidate of GCG"],
     "memory": ["bert: peak of `assay evaluate`"],
 }
 

@@ -201,6 +201,22 @@ TEST_P(EveryTokenAttack, KeepsItsBudgetAndWhatFillsUp) {
   }
 }
 
+TEST_P(EveryTokenAttack, ChangesGivenPlacesAlone) {
+  const std::vector<std::pair<std::string, std::set<std::size_t>>> cases{
+      {"last2", {3, 4}}, {"first1", {0}}, {"1:3", {1, 2}}, {"-3:-1", {2, 3}}, {"3:", {3, 4}}, {":-4", {0}}};
+  std::size_t changed = 0;
+  for (const auto& [places, wanted] : cases) {
+    const Texts texts = some_texts();
+    const Attacked found = attacked(GetParam() + "[changes=5,positions=" + places + "]", "places");
+    for (std::size_t i = 0; i < found.ids.size(); ++i) {
+      if (found.ids[i] == texts.ids[i]) continue;
+      ++changed;
+      EXPECT_TRUE(wanted.contains(i % length)) << places << " changes place " << i % length;
+    }
+  }
+  EXPECT_GT(changed, 5u) << "a test of nothing";
+}
+
 TEST_P(EveryTokenAttack, SuccessIsWhatTheScoresSay) {
   const Texts texts = some_texts();
   const Attacked found = attacked(GetParam() + "[changes=2]", "success");
@@ -264,6 +280,10 @@ TEST_P(EveryTokenAttack, RefusesWhatItCannotDo) {
   EXPECT_THAT(said(name + "[changes=0]"), HasSubstr("would change nothing"));
   EXPECT_THAT(said(name + "[changes=1.5]"), HasSubstr("neither a number of tokens nor a share"));
   EXPECT_THAT(said(name + "[protect=w1]"), HasSubstr("a tokenizer is needed"));
+  for (const char* const places :
+       {"some", "last", "last0", "first", "first-1", "3", "4:4", "4:2", "-1:-3", "a:b"})
+    EXPECT_THAT(said(name + "[positions=" + places + "]"),
+                HasSubstr("is neither last20 nor first20 nor a:b"));
   const Session session(dense_network(), reference);
   const DatasetPtr numbers = from_arrays(random_records(3, {6}), {0, 1, 2});
   try {

@@ -602,5 +602,16 @@ TEST(Session, MakesThreadsOfItsOwnAfterAFork) {
   EXPECT_EQ(said_after_fork(graph, 1), "ran");
 }
 
+TEST(Session, KnowsThatPlacesWithinRecordsKeepRecordsApart) {
+  GraphBuilder b("picked");
+  const ValueId values = b.input("values", DType::float32, {-1, 5, 4}),
+                places = b.input("places", DType::int64, {-1, 1});
+  const ValueId picked = b.add("GatherND", "picked", {values, places}, {{"batch_dims", std::int64_t{1}}});
+  b.output(picked);
+  const Session session(b.build(), {.threads = 1});
+  EXPECT_EQ(session.record_axis(picked).axis, 0);
+  EXPECT_EQ(session.shape(picked), (Shape{1, 4}));
+}
+
 }  // namespace
 }  // namespace assay

@@ -7,7 +7,9 @@
 #include <assay/attack.h>
 #include <assay/error.h>
 #include "assay/attack/objective.h"
+#include "assay/attack/tokens/tail_scores.h"
 #include "assay/attack/tokens/token_attack.h"
+#include "assay/engine/elements.h"
 
 namespace assay::attack {
 namespace {
@@ -26,22 +28,40 @@ class Gcg final : public TokenAttack {
   void search(const TokenSpace& space, const AttackProblem& problem,
               std::vector<TokenSearch>& records) const override {
     const std::vector<TokenRow> originals = space.tokens_of(problem.inputs);
-    for (TokenSearch& record : records) search_one(space, problem, record, originals[record.row]);
+    std::size_t first = std::numeric_limits<std::size_t>::max();
+    for (const TokenSearch& record : records) first = std::min(first, record.positions.front());
+    const auto tail = TailScores::of(space, static_cast<std::int64_t>(first));
+    for (TokenSearch& record : records) search_one(space, problem, record, originals[record.row], tail.get());
+  }
+
+  // Whether the tail alone gives the scores of texts that begin like the record.
+  static bool takes(const TokenSpace& space, const AttackProblem& alone, const TokenSearch& record,
+                    TailScores& tail) {
+    const std::vector<std::int64_t>& choices = space.choices();
+    TokenRow other = record.tokens;
+    for (const std::size_t position : record.positions) {
+      const auto above = std::ranges::upper_bound(choices, other[position]);
+      other[position] = above == choices.end() ? choices.front() : *above;
+    }
+    const TokenRow both[] = {record.tokens, other};
+    const Array points = space.points_of(both);
+    return tail.take(alone, points.narrow(0, 0, 1), points.narrow(0, 1, 1));
   }
 
   void search_one(const TokenSpace& space, const AttackProblem& problem, TokenSearch& record,
-                  const TokenRow& original) const {
+                  const TokenRow& original, TailScores* tail) const {
     Rng rng = problem.rng(record.row, candidates_stream);
     const AttackProblem alone = problem.at(array::tensor(TokenRow{static_cast<std::int64_t>(record.row)}));
+    if (tail != nullptr && !takes(space, alone, record, *tail)) tail = nullptr;
     TokenSearch best = record;
     float least = std::numeric_limits<float>::infinity();
     for (std::size_t step = 0; step < steps_ && least >= 0; ++step) {
-      const std::vector<TokenSearch> candidates = drawn_candidates(space, alone, record, original, rng);
+      const std::vector<TokenSearch> candidates = drawn_candidates(space, alone, record, original, tail, rng);
       if (candidates.empty()) {
         problem.end(record.row, "no change of a token helps by its gradient and is that of a text");
         break;
       }
-      const std::vector<float> margins = margins_of(space, problem, candidates);
+      const std::vector<float> margins = margins_of(space, problem, candidates, tail);
       const auto first = static_cast<std::size_t>(std::ranges::min_element(margins) - margins.begin());
       record = candidates[first];
       if (margins[first] >= least) continue;
@@ -54,10 +74,11 @@ class Gcg final : public TokenAttack {
   // Each with one more change: a position by chance, a token by chance of the most promising there.
   std::vector<TokenSearch> drawn_candidates(const TokenSpace& space, const AttackProblem& alone,
                                             const TokenSearch& record, const TokenRow& original,
-                                            Rng& rng) const {
-    const Array gradient =
-                    space.gradients(alone, space.points_of(std::span(&record.tokens, 1)), {}, loss(alone)),
-                rows = space.rows_of(std::span(&record.tokens, 1)).contiguous();
+                                            const TailScores* tail, Rng& rng) const {
+    const Array point = space.points_of(std::span(&record.tokens, 1)),
+                rows = space.rows_of(std::span(&record.tokens, 1)).contiguous(),
+                gradient = tail == nullptr ? space.gradients(alone, point, {}, loss(alone))
+                                           : tail->gradients(alone, point, loss(alone));
     const auto size = static_cast<std::size_t>(gradient.count());
     const std::vector<Flip> flips =
         best_flips(space, record, {gradient.elements<float>(), size}, {rows.elements<float>(), size},
@@ -78,10 +99,13 @@ class Gcg final : public TokenAttack {
   }
 
   static std::vector<float> margins_of(const TokenSpace& space, const AttackProblem& problem,
-                                       const std::vector<TokenSearch>& candidates) {
+                                       const std::vector<TokenSearch>& candidates, const TailScores* tail) {
     std::vector<const TokenSearch*> all;
     for (const TokenSearch& candidate : candidates) all.push_back(&candidate);
-    return space.margins(problem_of_searches(problem, all), tokens_of_searches(all));
+    const AttackProblem part = problem_of_searches(problem, all);
+    const std::vector<TokenRow> tokens = tokens_of_searches(all);
+    if (tail == nullptr) return space.margins(part, tokens);
+    return floats_of(margin(part, tail->scores(part, space.points_of(tokens))));
   }
 
   std::size_t steps_, candidates_, top_;
@@ -108,7 +132,11 @@ AttackInfo gcg_attack() {
           "the goal and returns the best round. Changes after which the text of the tokens would give other "
           "tokens are passed over.",
       .limits =
-          "Texts may lose their meaning: look at what was found. Takes steps * candidates forward passes.",
+          "Texts may lose their meaning: look at what was found. Takes steps * candidates forward passes. "
+          "Where "
+          "a causal network is attacked in later `positions` alone, each computes those from the first that "
+          "may "
+          "change on; three further passes of a text try that this gives the scores of whole texts.",
       .paper = "Zou et al., Universal and Transferable Adversarial Attacks on Aligned Language Models, 2023",
       .options = options,
       .make = [](const SpecOptions& given) -> std::unique_ptr<Attack> {

@@ -11,6 +11,7 @@
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/elements.h"
 #include "assay/model/token_decision.h"
+#include "assay/support/text/parse.h"
 #include "assay/text/words.h"
 
 namespace assay::attack {
@@ -39,12 +40,49 @@ ValueId mask_of(const Graph& graph) {
   return is_input ? *found : no_value;
 }
 
+[[noreturn]] void refuse_positions(const SpecOptions& options) {
+  fail(Fault::usage,
+       "{}: positions={} is neither last20 nor first20 nor a:b, positions from a on and before b",
+       options.owner(), options.text("positions"));
+}
+
 }  // namespace
+
+TokenPlaces::TokenPlaces(const SpecOptions& options) {
+  const std::string& text = options.text("positions");
+  if (text.empty()) return;
+  std::string_view all = text;
+  const std::size_t colon = all.find(':');
+  const auto number = [&](std::string_view part, std::int64_t missing) -> std::int64_t {
+    if (part.empty()) return missing;
+    const auto found = number_of<std::int32_t>(part);
+    if (!found) refuse_positions(options);
+    return *found;
+  };
+  if (all.starts_with("last")) {
+    begin = -number(all.substr(4), 0);
+    if (begin >= 0) refuse_positions(options);
+  } else if (all.starts_with("first")) {
+    end = number(all.substr(5), 0);
+    if (end <= 0) refuse_positions(options);
+  } else {
+    if (colon == all.npos) refuse_positions(options);
+    begin = number(all.substr(0, colon), 0);
+    end = number(all.substr(colon + 1), everything);
+  }
+  if (end <= begin && (end < 0) == (begin < 0)) refuse_positions(options);
+}
+
+bool TokenPlaces::contains(std::int64_t place, std::int64_t count) const {
+  const auto from_front = [count](std::int64_t at) { return at < 0 ? at + count : at; };
+  return place >= from_front(begin) && place < from_front(end);
+}
 
 TokenLimits::TokenLimits(const SpecOptions& options)
     : changes(options.number("changes", 0)),
       tokenizer(options.text("tokenizer")),
-      protect(options.words("protect")) {
+      protect(options.words("protect")),
+      places(options) {
   if (changes == 0) fail(Fault::usage, "{}: changes=0 would change nothing", options.owner());
   if (changes >= 1 && changes != std::floor(changes))
     fail(Fault::usage, "{}: changes={} is neither a number of tokens nor a share below 1", options.owner(),
@@ -52,11 +90,15 @@ TokenLimits::TokenLimits(const SpecOptions& options)
 }
 
 std::vector<SpecOption> TokenLimits::options(const std::string& changes) {
-  return {{"changes", changes, "most tokens that change; below 1: share of those that may"},
-          {"tokenizer", "",
-           "tokenizer.json of the network: tokens stay those of a text (default: that of the data "
-           "or next to the network)"},
-          {"protect", "", "words that stay, joined by +"}};
+  return {
+      {"changes", changes, "most tokens that change; below 1: share of those that may"},
+      {"tokenizer", "",
+       "tokenizer.json of the network: tokens stay those of a text (default: that of the data "
+       "or next to the network)"},
+      {"protect", "", "words that stay, joined by +"},
+      {"positions", "",
+       "tokens that may change, by their places: last20, first20 or a:b (from a on, without b; below 0 from "
+       "the end; those that fill up do not count)"}};
 }
 
 std::size_t TokenLimits::budget(std::size_t positions) const {
@@ -115,13 +157,17 @@ Array TokenSpace::points_of(std::span<const TokenRow> rows) const {
   return points;
 }
 
-bool TokenSpace::stays(const AttackProblem& problem, std::size_t row, std::size_t position,
-                       std::int64_t token) const {
-  if (tokenizer_ && (tokenizer_->is_special(token) || tokenizer_->padding() == token)) return true;
+std::vector<std::size_t> TokenSpace::real_positions(const AttackProblem& problem, std::size_t row,
+                                                    const TokenRow& tokens) const {
   const auto mask = problem.held.find(mask_);
-  if (mask == problem.held.end()) return false;
-  const Array of_row = in_memory(mask->second, DType::float32);
-  return of_row.elements<float>()[row * static_cast<std::size_t>(mask->second.size(1)) + position] == 0;
+  const Array of_rows = mask == problem.held.end() ? Array() : in_memory(mask->second, DType::float32);
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool padding = tokenizer_ && tokenizer_->padding() == tokens[i];
+    if (!padding && (!of_rows.defined() || of_rows.elements<float>()[row * tokens.size() + i] != 0))
+      found.push_back(i);
+  }
+  return found;
 }
 
 std::set<std::size_t> TokenSpace::protected_positions(const TokenRow& tokens) const {
@@ -143,8 +189,14 @@ std::vector<std::vector<std::size_t>> TokenSpace::positions(const AttackProblem&
       continue;
     }
     const std::set<std::size_t> kept = protected_positions(rows[r]);
-    for (std::size_t i = 0; i < rows[r].size(); ++i)
-      if (!kept.contains(i) && !stays(problem, r, i, rows[r][i])) all[r].push_back(i);
+    const std::vector<std::size_t> real = real_positions(problem, r, rows[r]);
+    for (std::size_t place = 0; place < real.size(); ++place) {
+      const std::size_t i = real[place];
+      const bool may = limits_.places.contains(static_cast<std::int64_t>(place), std::ssize(real)),
+                 special = tokenizer_ && tokenizer_->is_special(rows[r][i]);
+      if (may && !special && !kept.contains(i)) all[r].push_back(i);
+    }
+    if (all[r].empty()) problem.end(r, "it has no token that may change");
   }
   return all;
 }

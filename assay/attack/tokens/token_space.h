@@ -4,6 +4,7 @@
 // change with the rows of the table in which tokens are looked up.
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,11 +18,23 @@
 
 namespace assay::attack {
 
+// Which tokens of a text may change, by their places.
+struct TokenPlaces {
+  static constexpr std::int64_t everything = std::numeric_limits<std::int64_t>::max();
+  std::int64_t begin = 0, end = everything;  // below 0: from the end
+
+  // "last20", "first20", "a:b" (a or b may be missing), or empty: all.
+  explicit TokenPlaces(const SpecOptions& options);
+  // Of so many tokens.
+  bool contains(std::int64_t place, std::int64_t count) const;
+};
+
 // Options that all attacks on tokens have.
 struct TokenLimits {
   double changes = 0;                     // most tokens that change; below 1: the share of those that may
   std::string tokenizer = {};             // file; empty: all tokens are alike
   std::vector<std::string> protect = {};  // words that stay
+  TokenPlaces places;
 
   explicit TokenLimits(const SpecOptions& options);
   static std::vector<SpecOption> options(const std::string& changes);
@@ -39,9 +52,12 @@ class TokenSpace {
   // As attacks have them: numbers as shares of the greatest, [n, length].
   std::vector<TokenRow> tokens_of(const Array& points) const;
   Array points_of(std::span<const TokenRow> rows) const;
-  // Of each record: those that are neither special, nor fill up, nor belong to protected words. None where
+  // Of each record: those in the given places that are neither special, nor fill up, nor belong to protected
+  // words. None where
   // the text of the tokens does not give these tokens again.
   std::vector<std::vector<std::size_t>> positions(const AttackProblem& problem) const;
+  const AttackedNetwork& network() const { return network_; }
+  const TokenLimits& limits() const { return limits_; }
   // Tokens that may be put in.
   const std::vector<std::int64_t>& choices() const { return choices_; }
   // Whether the text of the tokens gives these tokens again, so that who writes it gets what was attacked.
@@ -58,7 +74,9 @@ class TokenSpace {
   std::vector<float> margins(const AttackProblem& problem, std::span<const TokenRow> rows) const;
 
  private:
-  bool stays(const AttackProblem& problem, std::size_t row, std::size_t position, std::int64_t token) const;
+  // Positions of the record that do not fill up.
+  std::vector<std::size_t> real_positions(const AttackProblem& problem, std::size_t row,
+                                          const TokenRow& tokens) const;
   std::set<std::size_t> protected_positions(const TokenRow& tokens) const;
 
   const AttackedNetwork& network_;
