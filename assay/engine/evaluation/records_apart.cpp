@@ -157,6 +157,12 @@ class Proof {
     return of_records(node.inputs[0]) && !of_records(node.inputs[1]) && has_rows_as_before(node) &&
            rank(node.inputs[0]) == rank(node.outputs[0]);
   }
+  // By positions of the same record.
+  bool picks_within_records(const Node& node) const {
+    if (!of_records(node.inputs[0]) || !of_records(node.inputs[1])) return false;
+    if (node.op == "GatherND") return node.integer("batch_dims", 0) > 0;
+    return node.op == "GatherElements" && leaves_records(node, "axis", 0);
+  }
   // Rows of a table that is the same for all.
   bool looks_up(const Node& node) const {
     return graph_.is_constant(node.inputs[0]) && of_records(node.inputs[1]) && rank(node.inputs[1]) >= 1 &&
@@ -190,7 +196,7 @@ class Proof {
     if (op == "Resize") return resizes_within_records(node);
     if (op == "Reshape") return reshapes_within_records(node);
     if (op == "Expand") return expands_within_records(node);
-    if (op == "Gather" && looks_up(node)) return true;
+    if ((op == "Gather" && looks_up(node)) || picks_within_records(node)) return true;
     const int axes = rank(node.inputs[0]);
     if (op == "Concat")
       return leaves_records(node, "axis", 0) &&

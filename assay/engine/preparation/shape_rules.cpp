@@ -286,16 +286,46 @@ Shape expand(const Rules& r) {
   return broadcast(r.shape(0), wanted);
 }
 
+// Indices that are known lie within these sizes, in turn.
+void require_indices_within(const Rules& r, const Shape& sizes) {
+  require(r.operands[1].type == DType::int64 || r.operands[1].type == DType::int32);
+  const Array* const constant = r.operands[1].constant;
+  if (constant == nullptr) return;
+  require(constant->dtype() == DType::int64 && constant->is_contiguous());
+  const auto* const first = (*constant).elements<std::int64_t>();
+  for (std::int64_t i = 0; i < constant->count(); ++i) {
+    const std::int64_t size = sizes[static_cast<std::size_t>(i) % sizes.size()];
+    require(first[i] >= -size && first[i] < size);
+  }
+}
+
+Shape gather_elements(const Rules& r) {
+  const Shape &x = r.shape(0), &indices = r.shape(1);
+  const std::size_t axis = r.axis_in(r.node.integer("axis", 0), r.rank());
+  require(indices.size() == x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) require(i == axis || indices[i] <= x[i]);
+  require_indices_within(r, {x[axis]});
+  return indices;
+}
+
+Shape gather_nd(const Rules& r) {
+  const Shape &x = r.shape(0), &indices = r.shape(1);
+  require(!x.empty() && !indices.empty());
+  const std::int64_t batch = r.node.integer("batch_dims", 0), depth = indices.back();
+  require(batch >= 0 && batch <= std::min(r.rank(), std::ssize(indices) - 1));
+  require(depth >= 1 && depth <= r.rank() - batch);
+  const auto of_batch = x.begin() + batch;
+  require(std::equal(x.begin(), of_batch, indices.begin()));
+  require_indices_within(r, {of_batch, of_batch + depth});
+  Shape result(indices.begin(), indices.end() - 1);
+  result.insert(result.end(), of_batch + depth, x.end());
+  return result;
+}
+
 Shape gather(const Rules& r) {
   const Shape &x = r.shape(0), &indices = r.shape(1);
-  require(r.operands[1].type != DType::float32);
   const std::size_t axis = r.axis_in(r.node.integer("axis", 0), r.rank());
-  if (const Array* const constant = r.operands[1].constant) {
-    require(constant->dtype() == DType::int64 && constant->is_contiguous());
-    const auto* const first = (*constant).elements<std::int64_t>();
-    require(std::all_of(first, first + constant->count(),
-                        [&](std::int64_t index) { return index >= -x[axis] && index < x[axis]; }));
-  }
+  require_indices_within(r, {x[axis]});
   Shape result(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
   result.insert(result.end(), indices.begin(), indices.end());
   result.insert(result.end(), x.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.end());
@@ -399,7 +429,9 @@ constexpr std::array rules = std::to_array<Rule>({
     {"Expand", expand, Types::elements},
     {"Flatten", flatten},
     {"Floor", same},
-    {"Gather", gather, Types::counts},
+    {"Gather", gather, Types::elements},
+    {"GatherElements", gather_elements, Types::elements},
+    {"GatherND", gather_nd, Types::elements},
     {"Gelu", gelu},
     {"Gemm", gemm},
     {"GlobalAveragePool", global_pool},
