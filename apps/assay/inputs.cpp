@@ -22,9 +22,6 @@ answers::Setting setting_of(const Context& context) {
   return setting;
 }
 
-namespace {
-
-// Records that change each other's results run one at a time, unless the user says otherwise.
 void run_alone(Context& context) {
   if (context.settings.batch != 0) return;
   context.effective["batch"] = {"1"};
@@ -33,7 +30,12 @@ void run_alone(Context& context) {
       "unless a size of batches is given");
 }
 
-}  // namespace
+report::Document told_alone(report::Document document, Context& context) {
+  if (std::ranges::find(document.warnings, "records-interact", &report::Warning::id) !=
+      document.warnings.end())
+    run_alone(context);
+  return document;
+}
 
 void ModelInput::declare(Flags& flags, bool positional) {
   flags.naming(Concept::network)

@@ -85,6 +85,11 @@ const CLI::Option* add_pairs(Flags& flags, std::optional<std::size_t>& pairs);
 // Settings of a whole run from the common flags.
 answers::Setting setting_of(const Context& context);
 
+// Records that change each other's results run one at a time, unless the user says otherwise.
+void run_alone(Context& context);
+// The same where a command that opens networks by itself found them.
+report::Document told_alone(report::Document document, Context& context);
+
 // --shard K/N: a part of the work.
 class ShardInput {
  public:

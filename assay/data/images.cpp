@@ -64,6 +64,7 @@ class ImageSource final : public Source {
     if (names_.empty())
       fail(Fault::data, "{}: no PNG or JPEG pictures{}", spec.path, under.empty() ? "" : " under " + under);
     std::optional<ClassLabels> beside = companions_.classes(names_, reader());
+    names_number_ = beside && !beside->class_names.empty() && !spec.has("labels");
     classes_beside_ = beside.has_value();
     classes_ = beside ? std::move(*beside) : classes_of_folders();
     choose_colours(spec);
@@ -95,7 +96,7 @@ class ImageSource final : public Source {
   std::string format() const override {
     std::string text = "images";
     if (oriented_) text += ", EXIF orientation not applied";
-    if (classes_beside_ && !classes_.class_names.empty()) text += ", labels numbered in alphabetical order";
+    if (names_number_) text += ", labels numbered in alphabetical order";
     return text;
   }
 
@@ -237,6 +238,7 @@ class ImageSource final : public Source {
   PictureOptions options_;
   bool resize_ = false, oriented_ = false;
   bool classes_beside_ = false;  // in files, not by folders
+  bool names_number_ = false;    // labels in words, in alphabetical order
   bool apart_ = false;           // the folder above the class is a characteristic
 };
 

@@ -196,6 +196,14 @@ class Pass {
       fail(Fault::usage,
            "documents and permutations do not go together: these exchange records, of which a document has "
            "several; leave one of them out");
+    const auto holds_out = [](const MeasureChoice& measure) {
+      return std::ranges::any_of(info_of(measure).options,
+                                 [](const SpecOption& option) { return option.name == "held_out"; });
+    };
+    if (options_.bootstrap == 0 && std::ranges::none_of(options_.measures, holds_out))
+      fail(Fault::usage,
+           "documents have no effect: no measure holds records out, and nothing is drawn again; take a "
+           "measure with held_out, such as logistic_l2, or a bootstrap");
     std::map<std::string, std::uint32_t> first;
     for (std::uint32_t& document : document_) {
       const std::string name = dataset_->characteristic(found - names.begin(), document);

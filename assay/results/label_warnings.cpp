@@ -157,7 +157,9 @@ std::vector<Warning> text_label_warnings(const Dataset& data) {
 }
 
 void add_numbering_notice(report::Document& document, const Dataset& data) {
-  if (data.describe().find("labels numbered in alphabetical order") == std::string::npos) return;
+  if (!data.has_labels() || data.target_width() > 0 ||
+      data.describe().find("labels numbered in alphabetical order") == std::string::npos)
+    return;
   std::vector<std::string> numbered;
   for (std::size_t c = 0; c < data.class_count(); ++c)
     numbered.push_back(fmt::format("{} is '{}'", c, data.class_names()[c]));

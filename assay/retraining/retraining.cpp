@@ -99,6 +99,7 @@ class Retrainer {
                       .number(static_cast<std::int64_t>(plan.recipe.epochs))
                       .number(static_cast<std::int64_t>(plan.count))
                       .number(static_cast<std::int64_t>(plan.seed))
+                      .number(static_cast<std::int64_t>(plan.batch))
                       .number(options.threads)
                       .text(options.device)
                       .text(plan.task ? plan.task->describe() : "")
@@ -178,9 +179,9 @@ class Retrainer {
     const Session session(graph, options_);
     std::vector<double> scores;
     for (const EvaluationSet& set : plan_.sets) {
-      const Evaluation evaluation =
-          task::evaluate_decisions(session, set.data, plan_.task.get(),
-                                   {.stage = fmt::format("{}, evaluating on {}", name, set.name)}, progress_);
+      const Evaluation evaluation = task::evaluate_decisions(
+          session, set.data, plan_.task.get(),
+          {.batch = plan_.batch, .stage = fmt::format("{}, evaluating on {}", name, set.name)}, progress_);
       if (!evaluation.accuracy && !evaluation.mean_squared_error) {
         fail(Fault::mismatch,
              "{} has neither labels nor targets that fit the network: nothing can be evaluated on it",

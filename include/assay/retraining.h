@@ -67,6 +67,7 @@ struct RetrainingPlan {
   training::Recipe recipe;  // its initialiser, seed, best_epoch and checkpoint are not used
   std::size_t count = 100;  // additions, the same for all conditions
   std::size_t repeats = 5;
+  std::size_t batch = 0;  // records that are evaluated at a time; 0: as many as suits the network
   std::uint64_t seed =
       1;  // repeat r draws additions and trains with streams of (seed, r), the same for all conditions
   std::filesystem::path journal;   // finished runs are kept here and not run again; empty: none

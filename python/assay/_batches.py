@@ -97,7 +97,7 @@ def choice_of(value: Any, choice: Choice) -> Choice:
     """The chosen columns; of a data set of Hugging Face all columns are inputs if none are chosen."""
     if choice or not _is_of_hugging_face(value) or not value.column_names:
         return choice
-    return replace(choice, inputs=[name for name in value.column_names if name not in choice.columns_of_meta])
+    return replace(choice, inputs=[name for name in value.column_names])
 
 
 def names_of(value: Any, label: str | None) -> list[str]:
@@ -139,10 +139,16 @@ def _is_picture(value: Any) -> bool:
 
 
 def _are_pictures(record: Any, choice: Choice) -> bool:
-    """All inputs of one record."""
+    """All inputs of one record. Raises UsageError where some are and others are not."""
     if isinstance(record, Mapping):
-        return all(_is_picture(record[name]) for name in choice.inputs_among(list(record)))
-    return _is_picture(record[0] if isinstance(record, (tuple, list)) and record else record)
+        parts = [record[name] for name in choice.inputs_among(list(record)) if name not in choice.columns_of_meta]
+    else:
+        x = record[0] if isinstance(record, (tuple, list)) and record else record
+        parts = list(x.values()) if isinstance(x, Mapping) else list(x) if isinstance(x, (tuple, list)) else [x]
+    found = [_is_picture(part) for part in parts]
+    if any(found) and not (all(found) and len(found) == 1):
+        raise UsageError("pictures of Pillow stand beside other inputs; make arrays of all of them (numpy.asarray(picture), channels first)")
+    return any(found)
 
 
 def _record(value: Any) -> Any:
@@ -171,7 +177,10 @@ class _Reading:
 
     def add(self, batch: Any) -> None:
         record = batch.record if isinstance(batch, _One) else batch
-        prepare = self.prepare.pictures if self.pictured or _are_pictures(record, self.choice) else self.prepare
+        decoded = _are_pictures(record, self.choice)
+        if decoded and record is batch and not (isinstance(batch, (tuple, list)) and len(batch) > 1):
+            batch = _One(batch)  # a picture without a label is one record, too
+        prepare = self.prepare.pictures if self.pictured or decoded else self.prepare
         x, y = self._parts(batch)
         if isinstance(x, (tuple, list)):
             x = {f"x{number}": part for number, part in enumerate(x)} if len(x) > 1 else x[0]
@@ -187,8 +196,9 @@ class _Reading:
             sizes.add(self._label(y))
         elif self.outputs is not None:
             raise UsageError("a batch has no labels, those before had some")
+        sizes |= {len(values) - self.count for values in self.characteristics.values()}
         if len(sizes) != 1:
-            raise UsageError(f"the inputs and labels of a batch differ in their numbers of records: {sorted(sizes)}")
+            raise UsageError(f"the inputs, labels and characteristics of a batch differ in their numbers of records: {sorted(sizes)}")
         self.count += sizes.pop()
 
     def close(self) -> None:
@@ -260,6 +270,8 @@ def _pair(batch: Any) -> tuple[Any, Any]:
 
 def _name_among(names: list[str], value: Any) -> Any:
     """The name of a class number; None where there is none."""
+    if isinstance(value, (str, bytes)):
+        return value  # a transform has named it
     return names[int(value)] if value is not None and 0 <= value < len(names) else None
 
 

@@ -179,7 +179,11 @@ def _class(value: Any) -> int:
 def _characteristic(values: Any, name: str) -> list[str]:
     if is_column(values):
         return texts_of(column_of(values, name))
-    values = values.tolist() if isinstance(values, np.ndarray) else values
+    values = host(values, name) if hasattr(values, "detach") else values
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise UsageError(f"'{name}' has {values.ndim} axes; a characteristic is one value for each record")
+        values = values.tolist()
     return texts_of(Column(name, np.array(list(values), object)))
 
 

@@ -310,6 +310,26 @@ def test_pictures_of_hugging_face():
         assert same(whole, expected.astype(np.float32)) and whole.range == ([0], [255])
 
 
+def test_pictures_without_labels_are_records_each():
+    image = need("PIL.Image")
+    levels = np.random.default_rng(1).integers(0, 256, (3, 6, 5, 3), np.uint8)
+    pictures = [image.fromarray(one) for one in levels]
+    expected = levels.transpose(0, 3, 1, 2) * np.float32(1 / 255)
+    for batches in (one for one in pictures), ((one,) for one in pictures), ({"image": one} for one in pictures):
+        data = assay.data(batches)
+        assert np.array_equal(next(iter(data.read(range(3)).values())), expected)
+    with pytest.raises(assay.UsageError, match="pictures of Pillow stand beside other inputs"):
+        assay.data({"image": one, "age": 3.0} for one in pictures)
+
+
+def test_characteristics_are_counted_in_each_batch():
+    x = X[:4]
+    with pytest.raises(assay.UsageError, match="inputs, labels and characteristics of a batch differ"):
+        assay.data([{"x": x, "w": ["a"] * 5}, {"x": x, "w": ["a"] * 3}], meta=["w"])
+    with pytest.raises(assay.UsageError, match="one value for each record"):
+        assay.data({"x": x, "w": np.zeros((4, 2))}, Y[:4], meta=["w"])
+
+
 def test_pictures_of_torchvision_without_a_transform(tmp_path):
     torchvision, image = need("torchvision"), need("PIL.Image")
     levels = np.random.default_rng(1).integers(0, 256, (6, 5, 4, 3), np.uint8)

@@ -52,6 +52,7 @@ def test_figures_are_of_each_record_alone(onnx, how, tmp_path):
         (assay.mutate, {"count": 2, "quality": 1}),
         (assay.inspect, {"hypotheses": "label"}),
         (assay.reliability, {}),
+        (assay.prune, {"units": ["layer=fc1,units=3"], "mask": True}),
     ]
     for call, options in calls:
         given = (net,) if "test" in options else (net, data)

@@ -119,20 +119,24 @@ inline Endings softmaxes() {
   return all;
 }
 
-// The greatest of 4 scores stays the greatest.
-// [records, ...] of z, each record by its number; backwards: the last one first.
-inline ValueId picked_by_position(Net& net, ValueId z, bool backwards) {
+// [records] 0, 1, ... for as many records as z has; backwards: the last one first.
+inline ValueId positions_of(Net& net, ValueId z, bool backwards) {
   const auto whole = [&](std::int64_t value) {
     return net.builder.constant(net.builder.unused_name("whole"),
                                 Array::of<std::int64_t>({}, std::vector<std::int64_t>{value}));
   };
   const ValueId count = node(net, "Gather", {node(net, "Shape", {z}), whole(0)});
   const ValueId last = node(net, "Sub", {count, whole(1)});
-  const ValueId positions = backwards ? node(net, "Range", {last, whole(-1), whole(-1)})
-                                      : node(net, "Range", {whole(0), count, whole(1)});
-  return node(net, "Gather", {z, positions});
+  return backwards ? node(net, "Range", {last, whole(-1), whole(-1)})
+                   : node(net, "Range", {whole(0), count, whole(1)});
 }
 
+// Each record of z by its number.
+inline ValueId picked_by_position(Net& net, ValueId z, bool backwards) {
+  return node(net, "Gather", {z, positions_of(net, z, backwards)});
+}
+
+// The greatest of 4 scores stays the greatest.
 inline Endings keeping_order() {
   Endings all = softmaxes();
   all["nothing"] = [](Net&, ValueId z) { return z; };

@@ -46,6 +46,18 @@ TEST(RecordInfluence, IsFoundWhateverBringsItAbout) {
   EXPECT_TRUE(interact([](Net& net, ValueId z) {
     return node(net, "Add", {z, picked_by_position(net, z, true)});
   }));
+  // By its position, which copies of one record do not show.
+  EXPECT_TRUE(interact([](Net& net, ValueId z) {
+    const ValueId positions = node(net, "Cast", {positions_of(net, z, false)}, {{"to", std::int64_t{1}}});
+    const ValueId axes = net.builder.constant("last", integers({1}));
+    return node(net, "Mul", {z, node(net, "Unsqueeze", {positions, axes})});
+  }));
+  // Small beside the numbers of a mask.
+  EXPECT_TRUE(interact([](Net& net, ValueId z) {
+    const ValueId axis =
+        net.builder.constant("axis", Array::of<std::int64_t>({}, std::vector<std::int64_t>{0}));
+    return softmax(net, node(net, "CumSum", {node(net, "Add", {z, numbers(net, {0, 0, 0, -1e6F})}), axis}));
+  }));
   // Attention of all records to all others.
   EXPECT_TRUE(interact([](Net& net, ValueId z) {
     const ValueId products = node(net, "MatMul", {z, node(net, "Transpose", {z}, {{"perm", Ints{1, 0}}})});

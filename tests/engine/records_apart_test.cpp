@@ -99,6 +99,15 @@ std::map<std::string, Ending> beyond_records() {
                 {node(net, "Resize", {wide, no_value, scales}, {{"mode", std::string("linear")}}),
                  axes_of(net, {1})});
   };
+  all["rows of fewer records"] = [](Net& net, ValueId z) {
+    const ValueId halves = shaped(net, "Reshape", z, {-1, 2});
+    const ValueId greatest = node(net, "ReduceMax", {z, axes_of(net, {1})});
+    const ValueId places =
+        node(net, "Cast", {node(net, "Greater", {greatest, number(net, 1)})}, {{"to", std::int64_t{7}}});
+    return node(
+        net, "Add",
+        {z, node(net, "Mul", {node(net, "GatherElements", {halves, places}, along(1)), number(net, 0.05F)})});
+  };
   all["the number of records"] = [](Net& net, ValueId z) {
     const ValueId count = shaped(net, "Gather", node(net, "Shape", {z}), {0});
     return node(net, "Div", {z, node(net, "Cast", {count}, {{"to", std::int64_t{1}}})});

@@ -60,7 +60,7 @@ TEST_F(Forms, ResultsAreAddedToAHistoryByAWord) {
   EXPECT_THAT(assay("history r.json").err, HasSubstr("`assay history add r.json`"));
   EXPECT_THAT(assay("history add").err, HasSubstr("no result is named"));
   const std::string added = assay("history add r.json ./add --history h.jsonl").out;
-  EXPECT_THAT(added, HasSubstr("of them new  2"));
+  EXPECT_THAT(added, HasSubstr("of them new   2"));
   const nlohmann::json shown = result_of("history --history h.jsonl");
   EXPECT_EQ(shown["tables"]["trends"]["rows"][0]["results"], 2) << shown["tables"];
 }

@@ -41,7 +41,8 @@ class Directions : public testing::Test {
   static void give_companions(frame::Posed& posed) {
     for (const auto& [name, value] : companions) {
       CLI::Option* const option = posed.flags.get_option_no_throw(name);
-      if (option != nullptr) give(*option, value);
+      if (option == nullptr) continue;
+      give(*option, name == "action" && posed.flags.get_name() == "history" ? "add" : value);
     }
   }
   static std::string refusal(frame::Posed& posed) {

@@ -105,7 +105,7 @@ class Explore final : public Command {
     question_.networks = networks_.asked();
     question_.options.search.shrink = !no_shrink_;
     question_.options.baseline = baseline_.open_if_given();
-    return answers::explore(seeds, question_, setting_of(context), context.progress);
+    return told_alone(answers::explore(seeds, question_, setting_of(context), context.progress), context);
   }
 
  private:

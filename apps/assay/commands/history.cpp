@@ -28,10 +28,10 @@ class History final : public Command {
     figure_flag_ = flags.add("--figure NAME", figure_, "figure of the badge (default: the first)");
   }
 
-  // Functions of other languages and the configuration file name results without a word before them.
+  // Functions of other languages name results without a word before them.
   void typed() override {
     if (action_.empty() && !files_.empty())
-      fail(Fault::usage, "'{}': results are added by `assay history add {}`", files_[0], files_[0]);
+      fail(Fault::usage, "'{}': results are added by `assay history add FILE...`", files_[0]);
   }
 
   bool plugins_of_folder() const override { return false; }

@@ -127,7 +127,7 @@ class Inspect final : public Command {
     std::tie(question_.options.shard, question_.options.shards) = shard_.part(context);
     const answers::Setting setting = setting_of(context);
     return asks ? answers::ask_database(question_, setting, context.progress)
-                : answers::inspect(question_, setting, context.progress);
+                : told_alone(answers::inspect(question_, setting, context.progress), context);
   }
 
  private:

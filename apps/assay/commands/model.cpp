@@ -27,7 +27,7 @@ class Model final : public Command {
     std::optional<std::vector<std::vector<std::size_t>>> dead;
     if (data)
       dead = find_dead_neurons(session, session.layers(), data,
-                               {.batch = context.settings.batch, .stage = "looking for dead neurons"},
+                               {.batch = setting_of(context).batch, .stage = "looking for dead neurons"},
                                context.progress);
     if (measure_ && !plan_) refuse("--measure times the segments of --plan; give both");
     report::Document document = results::document_of(session, dead);

@@ -36,7 +36,7 @@ class Prune final : public Command {
       refuse("which units? give --units layer=NAME,units=3+5, or from=FILE of `assay inspect`");
     const inspection::UnitsByLayer units = units_.of(session);
     options_.seed = context.settings.seed;
-    options_.batch = context.settings.batch;
+    options_.batch = setting_of(context).batch;
     const inspection::Pruning pruning = inspection::prune(*session, units, test, options_, context.progress);
     const Graph pruned = in_form_of_file(pruning.graph, model_.form());
     if (!out_.empty()) write_onnx(pruned, out_);

@@ -112,7 +112,7 @@ void add_stability(ReliabilityFindings& found, const Session& session, const Dat
 
 Evaluation evaluated(const Session& session, const DatasetPtr& data, const Setting& setting,
                      Progress& progress, const char* stage) {
-  if (!data->has_labels())
+  if (!data->has_labels() || data->target_width() > 0)
     fail(Fault::usage,
          "{}: there is no class for each record, by which records fail or not; give one label a record "
          "(labels=), and judge items and numbers by the figures of an evaluation",

@@ -91,6 +91,7 @@ report::Document retrain(const Session& session, RetrainingQuestion question, co
   retraining::RetrainingPlan plan = std::move(question.plan);
   plan.training = question.training;
   plan.seed = setting.seed;
+  plan.batch = setting.batch;
   plan.task = decision.task;
   if (!question.checkpoint.empty()) plan.journal = retraining_journal(question.checkpoint);
   const retraining::Preparation prepared = retraining::prepare(session, study, std::move(plan), progress);

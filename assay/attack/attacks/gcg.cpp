@@ -1,6 +1,7 @@
 // Greedy coordinate gradient: the gradient proposes, the network decides.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <assay/array_math.h>
@@ -28,10 +29,14 @@ class Gcg final : public TokenAttack {
   void search(const TokenSpace& space, const AttackProblem& problem,
               std::vector<TokenSearch>& records) const override {
     const std::vector<TokenRow> originals = space.tokens_of(problem.inputs);
-    std::size_t first = std::numeric_limits<std::size_t>::max();
-    for (const TokenSearch& record : records) first = std::min(first, record.positions.front());
-    const auto tail = TailScores::of(space, static_cast<std::int64_t>(first));
-    for (TokenSearch& record : records) search_one(space, problem, record, originals[record.row], tail.get());
+    const auto first = [](const TokenSearch& record) { return record.positions.front(); };
+    std::ranges::stable_sort(records, {}, first);
+    std::unique_ptr<TailScores> tail;
+    for (std::size_t r = 0; r < records.size(); ++r) {
+      if (r == 0 || first(records[r]) != first(records[r - 1]))
+        tail = TailScores::of(space, static_cast<std::int64_t>(first(records[r])));
+      search_one(space, problem, records[r], originals[records[r].row], tail.get());
+    }
   }
 
   // Whether the tail alone gives the scores of texts that begin like the record.
@@ -53,6 +58,7 @@ class Gcg final : public TokenAttack {
     Rng rng = problem.rng(record.row, candidates_stream);
     const AttackProblem alone = problem.at(array::tensor(TokenRow{static_cast<std::int64_t>(record.row)}));
     if (tail != nullptr && !takes(space, alone, record, *tail)) tail = nullptr;
+    const TokenSearch start = record;
     TokenSearch best = record;
     float least = std::numeric_limits<float>::infinity();
     for (std::size_t step = 0; step < steps_ && least >= 0; ++step) {
@@ -68,7 +74,21 @@ class Gcg final : public TokenAttack {
       least = margins[first];
       best = record;
     }
+    if (tail != nullptr && !is_so_by_the_whole(space, problem, best, least)) {
+      record = start;
+      search_one(space, problem, record, original, nullptr);
+      return;
+    }
     record = std::move(best);
+  }
+
+  // Whether the whole network gives the margin that the tail gave: what looks ahead only at some tokens
+  // passes its trial.
+  static bool is_so_by_the_whole(const TokenSpace& space, const AttackProblem& problem,
+                                 const TokenSearch& best, float margin) {
+    if (margin == std::numeric_limits<float>::infinity()) return true;  // nothing was tried
+    const float whole = margins_of(space, problem, {best}, nullptr)[0];
+    return std::abs(whole - margin) <= 1e-3F * std::max(1.0F, std::abs(whole));
   }
 
   // Each with one more change: a position by chance, a token by chance of the most promising there.
@@ -136,7 +156,7 @@ AttackInfo gcg_attack() {
           "Where "
           "a causal network is attacked in later `positions` alone, each computes those from the first that "
           "may "
-          "change on; three further passes of a text try that this gives the scores of whole texts.",
+          "change on; four further passes of whole texts check that this gives their scores.",
       .paper = "Zou et al., Universal and Transferable Adversarial Attacks on Aligned Language Models, 2023",
       .options = options,
       .make = [](const SpecOptions& given) -> std::unique_ptr<Attack> {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <assay/array_math.h>
+#include <assay/error.h>
 #include "assay/engine/elements.h"
 
 namespace assay::attack {
@@ -26,12 +27,17 @@ InputUnits units_from(const InputUnits& units, std::int64_t first) {
 bool are_close(const Array& found, const Array& wanted) {
   const std::vector<float> one = floats_of(found.to(DType::float32)),
                            other = floats_of(wanted.to(DType::float32));
+  if (one.size() != other.size()) return false;
   double greatest = 0, apart = 0;
   for (std::size_t i = 0; i < one.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(one[i]) - other[i]);
+    const bool same = one[i] == other[i] || (std::isnan(one[i]) && std::isnan(other[i]));
+    if (!same && !std::isfinite(difference)) return false;
+    if (!std::isfinite(other[i])) continue;
     greatest = std::max(greatest, std::abs(static_cast<double>(other[i])));
-    apart = std::max(apart, std::abs(static_cast<double>(one[i]) - other[i]));
+    apart = std::max(apart, difference);
   }
-  return one.size() == other.size() && apart <= rounding * greatest;
+  return apart <= rounding * greatest;
 }
 
 }  // namespace
@@ -43,7 +49,12 @@ std::unique_ptr<TailScores> TailScores::of(const TokenSpace& whole, std::int64_t
     return nullptr;
   std::optional<TokenTail> tail = tail_of(network.session(), network.input(), first);
   if (!tail) return nullptr;
-  return std::unique_ptr<TailScores>(new TailScores(whole, std::move(*tail), first));
+  try {
+    return std::unique_ptr<TailScores>(new TailScores(whole, std::move(*tail), first));
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;
+    return nullptr;  // the whole network gives the scores
+  }
 }
 
 TailScores::TailScores(const TokenSpace& whole, TokenTail tail, std::int64_t first)

@@ -19,8 +19,8 @@ class TailScores {
 
   // Takes what the network computes of the first tokens of a record [1, length], whose problem `alone` is.
   // False where texts that begin like it do not get the scores that the whole network gives them, as in
-  // networks that look ahead: tried with `other`, a text with other tokens from the first on. Counts three
-  // forward passes.
+  // networks that look ahead: tried with `other`, a text with other tokens from the first on. Counts two or
+  // three forward passes.
   bool take(const AttackProblem& alone, const Array& point, const Array& other);
   // As AttackedNetwork::scores(), of texts that begin like the record taken.
   Array scores(const AttackProblem& problem, const Array& points) const;

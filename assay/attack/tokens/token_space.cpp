@@ -70,7 +70,7 @@ TokenPlaces::TokenPlaces(const SpecOptions& options) {
     begin = number(all.substr(0, colon), 0);
     end = number(all.substr(colon + 1), everything);
   }
-  if (end <= begin && (end < 0) == (begin < 0)) refuse_positions(options);
+  if (end == 0 || (end <= begin && (end < 0) == (begin < 0))) refuse_positions(options);
 }
 
 bool TokenPlaces::contains(std::int64_t place, std::int64_t count) const {

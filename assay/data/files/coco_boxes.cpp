@@ -128,7 +128,7 @@ class CocoReader {
     for (const json& number : *found) {
       if (number.is_number()) box.push_back(number.get<double>());
     }
-    if (found->size() != 4 || box.size() != 4 || !(box[2] >= 0) || !(box[3] >= 0))
+    if (!found->is_array() || found->size() != 4 || box.size() != 4 || !(box[2] >= 0) || !(box[3] >= 0))
       fail(Fault::data, "{}: bbox {} is not left, top, width, height in pixels, sides from 0", where,
            found->dump());
     return box;

@@ -261,8 +261,11 @@ std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& d
                            const std::vector<std::int64_t>& labels) {
       return share_equal(labels, answers_to(session, suspect.repair(some)));
     };
+    const double chance =
+        3 * std::sqrt(std::max(expected * (1 - expected), 0.05) / static_cast<double>(few.labels.size()));
     for (const Suspect& suspect : suspects(inputs)) {
-      if (distance(right(suspect, few.inputs, few.labels)) < distance(few.now))
+      const double then = right(suspect, few.inputs, few.labels);
+      if (then > few.now || distance(then) <= distance(few.now) - chance)
         consider(suspect.remedy, false, right(suspect, inputs, batch.labels));
     }
   }

@@ -20,9 +20,20 @@ constexpr std::int64_t most_compared = 2;
 // alone they may pass through other ones.
 constexpr double within_same_sums = 1e-6, within_rounding = 1e-3;
 
+bool is_one_of(const Node& node, std::span<const std::string_view> some) {
+  return std::ranges::find(some, node.op) != some.end();
+}
+
 bool has_operator(const Graph& graph, std::span<const std::string_view> some) {
-  return std::ranges::any_of(
-      graph.nodes(), [&](const Node& node) { return std::ranges::find(some, node.op) != some.end(); });
+  return std::ranges::any_of(graph.nodes(), [&](const Node& node) { return is_one_of(node, some); });
+}
+
+// That run to get these values.
+std::vector<NodeId> nodes_before(const Graph& graph, std::span<const ValueId> values) {
+  std::vector<bool> there(graph.values().size());
+  for (const ValueId id : graph.value_ids()) there[index_of(id)] = graph.is_constant(id);
+  for (const ValueId id : graph.inputs()) there[index_of(id)] = true;
+  return make_plan(graph, there, values).nodes;
 }
 
 bool draws_numbers(const Graph& graph) {
@@ -32,10 +43,11 @@ bool draws_numbers(const Graph& graph) {
 }
 
 // Whether rounding of sums may be enlarged to steps.
-bool rounds(const Graph& graph) {
+bool round(const Graph& graph, std::span<const ValueId> values) {
   constexpr std::array<std::string_view, 6> all{
       "QuantizeLinear", "DynamicQuantizeLinear", "Round", "Floor", "Ceil", "Sign"};
-  return has_operator(graph, all);
+  return std::ranges::any_of(nodes_before(graph, values),
+                             [&](NodeId n) { return is_one_of(graph.node(n), all); });
 }
 
 // Whether back ends run all of it: what they compile passes through for each record by itself.
@@ -48,10 +60,7 @@ bool run_apart(const Session& session) {
 
 // Whether no matrix is multiplied to get the values.
 bool are_quick(const Graph& graph, std::span<const ValueId> values) {
-  std::vector<bool> there(graph.values().size());
-  for (const ValueId id : graph.value_ids()) there[index_of(id)] = graph.is_constant(id);
-  for (const ValueId id : graph.inputs()) there[index_of(id)] = true;
-  return std::ranges::none_of(make_plan(graph, there, values).nodes,
+  return std::ranges::none_of(nodes_before(graph, values),
                               [&](NodeId n) { return is_weighted(graph.node(n).op); });
 }
 
@@ -71,18 +80,23 @@ class Comparison {
     if (records_ < 2 || compared_.empty()) return std::nullopt;
     std::vector<std::int64_t> all(static_cast<std::size_t>(records_));
     for (std::int64_t r = 0; r < records_; ++r) all[static_cast<std::size_t>(r)] = r;
+    const bool rounds = round(session_.graph(), compared_);
     const Tensors together = run(all);
     for (std::int64_t r = 0; r < records_; ++r) {
       const Tensors copies = run(std::vector<std::int64_t>(all.size(), r));
       compare(together, r, copies, r, r, within_same_sums);
-      // How many there are is the same for each.
-      if (r == 0 && !rounds(session_.graph())) compare(copies, r, run({r}), 0, r, within_rounding);
+      // Their number and a record's position differ from those of the record alone.
+      if (!rounds) compare(copies, r, run({r}), 0, r, within_rounding);
     }
     return found_;
   }
 
-  // Whether all values could be compared and are the same.
-  bool agree() { return records_ >= 2 && !find() && !differing_sizes_; }
+  // Whether all values could be compared and are the same, number by number: those of masks make others look
+  // small.
+  bool agree() {
+    by_number_ = true;
+    return records_ >= 2 && !find() && !differ_;
+  }
 
  private:
   Tensors run(const std::vector<std::int64_t>& records) const {
@@ -112,15 +126,19 @@ class Comparison {
                double tolerance) {
     for (const ValueId id : compared_) {
       const std::vector<double> x = of_record(id, a.at(id), of_a), y = of_record(id, b.at(id), of_b);
-      if (x.size() != y.size() || x.empty()) {  // shapes that follow from contents are not compared
-        differing_sizes_ = true;
-        continue;
-      }
+      // Shapes that follow from contents are not compared.
+      differ_ |= x.size() != y.size() || x.empty();
+      if (x.size() != y.size()) continue;
       double change = 0, scale = 0;
       for (std::size_t i = 0; i < x.size(); ++i) {
-        if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
-        change = std::max(change, std::abs(x[i] - y[i]));
-        scale = std::max({scale, std::abs(x[i]), std::abs(y[i])});
+        const double apart = std::abs(x[i] - y[i]), size = std::max(std::abs(x[i]), std::abs(y[i]));
+        if (!std::isfinite(size)) {
+          differ_ |= x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i]));
+          continue;
+        }
+        differ_ |= by_number_ && apart > tolerance * size;
+        change = std::max(change, apart);
+        scale = std::max(scale, size);
       }
       if (!(change > tolerance * scale) || (found_ && found_->change >= change)) continue;
       found_ = RecordInfluence{.value = session_.graph().value(id).name,
@@ -155,7 +173,7 @@ class Comparison {
   std::int64_t records_ = 0;
   std::vector<ValueId> compared_;
   std::optional<RecordInfluence> found_;
-  bool differing_sizes_ = false;
+  bool by_number_ = false, differ_ = false;
 };
 
 std::vector<ValueId> decision_values(const Session& session) {

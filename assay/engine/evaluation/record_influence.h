@@ -18,10 +18,10 @@ struct RecordInfluence {
 };
 
 // Compares the first two records in two ways. Each together with the other and together with a copy of
-// itself: the same sums in the same order. And the first one together with its copy and alone, up to
-// rounding, unless an operator enlarges rounding to steps. Nothing if they agree, if there is one record, or
-// if the network draws random numbers or does not run. Only what the operators themselves do not keep apart
-// is run where that settles it (values_that_may_mix): masks and positions most often. `given`: bound records.
+// itself: the same sums in the same order. And each together with its copy and alone, up to rounding, unless
+// an operator enlarges rounding to steps. Nothing if they agree, if there is one record, or if the network
+// draws random numbers or does not run. Only what the operators themselves do not keep apart is run where
+// that settles it (values_that_may_mix): masks and positions most often. `given`: bound records.
 std::optional<RecordInfluence> find_record_influence(const Session& session, const Tensors& given);
 
 // The same of sample records.

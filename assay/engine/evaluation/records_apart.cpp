@@ -149,9 +149,12 @@ class Proof {
     return at.axis == 0 && at.rows >= 1;
   }
   // As many rows of each record, in the same order.
+  bool has_as_many_rows(ValueId a, ValueId b) const {
+    return holds_records_in_front(a) && holds_records_in_front(b) &&
+           session_.record_axis(a).rows == session_.record_axis(b).rows;
+  }
   bool has_rows_as_before(const Node& node) const {
-    return holds_records_in_front(node.inputs[0]) && holds_records_in_front(node.outputs[0]) &&
-           session_.record_axis(node.inputs[0]).rows == session_.record_axis(node.outputs[0]).rows;
+    return has_as_many_rows(node.inputs[0], node.outputs[0]);
   }
   bool expands_within_records(const Node& node) const {
     return of_records(node.inputs[0]) && !of_records(node.inputs[1]) && has_rows_as_before(node) &&
@@ -159,9 +162,10 @@ class Proof {
   }
   // By positions of the same record.
   bool picks_within_records(const Node& node) const {
-    if (!of_records(node.inputs[0]) || !of_records(node.inputs[1])) return false;
-    if (node.op == "GatherND") return node.integer("batch_dims", 0) > 0;
-    return node.op == "GatherElements" && leaves_records(node, "axis", 0);
+    const bool by_axis = node.op == "GatherElements", by_batch = node.op == "GatherND";
+    if ((!by_axis && !by_batch) || !of_records(node.inputs[0]) || !of_records(node.inputs[1])) return false;
+    if (by_batch) return node.integer("batch_dims", 0) > 0;
+    return leaves_records(node, "axis", 0) && has_as_many_rows(node.inputs[0], node.inputs[1]);
   }
   // Rows of a table that is the same for all.
   bool looks_up(const Node& node) const {

@@ -263,6 +263,7 @@ Shape squeeze(const Rules& r) {
 
 Shape unsqueeze(const Rules& r) {
   const std::vector<bool> fresh = r.named_axes(r.rank() + std::ssize(r.integers(1)));
+  require(fresh.size() <= 64);
   Shape result;
   for (std::size_t i = 0, next = 0; i < fresh.size(); ++i)
     result.push_back(fresh[i] ? 1 : r.shape(0)[next++]);
@@ -356,7 +357,7 @@ Shape slice(const Rules& r) {
 }
 
 Shape trees(const Rules& r) {
-  require(r.rank() == 2);
+  require(r.rank() == 2 && r.node.integer("n_targets", 1) > 0);
   return {r.shape(0)[0], r.node.integer("n_targets", 1)};
 }
 

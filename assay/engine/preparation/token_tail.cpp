@@ -1,7 +1,9 @@
 #include "assay/engine/preparation/token_tail.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <assay/array_math.h>
@@ -41,7 +43,9 @@ std::vector<bool> depends_on(const Graph& graph, ValueId tokens) {
   return depends;
 }
 
+// Scales of quantisation lie along an axis of their own.
 bool is_of_elements(std::string_view op) {
+  if (op.ends_with("QuantizeLinear") || op == "DequantizeLinear") return false;
   return is_elementwise(op) || is_kind(op, OperatorKind::truth) || op == "Where" || op == "IsNaN";
 }
 
@@ -199,6 +203,7 @@ class TailMaker {
 
   // The same elements in the same order. The axis of positions is where as many elements lie before it.
   void put_reshaped(const Node& node) {
+    if (!is_dependent(node.inputs[0])) throw UnknownTail();
     const Made from = made_.at(node.inputs[0]);
     const Shape before = shape(node.inputs[0]);
     Shape target = shape(node.outputs[0]);

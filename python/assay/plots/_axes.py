@@ -29,6 +29,8 @@ def axes_of(ax: Any, dpi: float | None, size: tuple[float, float]) -> Any:
         if dpi is not None:
             raise UsageError("dpi: it belongs to the figure of the axes that are given; leave out one of ax= and dpi=")
         return ax
+    if dpi is not None and not (isinstance(dpi, (int, float)) and dpi > 0):
+        raise UsageError(f"dpi={dpi!r}: a number above 0")
     try:
         import matplotlib.pyplot as pyplot
 

@@ -49,7 +49,7 @@ class _Words:
         if self._own not in ("", vocabulary):
             raise MismatchError(f"words={os.fspath(self.network)}: these are the words of another network; leave out words=")
         if not self._known:
-            self._known = [texts[int(np.flatnonzero(rows.any(1))[0])] for rows in inputs.values()]
+            self._known = [texts[int(np.flatnonzero(rows.reshape(len(rows), -1).any(1))[0])] for rows in inputs.values()]
         inputs = {name: rows[: len(texts)] for name, rows in inputs.items()}
         return data(next(iter(inputs.values())) if len(inputs) == 1 else inputs, name=f"texts, {vocabulary}")
 
