@@ -55,7 +55,7 @@ TEST(Monitor, ScoresAreTheirFormulas) {
 
 std::vector<double> monitored(const Graph& graph, Score score) {
   const Session session(graph, one_thread);
-  const DatasetPtr data = from_arrays(random_records(60, {3}));
+  const DatasetPtr data = from_arrays(random_records(60, {3}) * 20 - 10);  // of both classes
   const Monitor made = make_monitor(session, data, data, {.score = score, .false_alarms = 0.1}, silence());
   std::vector<double> found = scores_of(Session(made.graph, one_thread), data, 0, silence());
   found.push_back(made.threshold);
