@@ -180,7 +180,9 @@ class _Reading:
         decoded = _are_pictures(record, self.choice)
         if decoded and record is batch and not (isinstance(batch, (tuple, list)) and len(batch) > 1):
             batch = _One(batch)  # a picture without a label is one record, too
-        prepare = self.prepare.pictures if self.pictured or decoded else self.prepare
+        prepare: Callable[[dict[str, Any]], dict[str, Any]] = self.prepare
+        if self.pictured or decoded:
+            prepare = self.prepare.pictures
         x, y = self._parts(batch)
         if isinstance(x, (tuple, list)):
             x = {f"x{number}": part for number, part in enumerate(x)} if len(x) > 1 else x[0]

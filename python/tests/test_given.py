@@ -325,7 +325,7 @@ def test_pictures_without_labels_are_records_each():
 def test_characteristics_are_counted_in_each_batch():
     x = X[:4]
     with pytest.raises(assay.UsageError, match="inputs, labels and characteristics of a batch differ"):
-        assay.data([{"x": x, "w": ["a"] * 5}, {"x": x, "w": ["a"] * 3}], meta=["w"])
+        assay.data(({"x": x, "w": ["a"] * count} for count in (5, 3)), meta=["w"])
     with pytest.raises(assay.UsageError, match="one value for each record"):
         assay.data({"x": x, "w": np.zeros((4, 2))}, Y[:4], meta=["w"])
 

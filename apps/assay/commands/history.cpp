@@ -31,7 +31,8 @@ class History final : public Command {
   // Functions of other languages name results without a word before them.
   void typed() override {
     if (action_.empty() && !files_.empty())
-      fail(Fault::usage, "'{}': results are added by `assay history add FILE...`", files_[0]);
+      fail(Fault::usage, "'{}': results are added by `assay history add {}`", files_[0],
+           fmt::join(files_, " "));
   }
 
   bool plugins_of_folder() const override { return false; }
