@@ -332,7 +332,7 @@ def test_answers_beyond_the_noise_floor_kill(program, network):
         scores = answers_at_last(network.by_runtime("mutant.onnx"), network.mask)
         with np.errstate(all="ignore"):
             apart = js(softmax(original), softmax(scores))
-        other = (scores.argmax(1) != original.argmax(1)) | ~np.isfinite(scores).all(1)  # what is no number decides nothing
+        other = (scores.argmax(1) != original.argmax(1)) | ~np.isfinite(scores).all(1)  # what is not a number decides nothing
         surely, perhaps = (other | (apart > bound * floor) for bound in (1.02, 0.98))
         assert surely.sum() <= row["killers"] <= perhaps.sum(), text
         only_by_divergence += ((apart > 1.02 * floor) & ~other).any()

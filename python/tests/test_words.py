@@ -354,7 +354,7 @@ def test_categories_that_an_encoder_does_not_know_are_as_onnx_runtime_has_them(t
 
 
 def test_words_of_another_network_are_refused(tmp_path):
-    """By the words and how texts are cut; a network that was trained again on the same words is no other."""
+    """By the words and how texts are cut; a network that was trained again on the same words is not another."""
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir(), (tmp_path / "c").mkdir()
     path, x = classifier(tmp_path / "a", tokenexp="[a-zA-Z0-9_]+"), texts(count=12)
     cut_otherwise, y = classifier(tmp_path / "b", tokenexp="[a-z]+"), [0, 1, 2] * 4
