@@ -44,7 +44,7 @@ void measure(std::size_t count, std::size_t records, std::size_t epochs, std::si
                       }});
     return jobs;
   };
-  const mutation::Program held = mutation::in_memory(program);
+  const mutation::Program held = mutation::with_data_in_memory(program);
   const auto train = [&](const mutation::TrainingJob& job, int threads) {
     const mutation::Program one = job.make();
     return training::train(one.graph, one.training, one.validation, one.recipe, {.threads = threads},

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "assay/engine/padding.h"
+#include "assay/engine/transposed.h"
+#include "assay/support/thread_pool.h"
 
 namespace assay::inline engine {
 namespace {
@@ -115,15 +117,19 @@ void dense_parameters(const Graph& graph, const Node& node, std::vector<float>& 
   const float alpha = node.op == "Gemm" ? node.real("alpha", 1.0F) : 1.0F;
   const float* const values = matrix.as<float>().data();
   weights.resize(static_cast<std::size_t>(matrix.count()));
-  constexpr std::int64_t block = 16;  // rows and columns that meet in the nearest cache
-  for (std::int64_t first = 0; first < units; first += block) {
-    const std::int64_t last = std::min(units, first + block);
-    for (std::int64_t i = 0; i < inputs; ++i) {
-      for (std::int64_t u = first; u < last; ++u)
-        weights[static_cast<std::size_t>(u * inputs + i)] =
-            alpha * values[transposed ? u * inputs + i : i * units + u];
-    }
-  }
+  const auto copy_units = [&](std::int64_t first, std::int64_t count) {
+    float* const to = weights.data() + first * inputs;
+    if (transposed)
+      std::copy_n(values + first * inputs, count * inputs, to);
+    else
+      write_transposed(inputs, count, units, values + first, inputs, to);
+  };
+  const std::size_t grain =
+      (std::size_t{1} << 16) / static_cast<std::size_t>(std::max<std::int64_t>(inputs, 1)) + 1;
+  support::split_loop(static_cast<std::size_t>(units), grain, [&](std::size_t begin, std::size_t end) {
+    copy_units(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
+  });
+  if (alpha != 1) std::ranges::for_each(weights, [&](float& weight) { weight *= alpha; });
   bias.assign(static_cast<std::size_t>(units), 0.0F);
   if (node.op != "Gemm" || node.inputs.size() < 3 || node.inputs[2] == no_value) return;
   const Array& added = graph.constant(node.inputs[2]);

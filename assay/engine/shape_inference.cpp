@@ -163,8 +163,11 @@ SampleShapes given_values(const Constants& constants, const Tensors& inputs) {
   return seen;
 }
 
-// Shapes, and numbers that are computed of them. A node without a rule runs, and so does what it reads: most
-// often masks and positions, which cost little.
+constexpr std::size_t most_held_bytes = std::size_t{256} << 20;
+
+// Shapes, and numbers that are computed of them. A node without a rule runs on zeros where shapes alone tell
+// the sizes of its results. Otherwise it runs as it is, and so does what it reads: most often masks and
+// positions, which cost little.
 class ByRules {
  public:
   ByRules(const Graph& graph, const Constants& constants, const Tensors& inputs)
@@ -192,8 +195,6 @@ class ByRules {
   }
 
  private:
-  static constexpr std::size_t most_held_bytes = std::size_t{256} << 20;
-
   // The elements of the value, if it is constant, given, known from shapes or computed.
   const Array* known(ValueId id) const {
     const Array& value = values_[index_of(id)];
@@ -228,10 +229,12 @@ class ByRules {
         continue;
       }
       const auto index = index_of(id);
+      if (!seen_.computed[index]) return false;
       operands.push_back({&seen_.shapes[index], seen_.types[index], known(id)});
     }
     std::vector<ResultForm> results = result_forms(node, operands);
-    for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results.empty()) results = forms_on_zeros(node, operands);
+    for (std::size_t i = 0; i < std::min(results.size(), node.outputs.size()); ++i) {
       if (node.outputs[i] == no_value) continue;
       const auto index = index_of(node.outputs[i]);
       seen_.shapes[index] = std::move(results[i].shape);
@@ -416,7 +419,45 @@ int choose_axis(const Node& node, std::size_t output, const Experiment& experime
   return exact == axes.end() ? axes[0] : *exact;
 }
 
+// Whether sizes of results follow from sizes of operands, and from the elements of those that tell sizes.
+bool is_sized_by_shapes(const Node& node) {
+  using enum OperatorKind;
+  constexpr std::array kinds{activation,   arithmetic, convolution, dense,     function, normalisation,
+                             pass_through, pooling,    recurrent,   reduction, softmax,  truth};
+  return std::ranges::any_of(kinds, [&](OperatorKind kind) { return is_kind(node.op, kind); });
+}
+
 }  // namespace
+
+std::vector<ResultForm> forms_on_zeros(const Node& node, std::span<const OperandShape> operands) {
+  if (!is_sized_by_shapes(node)) return {};
+  std::vector<Array> inputs(operands.size());
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const auto& [shape, type, constant] = operands[i];
+    if (shape == nullptr) continue;
+    if (constant != nullptr) {
+      inputs[i] = *constant;
+      continue;
+    }
+    if (!is_real(type) && tells_size(node, i)) return {};
+    check_size(*shape, size_of(type));
+    bytes += static_cast<std::size_t>(element_count(*shape)) * size_of(type);
+    if (bytes > most_held_bytes) return {};
+    inputs[i] = array::zeros(*shape, type);
+  }
+  try {
+    const array::Recording unrecorded(false);
+    KernelContext context;
+    std::vector<ResultForm> forms;
+    for (const Array& result : run_node(node, inputs, context))
+      forms.push_back(result.defined() ? ResultForm{result.shape(), result.dtype()} : ResultForm());
+    return forms;
+  } catch (const Error& error) {  // zeros may not suit it
+    if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
+    return {};
+  }
+}
 
 Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows,
                    const SampleInput& made_up) {

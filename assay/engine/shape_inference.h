@@ -8,6 +8,7 @@
 #include <assay/tensor.h>
 #include "assay/engine/preparation/constants.h"
 #include "assay/engine/preparation/input_form.h"
+#include "assay/engine/preparation/shape_rules.h"
 
 namespace assay::inline engine {
 
@@ -36,8 +37,12 @@ struct SampleInput {
 Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows,
                    const SampleInput& made_up = {});
 
-// Every value's shape and type of elements for these inputs: by rules (shape_rules.h); nodes without one run,
-// and with them what they read.
+// The node's results where sizes follow from sizes: it runs, with zeros for what is not constant. None where
+// the elements of an operand may tell how large a result is.
+std::vector<ResultForm> forms_on_zeros(const Node& node, std::span<const OperandShape> operands);
+
+// Every value's shape and type of elements for these inputs: by rules (shape_rules.h) and forms_on_zeros();
+// other nodes run, and with them what they read.
 struct SampleShapes {
   std::vector<Shape> shapes;
   std::vector<DType> types;

@@ -37,7 +37,7 @@ Drawn draw_mutants(const Program& program, const Subject& subject, const DrawOpt
 
 // The same program with its data in memory, where they take at most `most` bytes, so that all mutants share
 // one reading. Nothing else changes, its hash included.
-Program in_memory(Program program, std::uint64_t most = std::uint64_t{1} << 30);
+Program with_data_in_memory(Program program, std::uint64_t most = std::uint64_t{1} << 30);
 
 // What decides the result of training, as 32 hex digits: data, graph, recipe and seed. Reads all records
 // once.

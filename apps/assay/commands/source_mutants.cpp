@@ -92,7 +92,7 @@ answers::SourceStudy SourceMutants::open(ModelInput& model, const std::string& t
       .validation = validation,
   };
   program.recipe.seed = context.settings.seed;
-  return {mutation::in_memory(std::move(program)), std::move(session)};
+  return {mutation::with_data_in_memory(std::move(program)), std::move(session)};
 }
 
 void SourceMutants::settle(const std::vector<std::size_t>& runs) {

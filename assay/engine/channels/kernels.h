@@ -78,8 +78,4 @@ void softmax_gradients(std::int64_t rows, std::int64_t count, bool logarithm, co
 void normalise_gradients(std::int64_t rows, std::int64_t count, float epsilon, const float* operand,
                          const float* scale, const float* gradient, float* gradient_in);
 
-// to[c * rows + r] = from[r * step + c]: turns [rows][columns], whose rows are `step` floats apart.
-void turn(std::int64_t rows, std::int64_t columns, std::int64_t step, const float* from, std::int64_t to_step,
-          float* to);
-
 }  // namespace assay::channels

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "assay/engine/channels/partial_vectors.h"
+#include "assay/engine/transposed.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::channels::HWY_NAMESPACE {
@@ -206,9 +207,7 @@ FloatBlock packed(std::int64_t units, std::int64_t count, const float* weights, 
   for (std::int64_t unit = 0; unit < units; unit += wide) {
     const std::int64_t live = std::min(wide, units - unit), width = (live + lanes - 1) / lanes * lanes;
     std::copy_n(bias + unit, live, panel);
-    for (std::int64_t u = 0; u < live; ++u) {
-      for (std::int64_t k = 0; k < count; ++k) panel[(1 + k) * width + u] = weights[(unit + u) * count + k];
-    }
+    write_transposed(live, count, count, weights + unit * count, width, panel + width);
     panel += (1 + count) * width;
   }
   return panels;

@@ -398,19 +398,5 @@ void normalise(std::int64_t rows, std::int64_t count, float epsilon, const float
   HWY_DYNAMIC_DISPATCH(normalise_entry)(rows, count, epsilon, operand, scale, shift, result);
 }
 
-void turn(std::int64_t rows, std::int64_t columns, std::int64_t step, const float* from, std::int64_t to_step,
-          float* to) {
-  constexpr std::int64_t block = 16;
-  for (std::int64_t r0 = 0; r0 < rows; r0 += block) {
-    const std::int64_t r1 = std::min(rows, r0 + block);
-    for (std::int64_t c0 = 0; c0 < columns; c0 += block) {
-      const std::int64_t c1 = std::min(columns, c0 + block);
-      for (std::int64_t c = c0; c < c1; ++c) {
-        for (std::int64_t r = r0; r < r1; ++r) to[c * to_step + r] = from[r * step + c];
-      }
-    }
-  }
-}
-
 }  // namespace assay::channels
 #endif

@@ -2,6 +2,8 @@
 
 #include "assay/engine/channels/linear.h"
 
+#include "assay/engine/transposed.h"
+
 namespace assay::channels {
 namespace {
 
@@ -115,7 +117,7 @@ void compile_dense(Compiler& compiler, const Node& node) {
                 const Value given = before_finish(compiler, parts, result, gradient);
                 if (!compiler.carries_gradient(in)) return;
                 std::vector<float> weights(of_units.size());
-                turn(units, inputs, inputs, of_units.data(), units, weights.data());
+                write_transposed(units, inputs, inputs, of_units.data(), units, weights.data());
                 const Value part = compiler.temporary(operand.shape, operand.strides);
                 add_dense(compiler, given, part, weights,
                           std::vector<float>(static_cast<std::size_t>(inputs)),

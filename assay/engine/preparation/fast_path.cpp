@@ -227,18 +227,19 @@ std::int64_t FastPath::records_of(const Tensors& given) const {
 
 void FastPath::run_part(const CompiledPart& part, std::vector<Array>& values, const Request& request) const {
   Tensors inputs, outputs;
-  for (const ValueId id : part.segment->inputs()) inputs.emplace(id, values[index_of(id)]);
+  const std::shared_ptr<const Segment>& segment = part.segment();
+  for (const ValueId id : segment->inputs()) inputs.emplace(id, values[index_of(id)]);
   if (request.differentiable) {
-    outputs = run_differentiably(part.segment, inputs);
+    outputs = run_differentiably(segment, inputs);
   } else {
-    const std::int64_t rows = inputs.at(part.segment->inputs()[0]).size(0);
+    const std::int64_t rows = inputs.at(segment->inputs()[0]).size(0);
     std::vector<Array> matrices;
     std::vector<float*> tapped;
     for (const ReducedValue& tap : part.taps) {
       matrices.push_back(array::empty({rows, tap.columns(shape_of_(tap.value))}));
       tapped.push_back(matrices.back().elements<float>());
     }
-    part.segment->run(inputs, outputs, tapped);
+    segment->run(inputs, outputs, tapped);
     for (std::size_t i = 0; i < matrices.size(); ++i) request.on_matrix(part.taps[i], matrices[i]);
   }
   for (auto& [id, tensor] : outputs) {
@@ -291,7 +292,7 @@ std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const R
   const CompiledPlan& fast = plan_for(given, request);
   if (fast.parts.size() != 1 || fast.parts[0].end - fast.parts[0].begin != fast.plan.nodes.size())
     return std::nullopt;
-  const Segment& segment = *fast.parts[0].segment;
+  const Segment& segment = *fast.parts[0].segment();
   if (!segment.takes_objectives()) return std::nullopt;
   Tensors inputs;
   for (const ValueId id : segment.inputs()) {

@@ -282,7 +282,7 @@ CompiledPart Planner::make_part(const Plan& plan, std::size_t begin, std::size_t
     }
   }
   std::vector<ReducedValue> taps = asked_for.taps;
-  return {begin, end, &backend, std::move(taps), std::move(whole), backend.compile(std::move(asked_for))};
+  return {begin, end, &backend, std::move(taps), std::move(whole), std::move(asked_for)};
 }
 
 }  // namespace assay::inline engine

@@ -35,13 +35,19 @@ struct RunRequest {
   KernelContext* training = nullptr;
 };
 
-// Steps [begin, end) of a plan, compiled.
+// Steps [begin, end) of a plan. What runs them, with weights laid out anew, is made when it is asked for.
 struct CompiledPart {
   std::size_t begin = 0, end = 0;
   const Backend* backend = nullptr;
   std::vector<ReducedValue> taps;
   std::vector<ValueId> whole;  // tapped, but not reduced by the back end
-  std::shared_ptr<const Segment> segment;
+  SegmentRequest asked_for;
+  mutable std::shared_ptr<const Segment> made = nullptr;
+
+  const std::shared_ptr<const Segment>& segment() const {
+    if (!made) made = backend->compile(asked_for);
+    return made;
+  }
 };
 struct CompiledPlan {
   Plan plan;

@@ -76,10 +76,8 @@ Bounds of_sums(Bounds one) {
 class Propagation {
  public:
   // `given`: of the first of the graph's inputs.
-  Propagation(const Graph& graph, std::span<const Bounds> given) : bounds_(graph.values().size()) {
-    for (const ValueId id : graph.value_ids()) {
-      if (graph.is_constant(id)) bounds_[index_of(id)] = of_constant(graph.constant(id));
-    }
+  Propagation(const Graph& graph, std::span<const Bounds> given)
+      : graph_(graph), bounds_(graph.values().size()), read_(graph.values().size()) {
     for (std::size_t i = 0; i < std::min(given.size(), graph.inputs().size()); ++i)
       bounds_[index_of(graph.inputs()[i])] = given[i];
     for (const Node& node : graph.nodes()) {
@@ -94,9 +92,18 @@ class Propagation {
   std::vector<Bounds> found() && { return std::move(bounds_); }
 
  private:
-  Bounds of(ValueId id) const { return id == no_value ? Bounds{} : bounds_[index_of(id)]; }
+  // Constants are read where a node's bounds follow from theirs.
+  Bounds of(ValueId id) {
+    if (id == no_value) return {};
+    const auto index = index_of(id);
+    if (graph_.is_constant(id) && !read_[index]) {
+      bounds_[index] = of_constant(graph_.constant(id));
+      read_[index] = true;
+    }
+    return bounds_[index];
+  }
 
-  Bounds of_node(const Node& node) const {
+  Bounds of_node(const Node& node) {
     if (node.inputs.empty()) return {};
     const auto input = [&](std::size_t i) { return i < node.inputs.size() ? of(node.inputs[i]) : Bounds{}; };
     if (is_sigmoid(node.op) || node.op == "Softmax") return {0, 1};
@@ -126,7 +133,7 @@ class Propagation {
            (node.inputs.size() < 3 || graph.is_constant(node.inputs[2]));
   }
 
-  Bounds of_trees(const Graph& graph, const Node& node) const {
+  Bounds of_trees(const Graph& graph, const Node& node) {
     const Forest forest = forest_of(graph.node(graph.producer(node.inputs[0])));
     const Array& says = graph.constant(node.inputs[1]);
     if (says.rank() != 2 || says.size(0) != forest.leaves() || says.dtype() != DType::float32) return {};
@@ -147,7 +154,7 @@ class Propagation {
   }
 
   // The condition comes first; what the branches capture are the other inputs.
-  Bounds of_branches(const Node& node) const {
+  Bounds of_branches(const Node& node) {
     std::vector<Bounds> captured;
     for (std::size_t i = 1; i < node.inputs.size(); ++i) captured.push_back(of(node.inputs[i]));
     const auto of_branch = [&](const std::string& attribute) {
@@ -157,7 +164,7 @@ class Propagation {
     return join(of_branch("then_branch"), of_branch("else_branch"));
   }
 
-  Bounds clipped(const Node& node) const {
+  Bounds clipped(const Node& node) {
     Bounds limits;
     limits.low = node.real("min", static_cast<float>(limits.low));
     limits.high = node.real("max", static_cast<float>(limits.high));
@@ -168,13 +175,15 @@ class Propagation {
             std::clamp(given.high, limits.low, std::max(limits.low, limits.high))};
   }
 
-  Bounds joined(const Node& node) const {
+  Bounds joined(const Node& node) {
     Bounds all = of(node.inputs.at(0));
     for (const ValueId id : node.inputs) all = join(all, of(id));
     return all;
   }
 
+  const Graph& graph_;
   std::vector<Bounds> bounds_;
+  std::vector<bool> read_;  // of constants
 };
 
 }  // namespace

@@ -109,7 +109,7 @@ ProgramMutation apply(const Program& program, const Subject& subject, const Muta
   return std::move(*struck.mutation);
 }
 
-Program in_memory(Program program, std::uint64_t most) {
+Program with_data_in_memory(Program program, std::uint64_t most) {
   program.training = held_in_memory(program.training, most);
   if (program.validation) program.validation = held_in_memory(program.validation, most);
   return program;

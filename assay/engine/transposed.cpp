@@ -1,0 +1,27 @@
+#include "assay/engine/transposed.h"
+
+#include <algorithm>
+#include <array>
+
+namespace assay::inline engine {
+
+// By squares that are held in between: lines a power of 2 apart would throw each other out of the cache.
+void write_transposed(std::int64_t rows, std::int64_t columns, std::int64_t from_step, const float* from,
+                      std::int64_t to_step, float* to) {
+  constexpr std::int64_t side = 16;
+  std::array<std::array<float, side>, side> square{};
+  for (std::int64_t row = 0; row < rows; row += side) {
+    const std::int64_t high = std::min(side, rows - row);
+    for (std::int64_t column = 0; column < columns; column += side) {
+      const std::int64_t wide = std::min(side, columns - column);
+      for (std::int64_t r = 0; r < high; ++r) {
+        const float* const line = from + (row + r) * from_step + column;
+        for (std::int64_t c = 0; c < wide; ++c) square.data()[c].data()[r] = line[c];
+      }
+      for (std::int64_t c = 0; c < wide; ++c)
+        std::copy_n(square.data()[c].data(), high, to + (column + c) * to_step + row);
+    }
+  }
+}
+
+}  // namespace assay::inline engine
