@@ -39,7 +39,7 @@ TEST(MajorityVote, OfNetworksOnRecords) {
   networks.emplace_back(linear({2, 2}, {2, 0, 0, 2}), one_thread);
   networks.emplace_back(linear({2, 2}, {0, 1, 1, 0}), one_thread);
   const DatasetPtr data = records({{1, 0}, {0, 1}, {0.2F, 0.9F}}, {5, 5, 5});
-  const Vote vote = majority_vote(networks, data, silence());
+  const Vote vote = majority_vote(networks, data, 0, silence());
   EXPECT_EQ(vote.labels, (std::vector<std::int64_t>{0, 1, 1}));
   EXPECT_EQ(vote.dropped, 0U);
 }
