@@ -57,3 +57,39 @@ def test_figures_are_of_each_record_alone(onnx, how, tmp_path):
     for call, options in calls:
         given = (net,) if "test" in options else (net, data)
         assert call(*given, **options).document["tables"] == call(*given, batch=1, **options).document["tables"], call.__name__
+
+
+@pytest.fixture
+def mixed(onnx):
+    """A network that takes off the mean over the batch, records, and the class that it names of each alone."""
+    net = mixing(onnx, "mean")
+    x = np.random.default_rng(2).normal(size=(60, 5)).astype(np.float32)
+    alone = np.concatenate([np.asarray(net(x[i : i + 1])) for i in range(len(x))])
+    return net, x, alone
+
+
+def same_alone(call, *given, **options):
+    """The tables where nothing is said of batches are those of records alone, and not those of whole batches."""
+    found = call(*given, **options).document["tables"]
+    assert found == call(*given, batch=1, **options).document["tables"]
+    assert found != call(*given, batch=60, **options).document["tables"]
+
+
+def test_noise_floors_are_of_each_record_alone(mixed):
+    net, x, alone = mixed
+    floors = [
+        assay.mutate(net, assay.data(x, alone.argmax(1)), count=2, divergence="kl", **batch).document for batch in ({}, {"batch": 1}, {"batch": 60})
+    ]
+    said = [[str(fact) for fact in document["facts"].items() if "nats" in str(fact)] for document in floors]
+    assert said[0] and said[0] == said[1] != said[2]
+
+
+def test_embeddings_are_compared_with_those_of_each_record_alone(mixed):
+    net, x, alone = mixed
+    same_alone(assay.importance, net, assay.data(x, np.arange(60) % 2), task="embedding")
+
+
+def test_what_attacks_make_of_records_is_judged_alone(mixed):
+    net, x, alone = mixed
+    data = assay.data(x, alone.argmax(1), range=(-4, 4))
+    same_alone(assay.monitor, net, data, attack="fgsm[eps=0.5]")
