@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import assay
+from assay.texts._network import TextNetwork
 
 
 @pytest.fixture
@@ -68,13 +69,6 @@ def mixed(onnx):
     return net, x, alone
 
 
-def same_alone(call, *given, **options):
-    """The tables where nothing is said of batches are those of records alone, and not those of whole batches."""
-    found = call(*given, **options).document["tables"]
-    assert found == call(*given, batch=1, **options).document["tables"]
-    assert found != call(*given, batch=60, **options).document["tables"]
-
-
 def test_noise_floors_are_of_each_record_alone(mixed):
     net, x, alone = mixed
     floors = [
@@ -86,10 +80,30 @@ def test_noise_floors_are_of_each_record_alone(mixed):
 
 def test_embeddings_are_compared_with_those_of_each_record_alone(mixed):
     net, x, alone = mixed
-    same_alone(assay.importance, net, assay.data(x, np.arange(60) % 2), task="embedding")
+    classes = np.arange(60) % 2
+    directions = alone / np.linalg.norm(alone, axis=1, keepdims=True)
+    centres = np.stack([directions[classes == c].mean(0) for c in (0, 1)])
+    right = (directions @ (centres / np.linalg.norm(centres, axis=1, keepdims=True)).T).argmax(1) == classes
+    assert assay.importance(net, assay.data(x, classes), task="embedding").document["facts"]["used"] == right.sum()
 
 
 def test_what_attacks_make_of_records_is_judged_alone(mixed):
     net, x, alone = mixed
-    data = assay.data(x, alone.argmax(1), range=(-4, 4))
-    same_alone(assay.monitor, net, data, attack="fgsm[eps=0.5]")
+    found = assay.monitor(net, assay.data(x, alone.argmax(1), range=(-4, 4)), attack="fgsm[eps=0.5]")
+    assert [row["count"] for row in found.table("detection")] == [30, 30]  # all are right, and half of them calibrate
+
+
+def test_units_are_shown_of_each_record_alone(mixed):
+    net, x, alone = mixed
+    found = assay.inspect(net, assay.data(x, alone.argmax(1)), hypotheses="label", units="layer=fc2")
+    shown = {row["unit"]: row["greatest"] for row in reversed(found.table("close_ups"))}
+    assert shown == pytest.approx({unit: alone[:, unit].max() for unit in shown}, rel=1e-5)
+
+
+def test_texts_are_judged_alone(onnx):
+    numbers = lambda texts: {"x": np.array([[float(ord(letter)) / 100 for letter in text] for text in texts], np.float32)}
+    asked = TextNetwork(mixing(onnx, "mean"), numbers)
+    texts = ["hello", "world", "later", "never"]
+    together, _ = asked.scores(texts)
+    alone = np.concatenate([asked.scores([text])[0] for text in texts])
+    assert together == pytest.approx(alone, abs=1e-6)
