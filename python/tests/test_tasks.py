@@ -1108,3 +1108,11 @@ def test_mutants_that_are_trained_are_judged_by_items(onnx, tmp_path):
             assert (changed(x) == same(x)).all()
     study = assay.mutate(runs="2", **{**options, "operator": ["epochs[to=1]"], "count": None, "quality": None})
     assert study.facts["task"].startswith("pixels")
+
+
+def test_binary_needs_one_score_or_two(onnx):
+    x, y = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32), np.arange(20) % 2
+    with pytest.raises(assay.errors.MismatchError, match="gives .* for a record, and not one score.*task 'classes'"):
+        assay.evaluate(network(onnx, "Identity", (3,)), assay.data(x, y), task="binary")
+    for width in (1, 2):
+        assert assay.evaluate(network(onnx, "Identity", (width,)), assay.data(x[:, :width], y), task="binary").figures()
