@@ -91,12 +91,13 @@ DatasetPtr DataInput::open() const {
 }
 
 const CLI::Option* add_task(Flags& flags, std::string& task) {
-  return flags.add("--task SPEC", task,
-                   "what the output means: classes, binary, regression, embedding, or of many decisions a "
-                   "record pixels, tokens, "
-                   "labels, boxes, text, with options as pixels[ignore=0] (default: the one that output and "
-                   "labels fit; see `assay "
-                   "tasks`)");
+  return flags.naming(Concept::input)
+      .add("--task SPEC", task,
+           "what the output means: classes, binary, regression, embedding, or of many decisions a "
+           "record pixels, tokens, "
+           "labels, boxes, text, with options as pixels[ignore=0] (default: the one that output and "
+           "labels fit; see `assay "
+           "tasks`)");
 }
 
 const CLI::Option* add_pairs(Flags& flags, std::optional<std::size_t>& pairs) {

@@ -61,7 +61,7 @@ bool may_have_items(const std::string& spec) {
 }
 
 Decided decided(const std::string& spec, const Session& session, const DatasetPtr& data,
-                const DeclaredAccuracy& accuracy, Need need) {
+                const DeclaredAccuracy& accuracy, std::size_t batch, Need need) {
   Decided found{.data = task::prepared_for(spec, data), .task = nullptr};
   found.task = task::task_of(session, found.data, spec);
   if (found.task && found.task->needs_all_records() && data->has_labels() && data->class_count() < 2)
@@ -69,7 +69,7 @@ Decided decided(const std::string& spec, const Session& session, const DatasetPt
          "all records of {} are of one class, and task '{}' compares classes; give records of several",
          data->describe(), found.task->describe());
   if (found.task && need == Need::scores) {
-    found.task = task::settled(session, found.data, found.task, silence());
+    found.task = task::settled(session, found.data, found.task, batch, silence());
     require_decision(session, *found.task);
     found.task->leads({}, {});
   }

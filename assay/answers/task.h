@@ -28,9 +28,10 @@ bool may_have_items(const std::string& spec);
 enum class Need { judgement, scores };
 
 // `spec`: of a task; empty: the one that output and labels fit. Throws as task::task_of(), and Error{usage}
-// for an accuracy that is declared of items.
+// for an accuracy that is declared of items. `batch`: of records at a time, where a task decides of records
+// by the others; 0: chosen by the engine.
 Decided decided(const std::string& spec, const Session& session, const DatasetPtr& data,
-                const DeclaredAccuracy& accuracy, Need need = Need::scores);
+                const DeclaredAccuracy& accuracy, std::size_t batch, Need need = Need::scores);
 
 // Items in place of records: so many of each, or "all"; nothing for an empty text. Throws Error{usage} for
 // another text, and where records have no items.

@@ -148,18 +148,19 @@ class Writer {
 
 // Per record of the file, whether the networks still disagree.
 std::vector<bool> still_differ(const std::vector<ExploredNetwork>& networks, const DatasetPtr& written,
-                               const DisagreementOptions& options, bool regression, Progress& progress) {
+                               const DisagreementOptions& options, bool regression, std::size_t batch,
+                               Progress& progress) {
   std::vector<attack::AttackedNetwork> attacked;
   for (const ExploredNetwork& network : networks)
     attacked.emplace_back(*network.session, attack::InputUnits{}, regression);
   DisagreementOptions how = options;
   how.regression = regression;
   std::vector<bool> differ;
-  walk(*networks.front().session, written, {.stage = "reading findings back"}, progress,
-       [&](const Batch& batch, const Tensors&) {
+  walk(*networks.front().session, written, {.batch = batch, .stage = "reading findings back"}, progress,
+       [&](const Batch& read, const Tensors&) {
          std::vector<Array> scores;
          for (const attack::AttackedNetwork& network : attacked) {
-           const Array outputs = network.outputs(network.session().bind(batch));
+           const Array outputs = network.outputs(network.session().bind(read));
            scores.push_back(regression ? outputs : network.scores_of({}, outputs));
          }
          const Answers answers = compare(scores, how);
@@ -182,7 +183,7 @@ std::vector<std::string> names_of(const std::vector<Finding>& findings, const Da
 
 StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset& seeds,
                      std::vector<Finding>& findings, const ExploreOptions& options, const fs::path& folder,
-                     Progress& progress) {
+                     std::size_t batch, Progress& progress) {
   const DType type = options.search.levels ? DType::uint8 : DType::float32;
   const Writer writer(networks, seeds, options);
   StoredFindings result{.file = folder / "findings.npz",
@@ -194,7 +195,7 @@ StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset
     writer.write(findings, unchecked.path(), false);
     const std::vector<bool> differ =
         still_differ(networks, open_dataset(attack::spec_of_file(unchecked.path(), seeds, type)),
-                     options.search.disagreement, seeds.target_width() > 0, progress);
+                     options.search.disagreement, seeds.target_width() > 0, batch, progress);
     std::vector<Finding> kept;
     for (std::size_t i = 0; i < findings.size(); ++i) {
       if (differ[i]) kept.push_back(std::move(findings[i]));

@@ -26,11 +26,11 @@ struct StoredFindings {
 std::vector<std::string> names_of(const std::vector<Finding>& findings, const Dataset& seeds);
 
 // Writes findings.npz and voted.npz into the folder (each under a temporary name, renamed), reads what it
-// wrote, runs it through every network and drops findings that no longer disagree from `findings` and the
-// files. Throws Error{io}.
+// wrote, runs it through every network (`batch` records at a time; 0: chosen by the engine) and drops
+// findings that no longer disagree from `findings` and the files. Throws Error{io}.
 StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset& seeds,
                      std::vector<Finding>& findings, const ExploreOptions& options,
-                     const std::filesystem::path& folder, Progress& progress);
+                     const std::filesystem::path& folder, std::size_t batch, Progress& progress);
 
 // [record...] bytes of a stored point: levels, or float32.
 std::vector<std::uint8_t> stored(const Array& point, bool levels);

@@ -65,7 +65,7 @@ std::size_t Plausibility::implausible_count() const {
 
 Plausibility judge_plausibility(const Session& session, const coverage::Profile& profile,
                                 const std::string& measure, DatasetPtr seeds, DatasetPtr findings,
-                                double share, std::size_t most, Progress& progress) {
+                                double share, std::size_t most, std::size_t batch, Progress& progress) {
   if (measure != "dsa" && measure != "lsa")
     fail(Fault::usage, "plausibility is judged by dsa or lsa, not by '{}'", measure);
   if (profile.traces.empty())
@@ -77,11 +77,11 @@ Plausibility judge_plausibility(const Session& session, const coverage::Profile&
   const std::vector<std::int32_t> classes =
       classes_of(training.predicted, training.values.size() / training.dimensions);
   const surprise::Traces reference{training.values, training.dimensions, classes};
-  const Observed usual =
-      observed(session, profile, layer, seeds,
-               {.stage = "surprise of seeds", .records = spread(seeds->size(), most)}, progress);
-  const Observed found =
-      observed(session, profile, layer, findings, {.stage = "surprise of findings"}, progress);
+  const Observed usual = observed(
+      session, profile, layer, seeds,
+      {.batch = batch, .stage = "surprise of seeds", .records = spread(seeds->size(), most)}, progress);
+  const Observed found = observed(session, profile, layer, findings,
+                                  {.batch = batch, .stage = "surprise of findings"}, progress);
   Plausibility result{
       .measure = measure, .layer = training.layer, .share = share, .surprise = {}, .implausible = {}};
   std::vector<double> sorted =

@@ -23,10 +23,10 @@ struct Plausibility {
 };
 
 // Surprise (Kim et al., ICSE 2019) of every record of `findings` against the training traces of the profile,
-// compared with that of up to `most` seeds, spread evenly. Throws Error{mismatch} when the profile has no
-// traces.
+// compared with that of up to `most` seeds, spread evenly. `batch`: 0: chosen by the engine. Throws
+// Error{mismatch} when the profile has no traces.
 Plausibility judge_plausibility(const Session& session, const coverage::Profile& profile,
                                 const std::string& measure, DatasetPtr seeds, DatasetPtr findings,
-                                double share, std::size_t most, Progress& progress);
+                                double share, std::size_t most, std::size_t batch, Progress& progress);
 
 }  // namespace assay::explore

@@ -10,22 +10,22 @@
 namespace assay::monitor {
 
 std::vector<double> scores_of_attacked(const Session& session, const Session& monitor,
-                                       const DatasetPtr& dataset, const std::string& spec, std::uint64_t seed,
-                                       Progress& progress) {
+                                       const DatasetPtr& dataset, const std::string& spec, std::size_t batch,
+                                       std::uint64_t seed, Progress& progress) {
   const Spec parsed = parse_spec("attack", spec);
   const auto attack = attack::make_attack(parsed);
   const attack::Preparation preparation(session, *dataset, {.seed = seed});
   const ValueId score = *monitor.graph().find_value(score_name);
   std::vector<double> found;
-  walk(session, dataset, {.batch = attack::attack_batch(session), .stage = spec}, progress,
-       [&](const Batch& batch, const Tensors&) {
+  walk(session, dataset, {.batch = batch == 0 ? attack::attack_batch(session) : batch, .stage = spec},
+       progress, [&](const Batch& read, const Tensors&) {
          const array::Recording unrecorded(false);
-         const attack::AttackProblem all = preparation.problem(batch);
-         const std::vector<std::int64_t> rows = preparation.attackable(batch, all, /*right=*/true);
+         const attack::AttackProblem all = preparation.problem(read);
+         const std::vector<std::int64_t> rows = preparation.attackable(read, all, /*right=*/true);
          if (rows.empty()) return;
          const auto [chosen, points] =
              attack::attempt(*attack, parsed.name, preparation.network(), all, rows);
-         const Batch changed = preparation.read_back(batch, rows, chosen, points, /*levels=*/false);
+         const Batch changed = preparation.read_back(read, rows, chosen, points, /*levels=*/false);
          const Array values = monitor.run(monitor.bind(changed), std::span(&score, 1))
                                   .at(score)
                                   .to(DType::float64)

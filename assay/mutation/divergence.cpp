@@ -89,27 +89,27 @@ std::string Divergence::describe() const {
 }
 
 double noise_floor(const Session& session, DatasetPtr given, Divergence::Kind kind,
-                   const std::string& rounding, Progress& progress) {
+                   const std::string& rounding, std::size_t batch, Progress& progress) {
   const DatasetPtr dataset = given_data(given);
   const Subject subject(session);
   const Session rounded(rounded_network(subject, rounding), session.options());
   double floor = least_floor;
-  const auto take = [&](const Batch& batch, const Tensors&) {
-    const Array was = decisions_of(session, batch), now = decisions_of(rounded, batch);
+  const auto take = [&](const Batch& records, const Tensors&) {
+    const Array was = decisions_of(session, records), now = decisions_of(rounded, records);
     const std::size_t width = was.size(1);
-    for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+    for (std::size_t r = 0; r < records.indices.size(); ++r) {
       const double apart =
           divergence_of(kind, {was.elements<float>() + r * width, width},
                         {now.elements<float>() + r * width, width}, session.ends_in_sigmoid());
       if (std::isfinite(apart)) floor = std::max(floor, apart);
     }
   };
-  walk(session, dataset, {.stage = "measuring the noise floor"}, progress, take);
+  walk(session, dataset, {.batch = batch, .stage = "measuring the noise floor"}, progress, take);
   return floor;
 }
 
 Divergence divergence_from(const std::string& text, const Session& session, const DatasetPtr& dataset,
-                           Progress& progress) {
+                           std::size_t batch, Progress& progress) {
   const Spec spec = parse_spec("divergence", text);
   if (spec.name != "js" && spec.name != "kl")
     fail(Fault::usage, "unknown divergence '{}'; there are js (Jensen-Shannon) and kl (Kullback-Leibler)",
@@ -122,9 +122,10 @@ Divergence divergence_from(const std::string& text, const Session& session, cons
     fail(Fault::usage, "divergence '{}': above says what the noise floor would; leave out one of them", text);
   Divergence divergence{.kind = spec.name == "js" ? Divergence::Kind::jensen_shannon
                                                   : Divergence::Kind::kullback_leibler};
-  divergence.above = spec.options.contains("above") ? options.number("above", 0)
-                                                    : noise_floor(session, dataset, divergence.kind,
-                                                                  options.word("floor", roundings), progress);
+  divergence.above =
+      spec.options.contains("above")
+          ? options.number("above", 0)
+          : noise_floor(session, dataset, divergence.kind, options.word("floor", roundings), batch, progress);
   return divergence;
 }
 

@@ -18,6 +18,6 @@ double divergence_of(Divergence::Kind kind, std::span<const float> was, std::spa
 // "js", "kl[floor=fp16]", "js[above=0.01]". Measures the noise floor unless a threshold is given. Throws
 // Error{usage}.
 Divergence divergence_from(const std::string& text, const Session& session, const DatasetPtr& dataset,
-                           Progress& progress);
+                           std::size_t batch, Progress& progress);
 
 }  // namespace assay::mutation

@@ -14,16 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-DatasetPtr with_labels(const DatasetPtr& data, std::span<const Session> voters,
-                       std::vector<std::string>& notices, Progress& progress) {
-  if (voters.empty()) {
+DatasetPtr with_labels(const DatasetPtr& data, const GivenOptions& options, std::vector<std::string>& notices,
+                       Progress& progress) {
+  if (options.voters.empty()) {
     if (!data->has_labels() && data->target_width() == 0)
       fail(Fault::data, "{} has no labels; {}", data->describe(),
            About{"have at least three networks vote on them",
                  "give {labels=majority} {voters=A B C} to have networks vote"});
     return data;
   }
-  const Vote vote = majority_vote(voters, data, progress);
+  const Vote vote = majority_vote(options.voters, data, options.batch, progress);
   if (vote.dropped > 0)
     notices.push_back(fmt::format("{}: {} of {} records dropped, the networks name no class by majority",
                                   data->describe(), vote.dropped, data->size()));
@@ -47,7 +47,7 @@ GivenAdditions divide_additions(const std::vector<DatasetPtr>& given, const Give
   GivenAdditions sides;
   std::vector<DatasetPtr> candidates, held;
   for (const DatasetPtr& records : given) {
-    const DatasetPtr data = with_labels(records, options.voters, sides.notices, progress);
+    const DatasetPtr data = with_labels(records, options, sides.notices, progress);
     if (options.held_out) {
       candidates.push_back(data);
       continue;
@@ -60,8 +60,7 @@ GivenAdditions divide_additions(const std::vector<DatasetPtr>& given, const Give
     candidates.push_back(selected(data, divided.kept));
     held.push_back(selected(data, divided.held));
   }
-  if (options.held_out)
-    held.push_back(with_labels(options.held_out, options.voters, sides.notices, progress));
+  if (options.held_out) held.push_back(with_labels(options.held_out, options, sides.notices, progress));
   sides.candidates = joined(std::move(candidates));
   sides.held = joined(std::move(held));
   return sides;

@@ -17,6 +17,7 @@ struct GivenOptions {
   DatasetPtr held_out;              // to judge by; null: a share of the given records is held out
   double share = 0.5;               // of the records with one id, all or none
   std::span<const Session> voters;  // name the labels by majority; empty: labels are those of the data
+  std::size_t batch = 0;
   std::uint64_t seed = 1;
 };
 

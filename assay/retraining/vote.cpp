@@ -27,10 +27,11 @@ Vote majority_vote(const std::vector<std::vector<std::int64_t>>& ballots) {
   return vote;
 }
 
-Vote majority_vote(std::span<const Session> networks, const DatasetPtr& dataset, Progress& progress) {
+Vote majority_vote(std::span<const Session> networks, const DatasetPtr& dataset, std::size_t batch,
+                   Progress& progress) {
   std::vector<std::vector<std::int64_t>> ballots;
   for (const Session& network : networks) {
-    ballots.push_back(evaluate(network, dataset, {.stage = "voting"}, progress).predictions);
+    ballots.push_back(evaluate(network, dataset, {.batch = batch, .stage = "voting"}, progress).predictions);
     if (ballots.back().size() != dataset->size())
       fail(Fault::mismatch, "{}: only classifiers can vote", network.graph().name());
   }

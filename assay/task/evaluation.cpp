@@ -329,13 +329,13 @@ std::vector<Judgement> judgements_of(const Session& session, const DatasetPtr& d
 }
 
 std::shared_ptr<const Task> settled(const Session& session, const DatasetPtr& dataset,
-                                    std::shared_ptr<const Task> task, Progress& progress) {
+                                    std::shared_ptr<const Task> task, std::size_t batch, Progress& progress) {
   if (!task || !task->needs_all_records()) return task;
   const Judge judge(session, *given_data(dataset), *task);
   std::vector<std::vector<float>> kept;
-  walk(session, dataset, {.stage = "records that others are decided by"}, progress,
-       [&](const Batch& batch, const Tensors& inputs) {
-         for (Seen& seen : judge.judge(batch, inputs).records) kept.push_back(std::move(seen.kept));
+  walk(session, dataset, {.batch = batch, .stage = "records that others are decided by"}, progress,
+       [&](const Batch& read, const Tensors& inputs) {
+         for (Seen& seen : judge.judge(read, inputs).records) kept.push_back(std::move(seen.kept));
        });
   return task->settled(kept);
 }

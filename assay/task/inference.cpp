@@ -115,14 +115,33 @@ DatasetPtr prepared_for(const std::string& spec, const DatasetPtr& dataset) {
   if (name.empty() || !tasks().find(name).record_labels) return given_data(dataset);
   if (!given_data(dataset)->has_labels() && dataset->target_width() != 1)
     fail(Fault::mismatch, "task '{}' needs one label a record, and {} has {}", name, dataset->describe(),
-         dataset->target_width() == 0 ? "none" : fmt::format("{} targets", dataset->target_width()));
+         dataset->target_width() == 0 ? "none; give labels as y"
+                                      : fmt::format("{} targets; give one, or name the task of many items "
+                                                    "(pixels, tokens, labels, ...)",
+                                                    dataset->target_width()));
   DatasetPtr labelled = dataset->has_labels() ? dataset : with_labels(name, dataset);
   if (name == "binary") require_two_classes(*labelled);
   return tasks().find(name).make ? numbered(labelled) : labelled;
 }
 
+namespace {
+
+void require_two_scores(const Session& session) {
+  const std::size_t classes = class_count(session);
+  if (classes == 2) return;
+  fail(Fault::mismatch,
+       "task 'binary': network '{}' gives {} for a record, and not one score, or one of each of two classes; "
+       "name "
+       "{}",
+       session.graph().name(), to_string(session.shape(session.logits())),
+       classes > 2 ? "task 'classes'" : "the task that fits the output (pixels, labels, ...)");
+}
+
+}  // namespace
+
 std::unique_ptr<Task> task_of(const Session& session, const DatasetPtr& dataset, const std::string& spec) {
   const Spec named = spec.empty() ? Spec() : parse_spec("task", spec);
+  if (named.name == "binary") require_two_scores(session);
   if (!spec.empty() && !tasks().find(named.name).make) return nullptr;
   if (given_data(dataset)->target_width() == 0) {
     if (spec.empty()) return nullptr;

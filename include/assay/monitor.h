@@ -74,9 +74,9 @@ struct Detection {
 Detection detection_of(const std::string& name, std::span<const double> foreign,
                        std::span<const double> usual, double threshold);
 // Scores of records that an attack or corruption changes: right records, changed until the network is wrong
-// or the attack gives up. `spec`: as `assay attack` has it.
+// or the attack gives up. `spec`: as `assay attack` has it. `batch`: 0: chosen by the engine.
 std::vector<double> scores_of_attacked(const Session& session, const Session& monitor,
-                                       const DatasetPtr& dataset, const std::string& spec, std::uint64_t seed,
-                                       Progress& progress);
+                                       const DatasetPtr& dataset, const std::string& spec, std::size_t batch,
+                                       std::uint64_t seed, Progress& progress);
 
 }  // namespace assay::monitor

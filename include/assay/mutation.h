@@ -43,8 +43,9 @@ struct Divergence {
   std::string describe() const;  // "js above 2.1e-06 nats"
 };
 // The greatest divergence on a record when only weights are rounded ("bf16", "fp16", "int8"); 1e-9 at least.
+// `batch` records run at a time (0: chosen by the engine).
 double noise_floor(const Session& session, DatasetPtr dataset, Divergence::Kind kind,
-                   const std::string& rounding, Progress& progress);
+                   const std::string& rounding, std::size_t batch, Progress& progress);
 
 struct RunOptions {
   // Decides if a record has many items (null: the output is scores of classes, or numbers with a margin). T'

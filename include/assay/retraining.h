@@ -119,8 +119,10 @@ struct Vote {
 // name it (of three, two). Throws Error{usage} for fewer than three networks: two either agree or tie.
 Vote majority_vote(const std::vector<std::vector<std::int64_t>>& ballots);
 
-// The same with what the networks say. Throws Error{mismatch} when one of them is not a classifier.
-Vote majority_vote(std::span<const Session> networks, const DatasetPtr& dataset, Progress& progress);
+// The same with what the networks say, of `batch` records at a time (0: chosen by the engine). Throws
+// Error{mismatch} when one of them is not a classifier.
+Vote majority_vote(std::span<const Session> networks, const DatasetPtr& dataset, std::size_t batch,
+                   Progress& progress);
 
 // Records that are kept from training, to be judged by.
 struct HoldOut {

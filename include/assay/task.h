@@ -73,9 +73,10 @@ PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dat
 std::vector<Judgement> judgements_of(const Session& session, const DatasetPtr& dataset, const Task& task,
                                      std::span<const std::size_t> records);
 
-// The task, or of one that decides of records by the others the one that decides by these. One pass.
+// The task, or of one that decides of records by the others the one that decides by these. One pass,
+// of `batch` records at a time (0: chosen by the engine).
 std::shared_ptr<const Task> settled(const Session& session, const DatasetPtr& dataset,
-                                    std::shared_ptr<const Task> task, Progress& progress);
+                                    std::shared_ptr<const Task> task, std::size_t batch, Progress& progress);
 
 // assay::evaluate(), or with a task the share of right items as its accuracy. Throws Error{data} where no
 // item counts.

@@ -103,6 +103,12 @@ class Model:
         records = self._records(self._sample() if data is None else data)
         return self._edited(self._network.with_views(list(views), self._folder if folder is None else folder, records, self._run))
 
+    def _alone(self, x: Any) -> Model:
+        """Runs one record at a time where these change each other's results, unless ``batch`` was given."""
+        alone = self._edited(self._network)
+        alone._run = self._network.run_alone(self._records(x), self._run)
+        return alone
+
     def _sample(self) -> Any:
         """A record that the network takes, whose shape it tells but for the number of tokens."""
         made = {}

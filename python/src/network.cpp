@@ -16,6 +16,7 @@
 #include <assay/session.h>
 #include <assay/token_decision.h>
 #include <assay/unit_views.h>
+#include "assay/results/warnings.h"
 
 namespace assay::python {
 namespace {
@@ -175,6 +176,15 @@ ValueId first_of_reals(const Graph& graph) {
   const auto real = [&](ValueId id) { return graph.value(id).dtype == DType::float32; };
   const auto found = std::ranges::find_if(graph.outputs(), real);
   return found == graph.outputs().end() ? graph.outputs()[0] : *found;
+}
+
+// How the network is to be run on these data: one record at a time where records change each other's results
+// and no size of batches is given.
+RunOptions run_alone(Network& network, const Records& data, RunOptions run) {
+  if (run.batch > 0) return run;
+  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  if (unlocked([&] { return !results::influence_warnings(session, data.set.get()).empty(); })) run.batch = 1;
+  return run;
 }
 
 // The classes that scores name; nothing where they are not one row of scores for each record.
@@ -367,6 +377,7 @@ void bind_running(nb::class_<Network>& network) {
           nb::arg("data").none(), nb::arg("run"))
       .def("activations", &activations, nb::arg("data"), nb::arg("layers"), nb::arg("reduction"),
            nb::arg("run"), nb::arg("progress").none())
+      .def("run_alone", &run_alone, nb::arg("data"), nb::arg("run"))
       .def("predictions", &predictions, nb::arg("data"), nb::arg("run"), nb::arg("progress").none())
       .def("gradients", &gradients, nb::arg("data"), nb::arg("layers"), nb::arg("target").none(),
            nb::arg("outputs"), nb::arg("reduction"), nb::arg("run"), nb::arg("progress").none())

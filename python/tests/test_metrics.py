@@ -9,8 +9,9 @@
 | labels | F1 micro, macro and by label, precision, recall, average precision, exact match; labels that are not known | scikit-learn |
 | boxes | precision, recall, F1 at one confidence (average precision is in test_tasks.py, beside pycocotools) | a second writing |
 | text | error rates of characters and words | torchmetrics |
+| embedding | area under the curve and equal error rate of pairs | scikit-learn |
 
-Embeddings and tolerances that wrap are in test_tasks.py.
+Centres of embeddings and tolerances that wrap are in test_tasks.py.
 """
 
 import importlib
@@ -294,3 +295,52 @@ def test_texts(onnx, torchmetrics, tmp_path, seed):
     assert found["character-error-rate"] == pytest.approx(float(text.CharErrorRate()(read, wanted)), abs=1e-6)
     assert found["word-error-rate"] == pytest.approx(float(text.WordErrorRate()(read, wanted)), abs=1e-6)
     assert found["exact-match"] == pytest.approx(np.mean([a == b for a, b in zip(read, wanted)]))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pairs_of_embeddings(onnx, metrics, seed):
+    rng = np.random.default_rng(seed)
+    classes = np.arange(60) % 4
+    x = (rng.normal(size=(60, 6)) + 1.5 * rng.normal(size=(4, 6))[classes]).astype(np.float32)
+    found = figures(assay.evaluate(network(onnx, "Identity", (6,)), assay.data(x, classes), task="embedding"))
+    near = x.astype(np.float64) / np.linalg.norm(x, axis=1, keepdims=True)
+    first, second = np.triu_indices(60, 1)
+    likeness, same = (near[first] * near[second]).sum(1), classes[first] == classes[second]
+    assert found["pair-roc-auc"] == pytest.approx(metrics.roc_auc_score(same, likeness), abs=1e-5)
+    accepted, kept, _ = metrics.roc_curve(same, likeness, drop_intermediate=False)
+    after = int(np.argmax(accepted >= 1 - kept))  # where the curves cross, on the straight line between two thresholds
+    apart = (1 - kept - accepted)[after - 1 : after + 1]
+    share = apart[0] / (apart[0] - apart[1])
+    assert found["pair-equal-error-rate"] == pytest.approx(accepted[after - 1] + share * (accepted[after] - accepted[after - 1]), abs=1e-5)
+
+
+def test_records_with_the_state_that_a_loop_has_reached(onnx, tmp_path):
+    """A step of a recurrent network, [n, 4] and a state [1, n, 3] whose records lie along the second axis."""
+    rng = np.random.default_rng(1)
+    own, back, score = rng.normal(size=(4, 3)), rng.normal(size=(3, 3)), rng.normal(size=(3, 2))
+    make, types = onnx.helper, onnx.TensorProto
+    nodes = [
+        make.make_node("Squeeze", ["state", "axis"], ["h"]), make.make_node("MatMul", ["input", "own"], ["a"], "own"),
+        make.make_node("MatMul", ["h", "back"], ["b"], "back"), make.make_node("Add", ["a", "b"], ["c"]), make.make_node("Tanh", ["c"], ["d"]),
+        make.make_node("MatMul", ["d", "score"], ["y"], "score"), make.make_node("Unsqueeze", ["d", "axis"], ["next"]),
+    ]  # fmt: skip
+    constants = {"own": own, "back": back, "score": score}
+    value = lambda name, *shape: make.make_tensor_value_info(name, types.FLOAT, shape)
+    graph = make.make_graph(
+        nodes, "step", [value("input", "n", 4), value("state", 1, "n", 3)], [value("y", "n", 2), value("next", 1, "n", 3)],
+        [onnx.numpy_helper.from_array(np.float32(array), name) for name, array in constants.items()]
+        + [onnx.numpy_helper.from_array(np.array([0]), "axis")],
+    )  # fmt: skip
+    net = assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
+    streams = rng.normal(size=(3, 12, 4)).astype(np.float32)
+    states, scores, state = [], [], np.zeros((3, 3))
+    for step in range(12):
+        states.append(state)
+        state = np.tanh(streams[:, step] @ own + state @ back)
+        scores.append(state @ score)
+    labels = rng.integers(0, 2, 36)
+    file = tmp_path / "steps.npz"
+    np.savez(file, input=streams.transpose(1, 0, 2).reshape(36, 4), state=np.concatenate(states)[None].astype(np.float32), y=labels)
+    data = assay.data(f"{file},inputs=input+state")
+    assert np.asarray(net.predict(data)[0]) == pytest.approx(np.concatenate(scores), abs=1e-4)
+    assert assay.evaluate(net, data).figures()["accuracy"] == (np.concatenate(scores).argmax(1) == labels).mean()

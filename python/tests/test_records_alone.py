@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import assay
+from assay.texts._network import TextNetwork
 
 
 @pytest.fixture
@@ -57,3 +58,52 @@ def test_figures_are_of_each_record_alone(onnx, how, tmp_path):
     for call, options in calls:
         given = (net,) if "test" in options else (net, data)
         assert call(*given, **options).document["tables"] == call(*given, batch=1, **options).document["tables"], call.__name__
+
+
+@pytest.fixture
+def mixed(onnx):
+    """A network that takes off the mean over the batch, records, and the class that it names of each alone."""
+    net = mixing(onnx, "mean")
+    x = np.random.default_rng(2).normal(size=(60, 5)).astype(np.float32)
+    alone = np.concatenate([np.asarray(net(x[i : i + 1])) for i in range(len(x))])
+    return net, x, alone
+
+
+def test_noise_floors_are_of_each_record_alone(mixed):
+    net, x, alone = mixed
+    floors = [
+        assay.mutate(net, assay.data(x, alone.argmax(1)), count=2, divergence="kl", **batch).document for batch in ({}, {"batch": 1}, {"batch": 60})
+    ]
+    said = [[str(fact) for fact in document["facts"].items() if "nats" in str(fact)] for document in floors]
+    assert said[0] and said[0] == said[1] != said[2]
+
+
+def test_embeddings_are_compared_with_those_of_each_record_alone(mixed):
+    net, x, alone = mixed
+    classes = np.arange(60) % 2
+    directions = alone / np.linalg.norm(alone, axis=1, keepdims=True)
+    centres = np.stack([directions[classes == c].mean(0) for c in (0, 1)])
+    right = (directions @ (centres / np.linalg.norm(centres, axis=1, keepdims=True)).T).argmax(1) == classes
+    assert assay.importance(net, assay.data(x, classes), task="embedding").document["facts"]["used"] == right.sum()
+
+
+def test_what_attacks_make_of_records_is_judged_alone(mixed):
+    net, x, alone = mixed
+    found = assay.monitor(net, assay.data(x, alone.argmax(1), range=(-4, 4)), attack="fgsm[eps=0.5]")
+    assert [row["count"] for row in found.table("detection")] == [30, 30]  # all are right, and half of them calibrate
+
+
+def test_units_are_shown_of_each_record_alone(mixed):
+    net, x, alone = mixed
+    found = assay.inspect(net, assay.data(x, alone.argmax(1)), hypotheses="label", units="layer=fc2")
+    shown = {row["unit"]: row["greatest"] for row in reversed(found.table("close_ups"))}
+    assert shown == pytest.approx({unit: alone[:, unit].max() for unit in shown}, rel=1e-5)
+
+
+def test_texts_are_judged_alone(onnx):
+    numbers = lambda texts: {"x": np.array([[float(ord(letter)) / 100 for letter in text] for text in texts], np.float32)}
+    asked = TextNetwork(mixing(onnx, "mean"), numbers)
+    texts = ["hello", "world", "later", "never"]
+    together, _ = asked.scores(texts)
+    alone = np.concatenate([asked.scores([text])[0] for text in texts])
+    assert together == pytest.approx(alone, abs=1e-6)

@@ -3,11 +3,13 @@
 import csv
 import importlib
 import json
+import subprocess
 
 import numpy as np
 import pytest
 
 import assay
+from conftest import PROGRAM
 
 
 @pytest.fixture
@@ -1108,3 +1110,28 @@ def test_mutants_that_are_trained_are_judged_by_items(onnx, tmp_path):
             assert (changed(x) == same(x)).all()
     study = assay.mutate(runs="2", **{**options, "operator": ["epochs[to=1]"], "count": None, "quality": None})
     assert study.facts["task"].startswith("pixels")
+
+
+def test_binary_needs_one_score_or_two(onnx):
+    x, y = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32), np.arange(20) % 2
+    with pytest.raises(assay.errors.MismatchError, match="gives .* for a record, and not one score.*task 'classes'"):
+        assay.evaluate(network(onnx, "Identity", (3,)), assay.data(x, y), task="binary")
+    for width in (1, 2):
+        assert assay.evaluate(network(onnx, "Identity", (width,)), assay.data(x[:, :width], y), task="binary").figures()
+
+
+def test_the_alphabet_of_a_pack_is_among_its_inputs(onnx, tmp_path):
+    package = importlib.import_module("onnx")
+    make, kind = package.helper, package.TensorProto.FLOAT
+    ports = [make.make_tensor_value_info(name, kind, ["n", 7, 3]) for name in "xy"]
+    graph = make.make_graph([make.make_node("Identity", ["x"], ["y"])], "steps", ports[:1], ports[1:])
+    package.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    rng = np.random.default_rng(1)
+    np.savez(tmp_path / "data.npz", x=rng.normal(size=(12, 7, 3)).astype(np.float32), y=rng.integers(97, 99, (12, 2)))
+    (tmp_path / "symbols.txt").write_text("blank\na\nb\n")
+    (tmp_path / "study.toml").write_text(
+        '[evidence]\nmodel = "net.onnx"\ntest = "data.npz"\n[[evidence.step]]\ncommand = "evaluate"\ntask = "text[alphabet=symbols.txt]"\n'
+    )
+    for arguments in (["evidence", "--config", "study.toml", "--out", "pack"], ["verify", "pack", "--rerun", "all"]):
+        run = subprocess.run([PROGRAM, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr

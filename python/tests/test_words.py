@@ -372,3 +372,15 @@ def test_words_of_another_network_are_refused(tmp_path):
     assay.texts.attack(path, x, words=path)
     with pytest.raises(assay.MismatchError, match="words of another network"):
         assay.texts.attack(cut_otherwise, x, words=path)
+
+
+@pytest.mark.parametrize("kind", ["INT64", "FLOAT"])
+def test_numbers_that_an_encoder_must_know_and_does_not_are_nan(tmp_path, kind):
+    """ONNX Runtime fails at them."""
+    path = encoder(tmp_path, kind, 0)
+    values = np.array([[8], [5], [3]], {"INT64": np.int64, "FLOAT": np.float32}[kind])
+    scores = np.asarray(assay.load(path)(values))
+    assert (scores[[0, 2]] == said(path, x=values[[0, 2]])[0]).all()
+    assert np.isnan(scores[1]).all()
+    with pytest.raises(Exception, match="Unknown Category"):
+        said(path, x=values)

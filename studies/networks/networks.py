@@ -234,7 +234,7 @@ def study(name, case, program, folder):
         "importance": ["importance", network.name, data],
         "cover": ["cover", network.name, data, "--train", data, "-m", "4"],
         "mutate": ["mutate", "run", network.name, data, "--operator", "gf", "--operator", "ns", "--count", "3", "--quality", "1"],
-        "attack": ["attack", network.name, data, "--attack", case.attack, "--out", "attacked", "--pictures", "1"]
+        "attack": ["attack", network.name, data, "--attack", case.attack, "--out", "attacked"]
         + (["--margin", case.margin] if case.margin else []),
     }
     answers = {}

@@ -87,7 +87,7 @@ TEST_F(Networks, OfBytesAreExploredByLevels) {
   asked.search.levels = true;
   Exploration result = explore::explore(networks, data, asked, silence());
   ASSERT_GT(result.findings.size(), 0U);
-  const StoredFindings stored = store(networks, *data, result.findings, asked, folder, silence());
+  const StoredFindings stored = store(networks, *data, result.findings, asked, folder, 0, silence());
   const DatasetPtr written = open_dataset(stored.data);
   for (std::size_t i = 0; i < written->size(); ++i) {
     const Batch one = written->read(std::vector<std::size_t>{i});
@@ -240,7 +240,7 @@ TEST_F(Exploring, StoresWhatCanBeReadBack) {
     ExploreOptions with = options();
     with.search.levels = levels;
     Exploration result = run(with);
-    const StoredFindings stored = store(networks, *data, result.findings, with, folder / "out", silence());
+    const StoredFindings stored = store(networks, *data, result.findings, with, folder / "out", 0, silence());
     EXPECT_EQ(stored.lost, 0u);
     const DatasetPtr again = open_dataset(stored.data);
     ASSERT_EQ(again->size(), result.findings.size());
@@ -279,7 +279,7 @@ TEST_F(Exploring, DropsWhatNoLongerDisagreesOnceReadBack) {
     result.findings[0].point = seed;
     break;
   }
-  EXPECT_EQ(store(networks, *data, result.findings, options(), folder / "out", silence()).lost, 1u);
+  EXPECT_EQ(store(networks, *data, result.findings, options(), folder / "out", 0, silence()).lost, 1u);
   EXPECT_EQ(result.findings.size(), before - 1);
 }
 
@@ -292,7 +292,7 @@ TEST_F(Exploring, WholeNumbersStayWholeInTheFile) {
   with.search.step = 0.2;
   Exploration result = explore::explore(networks, table, with, silence());
   ASSERT_FALSE(result.findings.empty());
-  const StoredFindings stored = store(networks, *table, result.findings, with, folder / "out", silence());
+  const StoredFindings stored = store(networks, *table, result.findings, with, folder / "out", 0, silence());
   EXPECT_EQ(stored.lost, 0u);
   const auto arrays = read_npz(stored.file);
   for (const float value : arrays.at("x").as<float>()) EXPECT_EQ(value, std::round(value));
@@ -357,13 +357,15 @@ TEST_F(Exploring, FarAwayFindingsAreImplausible) {
             {{"x", array::cat({random_records(5, {6}),
                                array::full({1, 6}, 1.0F) *
                                    array::tensor({9.0F, -9.0F, 9.0F, -9.0F, 9.0F, -9.0F})})}});
-  const Plausibility judged = judge_plausibility(
-      *sessions[0], profile, "dsa", data, open_dataset((folder / "far.npz").string()), 0.99, 100, silence());
+  const Plausibility judged =
+      judge_plausibility(*sessions[0], profile, "dsa", data, open_dataset((folder / "far.npz").string()),
+                         0.99, 100, 0, silence());
   ASSERT_EQ(judged.surprise.size(), 6u);
   EXPECT_TRUE(judged.implausible[5]);
   EXPECT_LT(judged.implausible_count(), 6u);
   EXPECT_THROW(
-      judge_plausibility(*sessions[0], *networks[0].profile, "dsa", data, data, 0.99, 100, silence()), Error);
+      judge_plausibility(*sessions[0], *networks[0].profile, "dsa", data, data, 0.99, 100, 0, silence()),
+      Error);
 }
 
 TEST_F(Exploring, TheBoundIsTheLeastThatTheShareOfSeedsDoNotExceed) {
@@ -374,7 +376,7 @@ TEST_F(Exploring, TheBoundIsTheLeastThatTheShareOfSeedsDoNotExceed) {
   const DatasetPtr seeds = write("others.npz", random_records(40, {6}, 77));
   for (const double share : {0.99, 0.9, 0.5}) {
     const Plausibility judged =
-        judge_plausibility(*sessions[0], profile, "dsa", seeds, seeds, share, 100, silence());
+        judge_plausibility(*sessions[0], profile, "dsa", seeds, seeds, share, 100, 0, silence());
     std::vector<double> values = judged.surprise;
     std::erase_if(values, [](double value) { return !std::isfinite(value); });
     ASSERT_EQ(values.size(), judged.seeds);

@@ -70,6 +70,30 @@ TEST(Prune, FollowsUnitsThroughColumns) {
                 with_units_masked(session, session.layer(layer), {0, 3}), {4, 1});
 }
 
+// A convolution whose channels meet again: x sigmoid(x), and that plus its hyperbolic tangent.
+Graph gated_network(bool of_others) {
+  GraphBuilder b("gated");
+  RandomWeights w(b);
+  const ValueId input = b.input("x", DType::float32, {-1, 1, 6, 6});
+  ValueId x = b.add("Conv", "conv1", {input, w("w1", {4, 1, 3, 3}), w("b1", {4})});
+  x = b.add("Mul", "silu", {x, b.add("Sigmoid", "gate", {x})});
+  const ValueId other =
+      of_others ? b.add("Conv", "conv0", {input, w("w0", {4, 1, 3, 3})}) : b.add("Tanh", "tanh", {x});
+  x = b.add("Add", "sum", {x, other});
+  x = b.add("Conv", "conv2", {x, w("w2", {3, 4, 4, 4})});
+  b.output(b.add("Reshape", "flat", {x, b.constant("shape", Array::of<std::int64_t>({2}, Ints{-1, 3}))}));
+  return b.build();
+}
+
+TEST(Prune, FollowsUnitsThatMeetAgain) {
+  const Session session(gated_network(false));
+  const Graph smaller = without_units(session, session.layer("conv1"), {0, 3});
+  expect_same(smaller, with_units_masked(session, session.layer("conv1"), {0, 3}), {1, 6, 6});
+  EXPECT_EQ(smaller.parameter_count(), 2 * 9 + 2 + 3 * 2 * 16);
+  const Session joined(gated_network(true));
+  EXPECT_THROW(without_units(joined, joined.layer("conv1"), {0, 3}), Error);
+}
+
 TEST(Prune, ReadsBackAsItWasWritten) {
   const Session session(conv_network());
   const auto path = std::filesystem::path(testing::TempDir()) / "assay_pruned.onnx";

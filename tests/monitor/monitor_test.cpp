@@ -270,7 +270,7 @@ TEST(Monitor, OfAttackedRecordsHasAScoreForEachRightOne) {
   const DatasetPtr data = from_arrays(inputs, {}, {.valid_range = ValidRange{{0}, {1}}});
   const Monitor made = make_monitor(session, nullptr, data, {.false_alarms = 0.2}, silence());
   EXPECT_EQ(
-      scores_of_attacked(session, Session(made.graph, one_thread), data, "noise[sigma=0.2]", 1, silence())
+      scores_of_attacked(session, Session(made.graph, one_thread), data, "noise[sigma=0.2]", 0, 1, silence())
           .size(),
       20U);
 }

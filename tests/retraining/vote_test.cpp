@@ -39,9 +39,24 @@ TEST(MajorityVote, OfNetworksOnRecords) {
   networks.emplace_back(linear({2, 2}, {2, 0, 0, 2}), one_thread);
   networks.emplace_back(linear({2, 2}, {0, 1, 1, 0}), one_thread);
   const DatasetPtr data = records({{1, 0}, {0, 1}, {0.2F, 0.9F}}, {5, 5, 5});
-  const Vote vote = majority_vote(networks, data, silence());
+  const Vote vote = majority_vote(networks, data, 0, silence());
   EXPECT_EQ(vote.labels, (std::vector<std::int64_t>{0, 1, 1}));
   EXPECT_EQ(vote.dropped, 0U);
+}
+
+// Twice the mean over the batch is taken off: of a record alone that turns its sign.
+TEST(MajorityVote, OfRecordsAloneWhereTheyChangeEachOther) {
+  GraphBuilder b("mixing");
+  const ValueId x = b.input("x", DType::float32, {-1, 2});
+  const ValueId mean = b.add("ReduceMean", "mean", {x}, {{"axes", std::vector<std::int64_t>{0}}});
+  const ValueId twice = b.add("Add", "twice", {mean, mean});
+  b.output(b.add("Sub", "y", {x, twice}));
+  const Graph graph = b.build();
+  std::vector<Session> networks;
+  for (int i = 0; i < 3; ++i) networks.emplace_back(graph, one_thread);
+  const DatasetPtr data = records({{3, 0}, {1, 0}, {0, 1}}, {5, 5, 5});
+  EXPECT_EQ(majority_vote(networks, data, 1, silence()).labels, (std::vector<std::int64_t>{1, 1, 0}));
+  EXPECT_EQ(majority_vote(networks, data, 3, silence()).labels, (std::vector<std::int64_t>{0, 1, 1}));
 }
 
 }  // namespace

@@ -242,8 +242,8 @@ TEST(EvaluateItems, EmbeddingsAreJudgedAtTheEnd) {
   for (const Figure& figure : found.figures) EXPECT_TRUE(figure.interval) << figure.name;
   // Of single records, the centres being those of all.
   const std::shared_ptr<const Task> settled_one =
-      settled(session, data, task_of(session, data, "embedding"), silence());
-  EXPECT_EQ(settled(session, data, settled_one, silence()), settled_one);
+      settled(session, data, task_of(session, data, "embedding"), 0, silence());
+  EXPECT_EQ(settled(session, data, settled_one, 0, silence()), settled_one);
   EXPECT_EQ(evaluate(session, data, *settled_one, {.batch = 7}, silence()).sums.items, 40U);
 }
 

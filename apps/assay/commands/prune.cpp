@@ -29,7 +29,8 @@ class Prune final : public Command {
   report::Document run(Context& context) override {
     const DatasetPtr given = test_.open();
     const auto session = std::make_shared<const Session>(model_.open(context, given.get()));
-    const answers::Decided decision = answers::decided(task_, *session, given, {}, answers::Need::judgement);
+    const answers::Decided decision =
+        answers::decided(task_, *session, given, {}, setting_of(context).batch, answers::Need::judgement);
     const DatasetPtr& test = decision.data;
     options_.task = decision.task;
     if (!units_.given())

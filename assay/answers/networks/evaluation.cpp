@@ -97,7 +97,8 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
 
 report::Document evaluate(const Session& session, const DatasetPtr& given, const EvaluationQuestion& question,
                           const Setting& setting, Progress& progress) {
-  const auto [data, task] = decided(question.task, session, given, question.accuracy, Need::judgement);
+  const auto [data, task] =
+      decided(question.task, session, given, question.accuracy, setting.batch, Need::judgement);
   results::check_pairs(question.pairs, *data);
   report::check_baseline(question.conditions, session.graph().hash(), data->hash());
   if (!task && question.pictures > 0)

@@ -37,7 +37,7 @@ void add_heat_maps(report::Document& document, const Session& session, const Dat
 report::Document find_importance(const Session& session, const DatasetPtr& given,
                                  const ImportanceQuestion& question, const Setting& setting,
                                  Progress& progress) {
-  const Decided decision = decided(question.task, session, given, question.accuracy);
+  const Decided decision = decided(question.task, session, given, question.accuracy, setting.batch);
   const DatasetPtr& data = decision.data;
   relevance::ImportanceOptions options = question.options;
   options.task = decision.task;

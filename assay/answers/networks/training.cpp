@@ -76,7 +76,7 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
     auxiliary = std::move(made.loss);
   }
   require_room(question.out, sizeof(float) * static_cast<std::uint64_t>(graph.parameter_count()));
-  const Decided decision = decided(question.task, Session(graph, session), data, {});
+  const Decided decision = decided(question.task, Session(graph, session), data, {}, 0);
   training::TrainingResult result =
       training::train_chosen(graph, data, validation, recipe, question.constants, session, progress,
                              wanted.empty() ? nullptr : &auxiliary, decision.task);

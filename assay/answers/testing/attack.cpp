@@ -106,7 +106,7 @@ std::vector<Output> outputs_of(const std::string& attacks, const std::string& fo
 
 AttackAnswer attack(const Session& session, const DatasetPtr& given, const AttackQuestion& question,
                     const Setting& setting, Progress& progress) {
-  const Decided decision = decided(question.task, session, given, question.accuracy);
+  const Decided decision = decided(question.task, session, given, question.accuracy, setting.batch);
   const DatasetPtr& data = decision.data;
   results::check_pairs(question.pairs, *data);
   if (question.options.all && data->target_width() > 0)

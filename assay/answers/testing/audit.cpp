@@ -61,7 +61,7 @@ AuditKnowledge learned(const Session& session, const AuditQuestion& question,
   coverage::LearnOptions learn = question.learn;
   for (const Spec& spec : specs_in(criteria)) learn.criteria.emplace_back(spec);
   learn.batch = learn.importance.batch = setting.batch;
-  const Decided decision = decided(question.task, session, question.training, {});
+  const Decided decision = decided(question.task, session, question.training, {}, setting.batch);
   learn.importance.task = decision.task;
   learn.items = chosen_items(question.items, decision, setting);
   learn.subjects = layers_for(learn.subjects, session, decision, progress);
@@ -105,7 +105,7 @@ audit::AuditOptions settled_audit(const audit::AuditOptions& asked, std::size_t 
 
 report::Document audit_criteria(const Session& session, const AuditQuestion& question, const Setting& setting,
                                 Progress& progress) {
-  const Decided decision = decided(question.task, session, question.test, {});
+  const Decided decision = decided(question.task, session, question.test, {}, setting.batch);
   const DatasetPtr& test = decision.data;
   results::check_pairs(question.pairs, *test);
   if (question.mutants.empty() && question.count > 0)
@@ -130,7 +130,8 @@ report::Document audit_criteria(const Session& session, const AuditQuestion& que
   if (question.predicted) {
     pooling.items = known.items;
     audit::measure_predicted(pool, session, known.profile, criteria,
-                             decided(question.task, session, question.predicted, {}).data, pooling, progress);
+                             decided(question.task, session, question.predicted, {}, setting.batch).data,
+                             pooling, progress);
   }
   add_mutants(pool, session, decision, question, setting, progress);
   if (!question.findings.empty()) audit::add_findings(pool, open_dataset(question.findings), test);

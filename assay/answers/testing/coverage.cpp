@@ -196,7 +196,8 @@ class Covering {
     auto profile = coverage::profile_in(question_.profile, session_);
     coverage::LearnOptions asked = question_.learn;
     if (!question_.items.empty())
-      items_ = chosen_items(question_.items, decided(question_.task, session_, test_, question_.accuracy),
+      items_ = chosen_items(question_.items,
+                            decided(question_.task, session_, test_, question_.accuracy, setting_.batch),
                             setting_);
     asked.items = items_;
     asked.criteria = choices_of<coverage::CriterionInfo>(specs_);
@@ -213,7 +214,8 @@ class Covering {
            About{"the training records", "{train}"});
     coverage::LearnOptions learn = question_.learn;
     learn.batch = learn.importance.batch = setting_.batch;
-    const Decided decision = decided(question_.task, session_, question_.training, question_.accuracy);
+    const Decided decision =
+        decided(question_.task, session_, question_.training, question_.accuracy, setting_.batch);
     learn.importance.task = task_ = decision.task;
     if (learn.units.empty()) learn.subjects = layers_for(learn.subjects, session_, decision, progress_);
     learn.items = items_ = chosen_items(question_.items, decision, setting_);

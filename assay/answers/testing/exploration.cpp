@@ -156,7 +156,7 @@ report::Document explore(const DatasetPtr& given, const ExplorationQuestion& que
   const std::size_t batch = setting.batch == 0 && opened.records_interact() ? 1 : setting.batch;
   if (setting.batch != batch) options.search.width = batch;
   explore::DisagreementOptions& disagreement = options.search.disagreement;
-  const Decided decision = decided(question.task, *opened.networks().front().session, seeds, {});
+  const Decided decision = decided(question.task, *opened.networks().front().session, seeds, {}, batch);
   disagreement.task = decision.task;
   require_share(disagreement.margin, decision);
   coverage::LearnOptions learning;
@@ -171,12 +171,12 @@ report::Document explore(const DatasetPtr& given, const ExplorationQuestion& que
   explore::Exploration exploration = explore::explore(networks, seeds, options, progress);
   ranks().leave_to_first();
   const explore::StoredFindings stored =
-      explore::store(networks, *seeds, exploration.findings, options, folder, progress);
+      explore::store(networks, *seeds, exploration.findings, options, folder, batch, progress);
   results::ExplorationResult result{networks, *seeds, exploration, stored, {}};
   if (measure != "none" && !exploration.findings.empty()) {
     const explore::ExploredNetwork& first = networks.front();
     result.plausibility = explore::judge_plausibility(*first.session, *first.profile, measure, seeds,
-                                                      open_dataset(stored.data), 0.99, 2000, progress);
+                                                      open_dataset(stored.data), 0.99, 2000, batch, progress);
   }
   explore::write_manifest(networks, *seeds, exploration.findings, stored,
                           result.plausibility ? &*result.plausibility : nullptr, folder / "manifest.json");

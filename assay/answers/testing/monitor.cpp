@@ -67,8 +67,8 @@ report::Document make_monitor(const Session& session, const DatasetPtr& given,
                                           scores, made.threshold));
   for (const std::string& spec : question.attacks)
     found.push_back(monitor::detection_of(
-        spec, monitor::scores_of_attacked(session, with, usual, spec, setting.seed, progress), scores,
-        made.threshold));
+        spec, monitor::scores_of_attacked(session, with, usual, spec, setting.batch, setting.seed, progress),
+        scores, made.threshold));
   write_files(made, question);
   report::Document document = results::document_of(made, false_alarms, found, session.graph(), *usual);
   report::apply(question.conditions, document, results::measurements_of(false_alarms, found));

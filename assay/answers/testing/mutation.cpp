@@ -43,11 +43,12 @@ void judge_edits(const Session& session, const mutation::Subject& subject,
                  const std::vector<mutation::Mutant>& mutants, const mutation::Drawn& drawn,
                  const DatasetPtr& test, MutationQuestion question, const Setting& setting,
                  Progress& progress, report::Document& document) {
-  const Decided decision = decided(question.task, session, test, question.accuracy);
+  const Decided decision = decided(question.task, session, test, question.accuracy, setting.batch);
   if (question.figure.empty()) require_share(question.run.margin, decision);
   question.run.task = decision.task;
   if (!question.divergence.empty()) {
-    question.run.divergence = mutation::divergence_from(question.divergence, session, test, progress);
+    question.run.divergence =
+        mutation::divergence_from(question.divergence, session, test, setting.batch, progress);
     question.score.quality = 1;  // a kill is not a wrong answer
   }
   add_accuracy(document, question.accuracy, session, test, setting, progress);

@@ -8,6 +8,7 @@
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/retraining.h"
+#include "assay/results/warnings.h"
 #include "assay/retraining/study.h"
 
 namespace assay::answers {
@@ -20,8 +21,14 @@ std::vector<Spec> attacks_or_none(const std::string& text) {
 retraining::GivenAdditions given_additions(const RetrainingQuestion& question, const Setting& setting,
                                            Progress& progress, report::Document& document) {
   std::vector<Session> voters;
-  for (const std::string& file : question.voters)
+  std::size_t batch = setting.batch;
+  for (const std::string& file : question.voters) {
     voters.emplace_back(read_model(file), setting.session_for(question.training.get()));
+    std::vector<report::Warning> influences =
+        results::influence_warnings(voters.back(), question.training.get());
+    if (batch == 0 && !influences.empty()) batch = 1;
+    results::add_warnings(document, std::move(influences));
+  }
   std::vector<DatasetPtr> given;
   for (const std::string& spec : question.added)
     given.push_back(task::prepared_for(question.task, open_dataset(spec)));
@@ -36,7 +43,7 @@ retraining::GivenAdditions given_additions(const RetrainingQuestion& question, c
       document.notices.push_back(
           fmt::format("'{}' is both added and the test set: {}", added->describe(), doubt));
   }
-  return retraining::divide_additions(given, {held, question.share, voters, setting.seed}, progress);
+  return retraining::divide_additions(given, {held, question.share, voters, batch, setting.seed}, progress);
 }
 
 void add_preparation(report::Document& document, const retraining::Study& study,
@@ -75,7 +82,7 @@ report::Document retrain(const Session& session, RetrainingQuestion question, co
   report::check(question.conditions, {"retrained"});
   report::check_baseline(question.conditions, session.graph().hash(), question.test->hash());
   report::Document document;
-  const Decided decision = decided(question.task, session, question.test, question.accuracy);
+  const Decided decision = decided(question.task, session, question.test, question.accuracy, setting.batch);
   question.test = decision.data;
   question.training = task::prepared_for(question.task, question.training);
   add_accuracy(document, question.accuracy, session, question.test, setting, progress);

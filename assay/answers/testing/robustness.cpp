@@ -49,7 +49,7 @@ report::Document robustness(const Session& session, const DatasetPtr& given,
                             const RobustnessQuestion& question, const Setting& setting, Progress& progress) {
   const std::vector<attack::Along> along = requested(question);
   report::check(question.conditions, results::measurements_of(expected(along)));
-  const Decided decision = decided(question.task, session, given, question.accuracy);
+  const Decided decision = decided(question.task, session, given, question.accuracy, setting.batch);
   const DatasetPtr& data = decision.data;
   report::check_baseline(question.conditions, session.graph().hash(), data->hash());
   attack::CurveOptions options = question.options;

@@ -77,7 +77,7 @@ std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
 
 report::Document select(const Session& session, const SelectionQuestion& question, const Setting& setting,
                         Progress& progress) {
-  const Decided decision = decided(question.task, session, question.test, {});
+  const Decided decision = decided(question.task, session, question.test, {}, setting.batch);
   const DatasetPtr& test = decision.data;
   coverage::SelectOptions options = question.options;
   options.task = decision.task;

@@ -34,8 +34,9 @@ std::string task_spec(const std::string& named, const Decided& decision) {
 }
 
 // As the training records are decided.
-Decided decided_in_training(const SourceStudy& study, const MutationQuestion& question) {
-  return decided(question.task, study.session, study.program.training, question.accuracy);
+Decided decided_in_training(const SourceStudy& study, const MutationQuestion& question,
+                            const Setting& setting) {
+  return decided(question.task, study.session, study.program.training, question.accuracy, setting.batch);
 }
 
 // Complete. Throws Error{usage} where no store is named.
@@ -64,8 +65,8 @@ void add_tests(report::Document& document, const std::vector<DatasetPtr>& tests)
 
 // With the task by which these records judge.
 MutationQuestion judged_by_items(MutationQuestion question, const Session& original,
-                                 const DatasetPtr& records) {
-  question.run.task = decided(question.task, original, records, question.accuracy).task;
+                                 const DatasetPtr& records, const Setting& setting) {
+  question.run.task = decided(question.task, original, records, question.accuracy, setting.batch).task;
   return question;
 }
 
@@ -75,7 +76,7 @@ void mark_killable(const SourceStudy& study, const Session& original,
                    const Setting& setting, Progress& progress) {
   const std::set<std::string> spared = mutation::not_killed(
       original, mutants, study.program.training,
-      run_options(judged_by_items(question, original, study.program.training), setting), progress);
+      run_options(judged_by_items(question, original, study.program.training, setting), setting), progress);
   for (mutation::PlannedMutant& mutant : mutants)
     mutant.description.killable = !spared.contains(mutant.description.key());
 }
@@ -112,7 +113,7 @@ void judge_by_all(const SourceStudy& study, const SourceQuestion& training, cons
                   report::Document& document) {
   require_judgeable(question, drawn, study.program.graph);
   const std::vector<DatasetPtr> tests = opened_tests(study, question);
-  const Decided decision = decided_in_training(study, question);
+  const Decided decision = decided_in_training(study, question, setting);
   require_margin(question, decision, *tests[0]);
   const mutation::TrainingPlan plan = plan_of(training, question.task, decision, setting);
   const Session original(mutation::train_original(study.program, plan, progress), study.session.options());
@@ -127,13 +128,14 @@ void judge_by_all(const SourceStudy& study, const SourceQuestion& training, cons
   std::vector<mutation::MutationState> others;  // of all test sets but the first
   for (std::size_t t = 1; t < tests.size(); ++t) {
     mutation::RunFigures figures;
-    others.push_back(mutation::run_mutants(
-        original, trained.planned, tests[t],
-        run_options(judged_by_items(question, original, tests[t]), setting), nullptr, figures, progress));
+    others.push_back(
+        mutation::run_mutants(original, trained.planned, tests[t],
+                              run_options(judged_by_items(question, original, tests[t], setting), setting),
+                              nullptr, figures, progress));
   }
   const mutation::MutationState first =
-      judge_mutants(original, trained.planned, drawn, tests[0], judged_by_items(question, original, tests[0]),
-                    setting, progress, document);
+      judge_mutants(original, trained.planned, drawn, tests[0],
+                    judged_by_items(question, original, tests[0], setting), setting, progress, document);
   compare_tests(first, others, question, document);
   document.provenance.emplace_back("trained_hash", original.graph().hash());
   add_tests(document, tests);
@@ -156,7 +158,7 @@ report::Document mutate_training(const SourceStudy& study, const SourceQuestion&
       break;
     case MutationQuestion::Action::write: {
       const mutation::Mutant& mutant = only_mutant(question, drawn);
-      const Decided decision = decided_in_training(study, question);
+      const Decided decision = decided_in_training(study, question, setting);
       const mutation::TrainingPlan plan = plan_of(training, question.task, decision, setting);
       write_onnx(in_form_of_file(mutation::train_mutant(study.program, study.subject, mutant, plan, progress),
                                  question.form),
@@ -179,7 +181,7 @@ report::Document study_training(const SourceStudy& study, const SourceQuestion& 
   if (question.tests.empty())
     fail(Fault::usage, "which test set is to be judged? give {}", About{"one", "it with {test=SPEC}"});
   const std::vector<DatasetPtr> tests = opened_tests(study, question);
-  const Decided decision = decided_in_training(study, question);
+  const Decided decision = decided_in_training(study, question, setting);
   const mutation::KillingStudy found =
       mutation::study_killing(study.program, study.subject, tests,
                               {.operators = question.draw.operators,

@@ -54,7 +54,8 @@ std::vector<CloseUp> close_ups(const std::vector<InspectedModel>& models,
     UnitGroup group = groups.at(claim.group);
     group.units = {claim.units.at(0)};
     const UnitSource source(models.at(group.model), {group});
-    const std::size_t first = 0, step = models.at(group.model).session->preferred_batch();
+    const std::size_t first = 0, chosen = models.at(group.model).session->preferred_batch();
+    const std::size_t step = options.batch == 0 ? chosen : options.batch;
     std::vector<Array> pieces;
     for (std::size_t begin = 0; begin < records.size(); begin += step)
       pieces.push_back(source.behaviours(slice(all, begin, std::min(records.size(), begin + step)),

@@ -66,6 +66,7 @@ class Remover {
              layer_.name, graph_.value(place.value).name);
       for (const NodeId reader : graph_.consumers(place.value)) follow(reader, place);
     }
+    for (const NodeId reader : waiting_) cannot(node(reader), "joins them with units of other layers");
     return edit_.build();
   }
 
@@ -104,17 +105,17 @@ class Remover {
       if (at.integer("group", 1) != 1) cannot(at, "keeps groups of channels apart");
       cut(index, 1, 0, 1);
       if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(index, 2, 0, 1);
-      open_.push_back({at.outputs[0], 1, 1});
+      begin_at({at.outputs[0], 1, 1});
     } else if (at.op == "Gemm" && graph_.is_constant(at.inputs[1])) {
       cut(index, 1, at.integer("transB", 0) != 0 ? 0 : 1, 1);
       if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut_broadcast(index, 2, {at.outputs[0], 1, 1});
-      open_.push_back({at.outputs[0], 1, 1});
+      begin_at({at.outputs[0], 1, 1});
     } else if (at.op == "MatMul" && is_matrix(at.inputs[1])) {
       cut(index, 1, 1, 1);
-      open_.push_back({at.outputs[0], session_.shape(at.outputs[0]).size() - 1, 1});
+      begin_at({at.outputs[0], session_.shape(at.outputs[0]).size() - 1, 1});
     } else if (at.op == "MatMul" && is_matrix(at.inputs[0])) {  // weights times columns of activations
       cut(index, 0, 0, 1);
-      open_.push_back({at.outputs[0], session_.shape(at.outputs[0]).size() - 2, 1});
+      begin_at({at.outputs[0], session_.shape(at.outputs[0]).size() - 2, 1});
     } else {
       cannot(at, "is neither a convolution nor a dense layer");
     }
@@ -127,7 +128,7 @@ class Remover {
   // A constant that is broadcast to the value's shape: cut where it has one entry for each unit.
   void cut_broadcast(NodeId index, std::size_t i, const Place& place) {
     const ValueId id = node(index).inputs.at(i);
-    if (!graph_.is_constant(id)) cannot(node(index), "joins them with units of other layers");
+    if (!graph_.is_constant(id)) cannot(node(index), "has weights that are computed");
     const Shape& shape = graph_.constant(id).shape();
     const std::size_t rank = session_.shape(place.value).size();
     if (shape.size() + place.axis < rank) return;
@@ -137,7 +138,37 @@ class Remover {
 
   void go_on(const Node& at, Place place) {
     place.value = at.outputs[0];
-    if (std::ranges::find(open_, place.value, &Place::value) == open_.end()) open_.push_back(place);
+    if (std::ranges::find(found_, place.value, &Place::value) == found_.end()) begin_at(place);
+  }
+
+  void begin_at(const Place& place) {
+    open_.push_back(place);
+    found_.push_back(place);
+  }
+
+  // Whether a value is computed of the units as the place is, so that both are cut alike.
+  bool is_cut_like(const Place& place, ValueId value) const {
+    const auto other = std::ranges::find(found_, value, &Place::value);
+    return other != found_.end() && other->axis == place.axis && other->block == place.block &&
+           session_.shape(value).size() == session_.shape(place.value).size();
+  }
+
+  // Arithmetic of the units with constants and with what else is computed of them, such as x sigmoid(x). It
+  // waits until all that it reads is found.
+  void join(NodeId index, const Place& place) {
+    const Node& at = node(index);
+    const bool complete = std::ranges::all_of(
+        at.inputs, [&](ValueId id) { return graph_.is_constant(id) || is_cut_like(place, id); });
+    if (!complete) {
+      waiting_.insert(index);
+      return;
+    }
+    waiting_.erase(index);
+    if (!joined_.insert(index).second) return;
+    for (std::size_t i = 0; i < at.inputs.size(); ++i) {
+      if (graph_.is_constant(at.inputs[i])) cut_broadcast(index, i, place);
+    }
+    go_on(at, place);
   }
 
   void follow(NodeId index, const Place& place) {
@@ -158,10 +189,7 @@ class Remover {
     } else if (at.op == "Flatten" || at.op == "Reshape") {
       flatten(index, place);
     } else if (is_arithmetic(at.op) || at.op == "PRelu") {
-      for (std::size_t i = 0; i < at.inputs.size(); ++i) {
-        if (at.inputs[i] != place.value) cut_broadcast(index, i, place);
-      }
-      go_on(at, place);
+      join(index, place);
     } else if (at.op == "ReduceMean" && place.axis == 1 && place.block == 1 &&
                session_.shape(at.outputs[0]).size() >= 2 &&
                session_.shape(at.outputs[0])[1] == session_.shape(place.value)[1]) {
@@ -215,6 +243,8 @@ class Remover {
   GraphBuilder edit_;
   std::vector<std::size_t> kept_;
   std::deque<Place> open_;
+  std::vector<Place> found_;  // all that were ever open
+  std::set<NodeId> waiting_, joined_;
 };
 
 }  // namespace

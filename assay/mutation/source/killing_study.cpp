@@ -140,7 +140,8 @@ class RepeatedTrainings {
   }
 
   TrainedScore fresh_score(const Session& session, const DatasetPtr& set) const {
-    if (const auto task = task_for(plan_.task, session, set)) return score_of_items(session, set, *task);
+    if (const auto task = task_for(plan_.task, session, set, options_.batch))
+      return score_of_items(session, set, *task);
     const Evaluation result = evaluate(session, set, {.batch = options_.batch}, silence());
     if (!result.accuracy) return {result.mean_squared_error.value(), {}};
     TrainedScore score{*result.accuracy, {}};

@@ -134,7 +134,7 @@ class ProgramTrainer {
     options.threads = 1;
     set_record_shapes(options, program.training->facts());
     const std::shared_ptr<const task::Task> task =
-        task_for(plan_.task, Session(program.graph, options), program.training);
+        task_for(plan_.task, Session(program.graph, options), program.training, 0);
     const auto train = [&] {
       return training::train(program.graph, program.training, program.validation, program.recipe, options,
                              progress, nullptr, task)
@@ -173,9 +173,9 @@ class ProgramTrainer {
 }  // namespace
 
 std::shared_ptr<const task::Task> task_for(const std::string& spec, const Session& session,
-                                           const DatasetPtr& records) {
+                                           const DatasetPtr& records, std::size_t batch) {
   if (spec.empty()) return nullptr;
-  return task::settled(session, records, task::task_of(session, records, spec), silence());
+  return task::settled(session, records, task::task_of(session, records, spec), batch, silence());
 }
 
 std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const TrainingPlan& plan,

@@ -67,7 +67,8 @@ class Labels final : public PositionsTask {
   static PositionLayout layout_of_labels(const SpecOptions& options, const TaskSubject& subject) {
     if (!same_width(subject))
       fail(Fault::mismatch,
-           "{}: the network gives {} a record, which is not one score for each of {} targets",
+           "{}: the network gives {} a record, which is not one score for each of {} targets; "
+           "give a 0 or 1 for each score, in the order of the output",
            options.owner(), to_string(subject.output), subject.targets);
     return {.classes = 1,
             .outer = static_cast<std::int64_t>(subject.targets),

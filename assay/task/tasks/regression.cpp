@@ -170,7 +170,9 @@ namespace {
 void require_one_number_a_target(const SpecOptions& options, const TaskSubject& subject) {
   if (subject.targets > 0 && element_count(subject.output) == static_cast<std::int64_t>(subject.targets))
     return;
-  fail(Fault::mismatch, "{}: the network gives {} a record, which is not one number for each of {} targets",
+  fail(Fault::mismatch,
+       "{}: the network gives {} a record, which is not one number for each of {} targets; "
+       "give as many targets, in the order of the output",
        options.owner(), to_string(subject.output), subject.targets);
 }
 

@@ -79,6 +79,7 @@ class TextNetwork:
             self._inputs = tokens or _Tokens(_beside(folder), length)
         self.class_names = _names_of_classes(folder)
         self._classes = 0  # before it was asked
+        self._compared = False  # whether texts change each other's results
         self.asked = 0
 
     def scores(self, texts: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -86,7 +87,8 @@ class TextNetwork:
         parts, decisions = [], []
         for begin in range(0, len(texts), _texts_at_a_time):
             part = texts[begin : begin + _texts_at_a_time]
-            outputs, classes = self.model.predict(self._inputs(part))
+            inputs = self._inputs(part)
+            outputs, classes = self._alone(inputs, len(part)).predict(inputs)
             if classes is None:
                 raise UnsupportedError(
                     f"network '{self.model.name}' does not decide once for each text; a causal model does with "
@@ -100,6 +102,11 @@ class TextNetwork:
             scores = np.concatenate([1 - scores, scores] if self._gives_probability() else [-scores / 2, scores / 2], 1)
         self._classes = scores.shape[1]
         return scores, np.concatenate(decisions)
+
+    def _alone(self, inputs: Any, texts: int) -> Model:
+        if texts > 1 and not self._compared:
+            self.model, self._compared = self.model._alone(inputs), True
+        return self.model
 
     def _gives_probability(self) -> bool:
         """Whether the decision is what a sigmoid gives, perhaps in another shape."""
@@ -116,7 +123,7 @@ class TextNetwork:
         parts = []
         for begin in range(0, len(texts), _texts_at_a_time):
             inputs = self._inputs(texts[begin : begin + _texts_at_a_time])
-            model = self.model._with_views([f'layer="{layer}",tokens=last'], inputs, self._inputs.folder)
+            model = self._alone(inputs, len(inputs))._with_views([f'layer="{layer}",tokens=last'], inputs, self._inputs.folder)
             parts.append(np.asarray(model.activations(inputs, model.layers(inputs)[-1].name), np.float64))
         return np.concatenate(parts)
 

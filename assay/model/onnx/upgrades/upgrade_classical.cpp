@@ -69,7 +69,8 @@ void imputer(Upgrade& u) {
   become(u, "Where", {missing, u.constant("imputed", row(required_reals(u, "imputed_value_floats"))), x});
 }
 
-// A column for each category, along a new axis.
+// A column for each category, along a new axis. Where `zeros` is 0, ONNX Runtime fails at a number that is no
+// category; here its columns are NaN, which results tell of by record.
 void one_hot_encoder(Upgrade& u) {
   const auto categories = u.node.integers("cats_int64s", {});
   if (categories.empty())
@@ -79,7 +80,11 @@ void one_hot_encoder(Upgrade& u) {
   const ValueId number = u.before("number", "Cast", {column_input(u, 0)}, {{"to", whole}});
   const ValueId upright = u.before("upright", "Unsqueeze", {number, u.integers("last", {-1})});
   const ValueId equal = u.before("equal", "Equal", {upright, u.integers("categories", categories)});
-  become(u, "Cast", {equal}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
+  const std::int64_t real = onnx::TensorProto::FLOAT;
+  if (u.node.integer("zeros", 1) != 0) return become(u, "Cast", {equal}, {{"to", real}});
+  const ValueId columns = u.before("columns", "Cast", {equal}, {{"to", real}});
+  const ValueId known = u.before("known", "ReduceMax", {columns, u.integers("categories_axis", {-1})});
+  become(u, "Div", {columns, known});
 }
 
 void feature_vectorizer(Upgrade& u) {
