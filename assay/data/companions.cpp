@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include <assay/error.h>
+#include "assay/support/text/blanks.h"
 #include "assay/support/text/nesting.h"
 #include "assay/support/text/parse.h"
 
@@ -18,33 +18,6 @@ namespace fs = std::filesystem;
 std::string record_key(const std::string& name) {
   const std::string file = fs::path(name).filename().string();
   return (fs::path(name).parent_path() / file.substr(0, file.find('.'))).generic_string();
-}
-
-std::string without_blanks_around(const std::string& text) {
-  constexpr const char* blanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
-ClassLabels classes_of_texts(const std::vector<std::string>& texts, const std::string& data) {
-  constexpr std::int64_t too_great = 1'000'000;
-  ClassLabels found;
-  for (const std::string& text : texts) {
-    if (!number_of<double>(text)) break;  // names
-    const auto number = number_of<std::int64_t>(text);
-    if (!number || *number < 0 || *number >= too_great)
-      fail(Fault::data,
-           "{}: '{}' in a .cls file is not a class number; classes are whole numbers from 0 to 999999, or "
-           "names",
-           data, text);
-    found.labels.push_back(*number);
-  }
-  if (found.labels.size() == texts.size()) return found;
-  const std::set<std::string> names(texts.begin(), texts.end());
-  found = {.labels = {}, .class_names = {names.begin(), names.end()}};
-  for (const std::string& text : texts)
-    found.labels.push_back(std::ranges::lower_bound(found.class_names, text) - found.class_names.begin());
-  return found;
 }
 
 }  // namespace
@@ -66,10 +39,10 @@ std::optional<ClassLabels> Companions::classes(std::span<const std::string> pict
     if (found == class_files_.end())
       fail(Fault::data, "{}: other pictures have their class in a .cls file, '{}' has no '{}.cls'", data_,
            picture, record_key(picture));
-    texts.push_back(without_blanks_around(read(found->second)));
+    texts.push_back(without_blanks(read(found->second)));
     if (texts.back().empty()) fail(Fault::data, "{}: '{}.cls' is empty", data_, record_key(picture));
   }
-  return classes_of_texts(texts, data_);
+  return classes_of_texts(texts, data_ + ": label of a .cls file");
 }
 
 std::optional<std::vector<std::string>> Companions::column(const std::string& name,

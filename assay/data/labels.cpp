@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include <assay/error.h>
@@ -14,6 +15,7 @@
 #include "assay/data/relabel.h"
 #include "assay/data/table_rows.h"
 #include "assay/data/texts.h"
+#include "assay/support/text/parse.h"
 #include "assay/support/text/so_many.h"
 
 namespace assay::inline data {
@@ -176,6 +178,25 @@ Targets finite(Targets targets, const std::string& text, const Source& source) {
 }
 
 }  // namespace
+
+ClassLabels classes_of_texts(const std::vector<std::string>& texts, const std::string& what) {
+  constexpr double too_great = 1e6;
+  ClassLabels found;
+  for (const std::string& text : texts) {
+    const auto number = number_of<double>(text);
+    if (!number) break;  // names
+    if (*number < 0 || *number >= too_great || *number != std::floor(*number))
+      fail(Fault::data, "{} '{}' is not a class number; classes are whole numbers from 0 to 999999, or names",
+           what, text);
+    found.labels.push_back(static_cast<std::int64_t>(*number));
+  }
+  if (found.labels.size() == texts.size()) return found;
+  const std::set<std::string> names(texts.begin(), texts.end());
+  found = {.labels = {}, .class_names = {names.begin(), names.end()}};
+  for (const std::string& text : texts)
+    found.labels.push_back(std::ranges::lower_bound(found.class_names, text) - found.class_names.begin());
+  return found;
+}
 
 ClassLabels class_labels_of(const DataSpec& spec, const std::string& text, const Source& source) {
   ClassLabels classes{.labels = {}, .class_names = source.class_names()};

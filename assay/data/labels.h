@@ -18,6 +18,11 @@ struct ClassLabels {
   std::vector<std::string> class_names;
 };
 
+// Classes of labels as they are written, without blanks around them: whole numbers from 0 as they are, names
+// in the order of the alphabet, and then there are class_names. `what` begins messages: "a.txt: label".
+// Throws Error{data} for other numbers.
+ClassLabels classes_of_texts(const std::vector<std::string>& texts, const std::string& what);
+
 // Of the source, or of the table labels=, with the changes of relabel=. Throws Error{usage} for options that
 // do not fit, Error{data} for what is not a class number.
 ClassLabels class_labels_of(const DataSpec& spec, const std::string& text, const Source& source);

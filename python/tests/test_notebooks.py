@@ -88,3 +88,45 @@ def test_progress_is_seen_in_a_notebook(run_cells, tmp_path):
     assert silent == []
     # A bar of ipywidgets if they are installed, and otherwise of text.
     assert shown(seen, "application/vnd.jupyter.widget-view+json") or any("%" in o.get("text", "") for o in seen)
+
+
+WITHOUT_DISPLAY = """
+import os, sys
+assert "DISPLAY" not in os.environ and "WAYLAND_DISPLAY" not in os.environ
+os.environ.pop("MPLBACKEND", None)  # the kernel sets it
+for name in {absent}:
+    sys.modules[name] = None  # as if it were not installed
+import assay
+network = assay.train("digits:40", architecture="lenet1", epochs=1, progress=True).model
+result = assay.evaluate(network, "digits:20", progress=True)
+def said(ask):
+    try:
+        return ask()
+    except assay.UsageError as error:
+        print("said:", error)
+drawn = said(result.plot)
+chosen = said(result.widget)
+"""
+KEPT = """
+print("kept:", 0 <= result.test_accuracy <= 1, result.log(to="tensorboard", files=False) is result)
+result
+"""
+
+
+@pytest.mark.parametrize("absent", [[], ["matplotlib", "ipywidgets", "tqdm", "tqdm.auto", "torch", "tensorboardX", "tensorboard"]])
+def test_a_notebook_without_a_display_keeps_its_result(run_cells, tmp_path, monkeypatch, absent):
+    for name in ("matplotlib", "ipywidgets"):
+        pytest.importorskip(name, reason=f"SKIPPED: {name} is not installed (PyPI)")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND"):
+        monkeypatch.delenv(name, raising=False)
+    outputs, kept = run_cells([WITHOUT_DISPLAY.format(absent=absent), KEPT], tmp_path)
+    written = "".join(output.get("text", "") for output in outputs)
+    sentences = [line for line in written.splitlines() if line.startswith("said:")]
+    if absent:
+        assert len(sentences) == 2 and "pip install matplotlib" in sentences[0] and "pip install ipywidgets" in sentences[1]
+        assert "evaluating: 20 records" in written  # progress as lines, since there is no tqdm
+    else:
+        assert sentences == []
+    assert "kept: True True" in "".join(output.get("text", "") for output in kept)
+    (page,) = shown(kept, "text/html")
+    assert "assay-result" in page

@@ -3,8 +3,12 @@
 import builtins
 import copy
 import json
+import os
 import pathlib
+import shutil
 import socket
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -223,6 +227,40 @@ def test_dvclive_has_metrics_and_files(found, here):
     rows = (here / "live" / "plots" / "metrics" / "cover" / "test_accuracy.tsv").read_text().splitlines()
     assert [row.split("\t")[0] for row in rows[1:]] == ["0", "1"]
     assert (here / "live" / "assay-cover-1" / "report.html").exists() and not (here / "live" / "assay-cover-0").exists()
+
+
+STAGE = """stages:
+  assess:
+    cmd: '"{python}" stage.py'
+    deps: [stage.py]
+    metrics:
+      - dvclive/metrics.json: {{cache: false}}
+"""
+
+
+def test_a_stage_of_dvc(work, model, found, here):
+    needs("dvclive")
+    needs("dvc")
+    if shutil.which("git") is None:
+        pytest.skip("SKIPPED: git is not installed")
+    alone = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "DVC_NO_ANALYTICS": "1", "DVC_GLOBAL_CONFIG_DIR": str(here), "DVC_SYSTEM_CONFIG_DIR": str(here)}
+
+    def call(*command):
+        return subprocess.run(command, cwd=here, env=alone, capture_output=True, text=True, check=True).stdout
+
+    call("git", "init", "-q")
+    with pytest.warns(assay.AssayWarning, match="dvclive: .* which has a commit if it is a repository"):
+        found.log(to="dvclive")
+    test = f"assay.evaluate({str(work / 'net.onnx')!r}, 'digits:20')"
+    (here / "stage.py").write_text(f"import assay\n{test}.log(to='dvclive', files=False)\n")
+    (here / "dvc.yaml").write_text(STAGE.format(python=sys.executable))
+    call(sys.executable, "-m", "dvc", "init", "-q", "-f")  # logging has begun one
+    call("git", "add", "-A")
+    call("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first")
+    call(sys.executable, "-m", "dvc", "repro", "-q")
+    said = json.loads(call(sys.executable, "-m", "dvc", "metrics", "show", "--json"))
+    (metrics,) = (data["data"] for data in said[""]["data"].values())
+    assert metrics["evaluate"]["test_accuracy"] == pytest.approx(assay.evaluate(model, "digits:20").test_accuracy)
 
 
 def measured_twice(model, to):

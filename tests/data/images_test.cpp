@@ -111,7 +111,7 @@ TEST(Images, AShardWhoseFilesLackOneSaysWhich) {
   entries.push_back({"odd.cls", " \n"});
   expect_data_error(Fault::data, {"'odd.cls' is empty"}, put_archive("empty.tar", entries));
   entries.back() = {"odd.cls", "-1"};
-  expect_data_error(Fault::data, {"'-1' in a .cls file is not a class number"},
+  expect_data_error(Fault::data, {"label of a .cls file '-1' is not a class number"},
                     put_archive("below.tar", entries));
   entries.back() = {"odd.cls", "1"};
   entries.push_back({"odd.json", "[1]"});

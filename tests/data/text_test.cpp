@@ -4,6 +4,8 @@ namespace assay::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<std::int64_t> tokens(const std::string& spec) {
   const auto data = open_dataset(spec);
@@ -33,10 +35,23 @@ TEST(Text, LabelsAfterTheLastTab) {
   EXPECT_THAT(data->class_names(), ElementsAre("neg", "pos"));
   EXPECT_THAT(labels(*data), ElementsAre(1, 0));
   EXPECT_EQ(data->record_shape(), (Shape{3}));
+  EXPECT_THAT(data->describe(), HasSubstr("labels numbered in alphabetical order"));
+}
+
+TEST(Text, LabelsThatAreNumbersStayThem) {
+  const auto data = open_dataset(put("a.txt", "a\t2\nb\t10\r\nc\t 1\nd\t10.0\n"));
+  EXPECT_THAT(labels(*data), ElementsAre(2, 10, 1, 10));
+  EXPECT_EQ(data->class_count(), 11U);
+  EXPECT_THAT(data->describe(), Not(HasSubstr("alphabetical")));
 }
 
 TEST(TextErrors, LabelsLengthsAndEmptyFiles) {
   expect_data_error(Fault::data, {"half.txt", "1 of 2 lines"}, put("half.txt", "x\tpos\nz\n"));
+  expect_data_error(Fault::data, {"line 2 has no label after its tab"}, put("half.txt", "x\tpos\nz\t \n"));
+  for (const char* const wrong : {"-1", "1.5", "1000000"}) {
+    expect_data_error(Fault::data, {std::string("label '") + wrong + "' is not a class number"},
+                      put("half.txt", std::string("x\t0\nz\t") + wrong + "\n"));
+  }
   expect_data_error(Fault::data, {"empty.txt", "no records"}, put("empty.txt", ""));
   expect_data_error(Fault::usage, {"length=-5"}, put("a.txt", "abc\n") + ",length=-5");
   expect_data_error(Fault::io, {"absent.txt", "no such file"}, put("a.txt", "abc\n") + ",vocab=absent.txt");

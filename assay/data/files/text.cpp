@@ -7,7 +7,9 @@
 #include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
 #include "assay/data/files/table.h"
+#include "assay/data/labels.h"
 #include "assay/support/memory.h"
+#include "assay/support/text/blanks.h"
 
 namespace assay::inline data {
 namespace {
@@ -52,26 +54,9 @@ class TextSource final : public Source {
     }
     unknown_ = spec.integer("unknown", 0);
     padding_ = spec.integer("padding", 0);
-    std::vector<std::string> names;
     const std::string contents = read_maybe_gzipped(spec.path);
     require_memory(contents.size() * (2 + sizeof(std::int64_t)), spec.path);
-    for (std::string line : lines_of(contents, spec.path)) {
-      const std::size_t tab = line.rfind('\t');
-      if (tab != std::string::npos) {
-        names.push_back(line.substr(tab + 1));
-        line.resize(tab);
-      }
-      records_.push_back(encode(line));
-    }
-    if (!names.empty() && names.size() != records_.size()) {
-      fail(Fault::data, "{}: {} of {} lines have a label after a tab; all or none must", spec.path,
-           names.size(), records_.size());
-    }
-    classes_ = names;
-    std::sort(classes_.begin(), classes_.end());
-    classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
-    for (const std::string& name : names)
-      labels_.push_back(std::lower_bound(classes_.begin(), classes_.end(), name) - classes_.begin());
+    take_lines(lines_of(contents, spec.path), spec.path);
     std::size_t longest = 0;
     for (const auto& record : records_) longest = std::max(longest, record.size());
     const std::int64_t length =
@@ -84,19 +69,40 @@ class TextSource final : public Source {
   Shape shape() const override { return {static_cast<std::int64_t>(length_)}; }
   DType dtype() const override { return DType::int64; }
   std::optional<std::int64_t> label(std::size_t index) const override {
-    if (labels_.empty()) return std::nullopt;
-    return labels_[index];
+    if (classes_.labels.empty()) return std::nullopt;
+    return classes_.labels[index];
   }
-  std::vector<std::string> class_names() const override { return classes_; }
+  std::vector<std::string> class_names() const override { return classes_.class_names; }
   void read(std::size_t index, void* out) const override {
     auto* values = static_cast<std::int64_t*>(out);
     std::fill_n(values, length_, padding_);
     const auto& record = records_[index];
     std::copy_n(record.begin(), std::min(record.size(), length_), values);
   }
-  std::string format() const override { return tokens_.empty() ? "text, characters" : "text, vocabulary"; }
+  std::string format() const override {
+    const std::string text = tokens_.empty() ? "text, characters" : "text, vocabulary";
+    return classes_.class_names.empty() ? text : text + ", labels numbered in alphabetical order";
+  }
 
  private:
+  void take_lines(const std::vector<std::string>& lines, const std::string& path) {
+    std::vector<std::string> labels;
+    for (const std::string& line : lines) {
+      const std::size_t tab = line.rfind('\t');
+      if (tab != std::string::npos) {
+        labels.push_back(without_blanks(line.substr(tab + 1)));
+        if (labels.back().empty())
+          fail(Fault::data, "{}: line {} has no label after its tab; leave such lines out", path,
+               records_.size() + 1);
+      }
+      records_.push_back(encode(line.substr(0, tab)));
+    }
+    if (!labels.empty() && labels.size() != records_.size())
+      fail(Fault::data, "{}: {} of {} lines have a label after a tab; all or none must", path, labels.size(),
+           records_.size());
+    classes_ = classes_of_texts(labels, path + ": label");
+  }
+
   std::vector<std::int64_t> encode(const std::string& line) const {
     std::vector<std::int64_t> record;
     if (tokens_.empty()) {
@@ -112,8 +118,7 @@ class TextSource final : public Source {
 
   std::map<std::string, std::int64_t> tokens_;
   std::vector<std::vector<std::int64_t>> records_;
-  std::vector<std::int64_t> labels_;
-  std::vector<std::string> classes_;
+  ClassLabels classes_;
   std::int64_t unknown_ = 0, padding_ = 0;
   std::size_t length_ = 1;
 };

@@ -6,19 +6,12 @@
 #include <optional>
 
 #include <assay/error.h>
+#include "assay/support/text/blanks.h"
 #include "assay/support/text/characters.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::inline data {
 namespace {
-
-constexpr std::string_view xml_blanks = " \t\r\n";
-
-std::string without_blanks(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(xml_blanks);
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(xml_blanks) - begin + 1);
-}
 
 class XmlParser {
  public:
@@ -54,7 +47,7 @@ class XmlParser {
     return taken;
   }
 
-  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(xml_blanks), rest_.size())); }
+  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size())); }
 
   bool skip_comment() {
     if (take("<!--")) {

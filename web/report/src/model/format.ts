@@ -55,7 +55,7 @@ export function number(value: number): string {
 export function readable(text: string): string {
   return text
     .replace(/(?<=\d) %/g, `${JOINED}%`)
-    .replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z/g, `$1${JOINED}$2${JOINED}UTC`);
+    .replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z/g, `$1 $2${JOINED}UTC`);
 }
 
 export function show(cell: Cell | undefined, kind: Kind = "text", title = ""): string {
@@ -80,6 +80,11 @@ export function numbers(cell: Cell | undefined): number[] {
     .split(",")
     .map((part) => numeric(part))
     .filter((value) => value !== undefined);
+}
+
+/** A text at its dates, which are every second part: browsers end lines at their hyphens. */
+export function dates(text: string): string[] {
+  return text.split(/(\d{4}-\d\d-\d\d)/);
 }
 
 /** "pgd[eps=0.1,steps=40]" where a line may end: "pgd", "[eps=0.1,", "steps=40]". */

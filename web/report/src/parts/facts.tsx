@@ -1,3 +1,5 @@
+import { Dated } from "./dated";
+
 export interface Fact {
   readonly name: string;
   readonly value: string;
@@ -11,7 +13,9 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
       {facts.map(({ name, value }, i) => (
         <div key={i}>
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dd>
+            <Dated text={value} />
+          </dd>
         </div>
       ))}
     </dl>

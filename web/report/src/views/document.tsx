@@ -1,6 +1,7 @@
 import type { Document } from "../model/document";
 import { plural, readable, show, words } from "../model/format";
 import { DataTable } from "../parts/data-table";
+import { Dated } from "../parts/dated";
 import { Facts } from "../parts/facts";
 import { Behind, Section } from "../parts/section";
 import { otherTables, shownViews } from "./catalogue";
@@ -65,7 +66,8 @@ export function DocumentPage({ document }: { document: Document }) {
   return (
     <>
       <h1 tabIndex={-1}>
-        <span class="kicker">{document.command || "result"}</span> {readable(document.headline || "Results")}
+        <span class="kicker">{document.command || "result"}</span>{" "}
+        <Dated text={readable(document.headline || "Results")} />
       </h1>
       <Verdict gates={document.gates} />
       <Warnings warnings={document.warnings} />

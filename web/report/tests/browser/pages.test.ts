@@ -452,6 +452,23 @@ describe("what is not shown at once", () => {
   });
 });
 
+describe("dates", () => {
+  it("do not end lines in their middle", async () => {
+    const found = {
+      ...followed(),
+      headline: "3 results from 2026-11-30T07:11:53Z to 2026-11-30T07:11:54Z; worse than the time before",
+      facts: { first_result: "2026-11-30T07:11:53Z", last_result: "2026-11-30T07:11:54Z" },
+    };
+    const { page } = await visit(browser, write([found]), { width: 390 });
+    const dates = page.locator("h1 .date, .facts .date");
+    expect(await dates.allTextContents()).toEqual(Array(4).fill("2026-11-30"));
+    const lines = await dates.evaluateAll((all) => all.map((date) => date.getClientRects().length));
+    expect(lines).toEqual([1, 1, 1, 1]);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await page.close();
+  });
+});
+
 describe("a page without results", () => {
   it.each([
     ["the empty template", (page: string) => page, "no results were written"],

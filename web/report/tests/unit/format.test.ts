@@ -82,7 +82,7 @@ describe("cells", () => {
 describe("texts", () => {
   it("keep percent signs with their numbers and times on one line", () => {
     expect(readable("12.50 % of 2026-11-29T15:33:41Z, 100%")).toBe(
-      "12.50\u00a0% of 2026-11-29\u00a015:33:41\u00a0UTC, 100%",
+      "12.50\u00a0% of 2026-11-29 15:33:41\u00a0UTC, 100%",
     );
   });
 });
