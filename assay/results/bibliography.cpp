@@ -49,6 +49,13 @@ constexpr std::array<Paper, 8> papers{{
   eprint        = {1803.04792},
   archiveprefix = {arXiv}
 })"},
+    {"Zhang", "arXiv:2602.02280", "zhang2026raca", R"(@misc{zhang2026raca,
+  author        = {Zhang, Zhixin and Wei, Zeming and Wu, Chengcan and Zhang, Yihao and Luan, Xiaokun and Sun, Meng},
+  title         = {{RACA}: Representation-Aware Coverage Criteria for {LLM} Safety Testing},
+  year          = {2026},
+  eprint        = {2602.02280},
+  archiveprefix = {arXiv}
+})"},
     {"Kim", "ICSE 2019", "kim2019surprise", R"(@inproceedings{kim2019surprise,
   author    = {Kim, Jinhan and Feldt, Robert and Yoo, Shin},
   title     = {Guiding Deep Learning System Testing Using Surprise Adequacy},

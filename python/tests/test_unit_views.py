@@ -322,6 +322,31 @@ def test_criteria_count_heads(folder, records):
         assert row["tknc[k=1]"] == pytest.approx(len(set(values[:15].argmax(1))) / HEADS)
 
 
+def test_criteria_count_concepts(folder, records):
+    """Figures of RACA on directions: single concepts, pairs of them and clusters of records."""
+    directions = np.random.default_rng(4).normal(size=(4, WIDTH)).astype(np.float32)
+    np.savez(folder / "concepts.npz", concepts=directions)
+    view = f"layer=stream,directions={folder / 'concepts.npz'},tokens=last,name=concepts"
+    criteria = ["nc[scale=none,threshold=1]", "tknc[k=2]", "kmnc[sections=10]", "pcc[threshold=1]", "scc[clusters=40]"]
+    found = assay.cover(folder / "net.onnx", folder / "train.npz", folder / "test.npz", view=view, criterion=criteria)
+    figures = {name: found.figures()[name] for name in criteria}
+    ids, mask = records
+    scores = over_tokens("last", computed(ids, mask)["stream"] @ directions.T.astype(np.float64), mask)
+    test, low, high = scores[:15], scores.min(0), scores.max(0)
+    active = test > 1
+    sections = np.minimum((10 * (test - low) / (high - low)).astype(int), 9)
+    pairs = [(active[:, i] & active[:, j]).any() for i in range(4) for j in range(i)]
+    assert figures == pytest.approx(
+        {
+            criteria[0]: active.any(0).mean(),
+            criteria[1]: len(set(np.argsort(-test, axis=1)[:, :2].ravel())) / 4,
+            criteria[2]: sum(len(set(column)) for column in sections.T) / 40,
+            criteria[3]: np.mean(pairs),
+            criteria[4]: 15 / 40,  # as many clusters as training records
+        }
+    )
+
+
 def test_inspection_looks_at_heads(folder, records):
     found = assay.inspect(
         folder / "net.onnx", folder / "train.npz", view="heads=norm,tokens=mean", hypotheses="label", measure="pearson",
