@@ -420,6 +420,37 @@ def test_important_heads_are_clustered(folder):
     assert {(row["layer"], row["neuron"]) for row in found.table("clusters")} == {("mixed/heads/norm/last", head) for head in range(HEADS)}
 
 
+def mahalanobis(training, classes, test, predicted):
+    """Distance to the mean of the class under its covariance (n - 1 in the divisor), class by class."""
+    found = []
+    for row, label in zip(test, predicted):
+        own = training[classes == label]
+        off = row - own.mean(0)
+        found.append(np.sqrt(off @ np.linalg.pinv(np.cov(own.T)) @ off))
+    return np.array(found)
+
+
+def test_records_far_from_their_class_at_the_last_token_come_first(folder, records):
+    """MDSA (Kim et al., FSE 2020) on directions at the last token."""
+    np.savez(folder / "mdsa.npz", d=np.random.default_rng(6).normal(size=(2, WIDTH)).astype(np.float32))
+    view = f"layer=stream,directions={folder / 'mdsa.npz'},tokens=last"
+    rng = np.random.default_rng(9)
+    ids = rng.integers(1, VOCABULARY, size=(200, LENGTH))
+    mask = np.ones_like(ids)
+    classes = computed(ids, mask)["logits"].argmax(1)
+    np.savez(folder / "many.npz", input_ids=ids, attention_mask=mask, y=classes)
+    chosen = assay.select(folder / "net.onnx", folder / "test.npz", train=folder / "many.npz", by="mdsa", view=view)
+    directions = np.load(folder / "mdsa.npz")["d"].astype(np.float64)
+    training = over_tokens("last", computed(ids, mask)["stream"] @ directions.T, mask)
+    some = [values[:15] for values in records]
+    made = computed(*some)
+    test = over_tokens("last", made["stream"] @ directions.T, some[1])
+    wanted = mahalanobis(training, classes, test, made["logits"].argmax(1))
+    rows = chosen.table("chosen")
+    print(rows[0])
+    assert [int(row["record"]) for row in rows] == list(np.argsort(-wanted, kind="stable")[: len(rows)])
+
+
 def test_choices_and_searches_look_at_views(folder, work, program):
     chosen = assay.select(
         folder / "net.onnx", folder / "test.npz", train=folder / "train.npz", by="additional", criterion="kmnc[sections=4]", view="heads=norm"

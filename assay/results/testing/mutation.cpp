@@ -336,11 +336,11 @@ report::Table not_applicable_table(std::span<const mutation::NotApplicable> entr
 void tell_idle_operators(report::Document& document, std::span<const mutation::NotApplicable> entries,
                          std::span<const mutation::Mutant> mutants) {
   std::set<std::string> told;
-  for (const mutation::Mutant& mutant : mutants) told.insert(mutant.op.name);
+  for (const mutation::Mutant& mutant : mutants) told.insert(mutant.op.text());
   for (const mutation::NotApplicable& entry : entries) {
-    if (told.insert(entry.op.name).second)
+    if (told.insert(entry.op.text()).second)
       document.notices.push_back(
-          fmt::format("operator {} makes no mutant: {} ({})", entry.op.name, entry.reason, entry.layer));
+          fmt::format("operator {} makes no mutant: {} ({})", entry.op.text(), entry.reason, entry.layer));
   }
 }
 
