@@ -13,7 +13,7 @@
 namespace assay::results {
 namespace {
 
-constexpr std::array<Paper, 8> papers{{
+constexpr std::array<Paper, 9> papers{{
     {"Kuhn", "TSE 2004", "kuhn2004interactions", R"(@article{kuhn2004interactions,
   author  = {Kuhn, D. Richard and Wallace, Dolores R. and Gallo, Albert M.},
   title   = {Software Fault Interactions and Implications for Software Testing},
