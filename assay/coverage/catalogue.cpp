@@ -25,6 +25,8 @@ namespace assay::coverage {
   X(dsc)                  \
   X(mdsc)                 \
   X(nlc)                  \
+  X(pcc)                  \
+  X(scc)                  \
   X(ss)                   \
   X(vs)                   \
   X(sv)                   \

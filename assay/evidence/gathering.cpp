@@ -165,6 +165,14 @@ std::vector<fs::path> beside_tokenizer(const std::string& text, const fs::path& 
   return {path.parent_path() / "config.json", path.parent_path() / "generation_config.json"};
 }
 
+// Results say what these say of a network in their folder, or in the folder `onnx` of it.
+std::vector<fs::path> beside_network(const fs::path& path) {
+  if (path.extension() != ".onnx") return {};
+  fs::path folder = path.parent_path();
+  if (folder.filename() == "onnx") folder = folder.parent_path();
+  return {folder / "config.json", folder / "generation_config.json"};
+}
+
 // Files that the text of an option names: a network with what lies next to it, a data set with its labels.
 std::vector<fs::path> named_files(const std::string& text) {
   std::vector<fs::path> files;
@@ -178,6 +186,7 @@ std::vector<fs::path> named_files(const std::string& text) {
   for (const fs::path& path : paths_in(text)) {
     add(path);
     if (path.extension() == ".onnx") std::ranges::for_each(external_data(path), add);
+    std::ranges::for_each(beside_network(path), add);
     std::ranges::for_each(beside_tokenizer(text, path), add);
   }
   return files;

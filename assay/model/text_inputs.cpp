@@ -1,5 +1,7 @@
 #include "assay/model/text_inputs.h"
 
+#include <algorithm>
+
 #include <fmt/ranges.h>
 
 #include <assay/error.h>
@@ -36,8 +38,15 @@ TextInputs text_inputs_of(const std::filesystem::path& network) {
 
 std::string vocabulary_of(const TextInputs& texts) {
   std::string all;
-  for (const std::string& word : texts.words) all += fmt::format("{}:{}", word.size(), word);
+  const auto add = [&](const std::string& text) { all += fmt::format("{}:{}", text.size(), text); };
+  for (const std::string& word : texts.words) add(word);
+  for (const FileInput& input : texts.given) {
+    all += "|";
+    for (const std::string& column : input.columns) add(column);
+  }
   for (const WordInput& input : texts.made) {
+    const auto from = std::ranges::find(texts.given, input.from, &FileInput::name);
+    all += fmt::format("[{},{}]", from - texts.given.begin(), input.column.value_or(-1));
     for (const WordRule& rule : input.rules)
       all += fmt::format("/{} {} {} {}", static_cast<int>(rule.kind), fmt::join(rule.expressions, " "),
                          rule.shortest, rule.marked);

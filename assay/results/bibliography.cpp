@@ -13,7 +13,7 @@
 namespace assay::results {
 namespace {
 
-constexpr std::array<Paper, 8> papers{{
+constexpr std::array<Paper, 9> papers{{
     {"Kuhn", "TSE 2004", "kuhn2004interactions", R"(@article{kuhn2004interactions,
   author  = {Kuhn, D. Richard and Wallace, Dolores R. and Gallo, Albert M.},
   title   = {Software Fault Interactions and Implications for Software Testing},
@@ -47,6 +47,13 @@ constexpr std::array<Paper, 8> papers{{
   title         = {Testing Deep Neural Networks},
   year          = {2018},
   eprint        = {1803.04792},
+  archiveprefix = {arXiv}
+})"},
+    {"Zhang", "arXiv:2602.02280", "zhang2026raca", R"(@misc{zhang2026raca,
+  author        = {Zhang, Zhixin and Wei, Zeming and Wu, Chengcan and Zhang, Yihao and Luan, Xiaokun and Sun, Meng},
+  title         = {{RACA}: Representation-Aware Coverage Criteria for {LLM} Safety Testing},
+  year          = {2026},
+  eprint        = {2602.02280},
   archiveprefix = {arXiv}
 })"},
     {"Kim", "ICSE 2019", "kim2019surprise", R"(@inproceedings{kim2019surprise,

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import warnings
 
 import numpy as np
@@ -414,3 +415,22 @@ def test_usual_units_that_do_not_fit_are_left_out(tmp_path):
     assert "dense" in groups and not groups & {"picture", "product"}
     with pytest.raises(assay.AssayError, match="cannot be aligned"):
         assay.inspect(tmp_path / "model.onnx", spec, hypotheses="keywords[words=film]", units="layer=picture")
+
+
+@pytest.mark.parametrize("named", ["exported", "exported/model.onnx"])
+def test_a_pack_is_verified_beside_a_configuration(work, tmp_path, program, named):
+    """What config.json says is in results, and is the same when commands are run again from another place."""
+    (tmp_path / "exported").mkdir()
+    shutil.copy(work / "net.onnx", tmp_path / "exported" / "model.onnx")
+    shutil.copy(work / "test.npz", tmp_path / "test.npz")
+    configuration = {"model_type": "digits", "id2label": {str(i): f"number {i}" for i in range(10)}}
+    (tmp_path / "exported" / "config.json").write_text(json.dumps(configuration))
+    (tmp_path / "study.toml").write_text(
+        f'model = "{named}"\n[evidence]\ntitle = "Digits"\ntest = "test.npz"\nnot-done = ["Letters."]\n[[evidence.step]]\ncommand = "evaluate"\n'
+    )
+    program(tmp_path, "evidence", "--config", "study.toml", "--out", "pack")
+    assert all(gate["passed"] for gate in program(tmp_path, "verify", "pack", "--rerun", "all")["gates"])
+    configuration["model_type"] = "letters"
+    (tmp_path / "exported" / "config.json").write_text(json.dumps(configuration))
+    changed = program(tmp_path, "verify", "pack", "--rerun", "all")
+    assert [gate for gate in changed["gates"] if not gate["passed"]][0]["reason"].endswith("exported/config.json")

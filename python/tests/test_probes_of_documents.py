@@ -101,3 +101,40 @@ def test_records_of_a_document_are_on_one_side(tmp_path):
         accuracy(documents="artcle")
     with pytest.raises(assay.UsageError, match="documents and permutations do not go together"):
         accuracy(documents="article", permutations=9)
+
+
+def test_records_of_a_document_are_drawn_together_for_intervals(tmp_path):
+    """Records of a document are copies, so that drawing documents gives intervals of as many records as there are documents."""
+    onnx = need("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng, count, copies = np.random.default_rng(3), 80, 9
+    x = rng.normal(size=(count, 2)).astype(np.float32)
+    labels = (x[:, 0] + rng.normal(size=count) > 0).astype(np.int64)
+    records = rng.permutation(np.repeat(np.arange(count), copies))
+    node, value = helper.make_node, helper.make_tensor_value_info
+    weights = [numpy_helper.from_array(np.eye(2, dtype=np.float32), name) for name in ("same", "head")]
+    nodes = [node("MatMul", ["x", "same"], ["given"], name="given"), node("MatMul", ["given", "head"], ["logits"], name="logits")]
+    graph = helper.make_graph(nodes, "copies", [value("x", TensorProto.FLOAT, ["n", 2])], [value("logits", TensorProto.FLOAT, ["n", 2])], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    np.savez(tmp_path / "data.npz", x=x[records], y=labels[records])
+    (tmp_path / "meta.csv").write_text("record,article\n" + "".join(f"{row},a{record % 60}\n" for row, record in enumerate(records)))
+
+    def interval(**more):
+        assay.inspect(tmp_path / "net.onnx", f"{tmp_path / 'data.npz'},metadata={tmp_path / 'meta.csv'},meta=article", hypotheses="label", units="layer=given",
+                      measure="pearson", no_early_stop=True, bootstrap=2000, scores=str(tmp_path / "scores.csv"), **more)  # fmt: skip
+        with open(tmp_path / "scores.csv", newline="") as file:
+            row = next(row for row in csv.DictReader(file) if row["unit"] == "0" and row["hypothesis"] == "label:1")
+        return float(row["low"]), float(row["high"])
+
+    def drawn(groups):
+        """Bootstrap over groups of records, in NumPy."""
+        parts = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+        found = []
+        for _ in range(2000):
+            rows = np.concatenate([parts[i] for i in rng.integers(0, len(parts), len(parts))])
+            found.append(np.corrcoef(x[records][rows, 0], labels[records][rows])[0, 1])
+        return np.percentile(found, [2.5, 97.5])
+
+    np.testing.assert_allclose(interval(documents="article"), drawn(records % 60), atol=0.05)
+    np.testing.assert_allclose(interval(), drawn(np.arange(len(records))), atol=0.02)

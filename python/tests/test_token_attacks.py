@@ -273,3 +273,12 @@ def test_steps_between_rows_are_projected_to_the_nearest_tokens(searched):
         np.testing.assert_array_equal(found, best)
         moved += (best != plain.ids[row]).any()
     assert moved > 2
+
+
+def test_a_share_of_changes_below_one_token_is_said(network):
+    folder, *_ = network
+    found = assay.attack(folder, f"{folder / 't.txt'},tokenizer={folder}", attack="gcg[changes=0.01]", out=str(folder / "out"))
+    said = [row["ending"] for row in found.table("endings")]
+    assert said
+    for text in said:
+        assert "changes=0.01 of " in text and "comes to 0.0" in text and "less than one; give changes= a number of tokens, as changes=1" in text

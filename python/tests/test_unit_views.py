@@ -322,6 +322,31 @@ def test_criteria_count_heads(folder, records):
         assert row["tknc[k=1]"] == pytest.approx(len(set(values[:15].argmax(1))) / HEADS)
 
 
+def test_criteria_count_concepts(folder, records):
+    """Figures of RACA on directions: single concepts, pairs of them and clusters of records."""
+    directions = np.random.default_rng(4).normal(size=(4, WIDTH)).astype(np.float32)
+    np.savez(folder / "concepts.npz", concepts=directions)
+    view = f"layer=stream,directions={folder / 'concepts.npz'},tokens=last,name=concepts"
+    criteria = ["nc[scale=none,threshold=1]", "tknc[k=2]", "kmnc[sections=10]", "pcc[threshold=1]", "scc[clusters=40]"]
+    found = assay.cover(folder / "net.onnx", folder / "train.npz", folder / "test.npz", view=view, criterion=criteria)
+    figures = {name: found.figures()[name] for name in criteria}
+    ids, mask = records
+    scores = over_tokens("last", computed(ids, mask)["stream"] @ directions.T.astype(np.float64), mask)
+    test, low, high = scores[:15], scores.min(0), scores.max(0)
+    active = test > 1
+    sections = np.minimum((10 * (test - low) / (high - low)).astype(int), 9)
+    pairs = [(active[:, i] & active[:, j]).any() for i in range(4) for j in range(i)]
+    assert figures == pytest.approx(
+        {
+            criteria[0]: active.any(0).mean(),
+            criteria[1]: len(set(np.argsort(-test, axis=1)[:, :2].ravel())) / 4,
+            criteria[2]: sum(len(set(column)) for column in sections.T) / 40,
+            criteria[3]: np.mean(pairs),
+            criteria[4]: 15 / 40,  # as many clusters as training records
+        }
+    )
+
+
 def test_inspection_looks_at_heads(folder, records):
     found = assay.inspect(
         folder / "net.onnx", folder / "train.npz", view="heads=norm,tokens=mean", hypotheses="label", measure="pearson",
@@ -393,6 +418,37 @@ def test_relevance_of_a_head_is_that_of_what_it_gives(folder, records):
 def test_important_heads_are_clustered(folder):
     found = assay.cover(folder / "net.onnx", folder / "train.npz", folder / "test.npz", view="heads=norm,tokens=last", criterion="idc[m=2]")
     assert {(row["layer"], row["neuron"]) for row in found.table("clusters")} == {("mixed/heads/norm/last", head) for head in range(HEADS)}
+
+
+def mahalanobis(training, classes, test, predicted):
+    """Distance to the mean of the class under its covariance (n - 1 in the divisor), class by class."""
+    found = []
+    for row, label in zip(test, predicted):
+        own = training[classes == label]
+        off = row - own.mean(0)
+        found.append(np.sqrt(off @ np.linalg.pinv(np.cov(own.T)) @ off))
+    return np.array(found)
+
+
+def test_records_far_from_their_class_at_the_last_token_come_first(folder, records):
+    """MDSA (Kim et al., FSE 2020) on directions at the last token."""
+    np.savez(folder / "mdsa.npz", d=np.random.default_rng(6).normal(size=(2, WIDTH)).astype(np.float32))
+    view = f"layer=stream,directions={folder / 'mdsa.npz'},tokens=last"
+    rng = np.random.default_rng(9)
+    ids = rng.integers(1, VOCABULARY, size=(200, LENGTH))
+    mask = np.ones_like(ids)
+    classes = computed(ids, mask)["logits"].argmax(1)
+    np.savez(folder / "many.npz", input_ids=ids, attention_mask=mask, y=classes)
+    chosen = assay.select(folder / "net.onnx", folder / "test.npz", train=folder / "many.npz", by="mdsa", view=view)
+    directions = np.load(folder / "mdsa.npz")["d"].astype(np.float64)
+    training = over_tokens("last", computed(ids, mask)["stream"] @ directions.T, mask)
+    some = [values[:15] for values in records]
+    made = computed(*some)
+    test = over_tokens("last", made["stream"] @ directions.T, some[1])
+    wanted = mahalanobis(training, classes, test, made["logits"].argmax(1))
+    rows = chosen.table("chosen")
+    print(rows[0])
+    assert [int(row["record"]) for row in rows] == list(np.argsort(-wanted, kind="stable")[: len(rows)])
 
 
 def test_choices_and_searches_look_at_views(folder, work, program):

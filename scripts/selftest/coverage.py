@@ -80,6 +80,14 @@ class Measured:
     def ranked(self, k, sign):
         return self.by_layer(lambda layer: (len(set(top(self.test[layer], k, sign).ravel())), self.test[layer].shape[1]))
 
+    def together(self, threshold):
+        """Pairs of neurons of a layer that are both above the threshold on one record."""
+        def covered(layer):
+            active = (self.test[layer] > threshold).astype(int)
+            pairs = np.triu_indices(active.shape[1], 1)
+            return int((active.T @ active > 0)[pairs].sum()), len(pairs[0])
+        return self.by_layer(covered)
+
     def patterns(self, k):
         sets = [[frozenset(row) for row in top(self.test[layer], k)] for layer in self.layers]
         return len(set(zip(*sets)))
@@ -121,7 +129,7 @@ def expect_counts(question, criterion, name, found, source="NumPy"):
 def structural(suite):
     s = suite.subjects
     specs = ["nc[threshold=0.6]", "qnc[quantile=0.9]", "kmnc[sections=7]", "nbc", "snac", "tknc[k=2]", "bknc[k=1]",
-             "tknp[k=2]", "nlc"]
+             "tknp[k=2]", "nlc", "pcc[threshold=0.5]"]
     for name, model, layers, train, test, files in [
             ("dense", s.net, DENSE, s.train_x, s.test_x, ("net.onnx", "train.npz", "test.npz")),
             ("convolution", s.conv, CONVOLUTIONAL, s.pictures_train, s.pictures_test,
@@ -131,7 +139,7 @@ def structural(suite):
                              test=f"$/{files[2]}", criterion=specs + list(PAIRS if name == "dense" else ()))
         for criterion, found in [(specs[0], m.nc(0.6)), (specs[1], m.qnc(0.9)), (specs[2], m.kmnc(7)),
                                  (specs[3], m.corners(False)), (specs[4], m.corners(True)), (specs[5], m.ranked(2, 1)),
-                                 (specs[6], m.ranked(1, -1))]:
+                                 (specs[6], m.ranked(1, -1)), (specs[9], m.together(0.5))]:
             expect_counts(question, criterion, criterion.split("[")[0], found)
         question.expect("patterns of the 2 most active", ["criterion:tknp"],
                         cell("criteria", "measure", criterion=specs[7], layer="all"), m.patterns(2), "NumPy")

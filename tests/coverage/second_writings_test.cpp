@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 
+#include <assay/error.h>
 #include <assay/extend/abilities.h>
+#include "assay/clustering/centroids.h"
 #include "tests/coverage/build.h"
 
 namespace assay::coverage {
@@ -221,6 +223,63 @@ TEST_P(SecondWriting, OfChangesOfSignsAndValues) {
     }
     expect_covered(name, suite, covered.size(), 30);
   }
+}
+
+TEST_P(SecondWriting, OfPairsThatAreActiveTogether) {
+  for (const double threshold : {0.0, 1.0, 2.5}) {
+    std::set<std::tuple<std::size_t, std::size_t, std::size_t>> covered;
+    for_all(suite, [&](std::size_t l, std::size_t n, float a, std::size_t i) {
+      for (std::size_t other = 0; other < n; ++other)
+        if (a > threshold && suite.row(l, i)[other] > threshold) covered.insert({l, other, n});
+    });
+    expect_covered(fmt::format("pcc[threshold={}]", threshold), suite, covered.size(), 15 + 10);
+  }
+}
+
+double squared_distance_of(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+std::size_t nearest_of(const std::vector<std::vector<double>>& centroids, const std::vector<double>& point) {
+  std::size_t best = 0;
+  for (std::size_t c = 1; c < centroids.size(); ++c)
+    if (squared_distance_of(point, centroids[c]) < squared_distance_of(point, centroids[best])) best = c;
+  return best;
+}
+
+// What k-means ends with: each centroid is the mean of the training records that it is the nearest of.
+TEST_P(SecondWriting, OfClustersOfRecords) {
+  const LayerTraces& traces = *test::profile().traces[0];
+  for (const std::size_t count : {2, 7, 32}) {
+    const clustering::Centroids found = clustering::find_centroids(traces.values, 5, count, 0);
+    std::vector<std::vector<double>> centroids, sums(count, std::vector<double>(5));
+    for (std::size_t c = 0; c < count; ++c)
+      centroids.emplace_back(found.values.begin() + c * 5, found.values.begin() + (c + 1) * 5);
+    std::vector<double> sizes(count);
+    for (std::size_t r = 0; r < traces.values.size() / 5; ++r) {
+      const std::vector<double> point(traces.values.begin() + r * 5, traces.values.begin() + (r + 1) * 5);
+      const std::size_t owner = nearest_of(centroids, point);
+      sizes[owner] += 1;
+      for (std::size_t d = 0; d < 5; ++d) sums[owner][d] += point[d];
+    }
+    for (std::size_t c = 0; c < count; ++c)
+      for (std::size_t d = 0; d < 5; ++d) EXPECT_NEAR(sums[c][d] / sizes[c], centroids[c][d], 1e-12);
+    std::set<std::size_t> covered;
+    for (std::size_t i = 0; i < suite.size(); ++i) {
+      const auto& row = suite.row(1, i);
+      covered.insert(nearest_of(centroids, {row.begin(), row.end()}));
+    }
+    const auto criterion = test::criterion(fmt::format("scc[clusters={}]", count));
+    suite.give(*criterion);
+    EXPECT_EQ(row(*criterion, "second").covered, std::to_string(covered.size()));
+    EXPECT_EQ(row(*criterion, "second").coverable, std::to_string(count));
+  }
+}
+
+TEST(SemanticClusters, NeedAsManyDifferentRecords) {
+  EXPECT_THROW(test::criterion("scc[clusters=201]"), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Suites, SecondWriting, testing::Range(0, 8));

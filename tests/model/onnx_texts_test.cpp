@@ -157,11 +157,12 @@ TEST(Texts, ThatDoNotFitAreRefused) {
                [&] { open_dataset(table("none", "a,b\n1,2\n") + ",words=" + numbers); });
 }
 
-TEST(Texts, OfOneInputAreSelectedAndCutByColumn) {
+// Words of one of two columns.
+OnnxFile words_of_column(std::int64_t number) {
   OnnxFile file(18);
   file.input("x", {-1, 2}, onnx::TensorProto::STRING);
-  file.weight(integers("second", {1}));
-  auto& column = file.node("ArrayFeatureExtractor", {"x", "second"}, {"column"});
+  file.weight(integers("which", {number}));
+  auto& column = file.node("ArrayFeatureExtractor", {"x", "which"}, {"column"});
   column.set_domain("ai.onnx.ml");
   tokenizer(file, "column", "tokens", "[a-z]+");
   file.node("Flatten", {"tokens"}, {"rows"});
@@ -171,7 +172,15 @@ TEST(Texts, OfOneInputAreSelectedAndCutByColumn) {
   set(encoder, "values_int64s", Ints{5, 6});
   set(file.node("Cast", {"numbers"}, {"y"}), "to", std::int64_t{onnx::TensorProto::FLOAT});
   file.output("y");
+  return file;
+}
+
+TEST(Texts, OfOneInputAreSelectedAndCutByColumn) {
+  const OnnxFile file = words_of_column(1);
   const TextInputs texts = text_inputs_of(file_of(file, "column"));
+  const TextInputs others = text_inputs_of(file_of(words_of_column(0), "other_column"));
+  EXPECT_EQ(others.words, texts.words);
+  EXPECT_NE(vocabulary_of(others), vocabulary_of(texts)) << "their numbers are of other texts";
   ASSERT_EQ(texts.made.size(), 1U);
   EXPECT_EQ(texts.made[0].column, 1);
   EXPECT_THAT(texts.words, ElementsAre("cat", "dog"));

@@ -99,6 +99,16 @@ TEST_F(MutationProgram, AMutantIsNamedListedAndExported) {
   EXPECT_EQ(same("mutate net.onnx" + test), same("mutate --model net.onnx" + test));
 }
 
+TEST_F(MutationProgram, OperatorsThatMakeNoMutantAreNamedByTheirOptions) {
+  const Outcome outcome = assay(
+      "mutate list --quiet net.onnx --operator 'gf[sigma=0.5]' --operator 'gf[sigma=0]' --count 2 --json "
+      "idle.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string notices = json("idle.json")["notices"].dump();
+  EXPECT_NE(notices.find("operator gf[sigma=0] makes no mutant: sigma is 0"), std::string::npos) << notices;
+  EXPECT_EQ(notices.find("gf[sigma=0.5] makes no mutant"), std::string::npos) << notices;
+}
+
 TEST_F(MutationProgram, GatesAndRenderings) {
   const Outcome passed = mutate(
       "--fail-under mutation=0.01 --fail-under 'mutation[layer=hidden]=0.01' --json base.json --elements "

@@ -23,7 +23,7 @@ Array TokenAttack::perturb(const AttackedNetwork& network, const AttackProblem& 
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const std::size_t budget = limits_.budget(positions[r].size());
     if (budget > 0) records.push_back({r, rows[r], positions[r], budget});
-    if (budget == 0 && !positions[r].empty()) problem.end(r, "no token may change");
+    if (budget == 0 && !positions[r].empty()) problem.end(r, limits_.why_no_change(positions[r].size()));
   }
   if (!records.empty()) search(space, problem, records);
   for (TokenSearch& record : records) rows[record.row] = std::move(record.tokens);

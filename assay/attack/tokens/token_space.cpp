@@ -12,6 +12,7 @@
 #include "assay/engine/elements.h"
 #include "assay/model/token_decision.h"
 #include "assay/support/text/parse.h"
+#include "assay/support/text/so_many.h"
 #include "assay/text/words.h"
 
 namespace assay::attack {
@@ -104,6 +105,15 @@ std::vector<SpecOption> TokenLimits::options(const std::string& changes) {
 std::size_t TokenLimits::budget(std::size_t positions) const {
   const double most = changes < 1 ? std::floor(changes * static_cast<double>(positions)) : changes;
   return std::min(positions, static_cast<std::size_t>(most));
+}
+
+std::string TokenLimits::why_no_change(std::size_t positions) const {
+  return fmt::format(
+      "changes={:g} of {} comes to {:.2g} tokens, less than one; give changes= a number of tokens, as "
+      "changes=1, "
+      "or a share of {:.2g} or more",
+      changes, so_many(positions, "token that may change", "tokens that may change"),
+      changes * static_cast<double>(positions), 1 / static_cast<double>(positions));
 }
 
 TokenSpace::TokenSpace(const AttackedNetwork& network, const TokenLimits& limits)

@@ -40,6 +40,8 @@ struct TokenLimits {
   static std::vector<SpecOption> options(const std::string& changes);
   // Of a record with so many positions that may change.
   std::size_t budget(std::size_t positions) const;
+  // REQUIRES that the budget is 0.
+  std::string why_no_change(std::size_t positions) const;
 };
 
 using TokenRow = std::vector<std::int64_t>;  // the tokens of a record

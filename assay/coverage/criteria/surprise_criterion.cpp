@@ -18,21 +18,6 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_waiting = 8192;  // records
 
-// Counted layers that have traces. States carry profiles without traces; then the layers named, or the last,
-// stand in.
-std::vector<WholeLayer> traced_layers(const CriterionSetup& setup) {
-  std::vector<WholeLayer> layers;
-  for (const std::size_t position : setup.layers) {
-    const std::string& name = setup.profile.statistics[position].layer;
-    if (std::ranges::find(setup.profile.traced, name) != setup.profile.traced.end())
-      layers.push_back({position, setup.options.count("buckets", 1)});
-  }
-  if (layers.empty())
-    fail(Fault::mismatch, "{}: the profile has no traces of these layers; learn it again with {}",
-         setup.spec.text(), setup.spec.name);
-  return layers;
-}
-
 // A record with several rows, which are its items, is as surprising as the most surprising of them.
 void keep_greatest(std::map<std::size_t, double>& values, std::size_t record, double value) {
   const auto [found, added] = values.emplace(record, value);
@@ -46,6 +31,25 @@ bool by_label(const SpecOptions& options) {
 
 }  // namespace
 
+std::vector<WholeLayer> traced_layers(const CriterionSetup& setup, std::size_t items) {
+  std::vector<WholeLayer> layers;
+  for (const std::size_t position : setup.layers) {
+    const std::string& name = setup.profile.statistics[position].layer;
+    if (std::ranges::find(setup.profile.traced, name) != setup.profile.traced.end())
+      layers.push_back({position, items});
+  }
+  if (layers.empty())
+    fail(Fault::mismatch, "{}: the profile has no traces of these layers; learn it again with {}",
+         setup.spec.text(), setup.spec.name);
+  return layers;
+}
+
+std::shared_ptr<const LayerTraces> traces_of(const Profile& profile, const std::string& layer) {
+  const auto found =
+      std::ranges::find(profile.traces, layer, [](const auto& traces) { return traces->layer; });
+  return found == profile.traces.end() ? nullptr : *found;
+}
+
 std::vector<SpecOption> surprise_options(const std::string& upper) {
   return {{"upper", upper, "greatest surprise in a bucket; records above it are reported"},
           {"lower", "0", "least surprise; records at or below it are reported"},
@@ -55,7 +59,7 @@ std::vector<SpecOption> surprise_options(const std::string& upper) {
 }
 
 SurpriseCriterion::SurpriseCriterion(const CriterionSetup& setup)
-    : ItemCriterion(setup, traced_layers(setup)),
+    : ItemCriterion(setup, traced_layers(setup, setup.options.count("buckets", 1))),
       lower_(setup.options.number("lower")),
       upper_(setup.options.number("upper")),
       buckets_(setup.options.count("buckets", 1)),
@@ -65,9 +69,7 @@ SurpriseCriterion::SurpriseCriterion(const CriterionSetup& setup)
   if (!(lower_ < upper_)) fail(Fault::usage, "{}: upper must be greater than lower", spec());
   for (const LayerItems& layer : layers()) {
     means_.push_back(setup.profile.statistics[layer.position].mean);
-    const auto found =
-        std::ranges::find(setup.profile.traces, layer.name, [](const auto& traces) { return traces->layer; });
-    traces_.push_back(found == setup.profile.traces.end() ? nullptr : *found);
+    traces_.push_back(traces_of(setup.profile, layer.name));
   }
 }
 

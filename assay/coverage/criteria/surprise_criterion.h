@@ -15,6 +15,12 @@
 
 namespace assay::coverage {
 
+// The counted layers that have traces, with so many items each. States carry profiles without traces, but
+// with the names of the layers that had some.
+std::vector<WholeLayer> traced_layers(const CriterionSetup& setup, std::size_t items);
+// Null in states read without the profile.
+std::shared_ptr<const LayerTraces> traces_of(const Profile& profile, const std::string& layer);
+
 // A class whose training traces have a singular covariance in a layer, and what was added to their variances.
 struct SingularCovariance {
   std::string layer;

@@ -333,14 +333,25 @@ report::Table not_applicable_table(std::span<const mutation::NotApplicable> entr
                    {"reason", "why", &NotApplicable::reason}});
 }
 
+namespace {
+
+// A mutant's operator names the neurons that were chosen, too.
+bool is_drawn_by(const mutation::Mutant& mutant, const Spec& asked) {
+  Spec op = mutant.op;
+  if (!asked.options.contains("neurons")) op.options.erase("neurons");
+  return op == asked;
+}
+
+}  // namespace
+
 void tell_idle_operators(report::Document& document, std::span<const mutation::NotApplicable> entries,
                          std::span<const mutation::Mutant> mutants) {
   std::set<std::string> told;
-  for (const mutation::Mutant& mutant : mutants) told.insert(mutant.op.name);
   for (const mutation::NotApplicable& entry : entries) {
-    if (told.insert(entry.op.name).second)
-      document.notices.push_back(
-          fmt::format("operator {} makes no mutant: {} ({})", entry.op.name, entry.reason, entry.layer));
+    const auto drawn = [&](const mutation::Mutant& mutant) { return is_drawn_by(mutant, entry.op); };
+    if (std::ranges::any_of(mutants, drawn) || !told.insert(entry.op.text()).second) continue;
+    document.notices.push_back(
+        fmt::format("operator {} makes no mutant: {} ({})", entry.op.text(), entry.reason, entry.layer));
   }
 }
 

@@ -8,7 +8,8 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <assay/dataset.h>
@@ -23,7 +24,7 @@ namespace assay::attack {
 struct AttackLog {
   explicit AttackLog(std::size_t n) : forward(n), backward(n), sloping(n), ending(n) {}
   std::vector<std::uint64_t> forward, backward, sloping;  // sloping: gradients that were not all 0
-  std::vector<std::string_view> ending;
+  std::vector<std::string> ending;
 };
 
 // The inputs of records that an attack does not touch, by graph value, records along axis 0.
@@ -51,7 +52,7 @@ struct AttackProblem {
   Rng rng(std::size_t row, std::uint64_t purpose = 0) const { return Rng(seed, {keys[row], purpose}); }
   // The records in `rows` ([m] int64), each still with its own log entry and random streams.
   AttackProblem at(const Array& rows) const;
-  void end(std::size_t row, std::string_view reason) const { log->ending[places[row]] = reason; }
+  void end(std::size_t row, std::string reason) const { log->ending[places[row]] = std::move(reason); }
 };
 
 // Numbers in the shape of `problem.inputs`, drawn record by record from their own streams by `draw(Rng&)`.
