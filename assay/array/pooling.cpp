@@ -71,8 +71,8 @@ void measure_pooling(PoolingAxis& axis, bool ceil) {
     fail(Fault::model, "a pooling with windows of {} and padding {}; padding is at most half of a window",
          axis.kernel, axis.padding);
   const std::int64_t reach = axis.dilation * (axis.kernel - 1) + 1,
-                     room = axis.input + 2 * axis.padding - reach;
-  const std::int64_t last = ceil ? room + axis.stride - 1 : room;
+                     span = axis.input + 2 * axis.padding - reach;
+  const std::int64_t last = ceil ? span + axis.stride - 1 : span;
   axis.output = last < 0 ? 0 : last / axis.stride + 1;
   // A window that begins in the padding at the end does not count.
   if (ceil && axis.output > 0 && (axis.output - 1) * axis.stride >= axis.input + axis.padding) --axis.output;

@@ -174,7 +174,7 @@ class ImageSource final : public Source {
     }
   }
 
-  // Of up to so many pictures, evenly spread, whether one is to be turned before it is looked at.
+  // Of up to so many pictures, evenly spread, whether one is to be rotated before it is looked at.
   void look_for_orientations() {
     constexpr std::size_t most_looked_at = 64, longest_head = 1 << 17;
     const std::size_t step = (names_.size() + most_looked_at - 1) / most_looked_at;

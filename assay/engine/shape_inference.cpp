@@ -350,15 +350,15 @@ std::vector<int> possible_axes(std::span<const Array> results, std::int64_t reco
   const auto type = first.dtype() == DType::float64 ? DType::float64 : DType::float32;
   for (const Array& result : results) values.push_back(array::nan_to_num(result.to(type), 0, 0, 0));
   const auto most = [](const Array& difference) { return difference.abs().max().item<double>(); };
-  const Array &here = values[0], &turned = values[values.size() > 1 ? 1 : 0];
+  const Array &here = values[0], &rolled = values[values.size() > 1 ? 1 : 0];
   const Array change = (values.back() - here).abs();
   // Rounding moves a value less than another record does.
-  const double rounding = 1e-6 * most(here), allowed = std::max(0.1 * most(turned - here), rounding);
+  const double rounding = 1e-6 * most(here), allowed = std::max(0.1 * most(rolled - here), rounding);
   const double greatest = most(change);
   for (int axis = 0; axis < here.rank(); ++axis) {
     if (here.size(axis) % records != 0) continue;
     const std::int64_t rows = here.size(axis) / records, along = axis;
-    if (most(array::roll(here, rows, along) - turned) > allowed) continue;
+    if (most(array::roll(here, rows, along) - rolled) > allowed) continue;
     if (greatest > rounding && most(change.narrow(axis, 0, rows)) < 0.01 * greatest) continue;
     axes.push_back(axis);
   }

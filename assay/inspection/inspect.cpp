@@ -30,7 +30,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Numbers that may be in memory for the records that are looked at together.
-constexpr std::size_t room = std::size_t{1} << 25;
+constexpr std::size_t block_budget = std::size_t{1} << 25;
 constexpr std::uint64_t order_stream = 0x6f72646572;
 
 void require_unique(const std::vector<std::string>& names, const char* what) {
@@ -223,7 +223,7 @@ class Pass {
         rows = std::max(rows, static_cast<std::size_t>(element_count(shape)));
       numbers += (positions + rows) * map(g).units.size() + rows * annotations_.hypotheses().size();
     }
-    return std::clamp<std::size_t>(room / numbers, 1, std::max<std::size_t>(options_.block, 1));
+    return std::clamp<std::size_t>(block_budget / numbers, 1, std::max<std::size_t>(options_.block, 1));
   }
 
   // Reading

@@ -122,7 +122,7 @@ DType npy_dtype(std::string_view type, const std::string& name) {
   return npy_elements(type, {0}, {}, name).dtype();
 }
 
-std::string npy_turned(std::string_view bytes, const Shape& shape, std::size_t element_size) {
+std::string npy_transposed(std::string_view bytes, const Shape& shape, std::size_t element_size) {
   std::string result(bytes.size(), '\0');
   std::vector<std::int64_t> at(shape.size(), 0);
   for (std::size_t row = 0; row < bytes.size() / element_size; ++row) {
@@ -141,12 +141,12 @@ Array parse_npy(std::string_view bytes, const std::string& name) {
   const NpyHeader header = parse_npy_header(bytes, name);
   const std::string_view stored = bytes.substr(header.begin);
   require_npy_body(header, stored.size(), name);
-  const bool turned = header.fortran && header.shape.size() > 1;
-  if (!turned && !header.is_foreign()) return npy_elements(header.type, header.shape, stored, name);
+  const bool transposed = header.fortran && header.shape.size() > 1;
+  if (!transposed && !header.is_foreign()) return npy_elements(header.type, header.shape, stored, name);
   const std::size_t size = npy_element_size(header, name);
   std::string body(stored);
   npy_to_native(header, size, body.data(), body.size());
-  if (turned) body = npy_turned(body, header.shape, size);
+  if (transposed) body = npy_transposed(body, header.shape, size);
   return npy_elements(header.type, header.shape, body, name);
 }
 

@@ -55,7 +55,7 @@ void NpyRows::turn(const fs::path& path) {
   std::string columns(static_cast<std::size_t>(element_count(shape())) * size, '\0');
   require_memory(2 * columns.size(), name_);
   bytes_->read(header_.begin, columns.data(), columns.size());
-  const std::string rows = npy_turned(columns, shape(), size);
+  const std::string rows = npy_transposed(columns, shape(), size);
   bytes_ = StoredBytes::unpacked(
       path, rows.size(), [&](const auto& take) { take(rows); }, rows.size());
   header_.begin = 0;

@@ -78,7 +78,7 @@ std::vector<Reads> window_reads(const SlidingWindow& window, const Ints& in, con
 }
 
 // The other way: which results an operand's positions went into.
-std::vector<Reads> turned(const std::vector<Reads>& reads, std::int64_t positions) {
+std::vector<Reads> reversed(const std::vector<Reads>& reads, std::int64_t positions) {
   std::vector<Reads> back(static_cast<std::size_t>(positions));
   for (std::size_t to = 0; to < reads.size(); ++to) {
     for (const auto& [from, weight] : reads[to])
@@ -242,8 +242,8 @@ class Linear : public Operation {
                       return parts.weight(g, u, k / kernel, k % kernel);
                     });
     if (differentiates) {
-      backward_ = Loop(map_of(turned(parts.reads, parts.positions_in), kernel, parts.out, parts.in), groups_,
-                       [&](std::int64_t g, std::int64_t c, std::int64_t k) {
+      backward_ = Loop(map_of(reversed(parts.reads, parts.positions_in), kernel, parts.out, parts.in),
+                       groups_, [&](std::int64_t g, std::int64_t c, std::int64_t k) {
                          return parts.weight(g, k / kernel, c, k % kernel);
                        });
     }
@@ -505,9 +505,9 @@ void compile_transposed(Compiler& compiler, const Node& node) {
   read_trainable(compiler, node, parts);
   const ValueId id = compiler.absorb_rectifier(node.outputs[0], parts.finish);
 
-  // The convolution that goes from the result to the operand, turned.
+  // The convolution that goes from the result to the operand, with its taps reversed.
   const SlidingWindow window = transposed_window(node, input, output, kernel);
-  parts.reads = turned(window_reads(window, spatial(output), spatial(input)), parts.out.channel_step);
+  parts.reads = reversed(window_reads(window, spatial(output), spatial(input)), parts.out.channel_step);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return ((g * parts.in.channels + c) * parts.out.channels + u) * parts.kernel + k;
   };

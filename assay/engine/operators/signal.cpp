@@ -45,8 +45,8 @@ Array spectrum(const Array& signal, std::int64_t length, std::int64_t bins, bool
   Array re = through(cosine, real), im = inverse ? through(sine, real) : -through(sine, real);
   if (parts == 2) {
     const Array imaginary = x.select(-1, 1);
-    const Array turned = through(sine, imaginary);
-    re = inverse ? re - turned : re + turned;
+    const Array rotated = through(sine, imaginary);
+    re = inverse ? re - rotated : re + rotated;
     im = im + through(cosine, imaginary);
   }
   const Array both = array::stack({re, im}, -1);

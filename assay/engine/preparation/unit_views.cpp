@@ -116,9 +116,9 @@ class ViewEdit {
     const ValueId numbers = source(value, ViewSource::heads);
     if (of_weights) leave_out_padding(attention->product->inputs[1], shape[3]);
     const ValueId found = statistic_of(of_weights ? view_.attention : view_.heads, numbers);
-    const ValueId turned =
+    const ValueId transposed =
         nodes_.add("Transpose", "by_position", {found}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
-    return nodes_.add("Squeeze", "heads", {turned, nodes_.whole("heads/axis", {3})});
+    return nodes_.add("Squeeze", "heads", {transposed, nodes_.whole("heads/axis", {3})});
   }
 
   void require_heads(const Attention& attention, ValueId value) const {

@@ -76,7 +76,7 @@ class Remover {
     std::size_t axis = 1, block = 1;
   };
 
-  const Node& node(NodeId index) const { return graph_.node(index); }
+  const Node& node(NodeId node_id) const { return graph_.node(node_id); }
 
   [[noreturn]] void cannot(const Node& at, std::string_view why) const {
     fail(Fault::unsupported, "the units of layer '{}' cannot be taken out: {} {}; mask them instead",
@@ -84,36 +84,36 @@ class Remover {
   }
 
   // Input `i` of a node, cut along an axis; other readers keep theirs.
-  void cut(NodeId index, std::size_t i, std::size_t axis, std::size_t block) {
-    Node changed = edit_.node(index);
+  void cut(NodeId node_id, std::size_t i, std::size_t axis, std::size_t block) {
+    Node changed = edit_.node(node_id);
     const ValueId id = changed.inputs.at(i);
-    if (!graph_.is_constant(id)) cannot(node(index), "has weights that are computed");
+    if (!graph_.is_constant(id)) cannot(node(node_id), "has weights that are computed");
     const Array& array = graph_.constant(id);
     const auto units = static_cast<std::int64_t>(layer_.neurons) * static_cast<std::int64_t>(block);
     if (axis >= array.shape().size() || array.shape()[axis] != units)
-      cannot(node(index), "has weights of another shape");
+      cannot(node(node_id), "has weights of another shape");
     const std::string name = edit_.unused_name(graph_.value(id).name + "_pruned");
     changed.inputs[i] = edit_.constant(name, sliced(array, axis, kept_, block));
-    edit_.replace_node(index, std::move(changed));
+    edit_.replace_node(node_id, std::move(changed));
   }
 
   void take_out() {
-    const NodeId index = layer_.node;
-    const Node& at = node(index);
+    const NodeId node_id = layer_.node;
+    const Node& at = node(node_id);
     if (at.op == "Conv") {
       if (at.integer("group", 1) != 1) cannot(at, "keeps groups of channels apart");
-      cut(index, 1, 0, 1);
-      if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(index, 2, 0, 1);
+      cut(node_id, 1, 0, 1);
+      if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(node_id, 2, 0, 1);
       open_.push_back({at.outputs[0], 1, 1});
     } else if (at.op == "Gemm" && graph_.is_constant(at.inputs[1])) {
-      cut(index, 1, at.integer("transB", 0) != 0 ? 0 : 1, 1);
-      if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut_broadcast(index, 2, {at.outputs[0], 1, 1});
+      cut(node_id, 1, at.integer("transB", 0) != 0 ? 0 : 1, 1);
+      if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut_broadcast(node_id, 2, {at.outputs[0], 1, 1});
       open_.push_back({at.outputs[0], 1, 1});
     } else if (at.op == "MatMul" && is_matrix(at.inputs[1])) {
-      cut(index, 1, 1, 1);
+      cut(node_id, 1, 1, 1);
       open_.push_back({at.outputs[0], session_.shape(at.outputs[0]).size() - 1, 1});
     } else if (at.op == "MatMul" && is_matrix(at.inputs[0])) {  // weights times columns of activations
-      cut(index, 0, 0, 1);
+      cut(node_id, 0, 0, 1);
       open_.push_back({at.outputs[0], session_.shape(at.outputs[0]).size() - 2, 1});
     } else {
       cannot(at, "is neither a convolution nor a dense layer");
@@ -125,14 +125,14 @@ class Remover {
   }
 
   // A constant that is broadcast to the value's shape: cut where it has one entry for each unit.
-  void cut_broadcast(NodeId index, std::size_t i, const Place& place) {
-    const ValueId id = node(index).inputs.at(i);
-    if (!graph_.is_constant(id)) cannot(node(index), "joins them with units of other layers");
+  void cut_broadcast(NodeId node_id, std::size_t i, const Place& place) {
+    const ValueId id = node(node_id).inputs.at(i);
+    if (!graph_.is_constant(id)) cannot(node(node_id), "joins them with units of other layers");
     const Shape& shape = graph_.constant(id).shape();
     const std::size_t rank = session_.shape(place.value).size();
     if (shape.size() + place.axis < rank) return;
     const std::size_t axis = place.axis + shape.size() - rank;
-    if (shape[axis] != 1) cut(index, i, axis, place.block);
+    if (shape[axis] != 1) cut(node_id, i, axis, place.block);
   }
 
   void go_on(const Node& at, Place place) {
@@ -140,26 +140,26 @@ class Remover {
     if (std::ranges::find(open_, place.value, &Place::value) == open_.end()) open_.push_back(place);
   }
 
-  void follow(NodeId index, const Place& place) {
-    const Node& at = node(index);
+  void follow(NodeId node_id, const Place& place) {
+    const Node& at = node(node_id);
     const bool is_data = at.inputs[0] == place.value;
     if (at.op == "Conv" && is_data && place.axis == 1 && place.block == 1) {
-      follow_convolution(index, place);
+      follow_convolution(node_id, place);
     } else if (at.op == "Gemm" && is_data && at.integer("transA", 0) == 0 && place.axis == 1) {
-      cut(index, 1, at.integer("transB", 0) != 0 ? 1 : 0, place.block);
+      cut(node_id, 1, at.integer("transB", 0) != 0 ? 1 : 0, place.block);
     } else if (at.op == "MatMul" && is_data && place.axis + 1 == session_.shape(place.value).size()) {
-      cut(index, 1, 0, place.block);
+      cut(node_id, 1, 0, place.block);
     } else if (at.op == "MatMul" && !is_data && place.axis + 2 == session_.shape(place.value).size()) {
-      cut(index, 0, graph_.is_constant(at.inputs[0]) ? graph_.constant(at.inputs[0]).shape().size() - 1 : 0,
+      cut(node_id, 0, graph_.is_constant(at.inputs[0]) ? graph_.constant(at.inputs[0]).shape().size() - 1 : 0,
           place.block);
     } else if (at.op == "BatchNormalization" && is_data && place.axis == 1) {
-      for (std::size_t i = 1; i <= 4; ++i) cut(index, i, 0, place.block);
+      for (std::size_t i = 1; i <= 4; ++i) cut(node_id, i, 0, place.block);
       go_on(at, place);
     } else if (at.op == "Flatten" || at.op == "Reshape") {
-      flatten(index, place);
+      flatten(node_id, place);
     } else if (is_arithmetic(at.op) || at.op == "PRelu") {
       for (std::size_t i = 0; i < at.inputs.size(); ++i) {
-        if (at.inputs[i] != place.value) cut_broadcast(index, i, place);
+        if (at.inputs[i] != place.value) cut_broadcast(node_id, i, place);
       }
       go_on(at, place);
     } else if (at.op == "ReduceMean" && place.axis == 1 && place.block == 1 &&
@@ -175,36 +175,36 @@ class Remover {
     }
   }
 
-  void follow_convolution(NodeId index, const Place& place) {
-    const Node& at = node(index);
+  void follow_convolution(NodeId node_id, const Place& place) {
+    const Node& at = node(node_id);
     const std::int64_t groups = at.integer("group", 1);
     if (groups == 1) {
-      cut(index, 1, 1, 1);
+      cut(node_id, 1, 1, 1);
       return;
     }
     const Shape& weights = session_.shape(at.inputs[1]);
     if (groups != layer_.neurons || weights[0] != groups) cannot(at, "keeps groups of channels apart");
-    cut(index, 1, 0, 1);
-    if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(index, 2, 0, 1);
-    Node changed = edit_.node(index);
+    cut(node_id, 1, 0, 1);
+    if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(node_id, 2, 0, 1);
+    Node changed = edit_.node(node_id);
     changed.attributes["group"] = static_cast<std::int64_t>(kept_.size());
-    edit_.replace_node(index, std::move(changed));
+    edit_.replace_node(node_id, std::move(changed));
     go_on(at, place);
   }
 
   // Channels and their positions become one axis.
-  void flatten(NodeId index, const Place& place) {
-    const Node& at = node(index);
+  void flatten(NodeId node_id, const Place& place) {
+    const Node& at = node(node_id);
     const Shape &from = session_.shape(place.value), &to = session_.shape(at.outputs[0]);
     const std::int64_t elements = element_count(from) / std::max<std::int64_t>(from[0], 1);
     if (place.axis != 1 || to.size() != 2 || to[1] != elements) cannot(at, "moves them elsewhere");
     const auto block = static_cast<std::size_t>(elements / layer_.neurons);
     if (at.op == "Reshape") {
-      Node changed = edit_.node(index);
+      Node changed = edit_.node(node_id);
       const auto width = static_cast<std::int64_t>(kept_.size() * block);
       changed.inputs[1] = edit_.constant(edit_.unused_name(at.name + "_shape_pruned"),
                                          Array::of<std::int64_t>({2}, Ints{-1, width}));
-      edit_.replace_node(index, std::move(changed));
+      edit_.replace_node(node_id, std::move(changed));
     }
     go_on(at, {at.outputs[0], 1, block});
   }

@@ -31,11 +31,11 @@ KerasTensor with_axis_at_one(LayerBuilder& layer, const KerasTensor& x, std::siz
     back.push_back(i == axis ? 1 : static_cast<std::int64_t>(i < axis ? i + 1 : i));
   }
   const KerasTensor plain = layer.as_keras(x);
-  KerasTensor turned =
+  KerasTensor transposed =
       plain.with(layer.add("Transpose", "_turned", {plain.value}, {{"perm", order}}, "_turned"));
   for (std::size_t i = 0; i < order.size(); ++i)
-    turned.shape[i] = x.shape[static_cast<std::size_t>(order[i])];
-  const KerasTensor normal = normalise(turned, "_normal");
+    transposed.shape[i] = x.shape[static_cast<std::size_t>(order[i])];
+  const KerasTensor normal = normalise(transposed, "_normal");
   return plain.with(layer.add("Transpose", "_turned_back", {normal.value}, {{"perm", back}}, suffix));
 }
 

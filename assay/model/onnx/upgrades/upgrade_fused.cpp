@@ -141,7 +141,7 @@ std::optional<Array> turned_weights(const Array* weights) {
   return Array::of<float>({columns, rows}, to);
 }
 
-ValueId turned(Upgrade& u, std::size_t input, const char* attribute, const char* role) {
+ValueId transposed(Upgrade& u, std::size_t input, const char* attribute, const char* role) {
   const ValueId matrix = needed(u, input);
   if (u.node.integer(attribute, 0) == 0) return matrix;
   if (auto weights = turned_weights(u.graph.constant(matrix))) return u.constant(role, std::move(*weights));
@@ -158,7 +158,7 @@ void fused_product(Upgrade& u) {
   const float alpha = u.node.real("alpha", 1);
   activate(u);
   if (alpha != 1) u.after("scaled", "Mul", u.real("alpha", alpha));
-  const ValueId a = turned(u, 0, "transA", "a_turned"), b = turned(u, 1, "transB", "b_turned");
+  const ValueId a = transposed(u, 0, "transA", "a_turned"), b = transposed(u, 1, "transB", "b_turned");
   u.node.op = "MatMul";
   u.node.inputs = {a, b};
   u.node.attributes.clear();

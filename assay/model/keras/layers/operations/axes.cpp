@@ -1,4 +1,4 @@
-// Axes added, dropped, put in another order, and turned around.
+// Axes added, dropped, put in another order, and reversed.
 
 #include <algorithm>
 #include <limits>
