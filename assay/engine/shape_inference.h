@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <assay/tensor.h>
-#include "assay/engine/preparation/constants.h"
+#include "assay/engine/constants.h"
 #include "assay/engine/preparation/input_form.h"
 
 namespace assay::inline engine {

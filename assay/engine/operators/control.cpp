@@ -9,7 +9,7 @@
 
 #include "assay/engine/execute.h"
 #include "assay/engine/operators/parts/support.h"
-#include "assay/engine/preparation/constants.h"
+#include "assay/engine/constants.h"
 #include "assay/model/bodies.h"
 
 namespace assay::operators {

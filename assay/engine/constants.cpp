@@ -1,4 +1,4 @@
-#include "assay/engine/preparation/constants.h"
+#include "assay/engine/constants.h"
 
 #include <assay/array_math.h>
 
