@@ -105,7 +105,7 @@ void copy_along(T* to, const T* from, std::vector<CopyAxis> axes) {
   for (const CopyAxis& axis : axes) count *= axis.size;
   const std::size_t rows_each = std::max<std::size_t>(1, grain / row.size);
   split_loop(count, rows_each, [&](std::size_t begin, std::size_t end) {
-    for (auto at = static_cast<std::int64_t>(begin); at < static_cast<std::int64_t>(end);) {
+    for (std::int64_t at = begin; at < static_cast<std::int64_t>(end);) {
       const std::int64_t first = at % rows.size;
       const std::int64_t size = std::min(rows.size - first, static_cast<std::int64_t>(end) - at);
       std::int64_t rest = at / rows.size, written = first * rows.to, read = first * rows.from;

@@ -121,7 +121,7 @@ struct Geometry {
 template <typename T, typename Body>
 void each_sample(const Geometry& geometry, const Sampling& how, const T* grid, const Body& body) {
   split_loop(geometry.records, 1, [&](std::size_t begin, std::size_t end) {
-    for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end); ++r) {
+    for (std::int64_t r = begin; r < static_cast<std::int64_t>(end); ++r) {
       for (std::int64_t p = 0; p < geometry.places; ++p) {
         const T* const point = grid + (r * geometry.places + p) * static_cast<std::int64_t>(geometry.axes);
         std::array<AxisTaps, 3> taps;  // depth, height, width
@@ -227,8 +227,7 @@ Array affine_grid(const Array& theta, const Shape& size, bool align_corners) {
     const std::int64_t count = size[static_cast<std::size_t>(i) + 2];
     Array line = zeros({count}, DType::float64);
     if (count > 1) line = arange(0, count, DType::float64) * (2.0 / (count - 1)) - 1.0;
-    if (!align_corners)
-      line = line * (static_cast<double>(count - 1) / static_cast<double>(std::max<std::int64_t>(1, count)));
+    if (!align_corners) line = line * (static_cast<double>(count - 1) / std::max<std::int64_t>(1, count));
     Shape beside(axes, 1);
     beside[i] = count;
     points.select(-1, axes - 1 - i).copy_(line.reshape(beside));

@@ -17,7 +17,7 @@ void whole_product(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const 
   using U = std::make_unsigned_t<T>;
   const std::size_t grain = 1 + 32768 / std::max<std::int64_t>(1, n * k);
   split_loop(m, grain, [&](std::size_t begin, std::size_t end) {
-    for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end); ++r) {
+    for (std::int64_t r = begin; r < static_cast<std::int64_t>(end); ++r) {
       T* const to = c.data + r * c.row;
       if (!adds) std::fill_n(to, n, T{0});
       for (std::int64_t p = 0; p < k; ++p) {
@@ -84,7 +84,7 @@ void multiply_matrices(Array& out, const Array& a, const Array& b, bool adds) {
   };
   // Small products share threads as a batch, large ones each take them all.
   constexpr double large = 1 << 22, least = 1 << 18;
-  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const double work = static_cast<double>(m) * n * k;
   if (work >= large || static_cast<std::size_t>(count) < loop_threads()) {
     for (std::int64_t i = 0; i < count; ++i) one(i);
     return;

@@ -77,7 +77,7 @@ void sort_rows(const SortedRows& rows, const T* from, T* values, std::int64_t* p
   const std::size_t grain = std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(1, rows.size));
   split_loop(all, grain, [&](std::size_t begin, std::size_t end) {
     std::vector<Ranked> ranked(rows.size);
-    for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
+    for (std::int64_t row = begin; row < static_cast<std::int64_t>(end); ++row) {
       const std::int64_t outer = row / rows.inner, inner = row % rows.inner;
       const T* const read = from + outer * rows.size * rows.inner + inner;
       for (std::int64_t i = 0; i < rows.size; ++i) {

@@ -133,7 +133,7 @@ class Decomposition {
     const std::int64_t rank = std::ssize(of);
     std::int64_t axis = node.integer("axis", -1);
     if (axis < 0) axis += rank;
-    std::vector<std::int64_t> axes(static_cast<std::size_t>(rank - axis));
+    std::vector<std::int64_t> axes(rank - axis);
     std::iota(axes.begin(), axes.end(), axis);
     Shape reduced = of;
     std::fill(reduced.begin() + axis, reduced.end(), 1);
@@ -142,7 +142,7 @@ class Decomposition {
           note(edit_.constant("", Array::of<std::int64_t>({std::ssize(axes)}, axes)), {std::ssize(axes)});
       return add("ReduceMean", {id, along}, reduced, {{"keepdims", std::int64_t{1}}});
     };
-    const double epsilon = static_cast<double>(node.real("epsilon", 1e-5F));
+    const double epsilon = node.real("epsilon", 1e-5F);
     const ValueId deviation = add("Sub", {x, mean(x)}, of);
     ValueId variance = add("Add", {mean(add("Pow", {deviation, number(2)}, of)), number(epsilon)}, reduced);
     if (epsilon > 0) variance = at_least(variance, epsilon);

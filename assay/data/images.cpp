@@ -166,8 +166,7 @@ class ImageSource final : public Source {
       fail(Fault::data, "{}: {} is {}x{} where others are {}x{}; say resize={}x{}", folder_.string(),
            names_[index], image.height, image.width, height_, width_, height_, width_);
     }
-    const std::size_t plane = static_cast<std::size_t>(width_ * height_),
-                      channels = static_cast<std::size_t>(channels_);
+    const std::size_t plane = width_ * height_, channels = channels_;
     for (std::size_t c = 0; c < channels; ++c) {
       for (std::size_t p = 0; p < plane; ++p)
         values[c * plane + p] = static_cast<float>(image.pixels[p * channels + c]) / unit;

@@ -114,17 +114,16 @@ void dense_parameters(const Graph& graph, const Node& node, std::vector<float>& 
   const std::int64_t inputs = matrix.shape()[transposed ? 1 : 0], units = matrix.shape()[transposed ? 0 : 1];
   const float alpha = node.op == "Gemm" ? node.real("alpha", 1.0F) : 1.0F;
   const float* const values = matrix.as<float>().data();
-  weights.resize(static_cast<std::size_t>(matrix.count()));
+  weights.resize(matrix.count());
   constexpr std::int64_t block = 16;  // rows and columns that meet in the nearest cache
   for (std::int64_t first = 0; first < units; first += block) {
     const std::int64_t last = std::min(units, first + block);
     for (std::int64_t i = 0; i < inputs; ++i) {
       for (std::int64_t u = first; u < last; ++u)
-        weights[static_cast<std::size_t>(u * inputs + i)] =
-            alpha * values[transposed ? u * inputs + i : i * units + u];
+        weights[u * inputs + i] = alpha * values[transposed ? u * inputs + i : i * units + u];
     }
   }
-  bias.assign(static_cast<std::size_t>(units), 0.0F);
+  bias.assign(units, 0.0F);
   if (node.op != "Gemm" || node.inputs.size() < 3 || node.inputs[2] == no_value) return;
   const Array& added = graph.constant(node.inputs[2]);
   const float beta = node.real("beta", 1.0F);

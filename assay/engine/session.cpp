@@ -37,7 +37,7 @@ Activations to_activations(const Array& matrix) {
 std::optional<std::size_t> reduced_axis(const Layer& layer, Reduction reduction) {
   if (layer.batch_axis != 0 || layer.batch_multiple != 1 || layer.neuron_axes.size() != 1)
     return std::nullopt;
-  const auto axis = static_cast<std::size_t>(layer.neuron_axes[0]);
+  const std::size_t axis = layer.neuron_axes[0];
   const bool known = axis == 1 || axis == layer.shape.size();
   return known && reduction != Reduction::every_position ? std::optional(axis) : std::nullopt;
 }

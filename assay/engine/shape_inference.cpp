@@ -40,8 +40,8 @@ ValueInfo compare(const Shape& two, const Shape& three) {
   info.varying_axis = axis;
   if (axis < 0) return info;
   info.batch_axis = axis;
-  info.batch_multiple = two[static_cast<std::size_t>(axis)] / 2;
-  info.shape[static_cast<std::size_t>(axis)] = info.batch_multiple;
+  info.batch_multiple = two[axis] / 2;
+  info.shape[axis] = info.batch_multiple;
   return info;
 }
 
@@ -411,8 +411,7 @@ int choose_axis(const Node& node, std::size_t output, const Experiment& experime
     const bool same = id != no_value && node.op != "Transpose" && shapes[index_of(id)] == shape;
     if (same && possible(infos[index_of(id)].batch_axis)) return infos[index_of(id)].batch_axis;
   }
-  const auto exact =
-      std::ranges::find_if(axes, [&](int a) { return shape[static_cast<std::size_t>(a)] == batch; });
+  const auto exact = std::ranges::find_if(axes, [&](int a) { return shape[a] == batch; });
   return exact == axes.end() ? axes[0] : *exact;
 }
 
@@ -451,9 +450,7 @@ SampleShapes sample_shapes(const Graph& graph, const Constants& constants, const
 BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
   const auto bytes = [&](ValueId id) {
     const ValueInfo& info = infos[index_of(id)];
-    return info.batch_axis < 0
-               ? 0.0
-               : static_cast<double>(sizeof(float)) * static_cast<double>(element_count(info.shape));
+    return info.batch_axis < 0 ? 0.0 : static_cast<double>(sizeof(float)) * element_count(info.shape);
   };
   std::vector<NodeId> last_reader(graph.values().size(), no_node);
   for (const NodeId n : graph.node_ids()) {
@@ -525,7 +522,7 @@ std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constan
   const auto place = [&](ValueId id, int axis) {
     ValueInfo& info = infos[index_of(id)];
     if (axis < 0 || !info.computed) return;
-    std::int64_t& dimension = info.shape[static_cast<std::size_t>(axis)];
+    std::int64_t& dimension = info.shape[axis];
     dimension /= batch;
     info.batch_axis = axis;
     info.batch_multiple = dimension;

@@ -125,7 +125,7 @@ std::vector<double> window_weights(const SsimOptions& options) {
   if (options.window == "gaussian") {
     if (!(options.sigma > 0)) fail(Fault::usage, "the window's sigma is above 0, not {}", options.sigma);
     for (std::size_t k = 0; k < options.size; ++k) {
-      const double distance = static_cast<double>(k) - static_cast<double>(options.size / 2);
+      const double distance = static_cast<double>(k) - (options.size / 2);
       weights[k] = std::exp(-distance * distance / (2 * options.sigma * options.sigma));
     }
   } else if (options.window != "uniform") {
@@ -153,9 +153,9 @@ Ssim::Ssim(const Shape& shape, const ValidRange& range, const SsimOptions& optio
     fail(Fault::usage,
          "structural similarity is for pictures [channels, height, width], not for records of shape {}",
          to_string(shape));
-  channels_ = static_cast<std::size_t>(shape[0]);
-  height_ = static_cast<std::size_t>(shape[1]);
-  width_ = static_cast<std::size_t>(shape[2]);
+  channels_ = shape[0];
+  height_ = shape[1];
+  width_ = shape[2];
   if (height_ < options.size || width_ < options.size) {
     fail(Fault::usage, "pictures of {} x {} are smaller than the window of {}; choose a smaller window",
          height_, width_, options.size);

@@ -29,7 +29,7 @@ struct DatabaseSystem {
     if (!allowance || bytes == 0) return true;
     outgrown = outgrown || (bytes > 0 && static_cast<std::uint64_t>(bytes) > *allowance);
     if (outgrown) return false;
-    *allowance -= static_cast<std::uint64_t>(bytes);
+    *allowance -= bytes;
     return true;
   }
   bool is_journal(const char* path) const { return path != nullptr && journal == path; }
@@ -61,8 +61,7 @@ DatabaseSystem& system_of(sqlite3_vfs* system) { return *reinterpret_cast<Databa
 
 int close_file(sqlite3_file* file) {
   GuardedFile& own = guarded_of(file);
-  if (own.role == Role::temporary && own.system->allowance)
-    *own.system->allowance += static_cast<std::uint64_t>(own.size);
+  if (own.role == Role::temporary && own.system->allowance) *own.system->allowance += own.size;
   return real_of(file)->pMethods->xClose(real_of(file));
 }
 
@@ -94,7 +93,7 @@ int write_bytes(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 
 int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
   GuardedFile& own = guarded_of(file);
   if (own.role != Role::journal && own.system->allowance && size < own.size)
-    *own.system->allowance += static_cast<std::uint64_t>(own.size - size);
+    *own.system->allowance += own.size - size;
   own.size = size;
   return real_of(file)->pMethods->xTruncate(real_of(file), size);
 }

@@ -77,12 +77,12 @@ NpyHeader parse_npy_header(std::string_view bytes, const std::string& name) {
 std::size_t npy_element_size(const NpyHeader& header, const std::string& name) {
   if (header.type == "O")
     fail(Fault::data, "{}: it holds Python objects; save plain numbers or texts (.astype(str))", name);
-  const std::size_t size = static_cast<std::size_t>(header.type.back() - '0');
+  const std::size_t size = header.type.back() - '0';
   return size <= 8 ? size : 0;
 }
 
 void require_npy_body(const NpyHeader& header, std::uint64_t body, const std::string& name) {
-  const auto count = static_cast<std::uint64_t>(element_count(header.shape));
+  const std::uint64_t count = element_count(header.shape);
   const std::size_t size = npy_element_size(header, name);
   if (size == 0 || count > body / size || count * size != body) {
     fail(Fault::data, "{}: the npy header promises {} elements {} of type {}, the file holds {} bytes", name,
@@ -158,7 +158,7 @@ Array parse_npy_texts(std::string_view bytes, const std::string& name) {
   std::size_t width = 0;
   const auto [stop, code] = std::from_chars(header.type.data() + 1, end, width);
   const std::size_t size = width * (wide ? 4 : 1);
-  const auto count = static_cast<std::size_t>(element_count(header.shape));
+  const std::size_t count = element_count(header.shape);
   const bool fits = code == std::errc() && stop == end && width <= body.size() && size > 0 &&
                     body.size() % size == 0 && body.size() / size == count;
   if (!fits || header.shape.size() != 1)

@@ -25,7 +25,7 @@ class Product : public Operation {
     std::vector<ProductPlace> places;
     for (std::int64_t m = 0; m < matrices; ++m) {
       const auto of = [&](const std::vector<std::int32_t>& list, std::int64_t size) {
-        const std::int64_t number = list.empty() ? m : list[static_cast<std::size_t>(m)];
+        const std::int64_t number = list.empty() ? m : list[m];
         return static_cast<std::int32_t>(number * size * width);
       };
       places.push_back({of(of_left, rows * inner), of(of_right, inner * columns), of({}, rows * columns)});

@@ -30,7 +30,7 @@ Array sliced(const Array& array, std::size_t axis, const std::vector<std::size_t
       bytes.insert(bytes.end(), from, from + piece);
     }
   }
-  shape[axis] = static_cast<std::int64_t>(kept.size() * block);
+  shape[axis] = kept.size() * block;
   return Array(array.dtype(), std::move(shape), std::move(bytes));
 }
 
@@ -198,10 +198,10 @@ class Remover {
     const Shape &from = session_.shape(place.value), &to = session_.shape(at.outputs[0]);
     const std::int64_t elements = element_count(from) / std::max<std::int64_t>(from[0], 1);
     if (place.axis != 1 || to.size() != 2 || to[1] != elements) cannot(at, "moves them elsewhere");
-    const auto block = static_cast<std::size_t>(elements / layer_.neurons);
+    const std::size_t block = elements / layer_.neurons;
     if (at.op == "Reshape") {
       Node changed = edit_.node(node_id);
-      const auto width = static_cast<std::int64_t>(kept_.size() * block);
+      const std::int64_t width = kept_.size() * block;
       changed.inputs[1] = edit_.constant(edit_.unused_name(at.name + "_shape_pruned"),
                                          Array::of<std::int64_t>({2}, Ints{-1, width}));
       edit_.replace_node(node_id, std::move(changed));
@@ -230,9 +230,8 @@ Graph with_units_masked(const Session& session, const Layer& layer, const std::v
   const Shape& value = session.shape(layer.value);
   // Neurons lie along one axis or, for directions of recurrent layers, several.
   Shape shape(value.size(), 1);
-  for (const int axis : layer.neuron_axes)
-    shape[static_cast<std::size_t>(axis)] = value[static_cast<std::size_t>(axis)];
-  std::vector<float> mask(static_cast<std::size_t>(element_count(shape)), 1.0F);
+  for (const int axis : layer.neuron_axes) shape[axis] = value[axis];
+  std::vector<float> mask(element_count(shape), 1.0F);
   for (const std::size_t unit : units) mask[unit] = 0.0F;
   const ValueId constant =
       edit.constant(edit.unused_name(layer.name + "_mask"), Array::of<float>(shape, mask));
@@ -269,8 +268,8 @@ Pruning prune(const Session& session, const UnitsByLayer& units, const DatasetPt
     UnitsByLayer random;
     std::uint64_t number = 0;
     for (const auto& [layer, numbers] : units)
-      random[layer] = Rng(options.seed, {prune_stream, i, number++})
-                          .sample(static_cast<std::size_t>(session.layer(layer).neurons), numbers.size());
+      random[layer] =
+          Rng(options.seed, {prune_stream, i, number++}).sample(session.layer(layer).neurons, numbers.size());
     const Session other(pruned(session, random, options.mask), session.options());
     result.random.push_back(score_of(judged(other, "random choice", silence())));
     stage.advance(1);

@@ -67,7 +67,7 @@ ValueId shared(Upgrade& u, std::string_view role, ValueId x, std::int64_t heads,
 bool may_leave_no_position(const Upgrade& u, ValueId mask) {
   const Array* const given = u.graph.constant(mask);
   if (given == nullptr || given->shape().empty() || given->count() == 0) return true;
-  const auto length = static_cast<std::size_t>(given->shape().back());
+  const std::size_t length = given->shape().back();
   const Array numbers = given->to(DType::float32);
   const auto values = numbers.as<float>();
   const float never = given->dtype() == DType::boolean ? 0.0F : -std::numeric_limits<float>::infinity();
@@ -108,8 +108,7 @@ ValueId whole_mask(Upgrade& u, ValueId mask, bool truth, ValueId keys) {
       {u.before("key_count", "Shape", {keys}, {{"start", std::int64_t{2}}, {"end", std::int64_t{3}}}),
        u.before("mask_length", "Shape", {mask}, {{"start", *rank - 1}, {"end", *rank}})});
   const ValueId pads =
-      u.before("mask_pads", "Concat",
-               {u.integers("mask_before", Numbers(static_cast<std::size_t>(2 * *rank - 1), 0)), missing},
+      u.before("mask_pads", "Concat", {u.integers("mask_before", Numbers(2 * *rank - 1, 0)), missing},
                {{"axis", std::int64_t{0}}});
   if (!truth)
     return u.before("whole_mask", "Pad",

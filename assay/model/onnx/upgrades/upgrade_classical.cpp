@@ -99,7 +99,7 @@ void feature_extractor(Upgrade& u) {
 ValueId linear(Upgrade& u, const ValueId x, std::int64_t rows) {
   const Floats coefficients = required_reals(u, "coefficients");
   Floats intercepts = u.node.reals("intercepts", {});
-  if (intercepts.empty()) intercepts.resize(static_cast<std::size_t>(rows));
+  if (intercepts.empty()) intercepts.resize(rows);
   if (rows < 1 || std::ssize(intercepts) != rows || std::ssize(coefficients) % rows != 0)
     fail(Fault::model, "{}: {} coefficients and {} intercepts do not make {} results", u.node.describe(),
          coefficients.size(), intercepts.size(), rows);

@@ -135,8 +135,7 @@ std::optional<Array> turned_weights(const Array* weights) {
   const auto from = weights->as<float>();
   std::vector<float> to(from.size());
   for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c)
-      to[static_cast<std::size_t>(c * rows + r)] = from[static_cast<std::size_t>(r * columns + c)];
+    for (std::int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
   }
   return Array::of<float>({columns, rows}, to);
 }
