@@ -410,7 +410,7 @@ class Pass {
   // Activations of a group as they are, at all positions that are not padding.
   std::vector<float> raw_rows(const Chunk& chunk, std::size_t g) const {
     const Array& values = chunk.units[g];
-    const auto positions = static_cast<std::size_t>(values.size(1)), width = values.size(2);
+    const std::size_t positions = values.size(1), width = values.size(2);
     const std::size_t symbols = chunk.padding.size() / chunk.size();
     std::vector<float> rows;
     for (std::size_t r = 0; r < chunk.size(); ++r) {

@@ -85,7 +85,7 @@ bool is_within_range(const Array& array, int type) {
   const Array wide = array.to(DType::float64);
   return std::ranges::all_of(wide.as<double>(), [&](double number) {
     if (!(std::abs(number) < most)) return false;
-    const std::int64_t whole = number;
+    const auto whole = static_cast<std::int64_t>(number);
     return wrapped(type, whole) == whole;
   });
 }

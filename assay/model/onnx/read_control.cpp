@@ -260,7 +260,7 @@ bool Reader::unroll_scan(const onnx::NodeProto& proto, const Node& node, const o
   const std::int64_t states = proto.input_size() - slices, scans = body.output_size() - states;
   if (slices < 1 || states < 0 || scans < 0)
     fail(Fault::model, "{}: num_scan_inputs is {}", node.describe(), slices);
-  const auto in_count = static_cast<std::size_t>(slices), out_count = scans;
+  const std::size_t in_count = slices, out_count = scans;
   auto axes = integers_in(proto, "scan_input_axes", in_count);
   const auto backward = integers_in(proto, "scan_input_directions", in_count);
   const auto out_axes = integers_in(proto, "scan_output_axes", out_count);

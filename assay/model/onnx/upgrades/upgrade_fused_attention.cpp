@@ -106,7 +106,7 @@ std::vector<ValueId> parts(Upgrade& u, std::string_view role, ValueId x, std::in
   for (std::size_t i = 0; i < count; ++i) outputs.push_back(u.graph.new_value(fmt::format("{}_{}", name, i)));
   Node split{.name = name, .op = "Split", .inputs = {x}, .outputs = outputs, .attributes = {{"axis", axis}}};
   if (sizes.empty()) {
-    split.attributes["num_outputs"] = count;
+    split.attributes["num_outputs"] = static_cast<std::int64_t>(count);
   } else {
     split.inputs.push_back(u.integers("sizes", sizes));
   }
