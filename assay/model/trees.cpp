@@ -17,7 +17,7 @@ std::vector<T> tensor_of(const Node& node, const char* name) {
   const auto found = node.attributes.find(name);
   if (found == node.attributes.end()) return {};
   const Array* const array = std::get_if<Array>(&found->second);
-  if (array == nullptr) fail(Fault::model, "{}: attribute '{}' is no tensor", node.describe(), name);
+  if (array == nullptr) fail(Fault::model, "{}: attribute '{}' is not a tensor", node.describe(), name);
   const Array values = array->to(dtype_of<T>()).contiguous();
   const std::span<const T> all = values.as<T>();
   return {all.begin(), all.end()};

@@ -105,7 +105,7 @@ class ViewEdit {
     const auto attention = attention_of(graph_, layer_);
     if (!attention)
       fail(Fault::usage,
-           "view '{}': layer '{}' is no attention (a softmax and its product with values) and reads none",
+           "view '{}': layer '{}' is not attention (a softmax and its product with values) and reads none",
            view_.text, layer_.name);
     const bool of_weights = !view_.attention.empty();
     const ValueId value = of_weights ? attention->product->inputs[0] : attention->product->outputs[0];

@@ -144,7 +144,7 @@ Array numbers_of(const Upgrade& u, const std::string& role) {
   const auto found = u.node.attributes.find(role + "_tensor");
   const Array* const array = found == u.node.attributes.end() ? nullptr : std::get_if<Array>(&found->second);
   if (array == nullptr || array->rank() != 1)
-    fail(Fault::model, "{}: attribute '{}_tensor' is no list", u.node.describe(), role);
+    fail(Fault::model, "{}: attribute '{}_tensor' is not a list", u.node.describe(), role);
   return *array;
 }
 

@@ -21,7 +21,8 @@ LeafWeights listed_weights(const Node& node, const std::string& name) {
   const auto found = node.attributes.find(name + "_as_tensor");
   if (found == node.attributes.end()) return node.reals(name, {});
   const Array* const array = std::get_if<Array>(&found->second);
-  if (array == nullptr) fail(Fault::model, "{}: attribute '{}' is no tensor", node.describe(), found->first);
+  if (array == nullptr)
+    fail(Fault::model, "{}: attribute '{}' is not a tensor", node.describe(), found->first);
   const Array values = array->to(DType::float32).contiguous();
   return {values.as<float>().begin(), values.as<float>().end()};
 }
