@@ -88,7 +88,7 @@ std::shared_ptr<std::byte> allocate(std::size_t bytes) {
   if (bytes > memory_limit())
     fail(Fault::resources,
          "one array would take {:.3g} GB, more than the limit of {:.3g} GB; raise the memory limit",
-         static_cast<double>(bytes) / 1e9, static_cast<double>(memory_limit()) / 1e9);
+         bytes / 1e9, memory_limit() / 1e9);
   return {static_cast<std::byte*>(allocate_block(std::max<std::size_t>(bytes, 1))), FreeBlock()};
 }
 
@@ -118,8 +118,7 @@ bool restrided(const Array& array, const Shape& shape, Shape& strides) {
     if (reached != size) return false;
     end = begin;
   }
-  return to == 0 || std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(to),
-                                [](auto size) { return size == 1; });
+  return to == 0 || std::all_of(shape.begin(), shape.begin() + to, [](auto size) { return size == 1; });
 }
 
 // The gradient of a view: zeros, with the gradient where the view looks.
@@ -142,8 +141,8 @@ std::int64_t axis_of(std::int64_t axis, std::int64_t rank) {
 }
 
 std::vector<bool> chosen_axes(const Shape& axes, std::int64_t rank) {
-  std::vector<bool> chosen(static_cast<std::size_t>(rank), axes.empty());
-  for (const std::int64_t axis : axes) chosen[static_cast<std::size_t>(axis_of(axis, rank))] = true;
+  std::vector<bool> chosen(rank, axes.empty());
+  for (const std::int64_t axis : axes) chosen[axis_of(axis, rank)] = true;
   return chosen;
 }
 
@@ -173,7 +172,7 @@ Shape strides_in(const Array& array, const Shape& shape) {
 
 Array::Array(DType dtype, Shape shape, std::vector<std::byte> bytes)
     : dtype_(dtype), shape_(std::move(shape)) {
-  const auto count = static_cast<std::size_t>(element_count(shape_));
+  const std::size_t count = element_count(shape_);
   if (bytes.size() / size_of(dtype) != count || bytes.size() % size_of(dtype) != 0) {
     fail(Fault::data, "an array of shape {} and type {} was given {} bytes", to_string(shape_),
          to_string(dtype), bytes.size());
@@ -227,9 +226,7 @@ void Array::settle() {
   contiguous_ |= count_ == 0;
 }
 
-std::size_t Array::index_of(std::int64_t axis) const {
-  return static_cast<std::size_t>(array::axis_of(axis, rank()));
-}
+std::size_t Array::index_of(std::int64_t axis) const { return array::axis_of(axis, rank()); }
 
 Scalar Array::scalar() const {
   if (count_ != 1) fail(Fault::internal, "an array of shape {} is not a single number", to_string(shape_));
@@ -326,8 +323,8 @@ Array Array::select(std::int64_t axis, std::int64_t position) const {
   const auto look = [at, from](const Array& whole) {
     Shape shape = whole.shape(), strides = whole.strides();
     const std::int64_t offset = from * strides[at];
-    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(at));
-    strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(at));
+    shape.erase(shape.begin() + at);
+    strides.erase(strides.begin() + at);
     return whole.viewed(std::move(shape), std::move(strides), offset);
   };
   return recorded_view(look(*this), *this, look);
@@ -339,7 +336,7 @@ Array Array::narrow(std::int64_t axis, std::int64_t begin, std::int64_t length) 
   if (from < 0 || from > size || length < 0 || length > size - from)
     fail(Fault::model, "{} positions from {} are outside of axis {} of shape {}", length, begin, axis,
          to_string(shape_));
-  return slice(static_cast<std::int64_t>(at), from, from + length);
+  return slice(at, from, from + length);
 }
 
 Array Array::slice(std::int64_t axis, std::int64_t begin, std::int64_t end, std::int64_t step) const {
@@ -370,7 +367,7 @@ Array Array::permute(const Shape& axes) const {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::size_t from = index_of(axes[i]);
     if (back[from] != -1) fail(Fault::model, "axes {} name one of them twice", to_string(axes));
-    back[from] = static_cast<std::int64_t>(i);
+    back[from] = i;
     shape.push_back(shape_[from]);
     strides.push_back(strides_[from]);
   }
@@ -397,8 +394,8 @@ Array Array::movedim(std::int64_t from, std::int64_t to) const {
   if (a == b) return *this;
   Shape axes(shape_.size());
   std::iota(axes.begin(), axes.end(), 0);
-  axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(a));
-  axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(b), static_cast<std::int64_t>(a));
+  axes.erase(axes.begin() + a);
+  axes.insert(axes.begin() + b, a);
   return permute(axes);
 }
 
@@ -416,7 +413,7 @@ Array Array::squeeze(std::int64_t axis) const {
   const std::size_t at = index_of(axis);
   if (shape_[at] != 1) return *this;
   Shape shape = shape_;
-  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(at));
+  shape.erase(shape.begin() + at);
   return reshape(std::move(shape));
 }
 
@@ -456,7 +453,7 @@ Array Array::unfold(std::int64_t axis, std::int64_t size, std::int64_t step) con
   return array::recorded_map(viewed(std::move(shape), std::move(strides)), *this,
                              [=, from = shape_, type = dtype_](const Array& gradient) {
                                Array whole = Array::zeros(type, from);
-                               const auto along = static_cast<std::int64_t>(at);
+                               const std::int64_t along = at;
                                const std::int64_t windows = gradient.size(along);
                                for (std::int64_t i = 0; windows > 0 && i < size; ++i) {
                                  Array part = whole.slice(along, i, i + (windows - 1) * step + 1, step);

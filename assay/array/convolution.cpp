@@ -56,7 +56,7 @@ class Workspace {
  public:
   T* take(std::int64_t count) {
     if (count > size_) {
-      block_.reset(static_cast<T*>(allocate_block(static_cast<std::size_t>(count) * sizeof(T))));
+      block_.reset(static_cast<T*>(allocate_block(count * sizeof(T))));
       size_ = count;
     }
     return block_.get();
@@ -105,19 +105,16 @@ class ColumnBlocks {
 // piece.
 void share_pieces(std::int64_t pieces, const std::function<void(std::int64_t, std::int64_t)>& body) {
   if (pieces < static_cast<std::int64_t>(loop_threads())) return body(0, pieces);
-  split_loop(static_cast<std::size_t>(pieces), 1, [&](std::size_t begin, std::size_t end) {
-    body(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end));
-  });
+  split_loop(pieces, 1, [&](std::size_t begin, std::size_t end) { body(begin, end); });
 }
 
 // body(row) of so many rows of `length` elements.
 template <typename Body>
 void share_rows(std::int64_t rows, std::int64_t length, const Body& body) {
   constexpr std::int64_t grain = 32768;
-  split_loop(static_cast<std::size_t>(rows),
-             static_cast<std::size_t>(std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, length))),
+  split_loop(rows, std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, length)),
              [&](std::size_t begin, std::size_t end) {
-               for (std::size_t row = begin; row < end; ++row) body(static_cast<std::int64_t>(row));
+               for (std::size_t row = begin; row < end; ++row) body(row);
              });
 }
 
@@ -323,7 +320,7 @@ void filter_by_products(const ConvolutionPlan& plan, const T* image, const T* po
   const std::int64_t size = plan.filter_size(), of_group = size / plan.groups;
   const std::int64_t slices =
       std::min(blocks.count(), std::clamp(most_elements / size, std::int64_t{1}, std::int64_t{16}));
-  std::vector<T> sums(static_cast<std::size_t>(slices * size));
+  std::vector<T> sums(slices * size);
   share_pieces(slices * plan.groups, [&](std::int64_t begin, std::int64_t end) {
     Workspaces<T> workspaces;
     for (std::int64_t piece = begin; piece < end; ++piece) {
@@ -341,8 +338,7 @@ void filter_by_products(const ConvolutionPlan& plan, const T* image, const T* po
   });
   share_rows(size, slices, [&](std::int64_t i) {
     double sum = 0;
-    for (std::int64_t slice = 0; slice < slices; ++slice)
-      sum += static_cast<double>(sums[static_cast<std::size_t>(slice * size + i)]);
+    for (std::int64_t slice = 0; slice < slices; ++slice) sum += sums[slice * size + i];
     out[i] = static_cast<T>(sum);
   });
 }
@@ -377,9 +373,9 @@ class DepthwisePlan {
       if (plan.kernel[axis] > 64) return false;
       const auto kernel = static_cast<double>(plan.kernel[axis]),
                  stride = static_cast<double>(plan.stride[axis]);
-      const double reach = (kernel - 1) * static_cast<double>(plan.dilation[axis]);
-      elements *= std::min(stride, kernel) * (static_cast<double>(plan.positions[axis]) + reach / stride);
-      within *= static_cast<double>(plan.image[axis]) + reach;
+      const double reach = (kernel - 1) * plan.dilation[axis];
+      elements *= std::min(stride, kernel) * (plan.positions[axis] + reach / stride);
+      within *= plan.image[axis] + reach;
     }
     constexpr double most = 1 << 19;
     return elements < most && elements < 4 * within + 1024;
@@ -425,9 +421,7 @@ class DepthwisePlan {
 
  private:
   std::int64_t phase_size() const { return volume_of(lines_); }
-  std::int64_t phase_count() const {
-    return static_cast<std::int64_t>(phases_[0].size() * phases_[1].size() * phases_[2].size());
-  }
+  std::int64_t phase_count() const { return phases_[0].size() * phases_[1].size() * phases_[2].size(); }
 
   std::int64_t offset_of(std::int64_t tap) const {
     const Axes3 k = tap_at(plan_, tap);
@@ -527,7 +521,7 @@ double product_of_runs(const T* a, const T* b, std::int64_t count) {
       for (std::int64_t lane = 0; lane < tap_lanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
     }
     for (; i < end; ++i) sums[0] += a[i] * b[i];
-    for (const T part : sums) sum += static_cast<double>(part);
+    for (const T part : sums) sum += part;
   }
   return sum;
 }
@@ -541,7 +535,7 @@ void positions_by_taps(const ConvolutionPlan& plan, const T* image, const T* fil
     T* const laid_out = workspaces.columns.take(depthwise.image_elements() + tap_lanes);
     T* const sums = workspaces.positions.take(depthwise.run() + tap_lanes);
     std::fill_n(laid_out + depthwise.image_elements(), tap_lanes, T{});
-    std::vector<WeightedTap<T>> weights(static_cast<std::size_t>(taps));
+    std::vector<WeightedTap<T>> weights(taps);
     for (std::int64_t piece = begin; piece < end; ++piece) {
       depthwise.lay_out_image(image + piece * plan.image_size(), laid_out);
       for (std::int64_t channel = piece % plan.groups * several, k = 0; k < several; ++k, ++channel) {
@@ -566,14 +560,13 @@ void image_by_taps(const ConvolutionPlan& plan, const T* positions, const T* fil
     T* const laid_out = workspaces.positions.take(several * each);
     T* const sums = workspaces.columns.take(size + tap_lanes);
     std::fill_n(laid_out, several * each, T{});
-    std::vector<WeightedTap<T>> weights(static_cast<std::size_t>(several * taps));
+    std::vector<WeightedTap<T>> weights(several * taps);
     for (std::int64_t piece = begin; piece < end; ++piece) {
       for (std::int64_t k = 0; k < several; ++k) {
         depthwise.lay_out_positions(positions + (piece * several + k) * count, laid_out + k * each + reach);
         for (std::int64_t tap = 0; tap < taps; ++tap)
-          weights[static_cast<std::size_t>(k * taps + tap)] = {
-              filter[(piece % plan.groups * several + k) * taps + tap],
-              k * each + reach - depthwise.offsets()[static_cast<std::size_t>(tap)]};
+          weights[k * taps + tap] = {filter[(piece % plan.groups * several + k) * taps + tap],
+                                     k * each + reach - depthwise.offsets()[tap]};
       }
       sum_of_taps(weights, T{}, laid_out, size, sums);
       depthwise.add_to_image(sums, out + piece * plan.image_size());
@@ -585,12 +578,12 @@ template <typename T>
 void filter_by_taps(const ConvolutionPlan& plan, const T* image, const T* positions, T* out) {
   const DepthwisePlan depthwise(plan);
   const std::int64_t count = plan.position_count(), several = plan.position_channels;
-  const auto taps = static_cast<std::size_t>(plan.taps());
+  const std::size_t taps = plan.taps();
   share_pieces(plan.groups, [&](std::int64_t begin, std::int64_t end) {
     Workspaces<T> workspaces;
     T* const laid_out = workspaces.columns.take(depthwise.image_elements());
     T* const run = workspaces.positions.take(depthwise.run());
-    std::vector<double> sums(static_cast<std::size_t>(several) * taps);
+    std::vector<double> sums(several * taps);
     for (std::int64_t group = begin; group < end; ++group) {
       std::fill(sums.begin(), sums.end(), 0);
       for (std::int64_t piece = group; piece < plan.records * plan.groups; piece += plan.groups) {
@@ -598,7 +591,7 @@ void filter_by_taps(const ConvolutionPlan& plan, const T* image, const T* positi
         for (std::int64_t k = 0; k < several; ++k) {
           depthwise.lay_out_positions(positions + (piece * several + k) * count, run);
           for (std::size_t tap = 0; tap < taps; ++tap)
-            sums[static_cast<std::size_t>(k) * taps + tap] +=
+            sums[k * taps + tap] +=
                 product_of_runs(run, laid_out + depthwise.offsets()[tap], depthwise.run());
         }
       }
@@ -610,20 +603,19 @@ void filter_by_taps(const ConvolutionPlan& plan, const T* image, const T* positi
 
 Shape shape_of_positions(const ConvolutionPlan& plan, std::size_t axes) {
   Shape shape{plan.records, plan.groups * plan.position_channels};
-  shape.insert(shape.end(), plan.positions.end() - static_cast<std::ptrdiff_t>(axes), plan.positions.end());
+  shape.insert(shape.end(), plan.positions.end() - axes, plan.positions.end());
   return shape;
 }
 
 Shape shape_of_image(const ConvolutionPlan& plan, std::size_t axes) {
   Shape shape{plan.records, plan.groups * plan.image_channels};
-  shape.insert(shape.end(), plan.image.end() - static_cast<std::ptrdiff_t>(axes), plan.image.end());
+  shape.insert(shape.end(), plan.image.end() - axes, plan.image.end());
   return shape;
 }
 
 // The three computations with arrays, which are contiguous.
 Array to_positions(const ConvolutionPlan& plan, const Array& image, const Array& filter, const Array& bias) {
-  Array out = Array::uninitialised(image.dtype(),
-                                   shape_of_positions(plan, static_cast<std::size_t>(image.rank() - 2)));
+  Array out = Array::uninitialised(image.dtype(), shape_of_positions(plan, image.rank() - 2));
   if (out.count() == 0) return out;
   with_real(image.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -635,8 +627,7 @@ Array to_positions(const ConvolutionPlan& plan, const Array& image, const Array&
 }
 
 Array to_image(const ConvolutionPlan& plan, const Array& positions, const Array& filter, const Array& bias) {
-  Array out = Array::uninitialised(positions.dtype(),
-                                   shape_of_image(plan, static_cast<std::size_t>(positions.rank() - 2)));
+  Array out = Array::uninitialised(positions.dtype(), shape_of_image(plan, positions.rank() - 2));
   if (out.count() == 0) return out;
   with_real(positions.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -708,7 +699,7 @@ void require_convolution(const Array& a, const Array& filter, const Array& bias,
     fail(Fault::model, "a convolution of {} with a filter of {}{}: all need the same real numbers",
          to_string(a.dtype()), to_string(filter.dtype()),
          bias.defined() ? " and a bias of " + to_string(bias.dtype()) : "");
-  const auto axes = static_cast<std::size_t>(a.rank() - 2);
+  const std::size_t axes = a.rank() - 2;
   require_entries("strides", how.stride, axes, 1);
   require_entries("padding", how.padding, axes, 0);
   require_entries("dilations", how.dilation, axes, 1);
@@ -745,7 +736,7 @@ ConvolutionPlan plan_of(const Array& a, const Array& filter, const Array& bias, 
   ConvolutionPlan plan;
   plan.records = a.size(0), plan.groups = how.groups;
   plan.position_channels = filter.size(0) / how.groups, plan.image_channels = filter.size(1);
-  const auto axes = static_cast<std::size_t>(a.rank() - 2);
+  const std::size_t axes = a.rank() - 2;
   for (std::size_t i = 0; i < axes; ++i) {
     const std::size_t axis = 3 - axes + i;
     const auto entry = [i](const Shape& entries, std::int64_t otherwise) {
@@ -760,7 +751,7 @@ ConvolutionPlan plan_of(const Array& a, const Array& filter, const Array& bias, 
 
 // Over all axes but the second.
 Array sum_of_channels(const Array& gradient) {
-  Shape axes(static_cast<std::size_t>(gradient.rank() - 1));
+  Shape axes(gradient.rank() - 1);
   std::iota(axes.begin(), axes.end(), 1);
   axes[0] = 0;
   return sum(gradient, axes);

@@ -53,7 +53,7 @@ Array arange(Scalar begin, Scalar end, Scalar step, DType type) {
     T* const to = made.elements<T>();
     for (std::int64_t i = 0; i < count; ++i)
       to[i] = whole ? convert<T>(begin.to<std::int64_t>() + i * step.to<std::int64_t>())
-                    : convert<T>(first + static_cast<double>(i) * by);
+                    : convert<T>(first + i * by);
   });
   return made;
 }

@@ -77,7 +77,7 @@ Array diagonal_of_labels(const Array& array, const Labels& labels, Labels& kept,
   kept.clear();
   std::vector<std::size_t> axes(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    axes[i] = static_cast<std::size_t>(std::find(kept.begin(), kept.end(), labels[i]) - kept.begin());
+    axes[i] = std::find(kept.begin(), kept.end(), labels[i]) - kept.begin();
     if (axes[i] == kept.size()) kept.push_back(labels[i]);
   }
   if (kept.size() == labels.size()) return array;
@@ -108,9 +108,7 @@ struct LabelOrder {
   Labels all;
   std::size_t of_result = 0;
 
-  std::size_t position(int label) const {
-    return static_cast<std::size_t>(std::find(all.begin(), all.end(), label) - all.begin());
-  }
+  std::size_t position(int label) const { return std::find(all.begin(), all.end(), label) - all.begin(); }
 };
 
 // Without an arrow: axes of ellipses, then letters that occur once, in the order of their codes.
@@ -118,13 +116,13 @@ Labels implied_result(const std::vector<Labels>& operands, std::size_t ellipsis)
   std::vector<int> appearances(first_of_ellipsis, 0);
   for (const Labels& labels : operands) {
     for (const int label : labels) {
-      if (label < first_of_ellipsis) ++appearances[static_cast<std::size_t>(label)];
+      if (label < first_of_ellipsis) ++appearances[label];
     }
   }
   Labels found;
   for (std::size_t i = 0; i < ellipsis; ++i) found.push_back(first_of_ellipsis + static_cast<int>(i));
   for (int label = 0; label < first_of_ellipsis; ++label) {
-    if (appearances[static_cast<std::size_t>(label)] == 1) found.push_back(label);
+    if (appearances[label] == 1) found.push_back(label);
   }
   return found;
 }
@@ -194,8 +192,7 @@ Array contracted(const Array& left, const Array& right, const Roles& roles) {
   for (const std::int64_t axis : roles.left) shape.push_back(left.size(axis));
   for (const std::int64_t axis : roles.right) shape.push_back(right.size(axis));
   shape.resize(order.size(), 1);
-  for (std::size_t i = 0; i < order.size(); ++i)
-    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
   return bmm(x, y).reshape(std::move(shape)).permute(back);
 }
 
@@ -205,7 +202,7 @@ Array summed_product(const Array& a, const Array& b, const std::vector<bool>& su
   Shape only_left, only_right;
   for (std::int64_t axis = 0; axis < a.rank(); ++axis) {
     const bool left = a.size(axis) != 1, right = b.size(axis) != 1;
-    const bool sums = summed[static_cast<std::size_t>(axis)];
+    const bool sums = summed[axis];
     if (left && right) {
       (sums ? roles.both : roles.batch).push_back(axis);
     } else if (left != right && !sums) {
@@ -288,9 +285,7 @@ double factorise(std::vector<double>& a, std::size_t n, std::vector<std::size_t>
       if (std::abs(a[r * n + i]) > std::abs(a[pivot * n + i])) pivot = r;
     }
     if (pivot != i) {
-      std::swap_ranges(a.begin() + static_cast<std::ptrdiff_t>(i * n),
-                       a.begin() + static_cast<std::ptrdiff_t>(i * n + n),
-                       a.begin() + static_cast<std::ptrdiff_t>(pivot * n));
+      std::swap_ranges(a.begin() + (i * n), a.begin() + (i * n + n), a.begin() + (pivot * n));
       std::swap(order[i], order[pivot]);
       product = -product;
     }
@@ -347,7 +342,7 @@ std::vector<double> cofactors(const std::vector<double>& a, std::size_t n) {
       for (std::size_t j = i + 1; j < n; ++j) x[i] -= factors[i * n + j] * x[j];
       x[i] /= factors[i * n + i];
     }
-    std::copy(x.begin(), x.end(), found.begin() + static_cast<std::ptrdiff_t>(order[r] * n));
+    std::copy(x.begin(), x.end(), found.begin() + (order[r] * n));
   }
   return found;
 }
@@ -355,10 +350,10 @@ std::vector<double> cofactors(const std::vector<double>& a, std::size_t n) {
 // visit(position, matrix as double) for every matrix of a contiguous array.
 template <typename T, typename Visit>
 void each_square(const Array& a, const Visit& visit) {
-  const auto n = static_cast<std::size_t>(a.size(-1));
+  const std::size_t n = a.size(-1);
   const std::int64_t count = element_count(Shape(a.shape().begin(), a.shape().end() - 2));
   const std::size_t grain = 1 + 4096 / (n * n * n + 1);
-  split_loop(static_cast<std::size_t>(count), grain, [&](std::size_t begin, std::size_t end) {
+  split_loop(count, grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const T* const from = elements<T>(a) + i * n * n;
       visit(i, std::vector<double>(from, from + n * n));
@@ -369,11 +364,11 @@ void each_square(const Array& a, const Visit& visit) {
 Array gradient_of_det(const Array& a, const Array& gradient) {
   Array out = Array::uninitialised(a.dtype(), a.shape());
   const Array each = gradient.contiguous();
-  const auto n = static_cast<std::size_t>(a.size(-1));
+  const std::size_t n = a.size(-1);
   with_real(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     each_square<T>(a, [&](std::size_t i, const std::vector<double>& matrix) {
-      const auto factor = static_cast<double>(elements<T>(each)[i]);
+      const double factor = elements<T>(each)[i];
       const std::vector<double> steep = cofactors(matrix, n);
       T* const to = elements<T>(out) + i * n * n;
       for (std::size_t j = 0; j < n * n; ++j) to[j] = static_cast<T>(factor * steep[j]);
@@ -405,7 +400,7 @@ Array det(const Array& a) {
   Array out = Array::uninitialised(a.dtype(), Shape(a.shape().begin(), a.shape().end() - 2));
   with_real(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    const auto n = static_cast<std::size_t>(a.size(-1));
+    const std::size_t n = a.size(-1);
     each_square<T>(whole, [&](std::size_t i, std::vector<double> matrix) {
       elements<T>(out)[i] = static_cast<T>(determinant(std::move(matrix), n));
     });

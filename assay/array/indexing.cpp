@@ -40,7 +40,7 @@ void read_row(T* out, const std::int64_t* positions, const T* whole, const ReadS
   if (step.positions == 0) {
     const T* const from = whole + *positions * step.axis;
     if (step.out == 1 && step.whole == 1) {
-      std::memcpy(out, from, static_cast<std::size_t>(count) * sizeof(T));
+      std::memcpy(out, from, count * sizeof(T));
     } else {
       for (std::int64_t n = 0; n < count; ++n) out[n * step.out] = from[n * step.whole];
     }
@@ -54,7 +54,7 @@ void read_row(T* out, const std::int64_t* positions, const T* whole, const ReadS
 }
 
 void require_inside(const Array& positions, std::int64_t axis, const Shape& shape) {
-  const std::int64_t size = shape[static_cast<std::size_t>(axis)];
+  const std::int64_t size = shape[axis];
   const Array list = positions.contiguous();
   const std::span<const std::int64_t> all = list.as<std::int64_t>();
   std::atomic<bool> inside = true;
@@ -63,7 +63,7 @@ void require_inside(const Array& positions, std::int64_t axis, const Shape& shap
     std::uint64_t below_zero =
         0;  // the highest bit is set where a position, or the rest after it, is negative
     for (std::size_t i = begin; i < end; ++i) {
-      const auto position = static_cast<std::uint64_t>(all[i]);
+      const std::uint64_t position = all[i];
       below_zero |= position | (last - position);
     }
     if (below_zero >> 63 != 0) inside = false;
@@ -80,8 +80,8 @@ Array positions_of_slices(const Array& positions, std::int64_t axis, const Shape
     fail(Fault::model, "positions of shape {} where one axis is needed", to_string(positions.shape()));
   const Array checked = checked_positions(positions, axis, whole);
   Shape shape = whole, strides(whole.size(), 0);
-  shape[static_cast<std::size_t>(axis)] = checked.count();
-  strides[static_cast<std::size_t>(axis)] = checked.rank() == 0 ? 0 : checked.stride(0);
+  shape[axis] = checked.count();
+  strides[axis] = checked.rank() == 0 ? 0 : checked.stride(0);
   return checked.viewed(std::move(shape), std::move(strides));
 }
 
@@ -110,7 +110,7 @@ Array places_of_true(const Array& truth) {
   const Array list = truth.contiguous();
   const bool* const is = elements<bool>(list);
   const std::int64_t total = list.count();
-  const auto pieces = static_cast<std::size_t>((total + piece - 1) / piece);
+  const std::size_t pieces = (total + piece - 1) / piece;
   std::vector<std::int64_t> begins(pieces + 1, 0);
   split_loop(pieces, 1, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
@@ -148,7 +148,7 @@ Array checked_positions(const Array& positions, std::int64_t axis, const Shape& 
 Array read_at(const Array& whole, std::int64_t axis, const Array& positions) {
   Array out = Array::uninitialised(whole.dtype(), positions.shape());
   Shape strides = whole.strides();
-  const std::int64_t along = std::exchange(strides[static_cast<std::size_t>(axis)], 0);
+  const std::int64_t along = std::exchange(strides[axis], 0);
   const Array start = whole.viewed(positions.shape(), strides);
   const Walk<3> walk(positions.shape(), {&out, &positions, &start});
   const auto [so, sp, sw] = walk.inner();
@@ -221,7 +221,7 @@ Array index_copy(const Array& a, std::int64_t axis, const Array& positions, cons
                         if (wanted[1]) {
                           const Array list = at.viewed({at.size(along)}, {at.stride(along)});
                           Shape column(at.shape().size(), 1);
-                          column[static_cast<std::size_t>(along)] = list.count();
+                          column[along] = list.count();
                           const Array lasting =
                               lasting_at({g.size(along)}, 0, list).reshape(std::move(column));
                           found[1] = where(lasting, read_at(g, along, at), 0);
@@ -240,9 +240,9 @@ Array masked_select(const Array& a, const Array& mask) {
 Array nonzero(const Array& a) {
   const Array places = places_of_true(a.detach().to(DType::boolean));
   if (a.rank() == 1) return places.reshape({-1, 1});
-  const auto rank = static_cast<std::size_t>(a.rank());
+  const std::size_t rank = a.rank();
   Array out = Array::uninitialised(DType::int64, {places.count(), a.rank()});
-  split_loop(static_cast<std::size_t>(places.count()), 8192, [&](std::size_t begin, std::size_t end) {
+  split_loop(places.count(), 8192, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       std::int64_t* const to = out.elements<std::int64_t>() + i * rank;
       std::int64_t rest = elements<std::int64_t>(places)[i];

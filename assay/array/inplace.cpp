@@ -94,7 +94,7 @@ void copy_along(T* to, const T* from, std::vector<CopyAxis> axes) {
   const CopyAxis row = axes.back();
   axes.pop_back();
   if (axes.empty()) {
-    split_loop(static_cast<std::size_t>(row.size), grain, [&](std::size_t begin, std::size_t end) {
+    split_loop(row.size, grain, [&](std::size_t begin, std::size_t end) {
       const auto first = static_cast<std::int64_t>(begin), size = static_cast<std::int64_t>(end) - first;
       copy_row(to + first * row.to, from + first * row.from, {size, row.to, row.from});
     });
@@ -103,9 +103,9 @@ void copy_along(T* to, const T* from, std::vector<CopyAxis> axes) {
   const CopyAxis rows = take_rows(axes, row);
   std::int64_t count = rows.size;
   for (const CopyAxis& axis : axes) count *= axis.size;
-  const std::size_t rows_each = std::max<std::size_t>(1, grain / static_cast<std::size_t>(row.size));
-  split_loop(static_cast<std::size_t>(count), rows_each, [&](std::size_t begin, std::size_t end) {
-    for (auto at = static_cast<std::int64_t>(begin); at < static_cast<std::int64_t>(end);) {
+  const std::size_t rows_each = std::max<std::size_t>(1, grain / row.size);
+  split_loop(count, rows_each, [&](std::size_t begin, std::size_t end) {
+    for (std::int64_t at = begin; at < static_cast<std::int64_t>(end);) {
       const std::int64_t first = at % rows.size;
       const std::int64_t size = std::min(rows.size - first, static_cast<std::int64_t>(end) - at);
       std::int64_t rest = at / rows.size, written = first * rows.to, read = first * rows.from;

@@ -17,7 +17,7 @@ struct Sampling {
   bool corners;
 
   double unnormalised(double x, std::int64_t size) const {
-    const auto n = static_cast<double>(size);
+    const double n = size;
     return corners ? (x + 1) / 2 * (n - 1) : ((x + 1) * n - 1) / 2;
   }
   double unnormalised_slope(std::int64_t size) const {
@@ -40,7 +40,7 @@ struct Sampling {
     return clipped({even ? rest + low : span - rest + low, even ? sign : -sign}, size);
   }
   static Position clipped(Position p, std::int64_t size) {
-    const double last = static_cast<double>(size - 1);
+    const double last = size - 1;
     if (!(p.at > 0)) return {0, 0};
     if (p.at >= last) return {last, 0};
     return p;
@@ -54,7 +54,7 @@ struct AxisTaps {
   std::size_t count = 0;
 
   void add(double position, std::int64_t size, double w, double s) {
-    const bool inside = position >= 0 && position < static_cast<double>(size);
+    const bool inside = position >= 0 && position < size;
     at[count] = inside ? static_cast<std::int64_t>(position) : -1;
     weight[count] = w;
     slope[count++] = s;
@@ -82,7 +82,7 @@ AxisTaps taps_on(const Sampling& how, double coordinate, std::int64_t size) {
     for (int i = 0; i < 4; ++i) {
       const double tap = floor - 1 + i;
       taps.add(how.outside == Outside::zeros ? tap : std::nearbyint(how.settled(tap, size).at), size,
-               weight[static_cast<std::size_t>(i)], slope[static_cast<std::size_t>(i)] * scale);
+               weight[i], slope[i] * scale);
     }
     return taps;
   }
@@ -102,7 +102,7 @@ struct Geometry {
   std::array<std::int64_t, 3> size{1, 1, 1};  // depth, height, width
   std::size_t axes;
 
-  Geometry(const Array& a, const Array& grid) : axes(static_cast<std::size_t>(a.rank() - 2)) {
+  Geometry(const Array& a, const Array& grid) : axes(a.rank() - 2) {
     const bool fits = (a.rank() == 4 || a.rank() == 5) && grid.rank() == a.rank() &&
                       grid.size(0) == a.size(0) && grid.size(-1) == a.rank() - 2;
     if (!fits)
@@ -120,15 +120,15 @@ struct Geometry {
 // tap.
 template <typename T, typename Body>
 void each_sample(const Geometry& geometry, const Sampling& how, const T* grid, const Body& body) {
-  split_loop(static_cast<std::size_t>(geometry.records), 1, [&](std::size_t begin, std::size_t end) {
-    for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end); ++r) {
+  split_loop(geometry.records, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::int64_t r = begin; r < static_cast<std::int64_t>(end); ++r) {
       for (std::int64_t p = 0; p < geometry.places; ++p) {
         const T* const point = grid + (r * geometry.places + p) * static_cast<std::int64_t>(geometry.axes);
         std::array<AxisTaps, 3> taps;  // depth, height, width
         for (std::size_t i = 0; i < 3; ++i) {
           const bool there = i + geometry.axes >= 3;
           if (there)
-            taps[i] = taps_on(how, static_cast<double>(point[2 - i]), geometry.size[i]);
+            taps[i] = taps_on(how, point[2 - i], geometry.size[i]);
           else
             taps[i].add(0, 1, 1, 0);
         }
@@ -177,7 +177,7 @@ Array grid_sample(const Array& given, const Array& at, Interpolation mode, Outsi
                      for (std::int64_t c = 0; c < geometry.channels; ++c) {
                        const std::int64_t plane = r * geometry.channels + c;
                        to[plane * geometry.places + p] +=
-                           static_cast<T>(weight * static_cast<double>(from[plane * geometry.plane() + tap]));
+                           static_cast<T>(weight * from[plane * geometry.plane() + tap]);
                      }
                    });
   });
@@ -196,9 +196,9 @@ Array grid_sample(const Array& given, const Array& at, Interpolation mode, Outsi
                 double both = 0;
                 for (std::int64_t c = 0; c < geometry.channels; ++c) {
                   const std::int64_t plane = r * geometry.channels + c;
-                  const double gradient = static_cast<double>(back[plane * geometry.places + p]);
+                  const double gradient = back[plane * geometry.places + p];
                   to[plane * geometry.plane() + tap] += static_cast<T>(gradient * weight);
-                  both += gradient * static_cast<double>(from[plane * geometry.plane() + tap]);
+                  both += gradient * from[plane * geometry.plane() + tap];
                 }
                 T* const point =
                     by_grid + (r * geometry.places + p) * static_cast<std::int64_t>(geometry.axes);
@@ -226,11 +226,10 @@ Array affine_grid(const Array& theta, const Shape& size, bool align_corners) {
   for (std::int64_t i = 0; i < axes; ++i) {
     const std::int64_t count = size[static_cast<std::size_t>(i) + 2];
     Array line = zeros({count}, DType::float64);
-    if (count > 1) line = arange(0, count, DType::float64) * (2.0 / static_cast<double>(count - 1)) - 1.0;
-    if (!align_corners)
-      line = line * (static_cast<double>(count - 1) / static_cast<double>(std::max<std::int64_t>(1, count)));
-    Shape beside(static_cast<std::size_t>(axes), 1);
-    beside[static_cast<std::size_t>(i)] = count;
+    if (count > 1) line = arange(0, count, DType::float64) * (2.0 / (count - 1)) - 1.0;
+    if (!align_corners) line = line * (static_cast<double>(count - 1) / std::max<std::int64_t>(1, count));
+    Shape beside(axes, 1);
+    beside[i] = count;
     points.select(-1, axes - 1 - i).copy_(line.reshape(beside));
   }
   const Array flat = points.to(type).reshape({1, -1, axes + 1});

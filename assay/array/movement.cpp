@@ -75,12 +75,12 @@ Array cat(std::span<const Array> all, std::int64_t along) {
   }
   if (parts.empty()) return all[0].to(type);
   if (parts.size() == 1) return parts[0];
-  const auto axis = static_cast<std::size_t>(axis_of(along, parts[0].rank()));
+  const std::size_t axis = axis_of(along, parts[0].rank());
   Array out = Array::uninitialised(type, joined_shape(parts, axis));
   std::int64_t begin = 0;
   for (const Array& part : parts) {
     const std::int64_t size = part.shape()[axis];
-    out.narrow(static_cast<std::int64_t>(axis), begin, size).copy_(part.detach());
+    out.narrow(axis, begin, size).copy_(part.detach());
     begin += size;
   }
   if (!std::ranges::any_of(parts, [](const Array& part) { return records(part); })) return out;
@@ -91,8 +91,7 @@ Array cat(std::span<const Array> all, std::int64_t along) {
                     Arrays found(sizes.size());
                     std::int64_t from = 0;
                     for (std::size_t i = 0; i < sizes.size(); from += sizes[i++]) {
-                      if (wanted[i])
-                        found[i] = of_results[0].narrow(static_cast<std::int64_t>(axis), from, sizes[i]);
+                      if (wanted[i]) found[i] = of_results[0].narrow(axis, from, sizes[i]);
                     }
                     return found;
                   });
@@ -144,7 +143,7 @@ Arrays chunk(const Array& a, std::int64_t pieces, std::int64_t axis) {
   const std::int64_t size = a.size(axis), each = size / pieces + (size % pieces != 0 ? 1 : 0);
   Shape sizes;
   for (std::int64_t left = size; left > 0; left -= each) sizes.push_back(std::min(left, each));
-  if (sizes.empty()) sizes.assign(static_cast<std::size_t>(pieces), 0);
+  if (sizes.empty()) sizes.assign(pieces, 0);
   return split(a, sizes, axis);
 }
 
@@ -187,14 +186,14 @@ Array pad(const Array& a, const Shape& amounts, Scalar value) {
       fail(Fault::model, "padding of {} and {} leaves nothing of an axis of {}", before, after, size);
     const std::int64_t from = std::min(size, std::max<std::int64_t>(0, -before)),
                        to = std::max(from, size - std::max<std::int64_t>(0, -after));
-    inside = inside.slice(static_cast<std::int64_t>(axis), from, to);
+    inside = inside.slice(axis, from, to);
     begin[axis] = std::max<std::int64_t>(0, before);
   }
   if (inside.shape() == shape) return inside;
   const auto look = [begin, sizes = inside.shape()](const Array& whole) {
     Array part = whole;
     for (std::size_t axis = 0; axis < sizes.size(); ++axis)
-      part = part.narrow(static_cast<std::int64_t>(axis), begin[axis], sizes[axis]);
+      part = part.narrow(axis, begin[axis], sizes[axis]);
     return part;
   };
   Array out = full(shape, value, a.dtype());
@@ -241,7 +240,7 @@ Array repeat_interleave(const Array& a, std::int64_t times, std::int64_t axis) {
   const std::int64_t along = axis_of(axis, a.rank());
   Shape expanded = a.shape(), together = a.shape();
   expanded.insert(expanded.begin() + along + 1, times);
-  together[static_cast<std::size_t>(along)] *= times;
+  together[along] *= times;
   return a.unsqueeze(along + 1).expand(expanded).clone().reshape(together);
 }
 

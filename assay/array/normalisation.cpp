@@ -8,7 +8,7 @@ namespace {
 
 // One number a channel, next to the channels of an array.
 Array beside_channels(const Array& numbers, const Array& a) {
-  Shape shape(static_cast<std::size_t>(a.rank()), 1);
+  Shape shape(a.rank(), 1);
   shape[1] = numbers.count();
   return numbers.reshape(shape);
 }
@@ -36,23 +36,21 @@ Rows normal_rows(const Array& matrix, double epsilon) {
     using T = decltype(zero);
     const T* const from = elements<T>(a);
     T *const to = elements<T>(made.normal), *const scales = elements<T>(made.scale);
-    const auto grain =
-        static_cast<std::size_t>(std::max<std::int64_t>(1, 8192 / std::max<std::int64_t>(1, width)));
-    split_loop(static_cast<std::size_t>(rows), grain, [&](std::size_t begin, std::size_t end) {
+    const std::size_t grain = std::max<std::int64_t>(1, 8192 / std::max<std::int64_t>(1, width));
+    split_loop(rows, grain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) {
         const T* const x = from + static_cast<std::int64_t>(r) * width;
         T* const y = to + static_cast<std::int64_t>(r) * width;
         double sum = 0, squares = 0;
-        for (std::int64_t i = 0; i < width; ++i) sum += static_cast<double>(x[i]);
-        const double mean = sum / static_cast<double>(width);
+        for (std::int64_t i = 0; i < width; ++i) sum += x[i];
+        const double mean = sum / width;
         for (std::int64_t i = 0; i < width; ++i) {
-          const double apart = static_cast<double>(x[i]) - mean;
+          const double apart = x[i] - mean;
           squares += apart * apart;
         }
-        const double scale = 1 / std::sqrt(squares / static_cast<double>(width) + epsilon);
+        const double scale = 1 / std::sqrt(squares / width + epsilon);
         scales[r] = static_cast<T>(scale);
-        for (std::int64_t i = 0; i < width; ++i)
-          y[i] = static_cast<T>((static_cast<double>(x[i]) - mean) * scale);
+        for (std::int64_t i = 0; i < width; ++i) y[i] = static_cast<T>((x[i] - mean) * scale);
       }
     });
   });

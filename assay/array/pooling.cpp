@@ -71,8 +71,8 @@ void measure_pooling(PoolingAxis& axis, bool ceil) {
     fail(Fault::model, "a pooling with windows of {} and padding {}; padding is at most half of a window",
          axis.kernel, axis.padding);
   const std::int64_t reach = axis.dilation * (axis.kernel - 1) + 1,
-                     room = axis.input + 2 * axis.padding - reach;
-  const std::int64_t last = ceil ? room + axis.stride - 1 : room;
+                     span = axis.input + 2 * axis.padding - reach;
+  const std::int64_t last = ceil ? span + axis.stride - 1 : span;
   axis.output = last < 0 ? 0 : last / axis.stride + 1;
   // A window that begins in the padding at the end does not count.
   if (ceil && axis.output > 0 && (axis.output - 1) * axis.stride >= axis.input + axis.padding) --axis.output;
@@ -90,7 +90,7 @@ PoolingPlan pooling_plan(const Array& a, const Pooling& how) {
          "a pooling with windows {}, strides {}, padding {} and dilations {}: one entry for each of one to "
          "three axes is needed",
          to_string(how.kernel), to_string(how.stride), to_string(how.padding), to_string(how.dilation));
-  const auto rank = static_cast<std::size_t>(a.rank());
+  const std::size_t rank = a.rank();
   if (rank != axes + 1 && rank != axes + 2)
     fail(Fault::model,
          "a pooling with windows {} of shape {}: channels, with or without a batch, and as many axes are "
@@ -150,8 +150,7 @@ template <typename Body>
 void each_pooled_plane(const PoolingPlan& plan, const Body& body) {
   constexpr std::int64_t work = 32768;
   const std::int64_t of_plane = std::max(plan.input(), plan.output());
-  split_loop(static_cast<std::size_t>(plan.planes),
-             static_cast<std::size_t>(std::max<std::int64_t>(1, work / of_plane)), body);
+  split_loop(plan.planes, std::max<std::int64_t>(1, work / of_plane), body);
 }
 
 template <typename Line>
@@ -188,9 +187,9 @@ void greatest_of_planes(const PoolingPlan& plan, const T* input, T* output, std:
   const T least =
       std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
   const std::vector<PooledRun> along = runs_along(width);
-  std::vector<Place> firsts, places(static_cast<std::size_t>(width.output));
+  std::vector<Place> firsts, places(width.output);
   for (std::int64_t x = 0; x < width.output; ++x) firsts.push_back(static_cast<Place>(width.first(x)));
-  for (auto plane = static_cast<std::int64_t>(begin); plane < static_cast<std::int64_t>(end); ++plane) {
+  for (std::int64_t plane = begin; plane < static_cast<std::int64_t>(end); ++plane) {
     const T* const from = input + plane * plan.input();
     each_pooled_line(plan, [&, &depth = depth, &height = height, &width = width](
                                std::int64_t z, std::int64_t y, std::int64_t at) {
@@ -224,15 +223,15 @@ void means_of_planes(const PoolingPlan& plan, bool padded, const T* input, T* ou
                      std::size_t end) {
   const PoolingAxis& width = plan.axes[2];
   const std::vector<PooledRun> along = runs_along(width);
-  std::vector<double> sums(static_cast<std::size_t>(width.output));
-  for (auto plane = static_cast<std::int64_t>(begin); plane < static_cast<std::int64_t>(end); ++plane) {
+  std::vector<double> sums(width.output);
+  for (std::int64_t plane = begin; plane < static_cast<std::int64_t>(end); ++plane) {
     const T* const from = input + plane * plan.input();
     each_pooled_line(plan, [&](std::int64_t z, std::int64_t y, std::int64_t at) {
       std::fill(sums.begin(), sums.end(), 0.0);
       each_pooled_run(plan, z, y, along, [&](const PooledRun& run) {
         const T* const first = from + run.from;
         for (std::int64_t x = run.low; x < run.high; ++x)
-          sums[static_cast<std::size_t>(x)] += static_cast<double>(first[x * width.stride]);
+          sums[x] += static_cast<double>(first[x * width.stride]);
       });
       const std::vector<std::int64_t> counts = pooled_counts(plan, padded, z, y);
       T* const to = output + plane * plan.output() + at;
@@ -247,8 +246,8 @@ void shares_of_planes(const PoolingPlan& plan, bool padded, const T* slopes, T* 
                       std::size_t end) {
   const PoolingAxis& width = plan.axes[2];
   const std::vector<PooledRun> along = runs_along(width);
-  std::vector<T> shares(static_cast<std::size_t>(width.output));
-  for (auto plane = static_cast<std::int64_t>(begin); plane < static_cast<std::int64_t>(end); ++plane) {
+  std::vector<T> shares(width.output);
+  for (std::int64_t plane = begin; plane < static_cast<std::int64_t>(end); ++plane) {
     T* const to = of_input + plane * plan.input();
     each_pooled_line(plan, [&](std::int64_t z, std::int64_t y, std::int64_t at) {
       const std::vector<std::int64_t> counts = pooled_counts(plan, padded, z, y);
@@ -256,8 +255,7 @@ void shares_of_planes(const PoolingPlan& plan, bool padded, const T* slopes, T* 
       for (std::size_t x = 0; x < shares.size(); ++x) shares[x] = from[x] / static_cast<T>(counts[x]);
       each_pooled_run(plan, z, y, along, [&](const PooledRun& run) {
         T* const first = to + run.from;
-        for (std::int64_t x = run.low; x < run.high; ++x)
-          first[x * width.stride] += shares[static_cast<std::size_t>(x)];
+        for (std::int64_t x = run.low; x < run.high; ++x) first[x * width.stride] += shares[x];
       });
     });
   }
@@ -271,7 +269,7 @@ Array to_the_greatest(const PoolingPlan& plan, const Array& positions, const Sha
   with_real(g.dtype(), [&](auto zero) {
     using T = decltype(zero);
     each_pooled_plane(plan, [&](std::size_t begin, std::size_t end) {
-      for (auto plane = static_cast<std::int64_t>(begin); plane < static_cast<std::int64_t>(end); ++plane) {
+      for (std::int64_t plane = begin; plane < static_cast<std::int64_t>(end); ++plane) {
         const std::int64_t* const at = positions.elements<std::int64_t>() + plane * plan.output();
         const T* const from = elements<T>(g) + plane * plan.output();
         T* const to = elements<T>(of_input) + plane * plan.input();

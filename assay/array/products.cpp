@@ -15,9 +15,9 @@ template <typename T>
 void whole_product(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const T> a, Matrix<const T> b,
                    Matrix<T> c, bool adds) {
   using U = std::make_unsigned_t<T>;
-  const auto grain = static_cast<std::size_t>(1 + 32768 / std::max<std::int64_t>(1, n * k));
-  split_loop(static_cast<std::size_t>(m), grain, [&](std::size_t begin, std::size_t end) {
-    for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end); ++r) {
+  const std::size_t grain = 1 + 32768 / std::max<std::int64_t>(1, n * k);
+  split_loop(m, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::int64_t r = begin; r < static_cast<std::int64_t>(end); ++r) {
       T* const to = c.data + r * c.row;
       if (!adds) std::fill_n(to, n, T{0});
       for (std::int64_t p = 0; p < k; ++p) {
@@ -46,9 +46,7 @@ Matrix<const T> matrix_in(const Array& array, std::int64_t offset) {
   return {elements<T>(array) + offset, array.stride(-2), array.stride(-1)};
 }
 
-Shape axes_before(const Shape& shape, std::size_t last) {
-  return Shape(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(last));
-}
+Shape axes_before(const Shape& shape, std::size_t last) { return Shape(shape.begin(), shape.end() - last); }
 
 // Where the matrices of an operand lie that is broadcast to a batch.
 class Places {
@@ -86,14 +84,14 @@ void multiply_matrices(Array& out, const Array& a, const Array& b, bool adds) {
   };
   // Small products share threads as a batch, large ones each take them all.
   constexpr double large = 1 << 22, least = 1 << 18;
-  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const double work = static_cast<double>(m) * n * k;
   if (work >= large || static_cast<std::size_t>(count) < loop_threads()) {
     for (std::int64_t i = 0; i < count; ++i) one(i);
     return;
   }
   const auto grain = static_cast<std::size_t>(1 + least / std::max(work, 1.0));
-  split_loop(static_cast<std::size_t>(count), grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) one(static_cast<std::int64_t>(i));
+  split_loop(count, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) one(i);
   });
 }
 

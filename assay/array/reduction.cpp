@@ -22,7 +22,7 @@ struct Reduced {
     Shape order, last;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const std::int64_t size = given.shape()[i];
-      (chosen[i] ? last : order).push_back(static_cast<std::int64_t>(i));
+      (chosen[i] ? last : order).push_back(i);
       (chosen[i] ? inner : outer) *= size;
       if (!chosen[i]) kept.push_back(size);
       if (!chosen[i] || keep) result.push_back(chosen[i] ? 1 : size);
@@ -37,8 +37,7 @@ struct Reduced {
   bool in_columns() const {
     Shape order(a.shape().size());
     const std::size_t first = kept.size();
-    for (std::size_t i = 0; i < order.size(); ++i)
-      order[i] = static_cast<std::int64_t>((i + first) % order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = (i + first) % order.size();
     return !order.empty() && a.permute(order).is_contiguous();
   }
 };
@@ -52,25 +51,24 @@ Array folded(const Reduced& r, DType type, A start, const Step& step, const End&
   const std::size_t grain = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, r.inner));
   if (r.in_columns() && r.outer > 1) {
     const T* const from = elements<T>(r.a);
-    split_loop(static_cast<std::size_t>(r.outer), std::max<std::size_t>(grain, 16),
-               [&](std::size_t begin, std::size_t finish) {
-                 constexpr std::size_t width = 512;
-                 std::vector<A> sums(width);
-                 for (std::size_t first = begin; first < finish; first += width) {
-                   const std::size_t count = std::min(width, finish - first);
-                   std::fill_n(sums.begin(), count, start);
-                   for (std::int64_t i = 0; i < r.inner; ++i) {
-                     const T* const row = from + i * r.outer + static_cast<std::int64_t>(first);
-                     for (std::size_t c = 0; c < count; ++c) sums[c] = step(sums[c], row[c]);
-                   }
-                   for (std::size_t c = 0; c < count; ++c) to[first + c] = static_cast<Out>(end(sums[c]));
-                 }
-               });
+    split_loop(r.outer, std::max<std::size_t>(grain, 16), [&](std::size_t begin, std::size_t finish) {
+      constexpr std::size_t width = 512;
+      std::vector<A> sums(width);
+      for (std::size_t first = begin; first < finish; first += width) {
+        const std::size_t count = std::min(width, finish - first);
+        std::fill_n(sums.begin(), count, start);
+        for (std::int64_t i = 0; i < r.inner; ++i) {
+          const T* const row = from + i * r.outer + static_cast<std::int64_t>(first);
+          for (std::size_t c = 0; c < count; ++c) sums[c] = step(sums[c], row[c]);
+        }
+        for (std::size_t c = 0; c < count; ++c) to[first + c] = static_cast<Out>(end(sums[c]));
+      }
+    });
     return out;
   }
   const Array rows = r.a.contiguous();
   const T* const from = elements<T>(rows);
-  split_loop(static_cast<std::size_t>(r.outer), grain, [&](std::size_t begin, std::size_t finish) {
+  split_loop(r.outer, grain, [&](std::size_t begin, std::size_t finish) {
     for (std::size_t o = begin; o < finish; ++o) {
       const T* const row = from + static_cast<std::int64_t>(o) * r.inner;
       A sum = start;
@@ -85,7 +83,7 @@ constexpr auto itself = [](auto value) { return value; };
 
 // The result with the axes that were reduced as axes of one element.
 Array with_axes(const Array& reduced, const Shape& whole, const Shape& axes) {
-  const std::vector<bool> chosen = chosen_axes(axes, static_cast<std::int64_t>(whole.size()));
+  const std::vector<bool> chosen = chosen_axes(axes, whole.size());
   Shape shape = whole;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (chosen[i]) shape[i] = 1;
@@ -112,9 +110,9 @@ double row_sum(const T* row, std::int64_t count) {
   double sums[width] = {};
   std::int64_t i = 0;
   for (; i + width <= count; i += width) {
-    for (std::int64_t l = 0; l < width; ++l) sums[l] += static_cast<double>(row[i + l]);
+    for (std::int64_t l = 0; l < width; ++l) sums[l] += row[i + l];
   }
-  for (std::int64_t l = 0; i < count; ++i, ++l) sums[l] += static_cast<double>(row[i]);
+  for (std::int64_t l = 0; i < count; ++i, ++l) sums[l] += row[i];
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
@@ -122,7 +120,7 @@ template <typename T>
 Array real_sum(const Reduced& r, DType type) {
   if (r.in_columns() && r.outer > 1)
     return folded<T, T, double>(
-        r, type, 0.0, [](double sum, T x) { return sum + static_cast<double>(x); }, itself);
+        r, type, 0.0, [](double sum, T x) { return sum + x; }, itself);
   Array out = Array::uninitialised(type, r.result);
   const Array rows = r.a.contiguous();
   T* const to = elements<T>(out);
@@ -130,7 +128,7 @@ Array real_sum(const Reduced& r, DType type) {
   // Blocks of one size, so that the sum does not depend on the number of threads.
   constexpr std::int64_t block = 65536;
   const std::int64_t blocks = std::max<std::int64_t>(1, (r.inner + block - 1) / block);
-  std::vector<double> sums(static_cast<std::size_t>(r.outer * blocks));
+  std::vector<double> sums(r.outer * blocks);
   const std::size_t grain =
       std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, std::min(r.inner, block)));
   split_loop(sums.size(), grain, [&](std::size_t begin, std::size_t finish) {
@@ -142,7 +140,7 @@ Array real_sum(const Reduced& r, DType type) {
   });
   for (std::int64_t o = 0; o < r.outer; ++o) {
     double sum = 0;
-    for (std::int64_t b = 0; b < blocks; ++b) sum += sums[static_cast<std::size_t>(o * blocks + b)];
+    for (std::int64_t b = 0; b < blocks; ++b) sum += sums[o * blocks + b];
     to[o] = static_cast<T>(sum);
   }
   return out;
@@ -155,7 +153,7 @@ Array extremes_of_rows(const Reduced& r, DType type, T start, const Step& step) 
   T* const to = elements<T>(out);
   const T* const from = elements<T>(r.a);
   const std::size_t grain = std::max<std::int64_t>(1, 32768 / r.inner);
-  split_loop(static_cast<std::size_t>(r.outer), grain, [&](std::size_t begin, std::size_t finish) {
+  split_loop(r.outer, grain, [&](std::size_t begin, std::size_t finish) {
     for (std::size_t o = begin; o < finish; ++o) {
       constexpr std::int64_t width = 16;
       const T* const row = from + static_cast<std::int64_t>(o) * r.inner;
@@ -163,8 +161,7 @@ Array extremes_of_rows(const Reduced& r, DType type, T start, const Step& step) 
       best.fill(start);
       std::int64_t i = 0;
       for (; i + width <= r.inner; i += width) {
-        for (std::int64_t l = 0; l < width; ++l)
-          best[static_cast<std::size_t>(l)] = step(best[static_cast<std::size_t>(l)], row[i + l]);
+        for (std::int64_t l = 0; l < width; ++l) best[l] = step(best[l], row[i + l]);
       }
       for (; i < r.inner; ++i) best[0] = step(best[0], row[i]);
       for (std::size_t l = 1; l < best.size(); ++l) best[0] = step(best[0], best[l]);
@@ -254,7 +251,7 @@ Array sum(const Array& a, const Shape& axes, bool keep) {
                                [](std::uint64_t sum, T x) {
                                  return sum + static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
                                },
-                               [](std::uint64_t sum) { return static_cast<std::int64_t>(sum); });
+                               [](std::uint64_t sum) { return sum; });
                          })
         .to(type_of_totals(a));
   }
@@ -277,14 +274,14 @@ Array prod(const Array& a, const Shape& axes, bool keep) {
                                [](std::uint64_t all, T x) {
                                  return all * static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
                                },
-                               [](std::uint64_t all) { return static_cast<std::int64_t>(all); });
+                               [](std::uint64_t all) { return all; });
                          })
         .to(type_of_totals(a));
   }
   Array out = with_real(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     return folded<T, T, double>(
-        r, a.dtype(), 1.0, [](double all, T x) { return all * static_cast<double>(x); }, itself);
+        r, a.dtype(), 1.0, [](double all, T x) { return all * x; }, itself);
   });
   if (!records(a)) return out;
   return recorded_map(std::move(out), a, [a = a.detach(), axes](const Array& g) {
@@ -354,7 +351,7 @@ Array sum_to(const Array& a, const Shape& shape) {
   const std::size_t more = a.shape().size() - shape.size();
   Shape axes;
   for (std::size_t i = 0; i < a.shape().size(); ++i) {
-    if (i < more || (shape[i - more] == 1 && a.shape()[i] != 1)) axes.push_back(static_cast<std::int64_t>(i));
+    if (i < more || (shape[i - more] == 1 && a.shape()[i] != 1)) axes.push_back(i);
   }
   return axes.empty() ? a.reshape(shape) : sum(a, axes).reshape(shape);
 }

@@ -51,7 +51,7 @@ void combine_at(Array& whole, std::int64_t axis, const Array& positions, const A
   const std::int64_t length = positions.size(axis);
   if (positions.count() == 0) return;
   Shape across = positions.shape();
-  across[static_cast<std::size_t>(axis)] = 1;
+  across[axis] = 1;
   const Array w = whole.viewed(across, whole.strides()), p = positions.viewed(across, positions.strides()),
               v = values.viewed(across, values.strides());
   const Walk<3> walk(across, {&w, &p, &v});
@@ -76,7 +76,7 @@ void combine_at(Array& whole, std::int64_t axis, const Array& positions, const A
       }
     }
   };
-  walk.run(body, static_cast<std::size_t>(std::max<std::int64_t>(16, 32768 / length)));
+  walk.run(body, std::max<std::int64_t>(16, 32768 / length));
 }
 
 // Sums and products of integers wrap around; those of truth values are "or" and "and".
@@ -85,7 +85,7 @@ T without_overflow(T x, T y, const F& f) {
   if constexpr (std::is_same_v<T, bool>)
     return f(static_cast<int>(x), static_cast<int>(y)) != 0;
   else if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(f(static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(y)));
+    return static_cast<T>(f(x, y));
   else
     return f(x, y);
 }
@@ -238,7 +238,7 @@ void add_at(Array& whole, std::int64_t axis, const Array& positions, const Array
 
 Array lasting_at(const Shape& whole, std::int64_t axis, const Array& positions) {
   Shape strides(positions.shape().size(), 0);
-  strides[static_cast<std::size_t>(axis)] = 1;
+  strides[axis] = 1;
   const Array numbers = arange(positions.size(axis)).viewed(positions.shape(), std::move(strides));
   Array last = Array::uninitialised(DType::int64, whole);
   copy_at(last, axis, positions, numbers);

@@ -16,24 +16,21 @@ Array along(const Array& given, std::int64_t axis, const Body& body) {
   const Array a = given.contiguous();
   Array out = Array::uninitialised(a.dtype(), a.shape());
   if (a.count() == 0) return out;
-  const auto at = static_cast<std::size_t>(axis);
+  const std::size_t at = axis;
   const std::int64_t count = a.shape()[at],
-                     step = a.rank() == 0
-                                ? 1
-                                : std::accumulate(a.shape().begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                                                  a.shape().end(), std::int64_t{1}, std::multiplies<>());
+                     step = a.rank() == 0 ? 1
+                                          : std::accumulate(a.shape().begin() + at + 1, a.shape().end(),
+                                                            std::int64_t{1}, std::multiplies<>());
   const std::int64_t lines = a.count() / count;
   const T* const from = elements<T>(a);
   T* const to = elements<T>(out);
-  split_loop(static_cast<std::size_t>(lines),
-             static_cast<std::size_t>(std::max<std::int64_t>(1, 8192 / count)),
-             [&](std::size_t begin, std::size_t end) {
-               for (std::size_t line = begin; line < end; ++line) {
-                 const auto l = static_cast<std::int64_t>(line);
-                 const std::int64_t offset = l / step * count * step + l % step;
-                 body(from + offset, to + offset, count, step);
-               }
-             });
+  split_loop(lines, std::max<std::int64_t>(1, 8192 / count), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t line = begin; line < end; ++line) {
+      const std::int64_t l = line;
+      const std::int64_t offset = l / step * count * step + l % step;
+      body(from + offset, to + offset, count, step);
+    }
+  });
   return out;
 }
 
@@ -52,7 +49,7 @@ void soft_line(const T* x, T* y, std::int64_t count, std::int64_t step) {
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     y[i * step] = std::exp(x[i * step] - most);
-    sum += static_cast<double>(y[i * step]);
+    sum += y[i * step];
   }
   const T share = static_cast<T>(1 / sum);
   for (std::int64_t i = 0; i < count; ++i) y[i * step] *= share;

@@ -41,9 +41,8 @@ KeyOf<sizeof(T)> sort_key(T value) {
 struct RankedShort {
   std::uint64_t both;
   RankedShort() = default;
-  RankedShort(std::uint32_t key, std::int64_t position)
-      : both(std::uint64_t{key} << 32 | static_cast<std::uint64_t>(position)) {}
-  std::int64_t position() const { return static_cast<std::int64_t>(both & 0xffffffff); }
+  RankedShort(std::uint32_t key, std::int64_t position) : both(std::uint64_t{key} << 32 | position) {}
+  std::int64_t position() const { return both & 0xffffffff; }
   bool operator<(const RankedShort& other) const { return both < other.both; }
 };
 
@@ -59,7 +58,7 @@ struct RankedLong {
 // The first `count` in order.
 template <typename Ranked>
 void order_first(std::vector<Ranked>& ranked, std::int64_t count) {
-  const auto size = static_cast<std::int64_t>(ranked.size());
+  const std::int64_t size = ranked.size();
   if (count == 0) return;
   if (count <= size / 32) return std::partial_sort(ranked.begin(), ranked.begin() + count, ranked.end());
   if (count < size) std::nth_element(ranked.begin(), ranked.begin() + count, ranked.end());
@@ -74,22 +73,21 @@ struct SortedRows {
 
 template <typename T, typename Ranked>
 void sort_rows(const SortedRows& rows, const T* from, T* values, std::int64_t* positions) {
-  const auto all = static_cast<std::size_t>(rows.outer * rows.inner);
-  const auto grain =
-      static_cast<std::size_t>(std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(1, rows.size)));
+  const std::size_t all = rows.outer * rows.inner;
+  const std::size_t grain = std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(1, rows.size));
   split_loop(all, grain, [&](std::size_t begin, std::size_t end) {
-    std::vector<Ranked> ranked(static_cast<std::size_t>(rows.size));
-    for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
+    std::vector<Ranked> ranked(rows.size);
+    for (std::int64_t row = begin; row < static_cast<std::int64_t>(end); ++row) {
       const std::int64_t outer = row / rows.inner, inner = row % rows.inner;
       const T* const read = from + outer * rows.size * rows.inner + inner;
       for (std::int64_t i = 0; i < rows.size; ++i) {
         const auto key = sort_key(read[i * rows.inner]);
-        ranked[static_cast<std::size_t>(i)] = {rows.descending ? ~key : key, i};
+        ranked[i] = {rows.descending ? ~key : key, i};
       }
       order_first(ranked, rows.count);
       const std::int64_t written = outer * rows.count * rows.inner + inner;
       for (std::int64_t i = 0; i < rows.count; ++i) {
-        const std::int64_t position = ranked[static_cast<std::size_t>(i)].position();
+        const std::int64_t position = ranked[i].position();
         values[written + i * rows.inner] = read[position * rows.inner];
         positions[written + i * rows.inner] = position;
       }
@@ -98,7 +96,7 @@ void sort_rows(const SortedRows& rows, const T* from, T* values, std::int64_t* p
 }
 
 SortedRows rows_along(const Shape& shape, std::int64_t axis, std::int64_t count, bool descending) {
-  SortedRows rows{1, shape[static_cast<std::size_t>(axis)], 1, count, descending};
+  SortedRows rows{1, shape[axis], 1, count, descending};
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (static_cast<std::int64_t>(i) < axis) rows.outer *= shape[i];
     if (static_cast<std::int64_t>(i) > axis) rows.inner *= shape[i];
@@ -113,7 +111,7 @@ Sorted sorted_first(const Array& a, std::int64_t axis, std::int64_t count, bool 
   }
   const Array from = a.detach().contiguous();
   Shape shape = a.shape();
-  shape[static_cast<std::size_t>(axis)] = count;
+  shape[axis] = count;
   Sorted out{Array::uninitialised(a.dtype(), shape), Array::uninitialised(DType::int64, shape)};
   const SortedRows rows = rows_along(a.shape(), axis, count, descending);
   with_number(a.dtype(), [&](auto zero) {

@@ -20,7 +20,7 @@ using Record = AdversarialSet::Record;
 template <typename T>
 json column(const std::vector<Record>& records, T Record::*field) {
   std::vector<std::uint64_t> values;
-  for (const Record& record : records) values.push_back(static_cast<std::uint64_t>(record.*field));
+  for (const Record& record : records) values.push_back(record.*field);
   return to_binary(values);
 }
 

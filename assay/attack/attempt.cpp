@@ -25,8 +25,7 @@ Array in_range(const Array& points) {
 Array with_numbers(const Array& points, const AttackProblem& problem) {
   if (!points.defined() || points.shape() != problem.inputs.shape() || !has_nan(points)) return points;
   const Array broken = points.flatten(1).isnan().any(1);
-  for (const std::int64_t row : numbers(positions(broken)))
-    problem.end(static_cast<std::size_t>(row), "the attack gives a NaN");
+  for (const std::int64_t row : numbers(positions(broken))) problem.end(row, "the attack gives a NaN");
   return array::where(per_record(broken, points), problem.inputs, points);
 }
 

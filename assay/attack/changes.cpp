@@ -17,7 +17,7 @@ class MovedAway final : public OutputChange {
   MovedAway(const Array& outputs, const Array& targets, double margin)
       : reference_(floats_of(outputs)),
         direction_(reference_.size()),
-        size_(static_cast<std::size_t>(outputs.size(1))),
+        size_(outputs.size(1)),
         margin_(static_cast<float>(margin)) {
     const std::vector<float> wanted = floats_of(targets);
     for (std::size_t begin = 0; begin < reference_.size(); begin += size_)
@@ -101,7 +101,7 @@ class ItemsAppear final : public OutputChange {
               double share)
       : task_(std::move(task)), class_(of_class), share_(share) {
     const std::vector<float> all = floats_of(outputs);
-    const auto records = static_cast<std::size_t>(outputs.size(0));
+    const std::size_t records = outputs.size(0);
     for (std::size_t r = 0; r < records; ++r)
       before_.push_back(
           task_->decide(std::span(all).subspan(r * (all.size() / records), all.size() / records)));
@@ -123,7 +123,7 @@ class ItemsAppear final : public OutputChange {
   void differentiate(std::size_t place, std::span<const float> outputs, float weight,
                      std::span<float> gradients) const override {
     const std::vector<task::Lead> leads = nearest(place, outputs);
-    const auto left = static_cast<std::size_t>(std::ranges::count(leads, false, &task::Lead::holds));
+    const std::size_t left = std::ranges::count(leads, false, &task::Lead::holds);
     const auto counted = static_cast<float>(left > 0 ? left : leads.size());
     for (const task::Lead& lead : leads) {
       if (left == 0 || !lead.holds) task_->differentiate(outputs, lead, weight / counted, gradients);
@@ -171,7 +171,7 @@ std::shared_ptr<const OutputChange> items_appear(std::shared_ptr<const task::Tas
 }
 
 std::string goal_in_words(const AttackOptions& options, const task::Task& task) {
-  const auto name = [&] { return task.class_names().at(static_cast<std::size_t>(options.goal.of_class)); };
+  const auto name = [&] { return task.class_names().at(options.goal.of_class); };
   switch (options.goal.kind) {
     case ItemGoal::Kind::hide:
       return fmt::format("every item of '{}' is decided otherwise", name());

@@ -15,7 +15,7 @@ AttackProblem problem_of(const AttackedNetwork& network, const Array& inputs, st
   if (network.regression())
     fail(Fault::usage, "a regression network gives records no class; attack it with a data set");
   const array::Recording unrecorded(false);
-  const auto records = static_cast<std::size_t>(inputs.size(0));
+  const std::size_t records = inputs.size(0);
   AttackProblem problem;
   problem.inputs = inputs;
   problem.seed = seed;

@@ -60,7 +60,7 @@ void clean(Array& gradients) {
     gradients = array::nan_to_num(gradients, 0, 0, 0);
     return;
   }
-  const std::span<float> elements(gradients.elements<float>(), static_cast<std::size_t>(gradients.count()));
+  const std::span<float> elements(gradients.elements<float>(), gradients.count());
   for (float& gradient : elements) gradient = std::isfinite(gradient) ? gradient : 0;
 }
 
@@ -164,7 +164,7 @@ Array AttackedNetwork::first(const Tensors& given) const {
 Array AttackedNetwork::outputs(const Tensors& given) const {
   const ValueId both[] = {decision_, session_.logits()};
   const Tensors values = session_.run(given, std::span(both).first(both[0] == both[1] ? 1 : 2));
-  const auto records = static_cast<std::size_t>(first(given).size(0));
+  const std::size_t records = first(given).size(0);
   const Array scores = as_rows(values.at(decision_)).to(DType::float32);
   if (regression_) {
     require_rows(session_, values.at(decision_), records);
@@ -179,7 +179,7 @@ Array AttackedNetwork::outputs(const Tensors& given) const {
 
 Array AttackedNetwork::scores_of(const AttackProblem& problem, const Array& outputs) const {
   const OutputsOfRows rows(*this, problem);
-  const auto size = static_cast<std::size_t>(outputs.size(1));
+  const std::size_t size = outputs.size(1);
   if (!rows.of_two_classes(size)) return outputs;
   const Array host = in_memory(outputs, DType::float32), scores = array::empty({outputs.size(0), 2});
   for (std::size_t row = 0; row < static_cast<std::size_t>(outputs.size(0)); ++row) {
@@ -214,7 +214,7 @@ AttackedNetwork::ScoreGradients AttackedNetwork::gradients(const AttackProblem& 
 AttackedNetwork::ScoreGradients AttackedNetwork::gradients(const Array& points, const HeldInputs& held,
                                                            const RecordObjective& objective) const {
   RecordGradients found = session_.gradients(bind(points, held), objective, std::span(&input_, 1));
-  require_rows(session_, found.value, static_cast<std::size_t>(points.size(0)));
+  require_rows(session_, found.value, points.size(0));
   ScoreGradients result{.scores = as_rows(found.value).to(DType::float32), .gradients = {}};
   for (const Tensors& of_number : found.gradients) {
     Array gradient = of_number.at(input_);

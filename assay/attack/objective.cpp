@@ -25,21 +25,21 @@ std::vector<std::int64_t> classes_of(const AttackProblem& problem) {
 AttackedNetwork::Objective loss(const AttackProblem& problem) {
   return [classes = classes_of(problem), sign = problem.targeted() ? -1.0 : 1.0](
              std::size_t row, std::span<const float> scores, std::span<float> gradients) {
-    direction_of_cross_entropy(scores, static_cast<std::size_t>(classes[row]), sign, gradients);
+    direction_of_cross_entropy(scores, classes[row], sign, gradients);
   };
 }
 
 AttackedNetwork::Objective score_of(const Array& classes) {
   return [classes = numbers(classes)](std::size_t row, std::span<const float>, std::span<float> gradients) {
-    gradients[static_cast<std::size_t>(classes[row])] += 1;
+    gradients[classes[row]] += 1;
   };
 }
 
 AttackedNetwork::Objective lead_of(const Array& classes, const Array& over) {
   return [classes = numbers(classes), over = numbers(over)](std::size_t row, std::span<const float>,
                                                             std::span<float> gradients) {
-    gradients[static_cast<std::size_t>(classes[row])] += 1;
-    gradients[static_cast<std::size_t>(over[row])] -= 1;
+    gradients[classes[row]] += 1;
+    gradients[over[row]] -= 1;
   };
 }
 
@@ -48,7 +48,7 @@ AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const A
   const Array host = constants.to(DType::float32).contiguous();
   return [host, classes = classes_of(problem), targeted = problem.targeted(), confidence](
              std::size_t row, std::span<const float> scores, std::span<float> gradients) {
-    const auto own = static_cast<std::size_t>(classes[row]);
+    const std::size_t own = classes[row];
     float best = -std::numeric_limits<float>::infinity(), ties = 0;
     for (std::size_t c = 0; c < scores.size(); ++c) {
       if (c == own || scores[c] < best) continue;
@@ -73,12 +73,12 @@ Array rivals_of(const AttackProblem& problem, std::size_t most) {
 
 Array margin(const AttackProblem& problem, const Array& scores) {
   const std::vector<float> all = floats_of(scores);
-  const auto classes = static_cast<std::size_t>(scores.size(1));
+  const std::size_t classes = scores.size(1);
   const std::vector<std::int64_t> wanted = classes_of(problem);
   std::vector<float> found;
   for (std::size_t row = 0; row < wanted.size(); ++row) {
     const std::span<const float> of_row = std::span(all).subspan(row * classes, classes);
-    const auto own = static_cast<std::size_t>(wanted[row]);
+    const std::size_t own = wanted[row];
     float best = -std::numeric_limits<float>::infinity();
     for (std::size_t c = 0; c < classes && !std::isnan(best); ++c)
       if (c != own && !(of_row[c] <= best)) best = of_row[c];

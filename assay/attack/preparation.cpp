@@ -26,7 +26,7 @@ constexpr std::uint64_t target_stream = 0x7a67;  // random targets, apart from t
 
 // One bound for each element of a record, from one for all or one per channel.
 std::vector<float> bounds(const std::vector<float>& values, const Shape& record) {
-  const auto elements = static_cast<std::size_t>(element_count(record));
+  const std::size_t elements = element_count(record);
   std::vector<float> all;
   for (const float value : values) all.insert(all.end(), elements / values.size(), value);
   return all;
@@ -197,7 +197,7 @@ Array Preparation::targets(const AttackProblem& problem, const std::string& targ
     aims = decisions(negated(problem.scores));
   } else if (target == "next" || target == "random") {
     for (std::size_t row = 0; row < labels.size(); ++row) {
-      const std::uint64_t others = static_cast<std::uint64_t>(classes - 1),
+      const std::uint64_t others = classes - 1,
                           step = target == "next" ? 0 : problem.rng(row, target_stream).below(others);
       aims.push_back((labels[row] + 1 + static_cast<std::int64_t>(step)) % classes);
     }
@@ -220,7 +220,7 @@ std::vector<std::int64_t> Preparation::attackable(const Batch& batch, const Atta
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const bool correct = network_.regression() || batch.labels.empty() || batch.labels[i] == labels[i];
     const bool there = !aims.empty() && aims[i] == labels[i];
-    if (finite[i] != 0 && !there && (correct || !right)) rows.push_back(static_cast<std::int64_t>(i));
+    if (finite[i] != 0 && !there && (correct || !right)) rows.push_back(i);
   }
   return rows;
 }
@@ -275,7 +275,7 @@ Batch Preparation::read_back(const Batch& batch, const std::vector<std::int64_t>
                     : Array::of<float>(clean.shape(), levels ? of_levels(to_levels(points))
                                                              : to_records(clean, problem, points));
   read.input_name = batch.input_name;
-  for (const std::int64_t row : rows) read.indices.push_back(batch.indices[static_cast<std::size_t>(row)]);
+  for (const std::int64_t row : rows) read.indices.push_back(batch.indices[row]);
   for (const NamedArray& other : batch.others)
     read.others.push_back({other.name, picked(other.values, rows)});
   return read;

@@ -19,8 +19,8 @@ AttackProblem AttackProblem::at(const Array& rows) const {
   part.keys.clear();
   part.places.clear();
   for (const std::int64_t row : chosen) {
-    part.keys.push_back(keys[static_cast<std::size_t>(row)]);
-    part.places.push_back(places[static_cast<std::size_t>(row)]);
+    part.keys.push_back(keys[row]);
+    part.places.push_back(places[row]);
   }
   return part;
 }
@@ -37,7 +37,7 @@ Array drawn(const AttackProblem& problem, std::uint64_t purpose, const std::func
 }
 
 Array per_record(const Array& values, const Array& like) {
-  std::vector<std::int64_t> shape(static_cast<std::size_t>(like.rank()), 1);
+  std::vector<std::int64_t> shape(like.rank(), 1);
   shape[0] = values.size(0);
   return values.reshape(shape);
 }
@@ -52,7 +52,7 @@ Array positions(const Array& mask) {
   std::vector<std::int64_t> found;
   const std::vector<bool> truths = truths_of(mask);
   for (std::size_t i = 0; i < truths.size(); ++i) {
-    if (truths[i]) found.push_back(static_cast<std::int64_t>(i));
+    if (truths[i]) found.push_back(i);
   }
   return array::tensor(found);
 }

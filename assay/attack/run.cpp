@@ -152,7 +152,7 @@ class Run {
     const std::vector<std::int64_t> predicted = decisions(scores);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::size_t place = problem.places[i];
-      result.records.push_back({.original = batch.indices[static_cast<std::size_t>(rows[i])],
+      result.records.push_back({.original = batch.indices[rows[i]],
                                 .predicted = predicted[i],
                                 .success = won[i],
                                 .forward = problem.log->forward[place],
@@ -208,8 +208,8 @@ class Run {
       summary_.l2 += record.l2;
       summary_.linf += record.linf;
     }
-    const auto attacked = static_cast<double>(std::max<std::size_t>(1, summary_.attacked));
-    const auto succeeded = static_cast<double>(std::max<std::size_t>(1, summary_.succeeded));
+    const double attacked = std::max<std::size_t>(1, summary_.attacked);
+    const double succeeded = std::max<std::size_t>(1, summary_.succeeded);
     for (double* sum : {&summary_.forward, &summary_.backward}) *sum /= attacked;
     for (double* sum : {&summary_.l0, &summary_.l2, &summary_.linf}) *sum /= succeeded;
   }

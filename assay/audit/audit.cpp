@@ -87,7 +87,7 @@ class Auditor {
       const selection::CoveredRows rows = faults.rows.canonical();
       std::vector<bool> revealed(rows.item_limit(), false);
       for (const std::uint32_t fault : rows.items) revealed[fault] = true;
-      result_.faults[faults.name] = static_cast<std::size_t>(std::ranges::count(revealed, true));
+      result_.faults[faults.name] = std::ranges::count(revealed, true);
       found_.push_back(Valuer(rows, pool_.records()).values(strata_));
       uncertainty_.emplace_back(strata_, rows, result_.options.resamples, result_.options.seed);
     }
@@ -192,7 +192,7 @@ class Auditor {
   void predict(const std::string& criterion, const std::vector<double>& values, double of_the_set,
                bool baseline) {
     for (std::size_t f = 0; f < pool_.faults.size(); ++f) {
-      const auto all = static_cast<double>(std::max<std::size_t>(result_.faults.at(pool_.faults[f].name), 1));
+      const double all = std::max<std::size_t>(result_.faults.at(pool_.faults[f].name), 1);
       std::vector<double> shares = joined_values(found_[f]);
       for (double& share : shares) share /= all;
       Prediction made = predicted_share(values, shares, of_the_set);

@@ -108,7 +108,7 @@ std::vector<std::int32_t> clusters_of(const Session& session, const DatasetPtr& 
     }
     const auto farthest = std::ranges::max_element(distance);
     if (*farthest <= 0) break;
-    centre = static_cast<std::size_t>(farthest - distance.begin());
+    centre = farthest - distance.begin();
   }
   return nearest;
 }

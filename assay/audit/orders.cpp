@@ -24,7 +24,7 @@ std::vector<double> first_places(std::span<const std::size_t> order, const selec
 }
 
 double apfd_of_places(double sum, std::size_t faults, std::size_t records) {
-  const auto n = static_cast<double>(records);
+  const double n = records;
   return 1 - sum / (static_cast<double>(faults) * n) + 1 / (2 * n);
 }
 

@@ -153,7 +153,7 @@ double Uncertainty::variance_over_faults(const Values& values) const {
   for (const Values& faults : without_) replicates.push_back(mean_tau(values, faults));
   std::erase_if(replicates, [](double value) { return std::isnan(value); });
   if (replicates.size() < 2) return not_known;
-  const auto groups = static_cast<double>(replicates.size());
+  const double groups = replicates.size();
   return (groups - 1) / groups * squares_about_mean(replicates);
 }
 
@@ -196,13 +196,13 @@ std::vector<double> permutation_p(const Valuer& valuer, const std::vector<Stratu
         const double chance = tail == Tail::both ? std::abs(drawn[i][f]) : sign * drawn[i][f];
         reached[f] += !(chance < sign * observed[f]);
         if (reached[f] < enough) continue;
-        p[f] = static_cast<double>(enough) / static_cast<double>(done + i + 1);
+        p[f] = static_cast<double>(enough) / (done + i + 1);
         settled[f] = true;
       }
     }
   }
   for (std::size_t f = 0; f < faults.size(); ++f) {
-    if (!settled[f]) p[f] = static_cast<double>(reached[f] + 1) / static_cast<double>(permutations + 1);
+    if (!settled[f]) p[f] = static_cast<double>(reached[f] + 1) / (permutations + 1);
   }
   return p;
 }
@@ -248,9 +248,9 @@ std::optional<double> explained_by_classes(const std::vector<Stratum>& strata, c
   if (!solve(matrix, weights, width)) return {};
   double explained = 0;
   for (std::size_t i = 0; i < width; ++i) explained += weights[i] * right[i];
-  const auto rest = static_cast<double>(subsets - strata.size() - width);
+  const double rest = subsets - strata.size() - width;
   if (rest <= 0) return {};
-  const double free = static_cast<double>(subsets - strata.size());
+  const double free = subsets - strata.size();
   return std::clamp(1 - (1 - explained / total) * free / rest, 0.0, 1.0);
 }
 

@@ -14,7 +14,7 @@ ASSAY_VECTORISED void join(const std::uint64_t* __restrict row, std::size_t word
 }
 ASSAY_VECTORISED std::uint64_t count_bits(const std::uint64_t* bits, std::size_t words) {
   std::uint64_t count = 0;
-  for (std::size_t w = 0; w < words; ++w) count += static_cast<std::uint64_t>(std::popcount(bits[w]));
+  for (std::size_t w = 0; w < words; ++w) count += std::popcount(bits[w]);
   return count;
 }
 

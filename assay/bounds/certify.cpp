@@ -24,7 +24,7 @@ using attack::AttackProblem;
 
 // The label's score less that of each other class is at most 0. Of one score, what says the other thing.
 std::vector<Constraint> other_decisions(std::size_t outputs, std::int64_t label, double threshold) {
-  const auto named = static_cast<std::size_t>(label);
+  const std::size_t named = label;
   if (outputs == 1)
     return {named == 1 ? Constraint{.terms = {{0, 1}}, .limit = threshold}
                        : Constraint{.terms = {{0, -1}}, .limit = -threshold}};
@@ -46,7 +46,7 @@ template <typename Number>
 ASSAY_VECTORISED void widen(const Number* __restrict numbers, const double* __restrict span,
                             std::size_t count, double share, double* __restrict wider) {
   for (std::size_t i = 0; i < count; ++i) {
-    const auto number = static_cast<double>(numbers[i]);
+    const double number = numbers[i];
     wider[i] = number + share * (std::abs(number) + span[i]);
   }
 }
@@ -143,13 +143,13 @@ class Certification {
         margins_of(problem, right, std::vector<double>(right.size(), options_.radius));
     std::vector<std::int64_t> rest;
     for (std::size_t r = 0; r < right.size(); ++r) {
-      RecordBounds& one = all[static_cast<std::size_t>(right[r])];
+      RecordBounds& one = all[right[r]];
       one.margin = margins[r];
       one.outcome = margins[r] > 0 ? Outcome::certified : Outcome::open;
       if (one.outcome == Outcome::open) rest.push_back(right[r]);
     }
     for (const std::int64_t row : fallen(problem, rest, options_.radius))
-      all[static_cast<std::size_t>(row)].outcome = Outcome::attacked;
+      all[row].outcome = Outcome::attacked;
     if (options_.bisections > 0) find_radii(problem, right, all);
     return all;
   }
@@ -162,7 +162,7 @@ class Certification {
     std::vector<Box> boxes = balls.around(rows, radii);
     for (std::size_t r = 0; r < rows.size(); ++r)
       cases.push_back(
-          {std::move(boxes[r]), other_decisions(bounds_.outputs(), labels[static_cast<std::size_t>(rows[r])],
+          {std::move(boxes[r]), other_decisions(bounds_.outputs(), labels[rows[r]],
                                                 static_cast<double>(preparation_.network().threshold()))});
     std::vector<double> margins;
     for (const std::vector<double>& least : bounds_.least_excess(cases, options_.method)) {
@@ -195,7 +195,7 @@ class Certification {
   // Bisection of the greatest radius that is certified, and then of the least at which the attack succeeds.
   void find_radii(const AttackProblem& problem, const std::vector<std::int64_t>& right,
                   std::vector<RecordBounds>& all) {
-    const auto at = [&](std::size_t r) -> RecordBounds& { return all[static_cast<std::size_t>(right[r])]; };
+    const auto at = [&](std::size_t r) -> RecordBounds& { return all[right[r]]; };
     std::vector<double> low(right.size(), 0), high(right.size(), options_.radius);
     for (std::size_t r = 0; r < right.size(); ++r)
       if (at(r).outcome == Outcome::certified) low[r] = high[r];
@@ -217,7 +217,7 @@ class Certification {
                       std::vector<RecordBounds>& all, std::vector<double>& low) {
     std::map<double, std::vector<std::size_t>> by_radius;
     for (std::size_t r = 0; r < right.size(); ++r) {
-      const std::optional<double>& high = all[static_cast<std::size_t>(right[r])].attacked_radius;
+      const std::optional<double>& high = all[right[r]].attacked_radius;
       if (high && *high > low[r]) by_radius[0.5 * (low[r] + *high)].push_back(r);
     }
     for (const auto& [radius, members] : by_radius) {
@@ -227,7 +227,7 @@ class Certification {
       const std::vector<std::int64_t> down = fallen(problem, rows, radius);
       for (const std::size_t r : members) {
         if (std::ranges::find(down, right[r]) != down.end())
-          all[static_cast<std::size_t>(right[r])].attacked_radius = radius;
+          all[right[r]].attacked_radius = radius;
         else
           low[r] = radius;
       }
@@ -263,7 +263,7 @@ Query query_of(const Session& session, const DatasetPtr& dataset, std::size_t re
   const AttackProblem problem = preparation.problem(batch);
   if (preparation.attackable(batch, problem, /*right=*/true).empty())
     fail(Fault::usage, "record '{}' is wrong as it is, so that there is nothing to ask", dataset->id(record));
-  const auto outputs = static_cast<std::size_t>(element_count(session.shape(session.graph().outputs()[0])));
+  const std::size_t outputs = element_count(session.shape(session.graph().outputs()[0]));
   const std::int64_t label = attack::numbers(problem.labels)[0];
   // A probability is compared with one half, a logit with what it says yes above.
   const double threshold =

@@ -32,19 +32,20 @@ class Decomposition {
   }
 
  private:
-  void replace(NodeId index, const Node& node) {
-    if (node.op == "Gelu") return gelu(index, node);
-    if (node.op == "LayerNormalization" && !gives_more(node)) return layer_normalisation(index, node);
-    if (node.op == "Div" && !graph_.is_constant(node.inputs[1])) return quotient(index, node);
-    if (node.op == "Sqrt") return root(index, node);
+  void replace(NodeId node_id, const Node& node) {
+    if (node.op == "Gelu") return gelu(node_id, node);
+    if (node.op == "LayerNormalization" && !gives_more(node)) return layer_normalisation(node_id, node);
+    if (node.op == "Div" && !graph_.is_constant(node.inputs[1])) return quotient(node_id, node);
+    if (node.op == "Sqrt") return root(node_id, node);
     const ValueId x = node.inputs.empty() ? no_value : node.inputs[0];
     if (node.op == "HardSwish") {
-      put(index, node, "Mul", {x, add("HardSigmoid", {x}, shape(x), {{"alpha", 1.0F / 6}, {"beta", 0.5F}})});
+      put(node_id, node, "Mul",
+          {x, add("HardSigmoid", {x}, shape(x), {{"alpha", 1.0F / 6}, {"beta", 0.5F}})});
     } else if (node.op == "Swish") {
       const ValueId scaled = add("Mul", {x, number(node.real("alpha", 1))}, shape(x));
-      put(index, node, "Mul", {x, add("Sigmoid", {scaled}, shape(x))});
+      put(node_id, node, "Mul", {x, add("Sigmoid", {scaled}, shape(x))});
     } else if (node.op == "Mish") {
-      put(index, node, "Mul", {x, add("Tanh", {add("Softplus", {x}, shape(x))}, shape(x))});
+      put(node_id, node, "Mul", {x, add("Tanh", {add("Softplus", {x}, shape(x))}, shape(x))});
     }
   }
 
@@ -68,16 +69,16 @@ class Decomposition {
     return note(edit_.add(op, "", std::move(inputs), std::move(attributes)), std::move(of));
   }
   // The node's result as that of another operator; errors still have its name.
-  void put(NodeId index, const Node& node, const char* op, std::vector<ValueId> inputs) {
-    edit_.replace_node(index, {.name = node.name,
-                               .op = op,
-                               .inputs = std::move(inputs),
-                               .outputs = {node.outputs[0]},
-                               .attributes = {}});
+  void put(NodeId node_id, const Node& node, const char* op, std::vector<ValueId> inputs) {
+    edit_.replace_node(node_id, {.name = node.name,
+                                 .op = op,
+                                 .inputs = std::move(inputs),
+                                 .outputs = {node.outputs[0]},
+                                 .attributes = {}});
   }
 
   // x (1 + erf(x / sqrt(2))) / 2, or with a tangent in place of the error function.
-  void gelu(NodeId index, const Node& node) {
+  void gelu(NodeId node_id, const Node& node) {
     const ValueId x = node.inputs[0];
     const Shape of = shape(x);
     ValueId gate = no_value;
@@ -89,18 +90,18 @@ class Decomposition {
       gate = add("Erf", {add("Mul", {x, number(1 / std::numbers::sqrt2)}, of)}, of);
     }
     const ValueId half = add("Mul", {add("Add", {gate, number(1)}, of), number(0.5)}, of);
-    put(index, node, "Mul", {x, half});
+    put(node_id, node, "Mul", {x, half});
   }
 
-  void quotient(NodeId index, const Node& node) {
-    put(index, node, "Mul", {node.inputs[0], add("Reciprocal", {node.inputs[1]}, shape(node.inputs[1]))});
+  void quotient(NodeId node_id, const Node& node) {
+    put(node_id, node, "Mul", {node.inputs[0], add("Reciprocal", {node.inputs[1]}, shape(node.inputs[1]))});
   }
 
   // Of a mean of squares and a positive number or none, which is at least that number however it is rounded.
-  void root(NodeId index, const Node& node) {
+  void root(NodeId node_id, const Node& node) {
     const double least = least_of(node.inputs[0]);
     if (least > 0 || is_mean_of_squares(node.inputs[0]))
-      put(index, node, "Sqrt", {at_least(node.inputs[0], least)});
+      put(node_id, node, "Sqrt", {at_least(node.inputs[0], least)});
   }
   ValueId at_least(ValueId id, double least) {
     return add("Clip", {id, number(least * (1 - 1e-3))}, Shape(shape(id)));
@@ -126,13 +127,13 @@ class Decomposition {
 
   // (x - mean) / sqrt(mean of (x - mean)^2 + epsilon) scale + bias. Of n elements none is more than sqrt(n -
   // 1) deviations from their mean; a thousandth more is for rounding.
-  void layer_normalisation(NodeId index, const Node& node) {
+  void layer_normalisation(NodeId node_id, const Node& node) {
     const ValueId x = node.inputs[0];
     const Shape of = shape(x);
     const std::int64_t rank = std::ssize(of);
     std::int64_t axis = node.integer("axis", -1);
     if (axis < 0) axis += rank;
-    std::vector<std::int64_t> axes(static_cast<std::size_t>(rank - axis));
+    std::vector<std::int64_t> axes(rank - axis);
     std::iota(axes.begin(), axes.end(), axis);
     Shape reduced = of;
     std::fill(reduced.begin() + axis, reduced.end(), 1);
@@ -141,7 +142,7 @@ class Decomposition {
           note(edit_.constant("", Array::of<std::int64_t>({std::ssize(axes)}, axes)), {std::ssize(axes)});
       return add("ReduceMean", {id, along}, reduced, {{"keepdims", std::int64_t{1}}});
     };
-    const double epsilon = static_cast<double>(node.real("epsilon", 1e-5F));
+    const double epsilon = node.real("epsilon", 1e-5F);
     const ValueId deviation = add("Sub", {x, mean(x)}, of);
     ValueId variance = add("Add", {mean(add("Pow", {deviation, number(2)}, of)), number(epsilon)}, reduced);
     if (epsilon > 0) variance = at_least(variance, epsilon);
@@ -151,8 +152,8 @@ class Decomposition {
     const ValueId unscaled =
         add("Clip", {add("Mul", {deviation, inverse}, of), number(-most), number(most)}, of);
     const bool shifted = node.inputs.size() > 2 && node.inputs[2] != no_value;
-    if (!shifted) return put(index, node, "Mul", {unscaled, node.inputs[1]});
-    put(index, node, "Add", {add("Mul", {unscaled, node.inputs[1]}, of), node.inputs[2]});
+    if (!shifted) return put(node_id, node, "Mul", {unscaled, node.inputs[1]});
+    put(node_id, node, "Add", {add("Mul", {unscaled, node.inputs[1]}, of), node.inputs[2]});
   }
 
   StaticNetwork& network_;

@@ -106,7 +106,7 @@ Rows diagonal(const std::vector<double>& factors) {
 std::vector<std::int64_t> sources(const StaticNetwork& network, const Node& node, std::size_t output,
                                   ValueId of) {
   constexpr std::int64_t half = 4096;
-  const auto count = static_cast<std::int64_t>(network.size(of));
+  const std::int64_t count = network.size(of);
   std::vector<float> low, high;
   for (std::int64_t i = 1; i <= count; ++i) {
     const std::int64_t below = i % half, above = i / half;
@@ -158,15 +158,15 @@ LinearNode concatenation(const StaticNetwork& network, const Node& node) {
     std::vector<std::int64_t> from(network.size(node.outputs[0]), 0);
     for_positions(part, [&](std::vector<std::int64_t> at) {
       const std::int64_t source = offset(at, part);
-      at[static_cast<std::size_t>(axis)] += first;
-      const auto place = static_cast<std::size_t>(offset(at, shape));
+      at[axis] += first;
+      const std::size_t place = offset(at, shape);
       if (constant)
-        made.added[place] = values[static_cast<std::size_t>(source)];
+        made.added[place] = values[source];
       else
         from[place] = source + 1;
     });
     if (!constant) made.operands.push_back({id, gathered(from)});
-    first += part[static_cast<std::size_t>(axis)];
+    first += part[axis];
   }
   return made;
 }
@@ -204,17 +204,16 @@ LinearNode convolution(const StaticNetwork& network, const Node& node) {
   LinearNode made{.operands = {{node.inputs[0], {}}}, .added = {}};
   const std::vector<double> bias = node.inputs.size() > 2 && node.inputs[2] != no_value
                                        ? doubles(network.graph.constant(node.inputs[2]))
-                                       : std::vector<double>(static_cast<std::size_t>(units), 0.0);
+                                       : std::vector<double>(units, 0.0);
   for (std::int64_t u = 0; u < units; ++u) {
     const std::int64_t first = u / per_group * channels;
     windows.each([&](const auto& entries) {
       for (std::int64_t c = 0; c < channels; ++c)
         for (const auto& [k, at] : entries)
-          made.operands[0].rows.add(
-              static_cast<std::int32_t>((first + c) * windows.plane() + at),
-              weights[static_cast<std::size_t>((u * channels + c) * windows.kernel() + k)]);
+          made.operands[0].rows.add(static_cast<std::int32_t>((first + c) * windows.plane() + at),
+                                    weights[(u * channels + c) * windows.kernel() + k]);
       made.operands[0].rows.end_row();
-      made.added.push_back(bias[static_cast<std::size_t>(u)]);
+      made.added.push_back(bias[u]);
     });
   }
   return made;
@@ -291,8 +290,7 @@ LinearNode reduction(const StaticNetwork& network, const Node& node) {
   if (node.inputs.size() > 1 && node.inputs[1] != no_value)
     for (const double axis : doubles(network.graph.constant(node.inputs[1])))
       axes.push_back(static_cast<std::int64_t>(axis));
-  for (const std::int64_t axis : axes)
-    reduced.at(static_cast<std::size_t>(axis < 0 ? axis + std::ssize(input) : axis)) = true;
+  for (const std::int64_t axis : axes) reduced.at(axis < 0 ? axis + std::ssize(input) : axis) = true;
   if (axes.empty()) reduced.assign(input.size(), true);
   std::vector<std::int64_t> kept, lost;
   for (std::size_t d = 0; d < input.size(); ++d) {

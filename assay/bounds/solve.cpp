@@ -46,7 +46,7 @@ class Search {
       check_interrupt();
       const RecordGradients found = gradients(one, points);
       if (auto witness = winner(one, points, found.value)) return witness;
-      const double share = 0.25 * (1 - static_cast<double>(step) / static_cast<double>(options_.steps + 1));
+      const double share = 0.25 * (1 - static_cast<double>(step) / (options_.steps + 1));
       move(one.box, points, found.gradients[0].at(input_), share);
     }
     return std::nullopt;
@@ -63,7 +63,7 @@ class Search {
 
   RecordGradients gradients(const Case& one, const std::vector<float>& points) const {
     Shape shape = session_.shape(input_);
-    shape[0] = static_cast<std::int64_t>(options_.starts);
+    shape[0] = options_.starts;
     Tensors given;
     given.emplace(input_, Array::of<float>(shape, points));
     const auto ask = [&](std::size_t, std::span<const float> outputs, std::span<float> gradients) {

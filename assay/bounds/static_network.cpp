@@ -37,8 +37,8 @@ bool is_one_of(const auto& names, const Node& node) {
 
 // Operands that are computed from the input.
 std::size_t computed(const Graph& graph, const Node& node) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      node.inputs, [&](ValueId id) { return id != no_value && !graph.is_constant(id); }));
+  return std::ranges::count_if(node.inputs,
+                               [&](ValueId id) { return id != no_value && !graph.is_constant(id); });
 }
 
 [[noreturn]] void refuse(const Node& node, std::string_view why) {

@@ -166,10 +166,10 @@ class Parser {
     difference.add(term(one.parts[2]), -1);
     difference.line = one.line;
     if (what == "<=") return {{difference}};
-    Linear turned;
-    turned.add(difference, -1);
-    turned.line = one.line;
-    return {{turned}};
+    Linear negated;
+    negated.add(difference, -1);
+    negated.line = one.line;
+    return {{negated}};
   }
 
   Alternatives both(Alternatives a, const Alternatives& b, std::size_t line) const {

@@ -85,7 +85,7 @@ void Arrangement::arrange(const DataSpec& spec, const std::string& text, const S
     if (record_shape_.size() < 2)
       fail(Fault::usage, "data '{}': layout=nhwc needs records with channels, these are {}", text,
            to_string(record_shape_));
-    channels_last_ = static_cast<std::size_t>(record_shape_.back());
+    channels_last_ = record_shape_.back();
     const auto put_first = [](Shape& shape) { std::rotate(shape.begin(), shape.end() - 1, shape.end()); };
     put_first(record_shape_);
     for (InputFacts& other : others_) {

@@ -172,7 +172,7 @@ class DigitSource final : public Source {
                   y1 = std::min(side - 1, static_cast<int>(std::max(a.y, b.y) + reach));
         for (int y = y0; y <= y1; ++y) {
           for (int x = x0; x <= x1; ++x) {
-            double& d = nearest[static_cast<std::size_t>(y * side + x)];
+            double& d = nearest[y * side + x];
             d = std::min(d, distance_squared({x + .5, y + .5}, a, b));
           }
         }

@@ -166,15 +166,14 @@ class ImageSource final : public Source {
       fail(Fault::data, "{}: {} is {}x{} where others are {}x{}; say resize={}x{}", folder_.string(),
            names_[index], image.height, image.width, height_, width_, height_, width_);
     }
-    const std::size_t plane = static_cast<std::size_t>(width_ * height_),
-                      channels = static_cast<std::size_t>(channels_);
+    const std::size_t plane = width_ * height_, channels = channels_;
     for (std::size_t c = 0; c < channels; ++c) {
       for (std::size_t p = 0; p < plane; ++p)
         values[c * plane + p] = static_cast<float>(image.pixels[p * channels + c]) / unit;
     }
   }
 
-  // Of up to so many pictures, evenly spread, whether one is to be turned before it is looked at.
+  // Of up to so many pictures, evenly spread, whether one is to be rotated before it is looked at.
   void look_for_orientations() {
     constexpr std::size_t most_looked_at = 64, longest_head = 1 << 17;
     const std::size_t step = (names_.size() + most_looked_at - 1) / most_looked_at;

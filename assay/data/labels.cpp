@@ -62,7 +62,7 @@ void name_classes(ClassLabels& classes, const std::string& text, const Source& s
     greatest = std::max(greatest, label);
   }
   if (classes.labels.empty()) classes.class_names.clear();
-  for (auto c = static_cast<std::int64_t>(classes.class_names.size()); c <= greatest; ++c)
+  for (std::int64_t c = classes.class_names.size(); c <= greatest; ++c)
     classes.class_names.push_back(std::to_string(c));
 }
 
@@ -212,8 +212,7 @@ ClassLabels class_labels_of(const DataSpec& spec, const std::string& text, const
   name_classes(classes, text, source);
   if (!spec.has("relabel")) return classes;
   if (classes.labels.empty()) fail(Fault::usage, "data '{}': relabel= needs labels", text);
-  relabel(classes.labels, classes.class_names, spec.words("relabel"),
-          static_cast<std::uint64_t>(spec.integer("seed", 1)));
+  relabel(classes.labels, classes.class_names, spec.words("relabel"), spec.integer("seed", 1));
   return classes;
 }
 

@@ -18,7 +18,7 @@ std::uint64_t record_bytes(const Dataset& data) {
 std::size_t records_at_once(const Dataset& data, std::size_t wanted) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
   const std::uint64_t fit = std::min(most, memory_limit() / 8) / record_bytes(data);
-  return static_cast<std::size_t>(std::clamp<std::uint64_t>(fit, 1, std::max<std::size_t>(wanted, 1)));
+  return std::clamp<std::uint64_t>(fit, 1, std::max<std::size_t>(wanted, 1));
 }
 
 }  // namespace assay::inline data

@@ -103,7 +103,7 @@ class Prepared final : public Dataset {
   }
 
   Array read_first(std::span<const std::size_t> indices) const {
-    const auto elements = static_cast<std::size_t>(element_count(facts_.record_shape));
+    const std::size_t elements = element_count(facts_.record_shape);
     const bool tokens = dtype() == DType::int64;
     const std::size_t step = elements * (tokens ? 8 : 4);
     require_memory(indices.size() * step, text_);
@@ -117,7 +117,7 @@ class Prepared final : public Dataset {
                  text_, id(indices[i]));
         });
     Shape shape = facts_.record_shape;
-    shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
+    shape.insert(shape.begin(), indices.size());
     return Array(tokens ? DType::int64 : DType::float32, std::move(shape), std::move(bytes));
   }
 
@@ -138,7 +138,7 @@ class Prepared final : public Dataset {
              input.name, id(indices[i]));
     }
     Shape shape = input.record_shape;
-    shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
+    shape.insert(shape.begin(), indices.size());
     return {input.name, Array(input.dtype, std::move(shape), std::move(bytes))};
   }
 

@@ -166,7 +166,7 @@ class RowRecords final : public Dataset {
     check_count(options.name, "labels", labels_.size());
     facts_.class_names = std::move(options.class_names);
     const bool named = !facts_.class_names.empty();
-    const auto classes = static_cast<std::int64_t>(facts_.class_names.size());
+    const std::int64_t classes = facts_.class_names.size();
     for (std::size_t i = 0; i < labels_.size(); ++i) {
       if (labels_[i] < 0 || labels_[i] > largest_label)
         fail(Fault::usage, "{}: record '{}' has label {}, which is not a class number", options.name, id(i),
@@ -188,7 +188,7 @@ class RowRecords final : public Dataset {
            to_string(given.dtype()));
     if (given.shape().empty())
       fail(Fault::usage, "{}: targets of shape []; [records] or [records, targets] is needed", options.name);
-    check_count(options.name, "rows of targets", static_cast<std::size_t>(given.shape()[0]));
+    check_count(options.name, "rows of targets", given.shape()[0]);
     targets_ = given.to(DType::float32);
     facts_.target_width = static_cast<std::size_t>(given.count()) / size();
   }
@@ -231,7 +231,7 @@ class WrittenRecords final : public Dataset {
     }
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       Shape shape = inputs_[i].record_shape;
-      shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
+      shape.insert(shape.begin(), indices.size());
       Array rows(inputs_[i].dtype, std::move(shape), std::move(bytes[i]));
       if (i == 0)
         batch.inputs = std::move(rows);
@@ -282,7 +282,7 @@ Rows rows_of(std::string name, const Array& given) {
             .take = {}};
   rows.take = [array](std::span<const std::size_t> indices) {
     Shape shape = array.shape();
-    shape[0] = static_cast<std::int64_t>(indices.size());
+    shape[0] = indices.size();
     const std::size_t step = array.byte_size() / static_cast<std::size_t>(array.shape()[0]);
     return Array(array.dtype(), std::move(shape), gathered(array.data(), step, indices));
   };

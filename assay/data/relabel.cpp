@@ -53,8 +53,7 @@ void relabel(std::vector<std::int64_t>& labels, const std::vector<std::string>& 
   for (const std::string& text : rules) {
     const Rule rule = parse(text, names);
     if (!done.insert(rule.from).second)
-      fail(Fault::usage, "data option relabel: class '{}' is relabelled twice",
-           names[static_cast<std::size_t>(rule.from)]);
+      fail(Fault::usage, "data option relabel: class '{}' is relabelled twice", names[rule.from]);
     std::vector<std::size_t> members;
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (before[i] == rule.from) members.push_back(i);

@@ -98,9 +98,8 @@ class SceneSource final : public Source {
           continue;
         }
         for (int c = 0; c < 3; ++c) {
-          const double value = top == nullptr ? ground
-                                              : 255 * paint[top->colour][static_cast<std::size_t>(c)] *
-                                                    (0.35 + 0.65 * top->light(x, y));
+          const double value =
+              top == nullptr ? ground : 255 * paint[top->colour][c] * (0.35 + 0.65 * top->light(x, y));
           values[c * scene_side * scene_side + pixel] =
               static_cast<float>(std::round(std::clamp(value + 12 * rng.normal(), 0.0, 255.0)));
         }

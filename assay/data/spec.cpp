@@ -159,14 +159,13 @@ std::string range_option(const ValidRange& range) {
 }
 
 std::vector<std::size_t> slice_positions(const Slice& slice, std::size_t size) {
-  const auto n = static_cast<std::int64_t>(size);
+  const std::int64_t n = size;
   const auto absolute = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + n : at, 0, n); };
   const std::int64_t start = absolute(slice.start.value_or(0)), stop = absolute(slice.stop.value_or(n));
   std::vector<std::size_t> positions;
   if (start >= stop) return positions;
   const std::int64_t count = (stop - start - 1) / slice.step + 1;  // counted first: start + step may overflow
-  for (std::int64_t k = 0; k < count; ++k)
-    positions.push_back(static_cast<std::size_t>(start + k * slice.step));
+  for (std::int64_t k = 0; k < count; ++k) positions.push_back(start + k * slice.step);
   return positions;
 }
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 FileBytes::FileBytes(const fs::path& path) : descriptor_(open_to_read(path)), name_(path.string()) {
   struct stat status {};
-  if (::fstat(descriptor_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
+  if (::fstat(descriptor_, &status) == 0) size_ = status.st_size;
 }
 
 FileBytes FileBytes::temporary(const fs::path& owner) {
@@ -52,8 +52,8 @@ void FileBytes::append(std::string_view bytes) {
       fail(Fault::io, "{}: writing failed after {} bytes: {}; set TMPDIR to a folder with more space", name_,
            size_, std::strerror(put == 0 ? ENOSPC : errno));
     }
-    size_ += static_cast<std::uint64_t>(put);
-    bytes.remove_prefix(static_cast<std::size_t>(put));
+    size_ += put;
+    bytes.remove_prefix(put);
   }
 }
 
@@ -65,8 +65,8 @@ void FileBytes::read(std::uint64_t offset, void* out, std::size_t count) const {
     if (got < 0) fail(Fault::io, "{}: reading failed: {}", name_, std::strerror(errno));
     if (got == 0) fail(Fault::data, "{}: the file ends at byte {}; was it changed meanwhile?", name_, offset);
     at += got;
-    offset += static_cast<std::uint64_t>(got);
-    count -= static_cast<std::size_t>(got);
+    offset += got;
+    count -= got;
   }
 }
 

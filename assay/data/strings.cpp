@@ -130,7 +130,7 @@ std::int64_t token_of(char c) { return c - ' ' + 1; }
 class StringSource final : public Source {
  public:
   StringSource(std::string name, std::string_view rules, const DataSpec& spec)
-      : name_(std::move(name)), sampler_(rules), seed_(static_cast<std::uint64_t>(spec.integer("seed", 1))) {
+      : name_(std::move(name)), sampler_(rules), seed_(spec.integer("seed", 1)) {
     const std::string_view path = spec.path;
     const std::string_view text = path.starts_with(name_ + ":") ? path.substr(name_.size() + 1) : path;
     count_ = number_of<std::size_t>(text).value_or(0);
@@ -163,7 +163,7 @@ class StringSource final : public Source {
     auto* const tokens = static_cast<std::int64_t*>(out);
     for (std::int64_t k = 0; k < window_; ++k) {
       const std::int64_t position = static_cast<std::int64_t>(end) - window_ + k;
-      tokens[k] = position < 0 ? padding : token_of(text[static_cast<std::size_t>(position)]);
+      tokens[k] = position < 0 ? padding : token_of(text[position]);
     }
   }
 

@@ -26,7 +26,7 @@ struct Moments {
 
   void add(std::span<const float> values) {
     if (values.empty()) return;
-    const auto n = static_cast<double>(values.size());
+    const double n = values.size();
     const double of_these = simd_sum(values) / n, apart = of_these - mean;
     squares += simd_squares(values, of_these);
     squares += apart * apart * count * n / (count + n);
@@ -45,7 +45,7 @@ void add_elements(const Array& inputs, DataSummary& summary, Moments& moments) {
 
 void add_targets(const Array& targets, DataSummary& summary) {
   if (targets.count() == 0) return;
-  const auto width = static_cast<std::size_t>(targets.shape()[1]);
+  const std::size_t width = targets.shape()[1];
   if (summary.target_low.empty()) {
     summary.target_low.assign(width, std::numeric_limits<double>::infinity());
     summary.target_high.assign(width, -std::numeric_limits<double>::infinity());
@@ -102,7 +102,7 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
     add_elements(batch->inputs, summary, moments);
     add_targets(batch->targets, summary);
     for (std::size_t i = 0; i < batch->indices.size(); ++i) {
-      if (!batch->labels.empty()) ++summary.class_records[static_cast<std::size_t>(batch->labels[i])];
+      if (!batch->labels.empty()) ++summary.class_records[batch->labels[i]];
       const auto [it, is_new] = seen.emplace(content_of(*batch, i), batch->indices[i]);
       if (is_new) continue;
       ++summary.duplicates;
@@ -148,7 +148,7 @@ Image picture_of(std::span<const float> elements, const Shape& shape, float low,
   for (int c = 0; c < channels; ++c) {
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {
-        const float value = elements[static_cast<std::size_t>((c * height + y) * width + x)];
+        const float value = elements[(c * height + y) * width + x];
         image.at(x, y, c) = static_cast<std::uint8_t>(std::clamp((value - low) * scale + 0.5F, 0.0F, 255.0F));
       }
     }

@@ -33,7 +33,7 @@ class TokenRowsMaker {
     const std::int64_t length = spec.integer("length", 0);
     if (length < 1 || length > most_tokens_a_record)
       fail(Fault::usage, "data option length={}: 1 to {} tokens", length, most_tokens_a_record);
-    length_ = static_cast<std::size_t>(length);
+    length_ = length;
   }
 
   TokenRows run() {
@@ -53,7 +53,7 @@ class TokenRowsMaker {
   std::size_t longest() const {
     std::vector<std::size_t> lengths(texts_.size());
     parallel_for(texts_.size(), available_threads(), [&](std::size_t record) {
-      lengths[record] = static_cast<std::size_t>(std::ranges::count(encoded(record, {}).attention, 1));
+      lengths[record] = std::ranges::count(encoded(record, {}).attention, 1);
     });
     return std::max<std::size_t>(1, *std::ranges::max_element(lengths));
   }
@@ -71,7 +71,7 @@ class TokenRowsMaker {
 
   void fill(std::size_t record, TokenRows& rows) const {
     const text::Encoding encoding = encoded(record, {.length = length_});
-    const auto at = static_cast<std::ptrdiff_t>(record * length_);
+    const std::ptrdiff_t at = record * length_;
     std::ranges::copy(encoding.ids, rows.ids.begin() + at);
     std::ranges::copy(encoding.types, rows.types.begin() + at);
     std::ranges::copy(encoding.attention, rows.attention.begin() + at);

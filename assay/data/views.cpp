@@ -44,7 +44,7 @@ class Interleaved {
   }
   Array array() {
     Shape shape = input_.record_shape;
-    shape.insert(shape.begin(), static_cast<std::int64_t>(count_));
+    shape.insert(shape.begin(), count_);
     return Array(input_.dtype, std::move(shape), std::move(bytes_));
   }
 
@@ -81,7 +81,7 @@ class Joined final : public View {
     const std::vector<std::string>& there = parts_[part]->characteristics();
     const auto column = std::ranges::find(there, characteristics().at(which));
     if (column == there.end()) return {};
-    return parts_[part]->characteristic(static_cast<std::size_t>(column - there.begin()), place);
+    return parts_[part]->characteristic(column - there.begin(), place);
   }
 
   Batch read(std::span<const std::size_t> indices) const override {
@@ -176,7 +176,7 @@ class Joined final : public View {
   // Which part an index falls into, and its place there.
   std::pair<std::size_t, std::size_t> find(std::size_t index) const {
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
-    const auto part = static_cast<std::size_t>(end - ends_.begin());
+    const std::size_t part = end - ends_.begin();
     return {part, part == 0 ? index : index - ends_[part - 1]};
   }
 
@@ -228,7 +228,7 @@ class Relabelled final : public View {
     for (std::size_t i = 0; i < labels_.size(); ++i) {
       if (labels_[i] < 0 || labels_[i] > 1'000'000)
         fail(Fault::usage, "record '{}': {} is not a class number", id(i), labels_[i]);
-      for (auto c = static_cast<std::int64_t>(class_count()); c <= labels_[i]; ++c)
+      for (std::int64_t c = class_count(); c <= labels_[i]; ++c)
         facts_.class_names.push_back(std::to_string(c));
     }
     facts_.has_labels = true;
@@ -336,7 +336,7 @@ Array rows_of(const Array& whole, std::span<const std::size_t> rows) {
   std::vector<std::byte> bytes(rows.size() * step);
   for (std::size_t i = 0; i < rows.size(); ++i)
     std::copy_n(whole.data() + rows[i] * step, step, bytes.data() + i * step);
-  shape[0] = static_cast<std::int64_t>(rows.size());
+  shape[0] = rows.size();
   return Array(whole.dtype(), std::move(shape), std::move(bytes));
 }
 
@@ -395,8 +395,7 @@ DatasetPtr held_in_memory(DatasetPtr whole, std::uint64_t most) {
   std::int64_t elements =
       element_count(given_data(whole)->record_shape()) + static_cast<std::int64_t>(whole->target_width());
   for (const InputFacts& other : whole->facts().others) elements += 2 * element_count(other.record_shape);
-  const auto bytes = static_cast<double>(elements) * static_cast<double>(size_of(whole->dtype())) *
-                     static_cast<double>(whole->size());
+  const auto bytes = static_cast<double>(elements) * size_of(whole->dtype()) * whole->size();
   return bytes <= static_cast<double>(most) ? std::make_shared<Held>(std::move(whole)) : whole;
 }
 

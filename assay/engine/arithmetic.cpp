@@ -40,7 +40,7 @@ double peak_multiply_adds() {
   double best = 0;
   for (int turn = 0; turn < turns; ++turn) {
     const auto start = std::chrono::steady_clock::now();
-    const auto made = static_cast<double>(lanes::multiply_in_registers(rounds));
+    const double made = lanes::multiply_in_registers(rounds);
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
     best = std::max(best, made / took.count());
   }

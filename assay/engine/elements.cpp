@@ -51,7 +51,7 @@ Array picked(const Array& array, std::span<const std::int64_t> positions, std::i
   require_positions(array, positions, axis);
   if (!is_plain(array)) return array.index_select(axis, array::tensor(positions));
   Shape shape = array.shape();
-  shape[static_cast<std::size_t>(axis)] = std::ssize(positions);
+  shape[axis] = std::ssize(positions);
   Array result = array::empty(shape, array.dtype());
   const AxisBytes bytes(array, axis);
   const std::byte* from = array.data();

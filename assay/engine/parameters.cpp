@@ -116,7 +116,7 @@ void dense_parameters(const Graph& graph, const Node& node, std::vector<float>& 
   const std::int64_t inputs = matrix.shape()[transposed ? 1 : 0], units = matrix.shape()[transposed ? 0 : 1];
   const float alpha = node.op == "Gemm" ? node.real("alpha", 1.0F) : 1.0F;
   const float* const values = matrix.as<float>().data();
-  weights.resize(static_cast<std::size_t>(matrix.count()));
+  weights.resize(matrix.count());
   const auto copy_units = [&](std::int64_t first, std::int64_t count) {
     float* const to = weights.data() + first * inputs;
     if (transposed)
@@ -130,7 +130,7 @@ void dense_parameters(const Graph& graph, const Node& node, std::vector<float>& 
     copy_units(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
   });
   if (alpha != 1) std::ranges::for_each(weights, [&](float& weight) { weight *= alpha; });
-  bias.assign(static_cast<std::size_t>(units), 0.0F);
+  bias.assign(units, 0.0F);
   if (node.op != "Gemm" || node.inputs.size() < 3 || node.inputs[2] == no_value) return;
   const Array& added = graph.constant(node.inputs[2]);
   const float beta = node.real("beta", 1.0F);

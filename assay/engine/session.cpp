@@ -37,7 +37,7 @@ Activations to_activations(const Array& matrix) {
 std::optional<std::size_t> reduced_axis(const Layer& layer, Reduction reduction) {
   if (layer.batch_axis != 0 || layer.batch_multiple != 1 || layer.neuron_axes.size() != 1)
     return std::nullopt;
-  const auto axis = static_cast<std::size_t>(layer.neuron_axes[0]);
+  const std::size_t axis = layer.neuron_axes[0];
   const bool known = axis == 1 || axis == layer.shape.size();
   return known && reduction != Reduction::every_position ? std::optional(axis) : std::nullopt;
 }
@@ -255,10 +255,10 @@ std::vector<PlannedSegment> Session::plan(bool measure) const {
     // As many records as take a part of a second, but one for every thread.
     constexpr double most = 3e8;
     const double every = s.options.threads > 0 ? s.options.threads : static_cast<double>(available_threads()),
-                 room = static_cast<double>(preferred_batch());
+                 preferred = static_cast<double>(preferred_batch());
     double expected = 1;
     for (const PlannedSegment& segment : planned) expected += segment.nanoseconds;
-    const double records = std::clamp(most / expected, std::min(every, room), room);
+    const double records = std::clamp(most / expected, std::min(every, preferred), preferred);
     planned = planned_for(static_cast<std::int64_t>(records), true);
   }
   std::vector<bool> counted(s.graph.nodes().size());
@@ -285,8 +285,8 @@ std::size_t Session::preferred_batch(bool keeps_values) const {
                enough = keeps_values ? tile : tiles * tile, usual = 128e6,
                allowed = s.options.memory_limit > 0 ? static_cast<double>(s.options.memory_limit) / 2
                                                     : std::numeric_limits<double>::infinity(),
-               room = std::min(allowed, std::max(usual, std::min(enough * each, large)));
-  const double records = std::clamp(room / each, 1.0, most);
+               budget = std::min(allowed, std::max(usual, std::min(enough * each, large)));
+  const double records = std::clamp(budget / each, 1.0, most);
   return static_cast<std::size_t>(records < tile ? records : std::floor(records / tile) * tile);
 }
 

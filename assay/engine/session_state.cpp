@@ -357,8 +357,7 @@ const FastPath* Session::State::fast(const Tensors& given, const FastPath::Reque
 bool Session::State::reduces_batch_major(const Layer& layer) const {
   if (!may_use_back_ends() || layer.neuron_axes.size() != 1) return false;
   settle_back_ends();
-  return in_front_ &&
-         in_front_->reduces_batch_major(layer.value, static_cast<std::size_t>(layer.neuron_axes[0]));
+  return in_front_ && in_front_->reduces_batch_major(layer.value, layer.neuron_axes[0]);
 }
 
 // Whether the shapes of all inputs are known.
@@ -451,7 +450,7 @@ bool Session::State::as_declared(const Tensors& given) const {
     if (found == given.end() || found->second.rank() != std::ssize(declared)) return false;
     const int batch_axis = input_form(graph, id, {}).batch_axis;
     for (std::size_t i = 0; i < declared.size(); ++i) {
-      const std::int64_t size = found->second.size(static_cast<std::int64_t>(i));
+      const std::int64_t size = found->second.size(i);
       const bool any = declared[i] < 0 && (static_cast<int>(i) != batch_axis || size == group || size == 0);
       if (declared[i] != size && !any) return false;
     }

@@ -40,8 +40,8 @@ ValueInfo compare(const Shape& two, const Shape& three) {
   info.varying_axis = axis;
   if (axis < 0) return info;
   info.batch_axis = axis;
-  info.batch_multiple = two[static_cast<std::size_t>(axis)] / 2;
-  info.shape[static_cast<std::size_t>(axis)] = info.batch_multiple;
+  info.batch_multiple = two[axis] / 2;
+  info.shape[axis] = info.batch_multiple;
   return info;
 }
 
@@ -353,15 +353,15 @@ std::vector<int> possible_axes(std::span<const Array> results, std::int64_t reco
   const auto type = first.dtype() == DType::float64 ? DType::float64 : DType::float32;
   for (const Array& result : results) values.push_back(array::nan_to_num(result.to(type), 0, 0, 0));
   const auto most = [](const Array& difference) { return difference.abs().max().item<double>(); };
-  const Array &here = values[0], &turned = values[values.size() > 1 ? 1 : 0];
+  const Array &here = values[0], &rolled = values[values.size() > 1 ? 1 : 0];
   const Array change = (values.back() - here).abs();
   // Rounding moves a value less than another record does.
-  const double rounding = 1e-6 * most(here), allowed = std::max(0.1 * most(turned - here), rounding);
+  const double rounding = 1e-6 * most(here), allowed = std::max(0.1 * most(rolled - here), rounding);
   const double greatest = most(change);
   for (int axis = 0; axis < here.rank(); ++axis) {
     if (here.size(axis) % records != 0) continue;
     const std::int64_t rows = here.size(axis) / records, along = axis;
-    if (most(array::roll(here, rows, along) - turned) > allowed) continue;
+    if (most(array::roll(here, rows, along) - rolled) > allowed) continue;
     if (greatest > rounding && most(change.narrow(axis, 0, rows)) < 0.01 * greatest) continue;
     axes.push_back(axis);
   }
@@ -414,8 +414,7 @@ int choose_axis(const Node& node, std::size_t output, const Experiment& experime
     const bool same = id != no_value && node.op != "Transpose" && shapes[index_of(id)] == shape;
     if (same && possible(infos[index_of(id)].batch_axis)) return infos[index_of(id)].batch_axis;
   }
-  const auto exact =
-      std::ranges::find_if(axes, [&](int a) { return shape[static_cast<std::size_t>(a)] == batch; });
+  const auto exact = std::ranges::find_if(axes, [&](int a) { return shape[a] == batch; });
   return exact == axes.end() ? axes[0] : *exact;
 }
 
@@ -492,9 +491,7 @@ SampleShapes sample_shapes(const Graph& graph, const Constants& constants, const
 BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
   const auto bytes = [&](ValueId id) {
     const ValueInfo& info = infos[index_of(id)];
-    return info.batch_axis < 0
-               ? 0.0
-               : static_cast<double>(sizeof(float)) * static_cast<double>(element_count(info.shape));
+    return info.batch_axis < 0 ? 0.0 : static_cast<double>(sizeof(float)) * element_count(info.shape);
   };
   std::vector<NodeId> last_reader(graph.values().size(), no_node);
   for (const NodeId n : graph.node_ids()) {
@@ -566,7 +563,7 @@ std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constan
   const auto place = [&](ValueId id, int axis) {
     ValueInfo& info = infos[index_of(id)];
     if (axis < 0 || !info.computed) return;
-    std::int64_t& dimension = info.shape[static_cast<std::size_t>(axis)];
+    std::int64_t& dimension = info.shape[axis];
     dimension /= batch;
     info.batch_axis = axis;
     info.batch_multiple = dimension;

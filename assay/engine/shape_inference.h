@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <assay/tensor.h>
-#include "assay/engine/preparation/constants.h"
+#include "assay/engine/constants.h"
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/preparation/shape_rules.h"
 

@@ -30,10 +30,11 @@ std::string fingerprint_in(const std::string& text) {
 
 std::string refusal_of(const fs::path& signers, const std::string& identity, const std::string& said) {
   if (signers.empty())
-    return fmt::format("{} is no signature of this {} ({}); get the pack as it was signed, or sign it anew",
-                       signature_name, manifest_name, said);
+    return fmt::format(
+        "{} is not a signature of this {} ({}); get the pack as it was signed, or sign it anew",
+        signature_name, manifest_name, said);
   return fmt::format(
-      "{} is no signature of this {} by a key that {} has for '{}' ({}); name who signed, or have "
+      "{} is not a signature of this {} by a key that {} has for '{}' ({}); name who signed, or have "
       "the pack signed by somebody whom it lists",
       signature_name, manifest_name, signers.string(), identity, said);
 }

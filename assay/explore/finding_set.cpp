@@ -36,7 +36,7 @@ class Writer {
         integers_(whole_elements(*make_constraint(options.constraints), seeds)) {}
 
   void write(const std::vector<Finding>& findings, const fs::path& file, bool voted) const {
-    const auto count = static_cast<std::int64_t>(findings.size());
+    const std::int64_t count = findings.size();
     Shape shape = seeds_.record_shape();
     shape.insert(shape.begin(), count);
     std::map<std::string, Array> arrays{
@@ -111,7 +111,7 @@ class Writer {
   }
 
   void add_labels(const std::vector<Finding>& findings, std::map<std::string, Array>& arrays) const {
-    const auto count = static_cast<std::int64_t>(findings.size());
+    const std::int64_t count = findings.size();
     if (seeds_.has_labels()) {
       std::vector<std::int64_t> labels;
       for (const Finding& finding : findings) labels.push_back(seeds_.label(finding.seed));
@@ -124,7 +124,7 @@ class Writer {
   }
 
   static void add_votes(const std::vector<Finding>& findings, std::map<std::string, Array>& arrays) {
-    const auto count = static_cast<std::int64_t>(findings.size());
+    const std::int64_t count = findings.size();
     std::vector<std::int64_t> labels;
     std::vector<float> medians;
     for (const Finding& finding : findings) {

@@ -80,8 +80,7 @@ std::vector<std::optional<std::uint64_t>> Guide::add(Part& part, const Tensors& 
 }
 
 std::vector<std::vector<std::optional<std::uint64_t>>> Guide::add(const Array& points) {
-  return add(static_cast<std::size_t>(points.size(0)),
-             [&](const Part& part) { return part.network->bind(points); });
+  return add(points.size(0), [&](const Part& part) { return part.network->bind(points); });
 }
 
 void Guide::add(const Batch& batch) {

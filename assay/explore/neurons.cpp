@@ -31,7 +31,7 @@ std::vector<std::int64_t> by_neuron(const Session& session, const Layer& layer) 
   };
   // Neurons in front, then the records' rows, then positions; where an element stands with the rows in front.
   std::vector<std::size_t> order(layer.neuron_axes.begin(), layer.neuron_axes.end());
-  const auto batch = static_cast<std::size_t>(layer.batch_axis);
+  const std::size_t batch = layer.batch_axis;
   order.push_back(batch);
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (axis != batch && !is_neuron(axis)) order.push_back(axis);
@@ -64,7 +64,7 @@ RecordNeurons::RecordNeurons(const Session& session, const Layer& layer, Reducti
   if (reduction != Reduction::every_position) {
     each = numbers.size();
     for (const int axis : layer.neuron_axes)
-      each /= static_cast<std::size_t>(session.shape(layer.value)[static_cast<std::size_t>(axis)]);
+      each /= static_cast<std::size_t>(session.shape(layer.value)[axis]);
   }
   run_ = each;
   for (std::size_t i = 1; i < numbers.size(); ++i) {

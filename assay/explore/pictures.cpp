@@ -41,10 +41,8 @@ std::pair<std::int64_t, std::int64_t> pair_of(const SpecOptions& options, const 
 
 Rectangle random_rectangle(const Array& pictures, std::int64_t height, std::int64_t width, Rng rng) {
   Rectangle place{0, 0, std::min(height, pictures.size(2)), std::min(width, pictures.size(3))};
-  place.top =
-      static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(pictures.size(2) - place.height + 1)));
-  place.left =
-      static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(pictures.size(3) - place.width + 1)));
+  place.top = rng.below(pictures.size(2) - place.height + 1);
+  place.left = rng.below(pictures.size(3) - place.width + 1);
   return place;
 }
 

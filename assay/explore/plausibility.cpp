@@ -59,9 +59,7 @@ std::vector<std::size_t> spread(std::size_t size, std::size_t most) {
 
 }  // namespace
 
-std::size_t Plausibility::implausible_count() const {
-  return static_cast<std::size_t>(std::ranges::count(implausible, true));
-}
+std::size_t Plausibility::implausible_count() const { return std::ranges::count(implausible, true); }
 
 Plausibility judge_plausibility(const Session& session, const coverage::Profile& profile,
                                 const std::string& measure, DatasetPtr seeds, DatasetPtr findings,

@@ -46,7 +46,7 @@ std::span<float> elements(const Array& points) {
 }
 
 std::size_t elements_in_row(const Array& points) {
-  return static_cast<std::size_t>(points.count() / std::max<std::int64_t>(1, points.size(0)));
+  return points.count() / std::max<std::int64_t>(1, points.size(0));
 }
 
 Array rows_from(const Array& points, std::size_t first) {

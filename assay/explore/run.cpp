@@ -41,7 +41,7 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 Array from_stored(const Json& json, const Array& like, bool levels) {
-  const auto count = static_cast<std::size_t>(like.count());
+  const std::size_t count = like.count();
   Array point = array::empty(like.shape());
   float* const to = point.elements<float>();
   if (levels) {
@@ -170,7 +170,7 @@ class Explorer {
       return element_count(of.session->shape(of.session->logits()));
     };
     const auto classes = [&](const ExploredNetwork& of) { return std::max<std::int64_t>(2, numbers(of)); };
-    const auto targets = static_cast<std::int64_t>(dataset_->target_width());
+    const std::int64_t targets = dataset_->target_width();
     const bool items = options_.search.disagreement.task != nullptr;
     if (targets > 0 && !items && numbers(network) != targets)
       fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",

@@ -31,7 +31,7 @@ template <typename T>
 std::vector<T> chosen(const std::vector<T>& from, const std::vector<std::int64_t>& rows) {
   std::vector<T> to;
   to.reserve(rows.size());
-  for (const std::int64_t row : rows) to.push_back(from[static_cast<std::size_t>(row)]);
+  for (const std::int64_t row : rows) to.push_back(from[row]);
   return to;
 }
 
@@ -120,7 +120,7 @@ class Searcher::Run {
   Answers judge(const Array& records) const {
     constexpr std::int64_t multiple = 16;
     const std::int64_t count = records.size(0), missing = (multiple - count % multiple) % multiple;
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+    std::vector<std::int64_t> rows(count);
     std::iota(rows.begin(), rows.end(), 0);
     std::vector<std::int64_t> filled = rows;
     filled.resize(rows.size() + static_cast<std::size_t>(missing), 0);
@@ -141,20 +141,20 @@ class Searcher::Run {
         more = false;
         break;
       }
-      fresh.push_back(static_cast<std::int64_t>(*seed));
+      fresh.push_back(*seed);
     }
     if (fresh.empty()) return more;
     const Array points = picked(seeds_.points, fresh);
     const Answers answers = judge(points);
     std::vector<std::int64_t> started;
     for (std::size_t i = 0; i < fresh.size(); ++i) {
-      const auto seed = static_cast<std::size_t>(fresh[i]);
+      const std::size_t seed = fresh[i];
       if (!answers.finite[i]) {
         deliver_({seed, Ending::non_finite, 0, 0, {}});
       } else if (answers.differ[i]) {
         deliver_({seed, Ending::differing, 0, 0, row_of(points, static_cast<std::int64_t>(i))});
       } else {
-        started.push_back(static_cast<std::int64_t>(i));
+        started.push_back(i);
         rows_.push_back(begin(seed, answers, i));
         searches_.keys.push_back(seeds_.keys[seed]);
         searches_.iterations.push_back(0);
@@ -261,7 +261,7 @@ class Searcher::Run {
       row.still = same_row(before, records, i) ? row.still + 1 : 0;
       row.idle = answers.closeness[i] < row.nearest ? 0 : row.idle + 1;
       row.nearest = std::min(row.nearest, answers.closeness[i]);
-      const auto place = static_cast<std::int64_t>(i);
+      const std::int64_t place = i;
       if (answers.differ[i])
         waiting_.push_back({std::move(row), iterations, row_of(points, place), row_of(records, place)});
       else if (iterations >= options_.iterations)
@@ -287,7 +287,7 @@ class Searcher::Run {
 
   void keep(const std::vector<std::int64_t>& going_on) {
     std::vector<Row> rows;
-    for (const std::int64_t i : going_on) rows.push_back(std::move(rows_[static_cast<std::size_t>(i)]));
+    for (const std::int64_t i : going_on) rows.push_back(std::move(rows_[i]));
     rows_ = std::move(rows);
     searches_.keys = chosen(searches_.keys, going_on);
     searches_.iterations = chosen(searches_.iterations, going_on);
@@ -335,7 +335,7 @@ class Searcher::Run {
               }};
     if (!guided()) return read;
     const coverage::Profile& profile = guide_.profile(k);
-    auto end = static_cast<std::size_t>(element_count(session.shape(network.decision())));
+    std::size_t end = element_count(session.shape(network.decision()));
     for (const coverage::LayerStatistics& statistics : profile.statistics) {
       const Layer& layer = session.layer(statistics.layer);
       const auto known = std::ranges::find(read.values, layer.value);
@@ -397,7 +397,7 @@ class Searcher::Run {
   // F_k[c], or -lambda1 F_k[c] where the network is the target.
   void disagree(std::size_t k, const Row& row, std::span<const float> scores,
                 std::span<float> gradients) const {
-    const auto label = static_cast<std::size_t>(row.label);
+    const std::size_t label = row.label;
     if (!options_.probability) {
       gradients[label] += weight(k, row);
       return;
@@ -440,7 +440,7 @@ class Searcher::Run {
     std::vector<std::int64_t> seeds;
     std::vector<Array> points, records;
     for (const Waiting& found : waiting_) {
-      seeds.push_back(static_cast<std::int64_t>(found.row.seed));
+      seeds.push_back(found.row.seed);
       searches.keys.push_back(seeds_.keys[found.row.seed]);
       searches.iterations.push_back(found.iterations);
       points.push_back(found.point);

@@ -22,7 +22,7 @@ class Shrinker {
         found_(std::move(found)),
         record_of_(record_of),
         differs_(differs),
-        rows_(static_cast<std::size_t>(searches.size())),
+        rows_(searches.size()),
         width_(static_cast<std::size_t>(searches.seeds.count()) / std::max<std::size_t>(1, rows_)) {}
 
   Array records() const { return found_.records; }
@@ -53,8 +53,7 @@ class Shrinker {
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::ranges::stable_sort(order, {}, size);
       for (std::size_t p = 0; p < width_; ++p) place[r * width_ + order[p]] = p;
-      idle[r] =
-          static_cast<std::size_t>(std::ranges::count_if(order, [&](std::size_t i) { return size(i) == 0; }));
+      idle[r] = std::ranges::count_if(order, [&](std::size_t i) { return size(i) == 0; });
       high[r] = width_ - idle[r];
     }
     for (int i = 0; i < halvings; ++i) {

@@ -30,7 +30,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Numbers that may be in memory for the records that are looked at together.
-constexpr std::size_t room = std::size_t{1} << 25;
+constexpr std::size_t block_budget = std::size_t{1} << 25;
 constexpr std::uint64_t order_stream = 0x6f72646572;
 
 void require_unique(const std::vector<std::string>& names, const char* what) {
@@ -217,13 +217,13 @@ class Pass {
   std::size_t chunk_records() const {
     std::size_t numbers = 1;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const auto positions = static_cast<std::size_t>(element_count(map(g).positions));
+      const std::size_t positions = element_count(map(g).positions);
       std::size_t rows = positions;
       for (const Shape& shape : annotations_.positions())
         rows = std::max(rows, static_cast<std::size_t>(element_count(shape)));
       numbers += (positions + rows) * map(g).units.size() + rows * annotations_.hypotheses().size();
     }
-    return std::clamp<std::size_t>(room / numbers, 1, std::max<std::size_t>(options_.block, 1));
+    return std::clamp<std::size_t>(block_budget / numbers, 1, std::max<std::size_t>(options_.block, 1));
   }
 
   // Reading
@@ -410,8 +410,7 @@ class Pass {
   // Activations of a group as they are, at all positions that are not padding.
   std::vector<float> raw_rows(const Chunk& chunk, std::size_t g) const {
     const Array& values = chunk.units[g];
-    const auto positions = static_cast<std::size_t>(values.size(1)),
-               width = static_cast<std::size_t>(values.size(2));
+    const std::size_t positions = values.size(1), width = values.size(2);
     const std::size_t symbols = chunk.padding.size() / chunk.size();
     std::vector<float> rows;
     for (std::size_t r = 0; r < chunk.size(); ++r) {
@@ -512,7 +511,7 @@ class Pass {
     const Array& values = chunk.units[pair.group];
     const std::size_t width = pair.units.size(), columns = pair.hypotheses.size(),
                       per_record = alignment.rows();
-    const auto positions = static_cast<std::size_t>(values.size(1));
+    const std::size_t positions = values.size(1);
     const std::size_t symbols = chunk.size() == 0 ? 0 : chunk.padding.size() / chunk.size();
     const bool has_tokens = chunk.batch.inputs.dtype() == DType::int64 &&
                             alignment.rows() == annotations_.symbols() && annotations_.symbols() > 1;

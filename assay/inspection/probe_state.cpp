@@ -79,7 +79,7 @@ void ProbeState::prepare() {
       hypothesis_of_.push_back(h);
       learned_.classes.emplace_back(classes_[h]);
     }
-    distribution_[h].resize(classes_[h], 1.0 / static_cast<double>(classes_[h]));
+    distribution_[h].resize(classes_[h], 1.0 / classes_[h]);
   }
   learned_.models = MergedModels(units_, outputs, plan_.settings);
   learned_.model_rows.assign(outputs.size(), 0);
@@ -117,7 +117,7 @@ void ProbeState::calibrate(const Block& block) {
     classes_[h] = std::max<std::size_t>(counts.size(), 2);
     counts.resize(classes_[h]);
     const double sum = std::accumulate(counts.begin(), counts.end(), 0.0);
-    for (double& count : counts) count = sum > 0 ? count / sum : 1.0 / static_cast<double>(counts.size());
+    for (double& count : counts) count = sum > 0 ? count / sum : 1.0 / counts.size();
     distribution_[h] = counts;
   }
   prepare();

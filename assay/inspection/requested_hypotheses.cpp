@@ -38,7 +38,7 @@ RequestedHypotheses::RequestedHypotheses(DatasetPtr dataset, const std::vector<A
       cache_(options.cache, options.cache_memory) {
   if (choices.empty()) fail(Fault::usage, "which hypotheses? `assay hypotheses` explains them");
   const bool tokens = dataset_->dtype() == DType::int64 && dataset_->record_shape().size() == 1;
-  if (tokens) symbols_ = static_cast<std::size_t>(dataset_->record_shape()[0]);
+  if (tokens) symbols_ = dataset_->record_shape()[0];
   if (options.vocabulary && !tokens)
     fail(Fault::usage, "a vocabulary is for records of tokens, and {} has none", dataset_->describe());
   std::map<std::string, std::string> names;

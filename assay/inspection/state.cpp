@@ -142,7 +142,7 @@ Inspection InspectionState::result() const {
       };
       for (std::size_t h = 0; h < pair.hypotheses.size(); ++h) {
         const auto found = std::ranges::find(measured.columns, h);
-        const auto c = static_cast<std::size_t>(found - measured.columns.begin());
+        const std::size_t c = found - measured.columns.begin();
         if (found == measured.columns.end()) {
           put(h, {}, not_applicable());
           continue;

@@ -58,9 +58,7 @@ struct Changes {
   std::size_t width = 0;
   std::vector<double> values;  // [swaps, width]
   std::vector<char> treatment;
-  std::size_t count(bool kind) const {
-    return static_cast<std::size_t>(std::ranges::count(treatment, kind ? 1 : 0));
-  }
+  std::size_t count(bool kind) const { return std::ranges::count(treatment, kind ? 1 : 0); }
 };
 
 class Verifier {
@@ -93,7 +91,7 @@ class Verifier {
     const std::size_t place = places[rng.below(places.size())];
     std::vector<std::int64_t> symbols;
     for (std::size_t s = 0; s < vocabulary_.symbols.size(); ++s) {
-      const auto symbol = static_cast<std::int64_t>(s);
+      const std::int64_t symbol = s;
       if (symbol != tokens[place] && symbol != vocabulary_.padding) symbols.push_back(symbol);
     }
     rng.shuffle(symbols);
@@ -122,7 +120,7 @@ class Verifier {
   std::array<std::size_t, 2> swaps_of(const Batch& copies, std::size_t place) const {
     const std::vector<RecordText> texts = texts_of(vocabulary_, copies, data_);
     const Behaviours behaviours = asked_.annotator->annotate({data_, copies, texts});
-    const auto positions = static_cast<std::size_t>(element_count(behaviours.positions));
+    const std::size_t positions = element_count(behaviours.positions);
     const std::size_t at = positions == 1 ? 0 : place, count = asked_.annotator->hypotheses().size();
     const auto value = [&](std::size_t copy) {
       return behaviours.values[(copy * count + asked_.place) * positions + at];
@@ -198,7 +196,7 @@ void judge(const Changes& all, const std::vector<std::size_t>& columns, const Ve
   }
   if (known == 0) return;
   result.random_mean = sum / static_cast<double>(known), result.random_greatest = greatest;
-  result.p = static_cast<double>(as_good) / static_cast<double>(known + 1);
+  result.p = static_cast<double>(as_good) / (known + 1);
 }
 
 }  // namespace
@@ -218,9 +216,8 @@ double silhouette_of(std::span<const double> points, std::size_t width, std::spa
   double total = 0;
   for (std::size_t r = 0; r < rows; ++r) {
     std::array<double, 2> sums{0, 0};
-    for (std::size_t other = 0; other < rows; ++other)
-      sums[static_cast<std::size_t>(labels[other])] += distance(r, other);
-    const auto mine = static_cast<std::size_t>(labels[r]);
+    for (std::size_t other = 0; other < rows; ++other) sums[labels[other]] += distance(r, other);
+    const std::size_t mine = labels[r];
     if (sizes[mine] < 2) continue;
     const double own = sums[mine] / static_cast<double>(sizes[mine] - 1),
                  next = sums[1 - mine] / static_cast<double>(sizes[1 - mine]);
@@ -251,7 +248,7 @@ std::vector<Verification> verify(const std::vector<InspectedModel>& models,
     for (const std::size_t unit : claim.units) {
       const auto found = std::ranges::find(known, unit);
       if (found == known.end()) fail(Fault::usage, "group '{}' has no unit {}", whole.name, unit);
-      columns.push_back(static_cast<std::size_t>(found - known.begin()));
+      columns.push_back(found - known.begin());
     }
     const Asked asked = asked_for(claim.hypothesis, annotators);
     Verification result;

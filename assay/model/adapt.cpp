@@ -42,7 +42,7 @@ const Order to_first{0, 3, 1, 2}, to_last{0, 2, 3, 1};
 
 // The same network whose input has its axes in that order: a Transpose back is put in front, or those of the
 // file that made this order are taken away.
-Graph turned(const Graph& graph, ValueId input, const Order& order, const std::string& role) {
+Graph transposed(const Graph& graph, ValueId input, const Order& order, const std::string& role) {
   const Shape& shape = graph.value(input).shape;
   if (shape.size() != 4)
     fail(Fault::usage, "input '{}' has {} axes; pictures with channels have 4", graph.value(input).name,
@@ -205,13 +205,13 @@ bool takes_channels_last(const Graph& graph, ValueId input, const Shape& record)
 }
 
 Graph with_channels_first(const Graph& graph, ValueId input) {
-  return turned(graph, input, to_first, "/channels_last");
+  return transposed(graph, input, to_first, "/channels_last");
 }
 
 Graph in_form_of_file(const Graph& graph, const FileForm& form) {
   const Graph ordered =
       with_first_output_at(without_outputs(graph, form.added ? 1 : 0, form.views), form.decision);
-  return form.channels_last ? turned(ordered, ordered.inputs()[0], to_last, "/channels_first") : ordered;
+  return form.channels_last ? transposed(ordered, ordered.inputs()[0], to_last, "/channels_first") : ordered;
 }
 
 Graph straight_through(const Graph& graph) {

@@ -127,7 +127,7 @@ Safetensors::Tensor parse_tensor(const Json& entry, const std::string& name) {
     const std::uint64_t size = whole(dim, "sizes of axes", name);
     if (size > static_cast<std::uint64_t>(INT64_MAX))
       fail(Fault::model, "tensor '{}': an axis of {} is too long", name, size);
-    tensor.shape.push_back(static_cast<std::int64_t>(size));
+    tensor.shape.push_back(size);
   }
   if (offsets.size() != 2) fail(Fault::model, "tensor '{}': its data have no begin and end", name);
   tensor.begin = whole(offsets[0], "offsets", name);

@@ -113,7 +113,7 @@ float rounded_to(ShortFloat type, float value, bool saturates) {
     result = beyond_of(format, greatest, saturates);
   } else {
     const auto above = std::ranges::lower_bound(known, magnitude);
-    const auto at = static_cast<std::size_t>(above - known.begin());
+    const std::size_t at = above - known.begin();
     if (above == known.end()) {
       result = greatest;
     } else if (*above == magnitude || at == 0) {

@@ -17,7 +17,7 @@ std::vector<T> tensor_of(const Node& node, const char* name) {
   const auto found = node.attributes.find(name);
   if (found == node.attributes.end()) return {};
   const Array* const array = std::get_if<Array>(&found->second);
-  if (array == nullptr) fail(Fault::model, "{}: attribute '{}' is no tensor", node.describe(), name);
+  if (array == nullptr) fail(Fault::model, "{}: attribute '{}' is not a tensor", node.describe(), name);
   const Array values = array->to(dtype_of<T>()).contiguous();
   const std::span<const T> all = values.as<T>();
   return {all.begin(), all.end()};
@@ -172,7 +172,7 @@ std::int64_t leaf_of(const Forest& forest, std::int64_t root, const float* recor
   std::int64_t at = root;
   for (std::size_t steps = 0; steps <= forest.nodes.size(); ++steps) {
     if (at < 0) return ~at;
-    const TreeNode& node = forest.nodes[static_cast<std::size_t>(at)];
+    const TreeNode& node = forest.nodes[at];
     const float x = record[node.column];
     at = goes_to_yes(node, x) || (node.missing && std::isnan(x)) ? node.yes : node.no;
   }
@@ -187,15 +187,15 @@ std::vector<std::int64_t> leaves_below(const Forest& forest, std::int64_t root) 
     const std::int64_t at = pending.back();
     pending.pop_back();
     if (at < 0) {
-      reached[static_cast<std::size_t>(~at)] = true;
-    } else if (!seen[static_cast<std::size_t>(at)]) {
-      seen[static_cast<std::size_t>(at)] = true;
-      pending.push_back(forest.nodes[static_cast<std::size_t>(at)].yes);
-      pending.push_back(forest.nodes[static_cast<std::size_t>(at)].no);
+      reached[~at] = true;
+    } else if (!seen[at]) {
+      seen[at] = true;
+      pending.push_back(forest.nodes[at].yes);
+      pending.push_back(forest.nodes[at].no);
     }
   }
   for (std::size_t leaf = 0; leaf < reached.size(); ++leaf) {
-    if (reached[leaf]) leaves.push_back(static_cast<std::int64_t>(leaf));
+    if (reached[leaf]) leaves.push_back(leaf);
   }
   return leaves;
 }

@@ -44,10 +44,10 @@ Matrix inverse_transposed(const Matrix& l, std::size_t size) {
 std::vector<double> means_of(const Features& features, std::size_t classes) {
   std::vector<double> means(classes * features.width, 0.0), all(features.width, 0.0), counts(classes, 0.0);
   for (std::size_t i = 0; i < features.classes.size(); ++i) {
-    const auto c = static_cast<std::size_t>(features.classes[i]);
+    const std::size_t c = features.classes[i];
     ++counts[c];
     for (std::size_t f = 0; f < features.width; ++f) {
-      const auto one = static_cast<double>(features.rows[i * features.width + f]);
+      const double one = features.rows[i * features.width + f];
       means[c * features.width + f] += one;
       all[f] += one / static_cast<double>(features.classes.size());
     }

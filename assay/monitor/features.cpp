@@ -23,7 +23,7 @@ Features features_of(const Session& session, const Layer& layer, const DatasetPt
        [&](const Batch& some, const Tensors& given) {
          const Tensors values = reader.run(given, wanted);
          const Array rows = values.at(features).to(DType::float32).contiguous();
-         found.width = static_cast<std::size_t>(rows.size(1));
+         found.width = rows.size(1);
          const std::vector<std::int64_t> named =
              predicted_classes(session, values.at(logits), some.indices.size());
          for (std::size_t i = 0; i < named.size(); ++i) {

@@ -21,7 +21,7 @@ constexpr std::array<std::pair<Score, const char*>, 4> score_names{
 // The least number that the share of further records above it is at most `share`, on average: of n scores the
 // one of rank ceil((n + 1) (1 - share)).
 double threshold_of(std::vector<double> found, double share) {
-  const auto n = static_cast<double>(found.size());
+  const double n = found.size();
   const double rank = std::ceil((n + 1) * (1 - share));
   if (rank > n)
     fail(Fault::data,
@@ -95,9 +95,9 @@ double auroc(std::span<const double> usual, std::span<const double> foreign) {
   double sum = 0;
   for (const double one : foreign) {
     const auto [first, last] = std::ranges::equal_range(sorted, one);
-    sum += static_cast<double>(first - sorted.begin()) + 0.5 * static_cast<double>(last - first);
+    sum += static_cast<double>(first - sorted.begin()) + 0.5 * (last - first);
   }
-  return sum / (static_cast<double>(usual.size()) * static_cast<double>(foreign.size()));
+  return sum / (static_cast<double>(usual.size()) * foreign.size());
 }
 
 Detection detection_of(const std::string& name, std::span<const double> foreign,

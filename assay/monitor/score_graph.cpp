@@ -65,13 +65,13 @@ ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& m
   for (std::size_t i = 0; i < monitor.references.size(); ++i)
     mean[i % monitor.features] += static_cast<double>(monitor.references[i]) / static_cast<double>(count);
   const std::vector<float> centre(mean.begin(), mean.end());
-  std::vector<float> turned(monitor.references.size()), halves;
+  std::vector<float> transposed(monitor.references.size()), halves;
   for (std::int64_t r = 0; r < count; ++r) {
     double half = 0;
     for (std::int64_t f = 0; f < width; ++f) {
       const float moved =
           monitor.references[static_cast<std::size_t>(r * width + f)] - centre[static_cast<std::size_t>(f)];
-      turned[static_cast<std::size_t>(f * count + r)] = moved;
+      transposed[static_cast<std::size_t>(f * count + r)] = moved;
       half += 0.5 * static_cast<double>(moved) * static_cast<double>(moved);
     }
     halves.push_back(static_cast<float>(half));
@@ -79,7 +79,7 @@ ValueId nearness(Nodes& nodes, ValueId features, ValueId named, const Monitor& m
   const ValueId moved =
       nodes.add("Sub", {features, nodes.constant("centre", Array::of<float>({width}, centre))});
   const ValueId products =
-      nodes.add("MatMul", {moved, nodes.constant("turned", Array::of<float>({width, count}, turned))});
+      nodes.add("MatMul", {moved, nodes.constant("turned", Array::of<float>({width, count}, transposed))});
   const ValueId near =
       nodes.add("Sub", {nodes.constant("halves", Array::of<float>({count}, halves)), products});
   const ValueId classes =

@@ -35,8 +35,9 @@ NeuronLayout convolution_layout(const Node& node, const Shape& shape) {
 // products.
 std::optional<NeuronLayout> dense_layout(const Node& node, const Shape& shape, bool in_front) {
   if (node.op == "Einsum" || shape.size() != 2) return std::nullopt;
-  const bool turned = node.op == "Gemm" && node.integer(in_front ? "transA" : "transB", 0) != 0;
-  if (turned != in_front) return NeuronLayout{.outer = shape[0], .before = 1, .inner = 1, .after = shape[1]};
+  const bool transposed = node.op == "Gemm" && node.integer(in_front ? "transA" : "transB", 0) != 0;
+  if (transposed != in_front)
+    return NeuronLayout{.outer = shape[0], .before = 1, .inner = 1, .after = shape[1]};
   return NeuronLayout{.outer = 1, .before = shape[0], .inner = shape[1], .after = 1};
 }
 
@@ -48,7 +49,7 @@ NeuronLayout recurrent_layout(std::int64_t directions, std::int64_t parts, std::
   return {.outer = directions, .before = parts, .inner = hidden, .after = after};
 }
 
-// A float32 constant that reaches an input of a node turned round or in another shape, as exporters leave it:
+// A float32 constant that reaches an input of a node transposed or in another shape, as exporters leave it:
 // `node` and `input` are those that read the constant itself, `shape` is the one that arrives.
 struct Held {
   ValueId constant;
@@ -110,8 +111,8 @@ std::optional<Held> held_weights(const Graph& graph, NodeId node, std::size_t in
   return held;
 }
 
-// That of the matrix turned round.
-NeuronLayout turned(const NeuronLayout& layout) {
+// That of the transposed matrix.
+NeuronLayout transposed_layout(const NeuronLayout& layout) {
   if (layout.outer == 1) return {.outer = layout.inner, .before = 1, .inner = 1, .after = layout.before};
   return {.outer = 1, .before = layout.after, .inner = layout.outer, .after = 1};
 }
@@ -172,7 +173,7 @@ class Finder {
                                                    : no_constant(weights);
     }
     auto layout = dense_layout(node_, held->shape, in_front);
-    if (layout && held->transposed) layout = turned(*layout);
+    if (layout && held->transposed) layout = transposed_layout(*layout);
     layer_.weights.push_back(*weights_at(graph_, held->node, held->input, layout, layer_.layer.neurons));
     if (node_.op == "Gemm") add_bias(2, vector_of(layer_.layer.neurons));
     return {};

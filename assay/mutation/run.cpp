@@ -278,11 +278,11 @@ class Runner {
           }))
         needed.push_back(&place);
     }
-    const auto room = static_cast<std::size_t>(options_.memory / Block::bytes_per_record(session_));
+    const auto fitting = static_cast<std::size_t>(options_.memory / Block::bytes_per_record(session_));
     const std::size_t batch = options_.batch > 0 ? options_.batch
                                                  : std::min(session_.preferred_batch(/*keeps_values=*/true),
-                                                            std::max<std::size_t>(room, 1));
-    const std::size_t size = std::max<std::size_t>(1, room / batch) * batch,
+                                                            std::max<std::size_t>(fitting, 1));
+    const std::size_t size = std::max<std::size_t>(1, fitting / batch) * batch,
                       blocks = (needed.size() + size - 1) / size;
     const std::vector<std::size_t> turns = order();
     for (const PlannedMutant& mutant : mutants_) positions_.push_back(state_.add(mutant.description));

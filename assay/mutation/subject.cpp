@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/model/backwards.h"
 #include "assay/mutation/layer_weights.h"
 #include "assay/support/text/text.h"
 
@@ -33,7 +33,7 @@ std::vector<NodeId> nodes_of(const Graph& graph, const Layer& layer) {
     reached.push_back(n);
   }
   before[index_of(layer.value)] = true;
-  for (const NodeId n : std::views::reverse(reached)) {
+  for (const NodeId n : backwards(reached)) {
     if (!meets(before, graph.node(n).outputs)) continue;
     mark(before, graph.node(n).inputs);
     nodes.push_back(n);
@@ -158,7 +158,7 @@ double deviation_of(const Graph& graph, const SubjectLayer& layer) {
 // For each value whether one of the nodes depends on it.
 std::vector<bool> feeds(const Graph& graph, const std::vector<bool>& nodes) {
   std::vector<bool> feeds(graph.values().size());
-  for (const NodeId n : std::views::reverse(graph.node_ids())) {
+  for (const NodeId n : backwards(graph.node_ids())) {
     const Node& node = graph.node(n);
     const bool on = nodes[index_of(n)] || std::ranges::any_of(node.outputs, [&](ValueId id) {
                       return id != no_value && feeds[index_of(id)];

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/model/backwards.h"
 #include "assay/relevance/paths.h"
 #include "assay/support/text/text.h"
 
@@ -51,7 +51,7 @@ std::vector<bool> Lrp::reachable(const Composite& composite, const Session& sess
   const Graph& graph = session.graph();
   std::vector<bool> reached(graph.values().size(), false), blocked(reached);
   for (const ValueId id : {session.logits(), lrp.start_.value()}) reached[index_of(id)] = true;
-  for (const NodeId n : std::views::reverse(graph.node_ids())) {
+  for (const NodeId n : backwards(graph.node_ids())) {
     const Node& node = graph.node(n);
     const auto any_of = [&](const std::vector<bool>& marks) {
       return std::ranges::any_of(node.outputs,
@@ -255,7 +255,7 @@ std::vector<ValueId> Lrp::reads(std::span<const ValueId> wanted) const {
     if (!route_->reaches(id)) add(id);  // for the shape of its zeros
   }
   std::ranges::sort(ids);
-  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
 }
 

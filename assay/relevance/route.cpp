@@ -3,7 +3,8 @@
 #include <assay/array_math.h>
 
 #include <algorithm>
-#include <ranges>
+
+#include "assay/model/backwards.h"
 
 namespace assay::relevance {
 namespace {
@@ -31,7 +32,7 @@ Route::Route(const Dependence& dependence, ValueId decision, std::span<const Val
       receivers_(graph_->nodes().size()) {
   const std::vector<bool> leads = downstream(*graph_, wanted);
   reached_[index_of(decision)] = true;
-  for (const NodeId n : std::views::reverse(graph_->node_ids())) {
+  for (const NodeId n : backwards(graph_->node_ids())) {
     const Node& node = graph_->node(n);
     const bool arrives =
         std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && reaches(id); });

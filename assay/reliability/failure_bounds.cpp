@@ -39,8 +39,7 @@ WeightedBound weighted_bound(std::span<const Stratum> strata, double miss) {
   WeightedBound found{.estimate = 0, .upper = 0};
   const double each = miss / static_cast<double>(std::max<std::size_t>(1, strata.size()));
   for (const Stratum& one : strata) {
-    const double share =
-        one.records == 0 ? 1 : static_cast<double>(one.failures) / static_cast<double>(one.records);
+    const double share = one.records == 0 ? 1 : static_cast<double>(one.failures) / one.records;
     found.estimate += one.weight * share;
     found.upper += one.weight * clopper_pearson(one.failures, one.records, each).second;
   }
@@ -66,7 +65,7 @@ std::vector<NamedBound> generalisation_bounds(const BoundInputs& inputs) {
                           .second});
   if (inputs.training) {
     const auto [failures, records] = *inputs.training;
-    const auto m = static_cast<double>(records);
+    const double m = records;
     const double complexity = (inputs.bits * std::log(2.0) + std::log(1 / inputs.miss)) / m;
     bounds.push_back(
         {"Occam's razor", "training records",

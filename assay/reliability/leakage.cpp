@@ -23,20 +23,19 @@ Array rows_of(const Dataset& data, std::size_t first) {
 double squared_distance(const float* a, const float* b, std::size_t elements) {
   double sum = 0;
   for (std::size_t i = 0; i < elements; ++i) {
-    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    const double difference = static_cast<double>(a[i]) - b[i];
     sum += difference * difference;
   }
   return sum;
 }
 
 std::vector<double> squares_of(const Array& rows) {
-  const auto elements = static_cast<std::size_t>(rows.size(1));
+  const std::size_t elements = rows.size(1);
   std::vector<double> squares;
   for (std::int64_t r = 0; r < rows.size(0); ++r) {
     const float* const row = rows.as<float>().data() + static_cast<std::size_t>(r) * elements;
     double sum = 0;
-    for (std::size_t i = 0; i < elements; ++i)
-      sum += static_cast<double>(row[i]) * static_cast<double>(row[i]);
+    for (std::size_t i = 0; i < elements; ++i) sum += static_cast<double>(row[i]) * row[i];
     squares.push_back(sum);
   }
   return squares;
@@ -49,12 +48,12 @@ double spread_of(const Dataset& data, std::size_t elements) {
     const Array rows = rows_of(data, first);
     const auto numbers = rows.as<float>();
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const auto number = static_cast<double>(numbers[i]);
+      const double number = numbers[i];
       sums[i % elements] += number;
       squares[i % elements] += number * number;
     }
   }
-  const auto n = static_cast<double>(data.size());
+  const double n = data.size();
   double variance = 0;
   for (std::size_t i = 0; i < elements; ++i)
     variance += std::max(0.0, squares[i] / n - sums[i] / n * (sums[i] / n));
@@ -67,7 +66,7 @@ class Nearest {
   Nearest(const Dataset& test, const Dataset& training, double distance)
       : test_(test),
         training_(training),
-        elements_(static_cast<std::size_t>(element_count(test.record_shape()))),
+        elements_(element_count(test.record_shape())),
         spread_(spread_of(training, elements_)),
         most_(distance * spread_ * distance * spread_ * static_cast<double>(elements_)) {}
 
@@ -77,7 +76,7 @@ class Nearest {
     found.spread = spread_;
     for (std::size_t first = 0; first < test_.size(); first += together) {
       const Array rows = rows_of(test_, first);
-      std::vector<Twin> nearest(static_cast<std::size_t>(rows.size(0)), Twin{.distance = -1});
+      std::vector<Twin> nearest(rows.size(0), Twin{.distance = -1});
       for (std::size_t other = 0; other < training_.size(); other += together) {
         check_interrupt();
         compare(rows, first, rows_of(training_, other), other, nearest);

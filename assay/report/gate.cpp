@@ -169,7 +169,8 @@ bool has_option(std::string_view criterion, std::string_view key, std::span<cons
   });
 }
 
-// accuracy[weather=fog]: what is no option of the criterion, but a characteristic of records, is the context.
+// accuracy[weather=fog]: what is not an option of the criterion, but a characteristic of records, is the
+// context.
 Gate with_group(Gate gate, std::span<const Measurement> measurements) {
   std::set<std::string, std::less<>> characteristics;
   for (const Measurement& m : measurements)

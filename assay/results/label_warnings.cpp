@@ -56,10 +56,10 @@ std::vector<Warning> answer_warnings(std::span<const std::int64_t> answers, cons
 std::vector<Warning> absent_class_warnings(const Dataset& data, std::size_t classes) {
   if (!data.has_labels()) return {};
   std::vector<char> seen(std::max(classes, data.class_count()));
-  for (std::size_t i = 0; i < data.size(); ++i) seen[static_cast<std::size_t>(data.label(i))] = 1;
+  for (std::size_t i = 0; i < data.size(); ++i) seen[data.label(i)] = 1;
   std::vector<std::string> absent;
   for (std::size_t c = 0; c < seen.size(); ++c) {
-    if (seen[c] == 0) absent.push_back(class_name(data.class_names(), static_cast<std::int64_t>(c)));
+    if (seen[c] == 0) absent.push_back(class_name(data.class_names(), c));
   }
   if (absent.empty()) return {};
   return {{"absent-classes",

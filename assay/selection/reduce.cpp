@@ -161,11 +161,11 @@ double raised(const ReducedProblem& problem, std::vector<double> prices) {
     return problem.coverers[a].size() < problem.coverers[b].size();
   });
   for (const std::size_t i : order) {
-    double room = 1;
-    for (const std::uint32_t r : problem.coverers[i]) room = std::min(room, 1 - held[r]);
-    if (room <= 0) continue;
-    prices[i] += room;
-    for (const std::uint32_t r : problem.coverers[i]) held[r] += room;
+    double remaining = 1;
+    for (const std::uint32_t r : problem.coverers[i]) remaining = std::min(remaining, 1 - held[r]);
+    if (remaining <= 0) continue;
+    prices[i] += remaining;
+    for (const std::uint32_t r : problem.coverers[i]) held[r] += remaining;
   }
   return std::accumulate(prices.begin(), prices.end(), 0.0);
 }

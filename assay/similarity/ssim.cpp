@@ -26,8 +26,8 @@ struct Plane {
   std::size_t columns() const { return width - size + 1; }
 };
 
-// Room for one row and for all rows filtered.
-struct Room {
+// Scratch memory for one row and for all rows filtered.
+struct ScratchRows {
   Numbers *row, *across;
 };
 
@@ -51,9 +51,9 @@ ASSAY_INLINE void filter_row(const Lanes* row, const Plane& plane, Lanes* out) {
 
 // Means and variances of all lanes under the window.
 template <std::size_t N>
-ASSAY_INLINE void add_moments(const Lanes* x, const Plane& plane, const Room& room, Lanes* mean,
+ASSAY_INLINE void add_moments(const Lanes* x, const Plane& plane, const ScratchRows& scratch, Lanes* mean,
                               Lanes* variance) {
-  Lanes *const row = lanes_of(room.row), *const across = lanes_of(room.across);
+  Lanes *const row = lanes_of(scratch.row), *const across = lanes_of(scratch.across);
   for (std::size_t y = 0; y < plane.height; ++y)
     filter_row<N>(x + y * plane.width, plane, across + y * plane.columns());
   for (std::size_t p = 0; p < plane.rows() * plane.columns(); ++p)
@@ -68,12 +68,12 @@ ASSAY_INLINE void add_moments(const Lanes* x, const Plane& plane, const Room& ro
   }
 }
 
-ASSAY_VECTORISED void moments(const Numbers* elements, const Plane& plane, const Room& room, Numbers* means,
-                              Numbers* variances) {
+ASSAY_VECTORISED void moments(const Numbers* elements, const Plane& plane, const ScratchRows& scratch,
+                              Numbers* means, Numbers* variances) {
   if (plane.size == 11)
-    add_moments<11>(lanes_of(elements), plane, room, lanes_of(means), lanes_of(variances));
+    add_moments<11>(lanes_of(elements), plane, scratch, lanes_of(means), lanes_of(variances));
   else
-    add_moments<0>(lanes_of(elements), plane, room, lanes_of(means), lanes_of(variances));
+    add_moments<0>(lanes_of(elements), plane, scratch, lanes_of(means), lanes_of(variances));
 }
 
 // One plane of a picture with one of a group: where they are and the constants of the plane.
@@ -84,10 +84,10 @@ struct Pair {
 };
 
 template <std::size_t N>
-ASSAY_INLINE void add_local(const Pair& pair, const Plane& plane, const Room& room, Numbers& sums) {
+ASSAY_INLINE void add_local(const Pair& pair, const Plane& plane, const ScratchRows& scratch, Numbers& sums) {
   const Lanes *const x = lanes_of(pair.elements), *const mean = lanes_of(pair.means),
                      *const variance = lanes_of(pair.variances);
-  Lanes *const row = lanes_of(room.row), *const across = lanes_of(room.across);
+  Lanes *const row = lanes_of(scratch.row), *const across = lanes_of(scratch.across);
   for (std::size_t y = 0; y < plane.height; ++y) {
     for (std::size_t c = 0; c < plane.width; ++c)
       row[c] = x[y * plane.width + c] * pair.picture[y * plane.width + c];
@@ -107,12 +107,12 @@ ASSAY_INLINE void add_local(const Pair& pair, const Plane& plane, const Room& ro
 }
 
 // Adds the local similarities at all positions, lane by lane.
-ASSAY_VECTORISED void add_similarities(const Pair& pair, const Plane& plane, const Room& room,
+ASSAY_VECTORISED void add_similarities(const Pair& pair, const Plane& plane, const ScratchRows& scratch,
                                        Numbers& sums) {
   if (plane.size == 11)
-    add_local<11>(pair, plane, room, sums);
+    add_local<11>(pair, plane, scratch, sums);
   else
-    add_local<0>(pair, plane, room, sums);
+    add_local<0>(pair, plane, scratch, sums);
 }
 
 std::vector<double> window_weights(const SsimOptions& options) {
@@ -125,7 +125,7 @@ std::vector<double> window_weights(const SsimOptions& options) {
   if (options.window == "gaussian") {
     if (!(options.sigma > 0)) fail(Fault::usage, "the window's sigma is above 0, not {}", options.sigma);
     for (std::size_t k = 0; k < options.size; ++k) {
-      const double distance = static_cast<double>(k) - static_cast<double>(options.size / 2);
+      const double distance = static_cast<double>(k) - (options.size / 2);
       weights[k] = std::exp(-distance * distance / (2 * options.sigma * options.sigma));
     }
   } else if (options.window != "uniform") {
@@ -138,7 +138,7 @@ std::vector<double> window_weights(const SsimOptions& options) {
 }
 
 // Buffers that a thread keeps between calls.
-Room room_for(const Plane& plane) {
+ScratchRows scratch_for(const Plane& plane) {
   thread_local std::vector<Numbers> row, across;
   if (row.size() < plane.width) row.resize(plane.width);
   if (across.size() < plane.height * plane.columns()) across.resize(plane.height * plane.columns());
@@ -153,9 +153,9 @@ Ssim::Ssim(const Shape& shape, const ValidRange& range, const SsimOptions& optio
     fail(Fault::usage,
          "structural similarity is for pictures [channels, height, width], not for records of shape {}",
          to_string(shape));
-  channels_ = static_cast<std::size_t>(shape[0]);
-  height_ = static_cast<std::size_t>(shape[1]);
-  width_ = static_cast<std::size_t>(shape[2]);
+  channels_ = shape[0];
+  height_ = shape[1];
+  width_ = shape[2];
   if (height_ < options.size || width_ < options.size) {
     fail(Fault::usage, "pictures of {} x {} are smaller than the window of {}; choose a smaller window",
          height_, width_, options.size);
@@ -181,7 +181,7 @@ Ssim::Group Ssim::group(std::span<const float> values) const {
   const Plane plane{height_, width_, weights_.data(), weights_.size()};
   for (std::size_t c = 0; c < channels_; ++c) {
     const std::size_t pixel = c * height_ * width_, position = c * positions();
-    moments(group.elements.data() + pixel, plane, room_for(plane), group.means.data() + position,
+    moments(group.elements.data() + pixel, plane, scratch_for(plane), group.means.data() + position,
             group.variances.data() + position);
   }
   return group;
@@ -210,7 +210,7 @@ void Ssim::similarities(const Picture& picture, const Group& group, std::span<do
                     group.variances.data() + position,
                     c1_[c],
                     c2_[c]};
-    add_similarities(pair, plane, room_for(plane), sums);
+    add_similarities(pair, plane, scratch_for(plane), sums);
   }
   for (std::size_t l = 0; l < group.count; ++l)
     out[l] = sums.of[l] / static_cast<double>(channels_ * positions());

@@ -113,7 +113,7 @@ void DsaReference::add_dist_b(std::span<const std::size_t> records, surprise::Ra
   const auto found = references_->nearest(queries, others, original_, options);
   for (const std::size_t i : records) {
     const auto at = std::lower_bound(unique.begin(), unique.end(), places[i]) - unique.begin();
-    scores[i].dist_b = std::sqrt(found[static_cast<std::size_t>(at)].squared);
+    scores[i].dist_b = std::sqrt(found[at].squared);
   }
 }
 

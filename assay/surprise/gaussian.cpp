@@ -22,7 +22,7 @@ struct Spread {
 
 // In two passes over the records.
 Spread spread_of(const Traces& traces, const std::vector<std::size_t>& records) {
-  const double n = static_cast<double>(records.size());
+  const double n = records.size();
   Spread spread{std::vector<double>(traces.dimensions, 0.0), std::vector<double>(traces.dimensions, 0.0)};
   for (const std::size_t r : records) {
     for (std::size_t d = 0; d < traces.dimensions; ++d)
@@ -104,7 +104,7 @@ ClassGaussian fit(const Traces& traces, const std::vector<std::size_t>& records,
   ClassGaussian result{records.size(), std::vector<double>(kept.size(), 0.0), {}, 0};
   for (const std::size_t r : records) {
     for (std::size_t i = 0; i < kept.size(); ++i)
-      result.mean[i] += static_cast<double>(traces.row(r)[kept[i]]) / static_cast<double>(records.size());
+      result.mean[i] += static_cast<double>(traces.row(r)[kept[i]]) / records.size();
   }
   if (!result.usable()) return result;
   const std::vector<double> regular = covariance(traces, records, kept, result.mean, threads);

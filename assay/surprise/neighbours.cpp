@@ -38,12 +38,12 @@ template <typename T>
   std::size_t i = 0;
   for (; i + 4 <= dimensions; i += 4) {
     for (std::size_t k = 0; k < 4; ++k) {
-      const double difference = static_cast<double>(a[i + k]) - static_cast<double>(b[i + k]);
+      const double difference = static_cast<double>(a[i + k]) - b[i + k];
       sums[k] += difference * difference;
     }
   }
   for (; i < dimensions; ++i) {
-    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    const double difference = static_cast<double>(a[i]) - b[i];
     sums[0] += difference * difference;
   }
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
@@ -133,8 +133,8 @@ void References<T>::products(std::span<const T* const> queries, std::span<const 
       for (std::size_t start = range.begin; start < range.end; start += width) {
         const std::size_t count = std::min(width, range.end - start);
         const auto wide = static_cast<std::int64_t>(columns), places = static_cast<std::int64_t>(count);
-        array::gemm(static_cast<std::int64_t>(rows), places, wide, {packed.data(), wide},
-                    {packed_.data() + start * columns, 1, wide}, {out.data(), places}, false);
+        array::gemm(rows, places, wide, {packed.data(), wide}, {packed_.data() + start * columns, 1, wide},
+                    {out.data(), places}, false);
         const double norm = *std::max_element(norms_.begin() + static_cast<std::ptrdiff_t>(start),
                                               norms_.begin() + static_cast<std::ptrdiff_t>(start + count));
         for (std::size_t i = 0; i < rows; ++i)

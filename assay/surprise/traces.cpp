@@ -36,7 +36,7 @@ SurpriseBucket surprise_bucket(double value, double lower, double upper, std::si
   if (std::isnan(value)) return {BucketPlace::not_a_number, 0};
   if (value <= lower) return {BucketPlace::below, 0};
   if (value > upper) return {BucketPlace::overflow, 0};
-  const double count = static_cast<double>(n);
+  const double count = n;
   const double position = (value / 2 - lower / 2) / (upper / 2 - lower / 2) * count;
   const double index = std::clamp(std::ceil(position) - 1, 0.0, count - 1);
   return {BucketPlace::inside, std::min(static_cast<std::size_t>(index), n - 1)};

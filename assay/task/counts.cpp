@@ -27,7 +27,7 @@ Sums& Sums::operator+=(const Sums& other) {
 
 std::optional<double> share(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
+  return static_cast<double>(part) / whole;
 }
 
 std::optional<double> precision(const Counts& counts) { return share(counts.matched, counts.decided); }
@@ -74,10 +74,10 @@ Sums sums_of(const Judgement& judgement, std::size_t classes) {
     ++sums.items;
     sums.right += right ? 1 : 0;
     if (!by_class) continue;
-    Counts& counts = sums.classes[static_cast<std::size_t>(wanted)];
+    Counts& counts = sums.classes[wanted];
     ++counts.wanted;
     counts.matched += right ? 1 : 0;
-    if (decided >= 0) ++sums.classes[static_cast<std::size_t>(decided)].decided;
+    if (decided >= 0) ++sums.classes[decided].decided;
   }
   count_record(sums);
   return sums;

@@ -80,7 +80,7 @@ class ByScore {
     std::ranges::pop_heap(waiting_);
     const std::int64_t number = -waiting_.back().second;
     waiting_.pop_back();
-    return static_cast<std::size_t>(number);
+    return number;
   }
 
  private:
@@ -131,12 +131,12 @@ std::vector<int> Matching::at(double threshold) const {
     double best = std::min(threshold, almost_all);
     int& match = found[d];
     for (const std::size_t g : order_) {
-      if (match >= 0 && wanted_[g].ignored && !wanted_[static_cast<std::size_t>(match)].ignored) break;
+      if (match >= 0 && wanted_[g].ignored && !wanted_[match].ignored) break;
       if ((taken[g] && !wanted_[g].ignored) || overlap_of(d, g) < best) continue;
       best = overlap_of(d, g);
       match = static_cast<int>(g);
     }
-    if (match >= 0) taken[static_cast<std::size_t>(match)] = true;
+    if (match >= 0) taken[match] = true;
   }
   return found;
 }

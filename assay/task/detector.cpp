@@ -220,7 +220,7 @@ std::optional<std::size_t> box_width(const Shape& given, const std::vector<BoxPa
   if (fixed == 1 && !scores) return 1;  // one number a box, in whatever shape
   const Shape shape = squeezed(given, 2);
   if (shape.size() < 2 || (columns && shape.size() != 2)) return std::nullopt;
-  const auto width = static_cast<std::size_t>(columns ? shape[0] : shape.back());
+  const std::size_t width = columns ? shape[0] : shape.back();
   if (scores ? width <= fixed : width != fixed) return std::nullopt;
   return width;
 }
@@ -371,7 +371,7 @@ Detector::Detector(const SpecOptions& options, const TaskSubject& subject)
 
 void Detector::add_cells(std::int64_t side, const AnchorSides& anchor) {
   constexpr double most_cells = 1e6;  // of a grid
-  const auto stride = static_cast<double>(side);
+  const double stride = side;
   const double rows = std::ceil(size_->height / stride), columns = std::ceil(size_->width / stride);
   if (rows * columns > most_cells)
     fail(Fault::usage, "{}: cells of {} pixels are {:g} of a picture", owner_, side, rows * columns);
@@ -388,9 +388,9 @@ void Detector::place_cells() {
 }
 
 void Detector::require_boxes(std::size_t count, const std::string& what) const {
-  const auto output = static_cast<std::size_t>(
+  const std::size_t output =
       std::ranges::find_if(form_.parts, [](const auto& parts) { return has_part(parts, BoxPart::box); }) -
-      form_.parts.begin());
+      form_.parts.begin();
   const std::size_t boxes = sizes_[output] / widths_[output];
   if (boxes != count)
     fail(Fault::mismatch, "{}: {}, and output '{}' holds {} boxes; give {}", owner_, what, outputs_[output],
@@ -434,7 +434,7 @@ void Detector::choose_outputs(const std::vector<std::string>& names, const TaskS
     const TaskOutput& output = chosen_output(p, names.empty() ? "" : names[p], free);
     std::ranges::replace(free, &output, static_cast<const TaskOutput*>(nullptr));
     outputs_.push_back(output.name);
-    sizes_.push_back(static_cast<std::size_t>(std::max<std::int64_t>(0, element_count(output.shape))));
+    sizes_.push_back(std::max<std::int64_t>(0, element_count(output.shape)));
     widths_.push_back(*box_width(output.shape, form_.parts[p], form_.columns));
     if (has_part(form_.parts[p], BoxPart::scores)) scores_ = widths_.back() - fixed_width(form_.parts[p]);
   }
@@ -552,7 +552,7 @@ std::vector<Detector::Score> Detector::scores_of(const Views& views, std::size_t
   }
   std::vector<Score> all;
   for (std::size_t k = 0; k < *classes_; ++k) {
-    const auto of_class = static_cast<std::int64_t>(k);
+    const std::int64_t of_class = k;
     all.push_back({of_class, object * scores[column_of(of_class)]});
   }
   if (!form_.all_labels) all = {*std::ranges::max_element(all, {}, &Score::score)};
@@ -571,7 +571,7 @@ void Detector::collect_columns(const Views& views, std::vector<std::vector<Detec
   std::vector<float> objectness(views.boxes);
   for (std::size_t b = 0; b < views.boxes; ++b) objectness[b] = objectness_of(views, b);
   const auto look_at = [&](std::size_t b, std::size_t k) {
-    const auto of_class = static_cast<std::int64_t>(k);
+    const std::int64_t of_class = k;
     const float score = objectness[b] * probability_of(form_.scores, scores.at(b, column_of(of_class)));
     if (!(score >= least_)) return;
     const Box box = box_of(boxes, b);
@@ -599,7 +599,7 @@ void Detector::collect_boxes(const Views& views, std::vector<std::vector<Detecti
              "the "
              "number of the first class, or the names of all as names=",
              of_class, of_class + form_.first, count);
-      found[static_cast<std::size_t>(of_class)].push_back({box, of_class, score, b});
+      found[of_class].push_back({box, of_class, score, b});
     }
   }
 }

@@ -27,7 +27,7 @@ std::optional<std::size_t> numbers_of_box(const Shape& shape, const HeadShape& h
       shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(grid), std::int64_t{1}, std::multiplies<>());
   const std::int64_t numbers = form.columns ? before / head.anchors : shape.back();
   if (before != head.anchors * (form.columns ? numbers : 1)) return std::nullopt;
-  const auto fixed = static_cast<std::int64_t>(fixed_width(form.parts[0]));
+  const std::int64_t fixed = fixed_width(form.parts[0]);
   const bool scores = std::ranges::find(form.parts[0], BoxPart::scores) != form.parts[0].end();
   if (scores ? numbers <= fixed : numbers != fixed) return std::nullopt;
   return static_cast<std::size_t>(numbers);
@@ -51,7 +51,7 @@ void Detector::choose_heads(const std::vector<std::string>& names, const TaskSub
            grids);
     outputs_.push_back(output->name);
     widths_.push_back(numbers);
-    sizes_.push_back(static_cast<std::size_t>(element_count(output->shape)));
+    sizes_.push_back(element_count(output->shape));
     for (std::size_t a = 0; a < anchors; ++a) add_cells(form_.strides[g], form_.sides[g * anchors + a]);
   }
   scores_ = widths_[0] - fixed_width(form_.parts[0]);

@@ -18,7 +18,7 @@ const PartView& Detector::scores_in(const Views& views) const {
 
 std::pair<std::size_t, std::size_t> Detector::box_and_column(const PartView& scores,
                                                              std::int64_t number) const {
-  const auto at = static_cast<std::size_t>(number);
+  const std::size_t at = number;
   for (const BoxBlock& block : scores.blocks()) {
     if (at < block.start) continue;
     const std::size_t from_start = at - block.start,
@@ -111,16 +111,16 @@ void Detector::explain(std::span<const float> output, const Lead& lead, std::spa
     const std::size_t box = box_and_column(scores, lead.own).first, place = objectness->second.index(box);
     const bool product = form_.scores == ScoreKind::probability;
     constexpr float half = 0.5F;
-    weights[place] += product ? half * output[static_cast<std::size_t>(lead.own)] : 1;
+    weights[place] += product ? half * output[lead.own] : 1;
     own = product ? half * output[place] : 1;
   }
-  weights[static_cast<std::size_t>(lead.own)] += own;
+  weights[lead.own] += own;
 }
 
 Array Detector::probabilities(const Array& outputs, std::span<const Pair> pairs) const {
   if (pairs.empty()) return array::empty({0});
   const std::int64_t width = outputs.count() / outputs.size(0);
-  const std::vector<float> zeros(static_cast<std::size_t>(width));
+  const std::vector<float> zeros(width);
   const Views views = views_of({.output = zeros, .targets = {}});
   const PartView& scores = scores_in(views);
   const auto objectness = views.parts.find(BoxPart::objectness);
@@ -129,7 +129,7 @@ Array Detector::probabilities(const Array& outputs, std::span<const Pair> pairs)
   for (const Pair& pair : pairs) {
     const auto begin = static_cast<std::int64_t>(pair.record) * width;
     const std::size_t column = column_of(pair.of_class);
-    own.push_back(static_cast<std::int64_t>(own.size() * together + (together > 1 ? column : 0)));
+    own.push_back(own.size() * together + (together > 1 ? column : 0));
     for (std::size_t k = 0; k < together; ++k)
       numbers.push_back(begin + static_cast<std::int64_t>(scores.index(pair.box, together > 1 ? k : column)));
     if (objectness != views.parts.end())

@@ -218,7 +218,7 @@ class Tally {
   void note_worst(const Seen& seen) {
     if (seen.sums.items == seen.sums.right) return;
     const auto wrong = [](const ItemEvaluation::Worst& one) {
-      return static_cast<double>(one.items - one.right) / static_cast<double>(one.items);
+      return static_cast<double>(one.items - one.right) / one.items;
     };
     const ItemEvaluation::Worst here{dataset_.id(seen.index), seen.index, seen.sums.items, seen.sums.right};
     const auto at = std::ranges::upper_bound(result_.worst, wrong(here), std::greater<>(), wrong);

@@ -100,11 +100,10 @@ class Scores {
   void read_from(std::int64_t position) {
     begin_ = position;
     end_ = std::min(position + together, (position / layout_.inner + 1) * layout_.inner);
-    scores_.resize(static_cast<std::size_t>((end_ - begin_) * layout_.classes));
+    scores_.resize((end_ - begin_) * layout_.classes);
     for (std::int64_t c = 0; c < layout_.classes; ++c) {
       const float* const from = output_.data() + place_of(position) + c * layout_.inner;
-      for (std::int64_t i = 0; i < end_ - begin_; ++i)
-        scores_[static_cast<std::size_t>(i * layout_.classes + c)] = from[i];
+      for (std::int64_t i = 0; i < end_ - begin_; ++i) scores_[i * layout_.classes + c] = from[i];
     }
   }
 
@@ -167,13 +166,12 @@ void decide_by_threshold(const float* scores, float threshold, std::span<std::in
 }
 
 std::vector<std::int64_t> decided_positions(const PositionLayout& layout, std::span<const float> output) {
-  std::vector<std::int64_t> decided(static_cast<std::size_t>(layout.positions()));
+  std::vector<std::int64_t> decided(layout.positions());
   for (std::int64_t p = 0; p < layout.positions();) {
     const std::int64_t column = p % layout.inner,
                        count = std::min<std::int64_t>(side_by_side, layout.inner - column);
     const float* const scores = output.data() + (p - column) * layout.classes + column;
-    const auto here =
-        std::span(decided).subspan(static_cast<std::size_t>(p), static_cast<std::size_t>(count));
+    const auto here = std::span(decided).subspan(p, count);
     if (layout.classes == 1)
       decide_by_threshold(scores, layout.threshold, here);
     else
@@ -199,7 +197,7 @@ std::optional<PositionLayout> layout_with_classes_along(const TaskSubject& subje
   const int at = axis < 0 ? rank + axis : axis - 1;
   if (rank < 2 || at < 0 || at >= rank) return std::nullopt;
   const std::span<const std::int64_t> sizes(subject.output);
-  const auto place = static_cast<std::size_t>(at);
+  const std::size_t place = at;
   PositionLayout layout{.classes = sizes[place],
                         .outer = product(sizes.first(place)),
                         .inner = product(sizes.subspan(place + 1)),
@@ -255,11 +253,11 @@ PositionLayout layout_of(const SpecOptions& options, const TaskSubject& subject,
 Judgement judge_positions(const PositionLayout& layout, const JudgedRecord& record,
                           std::optional<std::int64_t> ignored, bool surprises) {
   Judgement result{.decided = decided_positions(layout, record.output),
-                   .wanted = std::vector<std::int64_t>(static_cast<std::size_t>(layout.positions()))};
+                   .wanted = std::vector<std::int64_t>(layout.positions())};
   double surprise = 0;
   Scores scores(layout, record.output);
   for (std::int64_t p = 0; p < layout.positions(); ++p) {
-    const auto i = static_cast<std::size_t>(p);
+    const std::size_t i = p;
     result.wanted[i] = label_at(layout, record.targets[i], ignored, p);
     if (!surprises || result.wanted[i] < 0 || result.decided[i] < 0) continue;
     scores.go_to(p);
@@ -279,7 +277,7 @@ std::vector<Lead> PositionsTask::leads(std::span<const float> output, const Item
   Scores scores(layout_, output);
   for (std::size_t p = 0; p < leads.size(); ++p) {
     if (items.classes[p] < 0) continue;
-    scores.go_to(static_cast<std::int64_t>(p));
+    scores.go_to(p);
     leads[p] = scores.lead(items.classes[p]);
   }
   return leads;
@@ -291,7 +289,7 @@ void PositionsTask::differentiate(std::span<const float> output, const Lead& lea
   if (!layout_.probabilities) return Task::differentiate(output, lead, weight, gradients);
   const auto add = [&](std::int64_t number, float by) {
     if (number == Lead::none) return;
-    const auto at = static_cast<std::size_t>(number);
+    const std::size_t at = number;
     const float p = std::max(output[at], least_probability);
     gradients[at] += by / (layout_.classes == 1 ? p * std::max(1 - p, least_probability) : p);
   };
@@ -303,7 +301,7 @@ ItemRows PositionsTask::rows(const Array& outputs, const Array& targets) const {
   std::vector<std::int64_t> counted, labels;
   const std::vector<float> wanted = floats_of(targets);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const auto row = static_cast<std::int64_t>(i);
+    const std::int64_t row = i;
     const std::int64_t label = label_at(layout_, wanted[i], ignored_, row % layout_.positions());
     if (label == no_class) continue;
     counted.push_back(row);

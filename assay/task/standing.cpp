@@ -33,15 +33,15 @@ std::vector<Lead> Task::leads(std::span<const float> /*output*/, const Items& /*
 
 void Task::differentiate(std::span<const float> /*output*/, const Lead& lead, float weight,
                          std::span<float> gradients) const {
-  if (lead.own != Lead::none) gradients[static_cast<std::size_t>(lead.own)] += weight;
-  if (lead.rival != Lead::none) gradients[static_cast<std::size_t>(lead.rival)] -= weight;
+  if (lead.own != Lead::none) gradients[lead.own] += weight;
+  if (lead.rival != Lead::none) gradients[lead.rival] -= weight;
 }
 
 void Task::explain(std::span<const float> /*output*/, const Lead& lead, std::span<float> weights) const {
   if (lead.own != Lead::none)
-    weights[static_cast<std::size_t>(lead.own)] += lead.rival == Lead::none ? 0.5F : 1.0F;
+    weights[lead.own] += lead.rival == Lead::none ? 0.5F : 1.0F;
   else if (lead.rival != Lead::none)
-    weights[static_cast<std::size_t>(lead.rival)] -= 0.5F;
+    weights[lead.rival] -= 0.5F;
 }
 
 std::vector<Lead> Task::appearing(std::span<const float> output, std::int64_t of_class,

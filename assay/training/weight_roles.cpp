@@ -10,7 +10,7 @@
 
 #include <assay/extend/operator_traits.h>
 #include <assay/tensor.h>
-#include "assay/engine/preparation/constants.h"
+#include "assay/engine/constants.h"
 #include "assay/support/memory.h"
 
 namespace assay::training {

@@ -193,7 +193,7 @@ void Database::run(const std::string& sql) {
       code = SQLITE_OK;
     sqlite3_finalize(statement);
     if (code != SQLITE_OK && code != SQLITE_DONE) fail_with(code, "");
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    rest.remove_prefix(end - rest.data());
   }
 }
 

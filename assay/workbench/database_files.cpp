@@ -21,15 +21,15 @@ struct DatabaseSystem {
   std::string name;
   fs::path database;
   std::string journal, refusal;
-  std::optional<std::uint64_t> room;  // bytes that files may still grow
+  std::optional<std::uint64_t> allowance;  // bytes that files may still grow
   bool outgrown = false, began_journal = false;
 
-  // Takes room for what a file grows, or gives it back; false where there is not enough.
+  // Takes bytes for what a file grows, or gives it back; false where there is not enough.
   bool take(sqlite3_int64 bytes) {
-    if (!room || bytes == 0) return true;
-    outgrown = outgrown || (bytes > 0 && static_cast<std::uint64_t>(bytes) > *room);
+    if (!allowance || bytes == 0) return true;
+    outgrown = outgrown || (bytes > 0 && static_cast<std::uint64_t>(bytes) > *allowance);
     if (outgrown) return false;
-    *room -= static_cast<std::uint64_t>(bytes);
+    *allowance -= bytes;
     return true;
   }
   bool is_journal(const char* path) const { return path != nullptr && journal == path; }
@@ -50,7 +50,7 @@ struct GuardedFile {
   sqlite3_file base;  // first, as SQLite wants it; the real file lies behind all of this
   DatabaseSystem* system;
   Role role;
-  sqlite3_int64 size;  // that room was taken for
+  sqlite3_int64 size;  // that was taken from the allowance
 };
 
 GuardedFile& guarded_of(sqlite3_file* file) { return *reinterpret_cast<GuardedFile*>(file); }
@@ -61,8 +61,7 @@ DatabaseSystem& system_of(sqlite3_vfs* system) { return *reinterpret_cast<Databa
 
 int close_file(sqlite3_file* file) {
   GuardedFile& own = guarded_of(file);
-  if (own.role == Role::temporary && own.system->room)
-    *own.system->room += static_cast<std::uint64_t>(own.size);
+  if (own.role == Role::temporary && own.system->allowance) *own.system->allowance += own.size;
   return real_of(file)->pMethods->xClose(real_of(file));
 }
 
@@ -93,8 +92,8 @@ int write_bytes(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 
 
 int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
   GuardedFile& own = guarded_of(file);
-  if (own.role != Role::journal && own.system->room && size < own.size)
-    *own.system->room += static_cast<std::uint64_t>(own.size - size);
+  if (own.role != Role::journal && own.system->allowance && size < own.size)
+    *own.system->allowance += own.size - size;
   own.size = size;
   return real_of(file)->pMethods->xTruncate(real_of(file), size);
 }
@@ -228,7 +227,7 @@ DatabaseFiles::~DatabaseFiles() { sqlite3_vfs_unregister(&system_->base); }
 
 const char* DatabaseFiles::system() const { return system_->name.c_str(); }
 
-void DatabaseFiles::limit_growth(std::optional<std::uint64_t> bytes) { system_->room = bytes; }
+void DatabaseFiles::limit_growth(std::optional<std::uint64_t> bytes) { system_->allowance = bytes; }
 
 bool DatabaseFiles::outgrown() { return std::exchange(system_->outgrown, false); }
 

@@ -23,7 +23,7 @@ std::string identifier(std::string_view text) {
 
 std::size_t column_called(const report::Table& table, std::string_view id) {
   const auto found = std::ranges::find(table.columns, id, &report::Column::id);
-  return static_cast<std::size_t>(found - table.columns.begin());
+  return found - table.columns.begin();
 }
 
 // Unit ids as the relation `units` has them, for tables that name a layer and a neuron of it.
@@ -45,7 +45,7 @@ class UnitIds {
   }
 
  private:
-  std::size_t layer_, count_, number_ = static_cast<std::size_t>(-1);
+  std::size_t layer_, count_, number_ = -1;
 };
 
 // Makes the relation, or gives it the columns that it lacks.

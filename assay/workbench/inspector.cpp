@@ -85,7 +85,7 @@ class WorkMaker {
   std::size_t part_of(const std::vector<std::size_t>& units) {
     const PlannedUnit& first = plan_.units[units.front()];
     std::vector<std::size_t> numbers;
-    for (const std::size_t u : units) numbers.push_back(static_cast<std::size_t>(plan_.units[u].unit));
+    for (const std::size_t u : units) numbers.push_back(plan_.units[u].unit);
     neurons_.bind({first.model, first.layer_index});
     if (neurons_.step() && static_cast<std::size_t>(neurons_.integer(0)) == numbers.size()) numbers.clear();
     const auto [known, fresh] =
@@ -106,7 +106,7 @@ class WorkMaker {
 
   std::size_t model_of(const std::string& name) {
     const auto known = std::ranges::find(work_.models, name, &inspection::InspectedModel::name);
-    if (known != work_.models.end()) return static_cast<std::size_t>(known - work_.models.begin());
+    if (known != work_.models.end()) return known - work_.models.begin();
     const auto open = world_.models.find(name);
     if (open == world_.models.end())
       fail(Fault::usage, "model '{}' is known from before and not open now; give {}", name,

@@ -35,7 +35,7 @@ def _filled(rows: list[_Array], steps: int, fill: float) -> _Array:
     kind = np.result_type(*rows)
     kind = np.dtype(np.float32) if kind.kind == "f" else kind
     if kind.kind in "iu" and not (float(fill).is_integer() and np.iinfo(kind).min <= fill <= np.iinfo(kind).max):
-        raise UsageError(f"fill={fill} is no number of the type of the sequences, {kind}; convert them, or fill with another one")
+        raise UsageError(f"fill={fill} is not a number of the type of the sequences, {kind}; convert them, or fill with another one")
     filled = np.full((len(rows), steps, *rows[0].shape[1:]), fill, kind)
     for row, to in zip(rows, filled):
         to[: len(row)] = row
@@ -101,7 +101,7 @@ def sequences(
     ------
     UsageError
         For sequences of different shapes apart from their length, ones that are longer than `steps`, labels that do not
-        fit, a `fill` that is no number of the type of the sequences, and inputs of one name.
+        fit, a `fill` that is not a number of the type of the sequences, and inputs of one name.
     """
     rows = _rows(x, "x")
     counts = [len(row) for row in rows]

@@ -476,7 +476,7 @@ WRONG = [
     ("layer=stream,heads=norm,directions=d.npz", "heads= and directions= are other units each"),
     ("heads=norm,name=all", "name= is for the view of one layer"),
     ("layer=strem,tokens=last", "did you mean 'stream'?"),
-    ("layer=logits,heads=norm", "layer 'logits' is no attention"),
+    ("layer=logits,heads=norm", "layer 'logits' is not attention"),
     ("layer=logits,tokens=last", "layer 'logits' has no positions for tokens=last"),
     ("layer=mixed,tokens=last", "or of attention: heads= and attention="),
     ("layer=stream,tokens=last,name=out", "a layer is called 'out' already"),

@@ -7,7 +7,7 @@
 #include <assay/error.h>
 #include <assay/records.h>
 #include <assay/session.h>
-#include "assay/engine/preparation/constants.h"
+#include "assay/engine/constants.h"
 #include "assay/engine/preparation/early_picks.h"
 #include "assay/engine/shape_inference.h"
 #include "assay/model/token_decision.h"

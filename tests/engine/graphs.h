@@ -177,8 +177,8 @@ inline Graph lstm_like() {
 // The same network with one bias for both parts of its recurrent node, as Keras has it: the first half.
 inline Graph one_bias(const Graph& graph, const std::string& node) {
   GraphBuilder edit(graph);
-  const NodeId index = graph.find_node(node).value();
-  Node cell = graph.node(index);
+  const NodeId cell_id = graph.find_node(node).value();
+  Node cell = graph.node(cell_id);
   const Array& both = graph.constant(cell.inputs[3]);
   const std::int64_t directions = both.shape()[0], width = both.shape()[1] / 2;
   std::vector<float> first;
@@ -188,7 +188,7 @@ inline Graph one_bias(const Graph& graph, const std::string& node) {
   }
   const ValueId one = edit.constant("one", Array::of<float>({directions, width}, first));
   cell.inputs[3] = edit.add("Pad", "biases", {one, edit.constant("pads", integers({0, 0, 0, width}))});
-  edit.replace_node(index, std::move(cell));
+  edit.replace_node(cell_id, std::move(cell));
   return edit.build();
 }
 

@@ -542,7 +542,7 @@ TEST_F(EvidencePack, IsSignedAndCheckedByOpenSsh) {
   EXPECT_TRUE(check_signature(pack, folder / "signers", "me@here").good);
   const SignatureCheck other = check_signature(pack, folder / "signers", "you@there");
   EXPECT_FALSE(other.good);
-  EXPECT_THAT(other.text, HasSubstr("is no signature of this manifest.json by a key that "));
+  EXPECT_THAT(other.text, HasSubstr("is not a signature of this manifest.json by a key that "));
   EXPECT_THAT(other.text, HasSubstr("signers has for 'you@there'"));
   EXPECT_THAT(other.text, HasSubstr("; name who signed, or have the pack signed by somebody whom it lists"));
   write_file(pack / manifest_name, read_file(pack / manifest_name) + " ");

@@ -112,7 +112,7 @@ TEST(Caches, AreEmptyForRecordsThatAreWholeTexts) {
   ASSERT_EQ(graph.notices().size(), 1u);
   EXPECT_THAT(graph.notices()[0],
               testing::HasSubstr(
-                  "what was computed of earlier tokens ('past_key_values.0.key', 1 in all) is no input"));
+                  "what was computed of earlier tokens ('past_key_values.0.key', 1 in all) is not an input"));
 }
 
 TEST(Caches, AreInputsWhereNoOutputIsTheNextStep) { EXPECT_EQ(with_cache(false).read().inputs().size(), 2u); }

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include <assay/model.h>
+#include "assay/model/backwards.h"
 #include "assay/model/element_type.h"
 #include "onnx_build.h"
 
@@ -222,7 +222,7 @@ TEST(Graph, IdsAscendAndCanBeWalkedBackwards) {
   const Graph graph = Small().builder.build();
   std::vector<std::string> names, backwards;
   for (const NodeId n : graph.node_ids()) names.push_back(graph.node(n).name);
-  for (const NodeId n : std::views::reverse(graph.node_ids())) backwards.push_back(graph.node(n).name);
+  for (const NodeId n : backwards(graph.node_ids())) backwards.push_back(graph.node(n).name);
   EXPECT_EQ(names, (std::vector<std::string>{"fc1", "relu", "fc2"}));
   EXPECT_EQ(backwards, (std::vector<std::string>{"fc2", "relu", "fc1"}));
   std::size_t next = 0;

@@ -63,10 +63,10 @@ GraphEdit every(std::size_t nth, const std::string& node, float by) {
 
 GraphEdit operation(const std::string& node, const std::string& op) {
   return [=](GraphBuilder& edit, const Graph& graph) {
-    const NodeId index = graph.find_node(node).value();
-    Node changed_node = graph.node(index);
+    const NodeId node_id = graph.find_node(node).value();
+    Node changed_node = graph.node(node_id);
     changed_node.op = op;
-    edit.replace_node(index, changed_node);
+    edit.replace_node(node_id, changed_node);
   };
 }
 

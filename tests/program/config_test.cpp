@@ -35,6 +35,9 @@ TEST_F(Configuration, APyprojectHoldsATableOfAssay) {
   EXPECT_EQ(assay("evaluate").err.find(notice), std::string::npos);
   write_file(folder / "pyproject.toml", "[tool.assay]\nplugin = [\"./theirs.so\"]\n");
   EXPECT_EQ(assay("evaluate net.onnx images-idx3-ubyte").code, 1);
+  write_file(folder / "pyproject.toml",
+             "[project]\nname = \"theirs\"\n[tool.assay.evaluate]\ndatum = \"x\"\n");
+  EXPECT_NE(assay("evaluate").err.find("pyproject.toml:4: "), std::string::npos) << assay("evaluate").err;
   // What says nothing of Assay is not read, however damaged; named, it must hold the table.
   write_file(folder / "pyproject.toml", "# tool.assay may come\n[tool.assayer]\nmodel = 3\n");
   EXPECT_EQ(assay("evaluate net.onnx images-idx3-ubyte").code, 0);

@@ -75,7 +75,7 @@ TEST_F(Deployed, WithChannelsLast) {
   const Outcome turned = assay(
       "evaluate --model model.onnx --data data.npz,layout=nhwc,range=0:1 --expect-accuracy 1 --tolerance 0");
   EXPECT_EQ(turned.code, 0) << turned.err;
-  EXPECT_NE(turned.err.find("turned to take them first"), std::string::npos) << turned.err;
+  EXPECT_NE(turned.err.find("transposed to take them first"), std::string::npos) << turned.err;
   // What is written takes them last, as the file that was read.
   const std::string data = " data.npz,layout=nhwc,range=0:1 ", network = " --quiet --model model.onnx ";
   const auto written = [&](const std::string& command, const std::string& file) {

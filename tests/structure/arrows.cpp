@@ -65,11 +65,29 @@ Arrows arrows_of(const std::vector<Source>& sources, const Owners& owners) {
   return arrows;
 }
 
-std::vector<Row> table_of(const std::string& page) {
+Arrows inner_arrows_of(const std::vector<Source>& sources) {
+  Arrows arrows;
+  for (const Source& source : sources) {
+    if (folder_of_path(source.path).empty()) continue;
+    const std::vector<std::string> from = parts_of(source.path, '/');
+    for (const std::string& include : includes_of(source.text)) {
+      const std::vector<std::string> to = parts_of(include, '/');
+      const auto [of_from, of_to] = std::ranges::mismatch(from, to);
+      const auto common = of_from - from.begin();
+      if (common < 2 || common + 1 >= std::ssize(from) || common + 1 >= std::ssize(to)) continue;
+      const std::string inside = fmt::format("{}/", fmt::join(from.begin() + 1, of_from, "/"));
+      arrows[inside + *of_from].insert(inside + *of_to);
+      arrows[inside + *of_to];
+    }
+  }
+  return arrows;
+}
+
+std::vector<Row> table_of(const std::string& page, const std::string& heading) {
   std::vector<Row> rows;
   bool inside = false;
   for (const std::string& line : parts_of(page, '\n')) {
-    if (line.starts_with("| folder | may include |")) {
+    if (line.starts_with("| " + heading + " | may include |")) {
       inside = true;
     } else if (inside && !line.starts_with("|")) {
       break;

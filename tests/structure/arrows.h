@@ -33,8 +33,12 @@ struct Row {
   std::set<std::string> may_include;
 };
 
-// The rows, as they stand in the page: lowest folder first.
-std::vector<Row> table_of(const std::string& page);
+// The includes between folders inside one folder, such as from "engine/lanes" to "engine/threads"; folders
+// that neither include one beside them nor are included from there are left out.
+Arrows inner_arrows_of(const std::vector<Source>& sources);
+
+// The rows of the table whose first column has this heading, as they stand in the page: lowest folder first.
+std::vector<Row> table_of(const std::string& page, const std::string& heading);
 
 // Sentences: what the sources do and the table does not say, and the other way round; and rows that include
 // a row below them, without which there are no circles either.

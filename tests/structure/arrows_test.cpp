@@ -54,7 +54,7 @@ TEST(Arrows, DisagreementsAreSaid) {
   const std::string page =
       "# Page\n\n| folder | may include |\n|---|---|\n| `low` | |\n| `high` | `low` |\n| `apps/one` | `high` "
       "|\n\n| x | y |\n";
-  const std::vector<Row> good = table_of(page);
+  const std::vector<Row> good = table_of(page, "folder");
   ASSERT_EQ(good.size(), 3U);
   EXPECT_THAT(disagreements(arrows_of(small, {}), good), IsEmpty());
   std::vector<Row> without_arrow = good;
@@ -71,11 +71,29 @@ TEST(Arrows, DisagreementsAreSaid) {
 }
 
 TEST(Arrows, AreThoseOfTheTable) {
-  const std::vector<Row> rows = table_of(page());
+  const std::vector<Row> rows = table_of(page(), "folder");
   const Owners owners = owners_of(page());
   ASSERT_FALSE(rows.empty()) << "docs/architecture.md has no table \"folder | may include\"";
   EXPECT_THAT(ownership_faults(sources(), owners), IsEmpty());
   EXPECT_THAT(disagreements(arrows_of(sources(), owners), rows), IsEmpty());
+}
+
+TEST(InnerArrows, AreReadFromTheIncludes) {
+  const std::vector<Source> inner{
+      {"assay/low/deep/a.cpp", "#include \"assay/low/a.h\"\n#include \"assay/low/other/b.h\"\n"},
+      {"assay/low/a.cpp", "#include \"assay/low/deep/a.h\"\n"},
+      {"assay/low/other/x/c.cpp", "#include \"assay/low/other/y/c.h\"\n#include \"assay/high/deep/b.h\"\n"},
+  };
+  EXPECT_EQ(inner_arrows_of(inner), (Arrows{{"low/deep", {"low/other"}},
+                                            {"low/other", {}},
+                                            {"low/other/x", {"low/other/y"}},
+                                            {"low/other/y", {}}}));
+}
+
+TEST(InnerArrows, AreThoseOfTheTable) {
+  const std::vector<Row> rows = table_of(page(), "folder inside a folder");
+  ASSERT_FALSE(rows.empty()) << "docs/architecture.md has no table \"folder inside a folder | may include\"";
+  EXPECT_THAT(disagreements(inner_arrows_of(sources()), rows), IsEmpty());
 }
 
 TEST(PublicHeaders, AnInternalIncludeIsFound) {

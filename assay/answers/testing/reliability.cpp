@@ -64,9 +64,8 @@ ReliabilityFindings::Profile profile_of(const groups::DomainAxis& axis, const Ev
   for (const groups::DomainValue& value : axis.values)
     profile.strata.push_back({.name = value.value, .weight = *value.share / sum});
   for (std::size_t i = 0; i < data.size(); ++i) {
-    const auto stratum = std::ranges::find(
-        profile.strata, data.characteristic(static_cast<std::size_t>(named - names.begin()), i),
-        &reliability::Stratum::name);
+    const auto stratum = std::ranges::find(profile.strata, data.characteristic(named - names.begin(), i),
+                                           &reliability::Stratum::name);
     if (stratum == profile.strata.end()) {
       ++profile.outside;
       continue;
@@ -143,7 +142,7 @@ report::Document reliability(const Session& session, const DatasetPtr& test,
     const Evaluation of_training =
         evaluated(session, question.training, setting, progress, "evaluating training records");
     inputs.training = {failures_of(of_training, *question.training), question.training->size()};
-    inputs.bits = 32.0 * static_cast<double>(session.graph().parameter_count());
+    inputs.bits = 32.0 * session.graph().parameter_count();
     found.near = question.near;
     found.leakage = reliability::find_leakage(test, question.training, question.near, progress);
   }

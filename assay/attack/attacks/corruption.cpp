@@ -19,7 +19,7 @@ Array gaussian(std::int64_t length, double sigma) {
   float* const w = weights.elements<float>();
   for (std::int64_t i = 0; i < length; ++i) {
     for (std::int64_t d = -reach; d <= reach; ++d) {
-      const double share = std::exp(-0.5 * static_cast<double>(d * d) / (sigma * sigma));
+      const double share = std::exp(-0.5 * (d * d) / (sigma * sigma));
       w[i * length + std::clamp<std::int64_t>(i + d, 0, length - 1)] += static_cast<float>(share);
     }
   }

@@ -127,7 +127,7 @@ class Searches {
     found_ = found_.logical_and(ended.logical_not());
     const Array going_on = per_record(ended.logical_not().to(DType::float32), change_);
     for (Array* array : {&change_, &first_, &second_}) array->mul_(going_on);
-    const Array done = search_.ge(static_cast<std::int64_t>(settings_.searches));
+    const Array done = search_.ge(settings_.searches);
     if (done.any().item<bool>()) leave(done);
   }
 

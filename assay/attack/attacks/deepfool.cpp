@@ -33,8 +33,7 @@ class DeepFool final : public Attack {
       point = (rest.inputs + (1 + overshoot_) * change).clamp(0, 1);
       put(result, numbers(rows), point);
       const Array stuck = move.flatten(1).eq(0).all(1);
-      for (const std::int64_t row : numbers(positions(stuck)))
-        rest.end(static_cast<std::size_t>(row), "no gradient");
+      for (const std::int64_t row : numbers(positions(stuck))) rest.end(row, "no gradient");
       const Array open =
           AttackedNetwork::won(rest, network.scores(rest, point)).logical_or(stuck).logical_not();
       if (open.all().item<bool>()) continue;
@@ -58,7 +57,7 @@ class DeepFool final : public Attack {
     Array shortest = array::full({problem.size()}, std::numeric_limits<double>::infinity(), DType::float64);
     Array move = array::zeros_like(point);
     for (std::size_t r = 0; r < objectives.size(); ++r) {
-      const Array gap = gaps.select(1, static_cast<std::int64_t>(r)).abs();
+      const Array gap = gaps.select(1, r).abs();
       const auto [direction, length] = unit_of(found.gradients[r], Norm::l2);
       const Array distance = gap / length;
       const Array nearer = length.gt(0).logical_and(distance.lt(shortest));

@@ -52,8 +52,7 @@ double length_of(std::size_t count, Norm norm, const Change& change) {
 }
 
 double distance_of(std::span<const float> from, std::span<const float> to, Norm norm) {
-  return length_of(from.size(), norm,
-                   [&](std::size_t i) { return static_cast<double>(to[i]) - static_cast<double>(from[i]); });
+  return length_of(from.size(), norm, [&](std::size_t i) { return static_cast<double>(to[i]) - from[i]; });
 }
 
 // The shortest change of a point within [0, 1] that brings `gap` + gradient . change to 0, or as near as the
@@ -128,16 +127,16 @@ class Fab final : public Attack {
     for (std::int64_t aim = 0; aim < aims; ++aim) {
       std::vector<std::int64_t> open;
       for (std::size_t r = 0; r < best.length.size(); ++r)
-        if (within_ == infinity || best.length[r] > within_) open.push_back(static_cast<std::int64_t>(r));
+        if (within_ == infinity || best.length[r] > within_) open.push_back(r);
       if (open.empty()) break;
       const AttackProblem rest = problem.at(array::tensor(open));
       const Best found = towards(network, rest, rivals_of(rest, targets_).select(1, aim));
       std::vector<std::int64_t> from, to;
       for (std::size_t i = 0; i < open.size(); ++i) {
-        const auto r = static_cast<std::size_t>(open[i]);
+        const std::size_t r = open[i];
         if (!(found.length[i] < best.length[r])) continue;
         best.length[r] = found.length[i];
-        from.push_back(static_cast<std::int64_t>(i));
+        from.push_back(i);
         to.push_back(open[i]);
       }
       if (!to.empty()) put(best.point, to, picked(found.point, from));
@@ -156,7 +155,7 @@ class Fab final : public Attack {
   void forget_those_beyond(const AttackProblem& problem, const Best& best) const {
     std::vector<std::int64_t> beyond;
     for (std::size_t r = 0; r < best.length.size(); ++r) {
-      if (best.length[r] > within_) beyond.push_back(static_cast<std::int64_t>(r));
+      if (best.length[r] > within_) beyond.push_back(r);
     }
     if (!beyond.empty()) put(best.point, beyond, picked(problem.inputs, beyond));
   }
@@ -168,8 +167,8 @@ class Fab final : public Attack {
     const std::int64_t classes = scores.size(1);
     std::vector<double> found;
     for (std::int64_t r = 0; r < scores.size(0); ++r) {
-      const auto of = [&](std::int64_t one) { return all[static_cast<std::size_t>(r * classes + one)]; };
-      const auto place = static_cast<std::size_t>(r);
+      const auto of = [&](std::int64_t one) { return all[r * classes + one]; };
+      const std::size_t place = r;
       found.push_back(static_cast<double>(of(aim[place]) - of(label[place])));
     }
     return found;
@@ -179,7 +178,7 @@ class Fab final : public Attack {
     const Array clean = problem.inputs.to(DType::float32).clone();
     Best best{clean.clone(), std::vector<double>(problem.keys.size(), infinity)};
     const std::array objectives{lead_of(aims, problem.labels)};
-    const auto size = static_cast<std::size_t>(clean.count() / std::max<std::int64_t>(1, clean.size(0)));
+    const std::size_t size = clean.count() / std::max<std::int64_t>(1, clean.size(0));
     Array point = clean.clone();
     for (std::size_t step = 0; step < steps_; ++step) {
       const auto found = network.gradients(problem, point, objectives);

@@ -74,7 +74,7 @@ class Fog final : public Attack {
       Rng rng = problem.rng(r);
       const Cloud cloud(side, decay_, rng);
       const std::span<float> picture(foggy.elements<float>() + r * size, size);
-      const double most = static_cast<double>(std::ranges::max(picture));
+      const double most = std::ranges::max(picture);
       if (most + amount_ <= 0) continue;
       for (std::size_t i = 0; i < size; ++i) {
         const double light = amount_ * cloud.at(i / columns % rows, i % columns);

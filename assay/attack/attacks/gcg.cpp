@@ -68,7 +68,7 @@ class Gcg final : public TokenAttack {
         break;
       }
       const std::vector<float> margins = margins_of(space, problem, candidates, tail);
-      const auto first = static_cast<std::size_t>(std::ranges::min_element(margins) - margins.begin());
+      const std::size_t first = std::ranges::min_element(margins) - margins.begin();
       record = candidates[first];
       if (margins[first] >= least) continue;
       least = margins[first];
@@ -99,7 +99,7 @@ class Gcg final : public TokenAttack {
                 rows = space.rows_of(std::span(&record.tokens, 1)).contiguous(),
                 gradient = tail == nullptr ? space.gradients(alone, point, {}, loss(alone))
                                            : tail->gradients(alone, point, loss(alone));
-    const auto size = static_cast<std::size_t>(gradient.count());
+    const std::size_t size = gradient.count();
     const std::vector<Flip> flips =
         best_flips(space, record, {gradient.elements<float>(), size}, {rows.elements<float>(), size},
                    std::numeric_limits<std::size_t>::max(), top_);

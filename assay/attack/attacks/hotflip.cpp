@@ -36,7 +36,7 @@ class HotFlip final : public TokenAttack {
   }
 
   static std::span<const float> row_of(const Array& values, std::size_t row) {
-    const auto size = static_cast<std::size_t>(values.count() / values.size(0));
+    const std::size_t size = values.count() / values.size(0);
     return {values.elements<float>() + row * size, size};
   }
 

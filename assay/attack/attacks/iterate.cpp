@@ -104,7 +104,7 @@ Array random_point(const AttackProblem& problem, const Ball& ball, std::size_t d
     point = stepped(problem.inputs, change, 1);
   } else {
     const Array direction = drawn(problem, draw, [](Rng& rng) { return static_cast<float>(rng.normal()); });
-    const double elements = static_cast<double>(direction.count() / direction.size(0));
+    const double elements = direction.count() / direction.size(0);
     std::vector<float> radii;
     for (std::size_t row = 0; row < problem.keys.size(); ++row) {
       Rng rng = problem.rng(row, radius_stream + draw);
@@ -130,7 +130,7 @@ Array in_runs(const AttackedNetwork& network, const AttackProblem& problem, std:
     std::vector<std::int64_t> kept, still_open;
     for (std::size_t i = 0; i < won.size(); ++i) {
       if (won[i]) continue;
-      kept.push_back(static_cast<std::int64_t>(i));
+      kept.push_back(i);
       still_open.push_back(open[i]);
     }
     open = std::move(still_open);

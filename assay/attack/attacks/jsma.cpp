@@ -47,7 +47,7 @@ class Jsma final : public Attack {
       fail(Fault::usage,
            "attack 'jsma': gamma={} of {} features is less than a pair, so nothing would change; give at "
            "least {}",
-           gamma_, features, 2.0 / static_cast<double>(features));
+           gamma_, features, 2.0 / features);
     for (std::size_t i = 0; i < iterations && !rest.rows.empty(); ++i) advance(network, rest, result);
     for (std::size_t row = 0; row < rest.rows.size(); ++row)
       rest.problem.end(row, "all features that may change have changed");
@@ -101,7 +101,7 @@ class Jsma final : public Attack {
     for (std::size_t row = 0; row < pairs.size(); ++row) {
       if (!pairs[row] && !won[row]) rest.problem.end(row, "no admissible pair of features");
       if (!pairs[row]) continue;
-      kept.push_back(static_cast<std::int64_t>(row));
+      kept.push_back(row);
       for (const std::size_t feature : {pairs[row]->first, pairs[row]->second}) {
         float& unit = rest.points.elements<float>()[row * features + feature];
         unit = std::clamp(unit + static_cast<float>(theta_), 0.0F, 1.0F);
@@ -152,8 +152,8 @@ class Jsma final : public Attack {
     for (const std::int64_t row : kept) {
       const auto begin = rest.admissible.begin() + row * static_cast<std::ptrdiff_t>(features);
       admissible.insert(admissible.end(), begin, begin + static_cast<std::ptrdiff_t>(features));
-      goals.push_back(rest.goals[static_cast<std::size_t>(row)]);
-      rows.push_back(rest.rows[static_cast<std::size_t>(row)]);
+      goals.push_back(rest.goals[row]);
+      rows.push_back(rest.rows[row]);
     }
     rest.problem = rest.problem.at(array::tensor(kept));
     rest.points = picked(rest.points, kept);

@@ -2,11 +2,9 @@
 
 namespace assay::attack {
 
-double DropCurve::accuracy(std::size_t i) const {
-  return static_cast<double>(right.at(i)) / static_cast<double>(records);
-}
+double DropCurve::accuracy(std::size_t i) const { return static_cast<double>(right.at(i)) / records; }
 
-double DropCurve::clean_accuracy() const { return static_cast<double>(clean) / static_cast<double>(records); }
+double DropCurve::clean_accuracy() const { return static_cast<double>(clean) / records; }
 
 double DropCurve::area() const {
   const std::size_t last = along.size() - 1;
@@ -22,7 +20,7 @@ std::optional<double> DropCurve::half_drop() const {
   if (clean == 0 || is_half_at_first()) return std::nullopt;
   for (std::size_t i = 1; i < right.size(); ++i) {
     if (2 * right[i] > clean) continue;
-    const double before = static_cast<double>(right[i - 1]), after = static_cast<double>(right[i]),
+    const double before = right[i - 1], after = static_cast<double>(right[i]),
                  way = (before - static_cast<double>(clean) / 2) / (before - after);
     return along.severity(i - 1) + way * (along.severity(i) - along.severity(i - 1));
   }
@@ -37,7 +35,7 @@ std::optional<DropCurve::Step> DropCurve::worst_step() const {
     end = i;
   }
   if (most == 0) return std::nullopt;
-  return Step{end, static_cast<double>(most) / static_cast<double>(records)};
+  return Step{end, static_cast<double>(most) / records};
 }
 
 }  // namespace assay::attack

@@ -113,10 +113,10 @@ AttackProblem TailScores::of_rest(const AttackProblem& problem) const {
 Array TailScores::scores(const AttackProblem& problem, const Array& points) const {
   AttackProblem unheld = problem;
   unheld.held.clear();
-  const auto most = static_cast<std::int64_t>(session_.preferred_batch());
+  const std::int64_t most = session_.preferred_batch();
   std::vector<Array> parts;
   for (std::int64_t begin = 0; begin < points.size(0); begin += most) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(std::min(most, points.size(0) - begin)));
+    std::vector<std::int64_t> rows(std::min(most, points.size(0) - begin));
     std::iota(rows.begin(), rows.end(), begin);
     const Array rest = points.narrow(0, begin, std::ssize(rows)).slice(1, first_).contiguous();
     parts.push_back(network_.scores(of_rest(unheld.at(array::tensor(rows))), rest));

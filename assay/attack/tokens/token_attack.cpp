@@ -32,7 +32,7 @@ Array TokenAttack::perturb(const AttackedNetwork& network, const AttackProblem& 
 
 AttackProblem problem_of_searches(const AttackProblem& problem, std::span<const TokenSearch* const> records) {
   std::vector<std::int64_t> rows;
-  for (const TokenSearch* const record : records) rows.push_back(static_cast<std::int64_t>(record->row));
+  for (const TokenSearch* const record : records) rows.push_back(record->row);
   return problem.at(array::tensor(rows));
 }
 

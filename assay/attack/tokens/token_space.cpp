@@ -148,9 +148,9 @@ TokenSpace::TokenSpace(const AttackedNetwork& network, const TokenLimits& limits
 
 std::vector<TokenRow> TokenSpace::tokens_of(const Array& points) const {
   const Array values = in_memory(points, DType::float32);
-  const auto length = static_cast<std::size_t>(points.size(1));
-  const auto greatest = static_cast<double>(known_ - 1);
-  std::vector<TokenRow> rows(static_cast<std::size_t>(points.size(0)), TokenRow(length));
+  const std::size_t length = points.size(1);
+  const double greatest = known_ - 1;
+  std::vector<TokenRow> rows(points.size(0), TokenRow(length));
   for (std::size_t r = 0; r < rows.size(); ++r)
     for (std::size_t i = 0; i < length; ++i)
       rows[r][i] = std::llround(static_cast<double>(values.elements<float>()[r * length + i]) * greatest);
@@ -160,7 +160,7 @@ std::vector<TokenRow> TokenSpace::tokens_of(const Array& points) const {
 Array TokenSpace::points_of(std::span<const TokenRow> rows) const {
   const std::size_t length = rows.empty() ? 0 : rows.front().size();
   const Array points = array::empty({std::ssize(rows), static_cast<std::int64_t>(length)});
-  const auto greatest = static_cast<double>(known_ - 1);
+  const double greatest = known_ - 1;
   float* to = points.elements<float>();
   for (const TokenRow& row : rows)
     for (const std::int64_t token : row) *to++ = static_cast<float>(static_cast<double>(token) / greatest);
@@ -202,7 +202,7 @@ std::vector<std::vector<std::size_t>> TokenSpace::positions(const AttackProblem&
     const std::vector<std::size_t> real = real_positions(problem, r, rows[r]);
     for (std::size_t place = 0; place < real.size(); ++place) {
       const std::size_t i = real[place];
-      const bool may = limits_.places.contains(static_cast<std::int64_t>(place), std::ssize(real)),
+      const bool may = limits_.places.contains(place, std::ssize(real)),
                  special = tokenizer_ && tokenizer_->is_special(rows[r][i]);
       if (may && !special && !kept.contains(i)) all[r].push_back(i);
     }

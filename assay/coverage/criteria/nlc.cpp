@@ -28,7 +28,7 @@ std::size_t pairs(std::size_t neurons) { return neurons * (neurons + 1) / 2; }
 
 // What one layer's activations add up to, exactly: they are rounded to whole multiples of `unit` first, 2^-18
 // of the greatest power of two within the training range, so that sums do not depend on their order. As many
-// records as there are neurons are kept as they are, which takes less room than the sums of products.
+// records as there are neurons are kept as they are, which takes less memory than the sums of products.
 class Moments {
  public:
   Moments(double unit, std::size_t neurons) : unit_(unit), sums_(neurons) {}

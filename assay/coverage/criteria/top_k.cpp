@@ -9,7 +9,7 @@ namespace assay::coverage {
 namespace {
 
 constexpr std::size_t lanes = 32;
-constexpr std::size_t block = 1024;  // neurons that are turned together
+constexpr std::size_t block = 1024;  // neurons that are transposed together
 
 // One row in each lane, of its neurons those from `first` on; `greatest` and `positions`, [k, lanes], begin
 // with -infinities. A value that belongs among the greatest takes the place of the first that is less, and

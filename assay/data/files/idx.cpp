@@ -72,16 +72,15 @@ Idx read_idx(const fs::path& path) {
   if (head.size() < 4 || head[0] != 0 || head[1] != 0)
     fail(Fault::data, "{}: not an IDX file, or cut short", path.string());
   idx.type = static_cast<unsigned char>(head[2]);
-  const auto rank = static_cast<std::size_t>(static_cast<unsigned char>(head[3]));
+  const std::size_t rank = static_cast<unsigned char>(head[3]);
   if (element_size(idx.type) == 0 || rank == 0 || rank > largest_rank) {
     fail(Fault::data, "{}: IDX with element type {:#x} and {} dimensions is not known", path.string(),
          idx.type, rank);
   }
   idx.offset = 4 + 4 * rank;
   if (head.size() < idx.offset) fail(Fault::data, "{}: the IDX header is cut short", path.string());
-  for (std::size_t d = 0; d < rank; ++d)
-    idx.shape.push_back(static_cast<std::int64_t>(big_endian(head.data() + 4 + 4 * d, 4)));
-  const auto count = static_cast<std::uint64_t>(element_count(idx.shape));
+  for (std::size_t d = 0; d < rank; ++d) idx.shape.push_back(big_endian(head.data() + 4 + 4 * d, 4));
+  const std::uint64_t count = element_count(idx.shape);
   if (count > (UINT64_MAX - idx.offset) / element_size(idx.type)) {
     fail(Fault::data, "{}: the IDX header promises {} elements, which is too many", path.string(),
          to_string(idx.shape));
@@ -135,7 +134,7 @@ class IdxSource final : public Source {
       labels_ = read_idx_labels(labels, images_.shape[0], spec.path);
     shape_.assign(images_.shape.begin() + 1, images_.shape.end());
     if (shape_.size() == 2) shape_.insert(shape_.begin(), 1);  // a grey image has one channel
-    elements_ = static_cast<std::size_t>(element_count(shape_));
+    elements_ = element_count(shape_);
   }
 
   std::size_t size() const override { return static_cast<std::size_t>(images_.shape[0]); }

@@ -26,13 +26,12 @@ std::vector<Tap> taps_for(int from, int to) {
     const int low = static_cast<int>(std::floor(centre - reach)) + 1,
               high = static_cast<int>(std::ceil(centre + reach)) - 1;
     Tap tap{std::clamp(low, 0, from - 1), {}};
-    tap.weights.assign(static_cast<std::size_t>(std::clamp(high, 0, from - 1) - tap.first + 1), 0.0F);
+    tap.weights.assign(std::clamp(high, 0, from - 1) - tap.first + 1, 0.0F);
     double total = 0;
     for (int s = low; s <= high; ++s) total += std::max(0.0, 1.0 - std::fabs(s - centre) / reach);
     for (int s = low; s <= high; ++s) {
       const double weight = std::max(0.0, 1.0 - std::fabs(s - centre) / reach) / total;
-      tap.weights[static_cast<std::size_t>(std::clamp(s, 0, from - 1) - tap.first)] +=
-          static_cast<float>(weight);
+      tap.weights[std::clamp(s, 0, from - 1) - tap.first] += static_cast<float>(weight);
     }
     taps.push_back(std::move(tap));
   }
@@ -67,7 +66,7 @@ Pixels<Shade> scaled(Pixels<Shade> image, int width, int height) {
   if (image.width == width && image.height == height) return image;
   constexpr float white = std::numeric_limits<Shade>::max();
   const std::vector<Tap> columns = taps_for(image.width, width), rows = taps_for(image.height, height);
-  const auto channels = static_cast<std::size_t>(image.channels);
+  const std::size_t channels = image.channels;
   const std::size_t across = static_cast<std::size_t>(image.width) * channels;
   Pixels<Shade> result = black<Shade>(width, height, image.channels);
   Shade* out = result.pixels.data();

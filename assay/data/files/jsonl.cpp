@@ -51,7 +51,7 @@ CsvTable read_json_lines(const std::string& path) {
       const auto column = std::ranges::find(table.header, name);
       if (column == table.header.end())
         fail(Fault::data, "{}: '{}' is not a member of the first line", where, name);
-      row[static_cast<std::size_t>(column - table.header.begin())] = cell_of(value);
+      row[column - table.header.begin()] = cell_of(value);
     }
     table.rows.push_back(std::move(row));
   }

@@ -77,12 +77,12 @@ NpyHeader parse_npy_header(std::string_view bytes, const std::string& name) {
 std::size_t npy_element_size(const NpyHeader& header, const std::string& name) {
   if (header.type == "O")
     fail(Fault::data, "{}: it holds Python objects; save plain numbers or texts (.astype(str))", name);
-  const std::size_t size = static_cast<std::size_t>(header.type.back() - '0');
+  const std::size_t size = header.type.back() - '0';
   return size <= 8 ? size : 0;
 }
 
 void require_npy_body(const NpyHeader& header, std::uint64_t body, const std::string& name) {
-  const auto count = static_cast<std::uint64_t>(element_count(header.shape));
+  const std::uint64_t count = element_count(header.shape);
   const std::size_t size = npy_element_size(header, name);
   if (size == 0 || count > body / size || count * size != body) {
     fail(Fault::data, "{}: the npy header promises {} elements {} of type {}, the file holds {} bytes", name,
@@ -122,7 +122,7 @@ DType npy_dtype(std::string_view type, const std::string& name) {
   return npy_elements(type, {0}, {}, name).dtype();
 }
 
-std::string npy_turned(std::string_view bytes, const Shape& shape, std::size_t element_size) {
+std::string npy_transposed(std::string_view bytes, const Shape& shape, std::size_t element_size) {
   std::string result(bytes.size(), '\0');
   std::vector<std::int64_t> at(shape.size(), 0);
   for (std::size_t row = 0; row < bytes.size() / element_size; ++row) {
@@ -141,12 +141,12 @@ Array parse_npy(std::string_view bytes, const std::string& name) {
   const NpyHeader header = parse_npy_header(bytes, name);
   const std::string_view stored = bytes.substr(header.begin);
   require_npy_body(header, stored.size(), name);
-  const bool turned = header.fortran && header.shape.size() > 1;
-  if (!turned && !header.is_foreign()) return npy_elements(header.type, header.shape, stored, name);
+  const bool transposed = header.fortran && header.shape.size() > 1;
+  if (!transposed && !header.is_foreign()) return npy_elements(header.type, header.shape, stored, name);
   const std::size_t size = npy_element_size(header, name);
   std::string body(stored);
   npy_to_native(header, size, body.data(), body.size());
-  if (turned) body = npy_turned(body, header.shape, size);
+  if (transposed) body = npy_transposed(body, header.shape, size);
   return npy_elements(header.type, header.shape, body, name);
 }
 
@@ -158,7 +158,7 @@ Array parse_npy_texts(std::string_view bytes, const std::string& name) {
   std::size_t width = 0;
   const auto [stop, code] = std::from_chars(header.type.data() + 1, end, width);
   const std::size_t size = width * (wide ? 4 : 1);
-  const auto count = static_cast<std::size_t>(element_count(header.shape));
+  const std::size_t count = element_count(header.shape);
   const bool fits = code == std::errc() && stop == end && width <= body.size() && size > 0 &&
                     body.size() % size == 0 && body.size() / size == count;
   if (!fits || header.shape.size() != 1)

@@ -44,10 +44,10 @@ DType npy_dtype(std::string_view type, const std::string& name);
 void npy_to_native(const NpyHeader& header, std::size_t element_size, char* bytes, std::size_t count);
 
 // Column-major bytes in row-major order.
-std::string npy_turned(std::string_view bytes, const Shape& shape, std::size_t element_size);
+std::string npy_transposed(std::string_view bytes, const Shape& shape, std::size_t element_size);
 
-// Parses one .npy file. Fortran order is turned, and big-endian numbers are. `name` stands in messages.
-// Throws Error{data}.
+// Parses one .npy file. Arrays in Fortran order and big-endian numbers are converted. `name` stands in
+// messages. Throws Error{data}.
 Array parse_npy(std::string_view bytes, const std::string& name);
 
 // The texts of a file of them ("<U5", "|S5"), as rows of bytes (name_rows()). Throws Error{data}.

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 NpyRows::NpyRows(const fs::path& file, std::uint64_t in_memory) : name_(file.string()) {
   take_header(parse_npy_header(read_head(file, longest_npy_header), name_));
-  const auto count = static_cast<std::uint64_t>(element_count(shape()));
+  const std::uint64_t count = element_count(shape());
   const std::size_t size = npy_element_size(header_, name_);
   std::uint64_t body = 0;
   if (!is_gzipped(file))
@@ -44,7 +44,7 @@ void NpyRows::take_header(NpyHeader header) {
 }
 
 void NpyRows::take_sizes() {
-  elements_ = static_cast<std::size_t>(element_count({shape().begin() + 1, shape().end()}));
+  elements_ = element_count({shape().begin() + 1, shape().end()});
   row_bytes_ = elements_ * npy_element_size(header_, name_);
 }
 
@@ -55,7 +55,7 @@ void NpyRows::turn(const fs::path& path) {
   std::string columns(static_cast<std::size_t>(element_count(shape())) * size, '\0');
   require_memory(2 * columns.size(), name_);
   bytes_->read(header_.begin, columns.data(), columns.size());
-  const std::string rows = npy_turned(columns, shape(), size);
+  const std::string rows = npy_transposed(columns, shape(), size);
   bytes_ = StoredBytes::unpacked(
       path, rows.size(), [&](const auto& take) { take(rows); }, rows.size());
   header_.begin = 0;
@@ -69,7 +69,7 @@ void NpyRows::put_records_first(std::int64_t axis) {
   const auto count = [](auto begin, auto end) {
     return static_cast<std::size_t>(element_count({begin, end}));
   };
-  const std::size_t records = static_cast<std::size_t>(*at), before = count(header_.shape.begin(), at),
+  const std::size_t records = *at, before = count(header_.shape.begin(), at),
                     each = count(at + 1, header_.shape.end()) * npy_element_size(header_, name_);
   require_memory(2 * before * records * each, name_);
   std::string stored(before * records * each, '\0'), rows;

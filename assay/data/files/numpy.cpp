@@ -174,7 +174,7 @@ Array name_rows(const std::vector<std::string>& names) {
 }
 
 std::vector<std::string> names_in(const Array& rows) {
-  const auto width = static_cast<std::size_t>(rows.shape().at(1));
+  const std::size_t width = rows.shape().at(1);
   const char* const bytes = reinterpret_cast<const char*>(rows.data());
   std::vector<std::string> names;
   for (std::size_t i = 0; i < static_cast<std::size_t>(rows.shape()[0]); ++i)

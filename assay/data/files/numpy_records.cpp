@@ -126,16 +126,14 @@ class NumpySource final : public Source {
       require_int64(outputs, fmt::format("{}: the labels", path_));
       const Array classes = outputs.to(DType::int64);
       labels_.assign(classes.as<std::int64_t>().begin(), classes.as<std::int64_t>().end());
-    } else if (width > 1 && shape.size() == 2 && filling_.empty() &&
-               is_one_hot(values.as<float>(), static_cast<std::size_t>(width))) {
+    } else if (width > 1 && shape.size() == 2 && filling_.empty() && is_one_hot(values.as<float>(), width)) {
       const auto flags = values.as<float>();
       for (std::size_t i = 0; i < flags.size(); ++i) {
-        if (flags[i] == 1.0F)
-          labels_.push_back(static_cast<std::int64_t>(i % static_cast<std::size_t>(width)));
+        if (flags[i] == 1.0F) labels_.push_back(i % static_cast<std::size_t>(width));
       }
     } else {
       targets_ = values;
-      width_ = static_cast<std::size_t>(width);
+      width_ = width;
     }
   }
 

@@ -59,10 +59,9 @@ class TextSource final : public Source {
     take_lines(lines_of(contents, spec.path), spec.path);
     std::size_t longest = 0;
     for (const auto& record : records_) longest = std::max(longest, record.size());
-    const std::int64_t length =
-        spec.integer("length", std::max<std::int64_t>(1, static_cast<std::int64_t>(longest)));
+    const std::int64_t length = spec.integer("length", std::max<std::int64_t>(1, longest));
     if (length < 1) fail(Fault::usage, "data option length={}: at least 1", length);
-    length_ = static_cast<std::size_t>(length);
+    length_ = length;
   }
 
   std::size_t size() const override { return records_.size(); }

@@ -67,7 +67,7 @@ BoxLabels read_yolo_boxes(const fs::path& folder, std::span<const std::string> i
       if (categories.named() && box.of_class >= static_cast<std::int64_t>(categories.names().size()))
         fail(Fault::data, "{}: class {} has no name among the {} of categories=", file.string(), box.of_class,
              categories.names().size());
-      for (auto c = static_cast<std::int64_t>(labels.class_names.size()); c <= box.of_class; ++c)
+      for (std::int64_t c = labels.class_names.size(); c <= box.of_class; ++c)
         labels.class_names.push_back(std::to_string(c));
     }
   }

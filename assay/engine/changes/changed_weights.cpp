@@ -88,15 +88,13 @@ ChangedWeights::ChangedWeights(Windows windows, std::int64_t channels, std::int6
       width_(width),
       positions_(windows_.rows.back() + windows_.row) {
   const std::int64_t size = element_count(windows_.padded);
-  std::vector<std::vector<ChangedTap>> taps(static_cast<std::size_t>(width));
+  std::vector<std::vector<ChangedTap>> taps(width);
   for (const Change& change : changes)
-    taps[static_cast<std::size_t>(change.unit)].push_back(
-        {static_cast<std::int32_t>(change.channel * size +
-                                   windows_.taps[static_cast<std::size_t>(change.tap)]),
-         change.by});
+    taps[change.unit].push_back(
+        {static_cast<std::int32_t>(change.channel * size + windows_.taps[change.tap]), change.by});
   for (std::size_t u = 0; u < taps.size(); ++u) {
     if (taps[u].empty() && by_unit[u] == 0) continue;
-    units_.push_back(static_cast<std::int64_t>(u));
+    units_.push_back(u);
     taps_.push_back(std::move(taps[u]));
     bias_.push_back(by_unit[u]);
   }
@@ -142,7 +140,7 @@ std::optional<ChangedWeights> ChangedWeights::between(const Graph& original, con
     for (std::size_t i = 0; i < after.size(); ++i) {
       if (same(before[i], after[i])) continue;
       if (changes.size() >= most) return std::nullopt;
-      const auto at = static_cast<std::int64_t>(i);
+      const std::int64_t at = i;
       const float by = alpha * (after[i] - before[i]);
       if (by_unit)
         changes.push_back({at / (channels * kernel), at / kernel % channels, at % kernel, by});
@@ -150,12 +148,12 @@ std::optional<ChangedWeights> ChangedWeights::between(const Graph& original, con
         changes.push_back({at % width, at / width, 0, by});
     }
   }
-  std::vector<float> added(static_cast<std::size_t>(width), 0.0F);
+  std::vector<float> added(width, 0.0F);
   for (std::int64_t i = 0; bias != nullptr && i < bias->count(); ++i) {
     const float before = old_bias->elements<float>()[i], after = bias->elements<float>()[i];
     if (same(before, after)) continue;
     if (bias->count() != width || bias->shape().back() != width) return std::nullopt;
-    added[static_cast<std::size_t>(i)] = beta * (after - before);
+    added[i] = beta * (after - before);
   }
   ChangedWeights found(std::move(*windows), channels, width, changes, added);
   return found.units_.empty() ? std::nullopt : std::optional(std::move(found));
@@ -174,13 +172,12 @@ std::optional<ChangedWeights> ChangedWeights::of_channels(const Graph& graph, co
   std::vector<Change> changes;
   for (std::int64_t u = 0; u < width; ++u) {
     for (std::int64_t c = 0; c < count; ++c) {
-      const std::int64_t from = (u * input[1] + channels[static_cast<std::size_t>(c)]) * kernel;
+      const std::int64_t from = (u * input[1] + channels[c]) * kernel;
       for (std::int64_t k = 0; k < kernel; ++k)
         changes.push_back({u, c, k, weights->elements<float>()[from + k]});
     }
   }
-  return ChangedWeights(std::move(*windows), count, width, changes,
-                        std::vector<float>(static_cast<std::size_t>(width), 0.0F));
+  return ChangedWeights(std::move(*windows), count, width, changes, std::vector<float>(width, 0.0F));
 }
 
 // Into pictures with zeros around them.
@@ -218,9 +215,8 @@ void ChangedWeights::run_pictures(const Array& operand, const Array& before, int
   const float* const was = before.elements<float>();
   float* const to = result.elements<float>();
   std::atomic<std::int64_t> next{0};
-  run_workers(static_cast<std::size_t>(threads), [&](std::size_t) {
-    std::vector<float> sums(static_cast<std::size_t>(positions_ + tap_slack)),
-        copy(static_cast<std::size_t>(padded + tap_slack));
+  run_workers(threads, [&](std::size_t) {
+    std::vector<float> sums(positions_ + tap_slack), copy(padded + tap_slack);
     for (std::int64_t r; (r = next.fetch_add(1)) < records;) {
       const float* record = from + r * in;
       // Memory read after the record has to belong to the tensor.
@@ -239,8 +235,7 @@ void ChangedWeights::run_blocks(const Array& operand, const Array& before, int t
   const float* const was = before.elements<float>();
   float* const to = result.elements<float>();
   lanes::each_block(
-      static_cast<std::size_t>(threads), (channels_ + units) * lanes::width, records, 1, 1,
-      [](float* memory) { return memory; },
+      threads, (channels_ + units) * lanes::width, records, 1, 1, [](float* memory) { return memory; },
       [&](float* block, std::int64_t first, std::int64_t count) {
         float* const sums = block + channels_ * lanes::width;
         const float* rows[lanes::width];
@@ -251,7 +246,7 @@ void ChangedWeights::run_blocks(const Array& operand, const Array& before, int t
         lanes::point_at_rows(to + first * units, units, count, results);
         lanes::from_lanes(sums, units, count, results);
         for (std::int64_t i = first * units; i < (first + count) * units; ++i)
-          to[i] = was[i] + (to[i] + bias_[static_cast<std::size_t>(i % units)]);
+          to[i] = was[i] + (to[i] + bias_[i % units]);
       });
 }
 

@@ -37,12 +37,12 @@ Windows windows_of(const Value& operand, const SlidingWindow& window, const Shap
 // From [units][channels][taps] to [units][taps][channels].
 std::vector<float> by_taps(const float* weights, std::int64_t units, std::int64_t channels,
                            std::int64_t taps) {
-  std::vector<float> turned(static_cast<std::size_t>(units * channels * taps));
+  std::vector<float> transposed(units * channels * taps);
   for (std::int64_t u = 0; u < units; ++u) {
     const std::int64_t unit = u * channels * taps;
-    write_transposed(channels, taps, taps, weights + unit, channels, turned.data() + unit);
+    write_transposed(channels, taps, taps, weights + unit, channels, transposed.data() + unit);
   }
-  return turned;
+  return transposed;
 }
 void compile_depthwise(Compiler& compiler, const Value& operand, const Value& result, Windows windows,
                        const Folded& parts) {
@@ -61,9 +61,9 @@ void compile_groups(Compiler& compiler, const Value& operand, const Value& resul
   const std::int64_t units = result.shape[0] / groups, channels = operand.shape[0] / groups;
   std::vector<FloatBlock> weights;
   for (std::int64_t g = 0; g < groups; ++g) {
-    const std::vector<float> turned =
+    const std::vector<float> transposed =
         by_taps(parts.weights.data() + g * units * channels * taps, units, channels, taps);
-    weights.push_back(packed(units, channels * taps, turned.data(), parts.bias.data() + g * units));
+    weights.push_back(packed(units, channels * taps, transposed.data(), parts.bias.data() + g * units));
   }
   LinearMap map{std::move(windows.rows), in_blocks(runs_of(windows.taps, channels)), units, result.shape[0],
                 channels};
@@ -144,7 +144,7 @@ void compile_transposed(Compiler& compiler, const Node& node) {
                                     compiler.whole_shape(node.outputs[0]));
   const Shape shape = compiler.shape(node.outputs[0]);
   Folded parts;
-  parts.bias.resize(static_cast<std::size_t>(shape[0]));
+  parts.bias.resize(shape[0]);
   if (node.inputs.size() > 2 && node.inputs[2] != no_value)
     parts.bias = floats(graph.constant(node.inputs[2]));
   parts.result = compiler.absorb_function(node.outputs[0], parts.finish);
@@ -160,7 +160,7 @@ void compile_transposed(Compiler& compiler, const Node& node) {
                 const Value part = compiler.temporary(operand.shape, operand.strides);
                 Folded back;
                 back.weights = way.weights;
-                back.bias.resize(static_cast<std::size_t>(operand.shape[0]));
+                back.bias.resize(operand.shape[0]);
                 add_convolution(compiler, given, part, way.window, way.groups,
                                 grid_of(node, way.window, given.shape, part.shape), back);
                 compiler.contribute(in, part);

@@ -75,7 +75,7 @@ Covering covering(const Phase& phase, const SlidingWindow& window, const Value& 
     std::int64_t tap = 0;
     Ints place;
     for (std::size_t d = 0; d < which.size(); ++d) {
-      const Meeting& at = phase.meetings[d][static_cast<std::size_t>(which[d])];
+      const Meeting& at = phase.meetings[d][which[d]];
       tap = tap * window.kernel[d] + at.tap;
       place.push_back(at.shift - phase.meetings[d].front().shift);
     }
@@ -159,7 +159,7 @@ class Scatter : public Operation {
         for (std::int64_t u = 0; u < way.units; ++u) weights.push_back(way.weight(0, u, c, tap));
       }
     }
-    const std::vector<float> none(static_cast<std::size_t>(units));
+    const std::vector<float> none(units);
     weights_ = packed(units, way.units, weights.data(), none.data());
     const Run run{0, static_cast<std::int32_t>(way.units)};
     map_ = {{}, in_blocks(std::span(&run, 1)), units, units, way.units};
@@ -169,7 +169,7 @@ class Scatter : public Operation {
 
   void run(const Memory& memory, std::int64_t records) const override {
     thread_local std::vector<float> products;
-    products.resize(static_cast<std::size_t>(together * map_.units));
+    products.resize(together * map_.units);
     const std::int64_t rows = element_count(positions_);
     for (std::int64_t r = 0; r < records; ++r) {
       const float* const gradient = memory.at(gradient_) + r * gradient_.record;
@@ -252,7 +252,7 @@ void bring_back(Compiler& compiler, const Backwards& way, ValueId operand, const
   }
   const bool sums =
       is_one_phase(way.window) && meets_all(way.window, shape) && (way.units > 1 || way.channels > 1);
-  const Ending ending{std::vector<float>(static_cast<std::size_t>(way.groups * way.channels)),
+  const Ending ending{std::vector<float>(way.groups * way.channels),
                       sums ? compiler.take_gradient(operand, strides) : std::nullopt};
   add_transposed(compiler, way, gradient, part, ending);
   compiler.contribute(operand, part);

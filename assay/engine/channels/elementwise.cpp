@@ -224,7 +224,7 @@ Side side_of(Compiler& compiler, const Operand& operand, const Value& result) {
   // It is read across: as the result lies, with all its elements.
   const Value from{.shape = result.shape, .strides = side.strides},
       to{.shape = result.shape, .strides = result.strides};
-  std::vector<float> arranged(static_cast<std::size_t>(result.count()));
+  std::vector<float> arranged(result.count());
   arrange(from, side.constant.data(), to, arranged.data());
   return {.value = {}, .constant = std::move(arranged), .strides = result.strides};
 }

@@ -181,16 +181,16 @@ HWY_EXPORT(linear_entry);
 std::vector<std::vector<Run>> in_blocks(std::span<const Run> runs) {
   constexpr std::int32_t most = 128;  // by 64 units: 32 KiB
   std::vector<std::vector<Run>> blocks;
-  std::int32_t room = 0;
+  std::int32_t free_places = 0;
   for (Run run : runs) {
     while (run.length > 0) {
-      if (room == 0) {
+      if (free_places == 0) {
         blocks.emplace_back();
-        room = most;
+        free_places = most;
       }
-      const std::int32_t taken = std::min(room, run.length);
+      const std::int32_t taken = std::min(free_places, run.length);
       blocks.back().push_back({run.offset, taken});
-      room -= taken;
+      free_places -= taken;
       run = {run.offset + taken, run.length - taken};
     }
   }

@@ -76,7 +76,7 @@ Folded folded(Compiler& compiler, const Node& node, const Shape& strides, bool s
   if (node.op == "Conv") {
     const Array& kernel = graph.constant(node.inputs[1]);
     parts.weights = floats(kernel);
-    parts.bias.resize(static_cast<std::size_t>(kernel.shape()[0]));
+    parts.bias.resize(kernel.shape()[0]);
     if (node.inputs.size() > 2 && node.inputs[2] != no_value)
       parts.bias = floats(graph.constant(node.inputs[2]));
   } else {
@@ -119,8 +119,7 @@ void compile_dense(Compiler& compiler, const Node& node) {
                 std::vector<float> weights(of_units.size());
                 write_transposed(units, inputs, inputs, of_units.data(), units, weights.data());
                 const Value part = compiler.temporary(operand.shape, operand.strides);
-                add_dense(compiler, given, part, weights,
-                          std::vector<float>(static_cast<std::size_t>(inputs)),
+                add_dense(compiler, given, part, weights, std::vector<float>(inputs),
                           compiler.take_gradient(in, operand.strides), {});
                 compiler.contribute(in, part);
               });

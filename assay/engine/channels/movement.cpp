@@ -151,7 +151,7 @@ bool lies_channels_last(const Value& value) {
 
 std::size_t axis_of_concat(const Node& node, std::size_t rank) {
   const std::int64_t axis = node.integer("axis", 1);
-  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
 }
 
 }  // namespace
@@ -178,7 +178,7 @@ void compile_repetition(Compiler& compiler, const Node& node) {
   for (std::size_t d = 0; d < axes.size(); ++d)
     from.strides[d + shape.size() - axes.size()] = axes[d] == 1 ? 0 : steps[d];
   const Value result = compiler.fresh(shape, plain_strides(shape));
-  std::vector<float> record(static_cast<std::size_t>(result.count()));
+  std::vector<float> record(result.count());
   arrange(from, floats(data).data(), result, record.data());
   compiler.add(std::make_unique<Repetition>(std::move(record), result));
   compiler.define(node.outputs[0], result);

@@ -109,7 +109,7 @@ void compile_node(Compiler& compiler, const Node& node) { find(node.op)->compile
 
 double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   // Products and elements a nanosecond for each float of a vector, of a core with AVX-512.
-  const auto vector = static_cast<double>(lanes::lanes_of_vector());
+  const double vector = lanes::lanes_of_vector();
   const double products_rate = 4.7 * vector, element_rate = 0.35 * vector;
   constexpr double call = 20;
   const auto blocks = [&](std::int64_t units) {
@@ -123,7 +123,7 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   if (node.op == "Conv") {
     const Array& kernel = graph.constant(node.inputs[1]);
     const Shape& weights = kernel.shape();
-    const double taps = static_cast<double>(element_count(weights) / weights[0]);
+    const double taps = element_count(weights) / weights[0];
     const std::int64_t groups = node.integer("group", 1);
     if (weights[1] == 1 && groups == weights[0]) return call + made * taps / (0.25 * products_rate);
     const SlidingWindow window = sliding_window(node, in, out, {weights.begin() + 2, weights.end()});

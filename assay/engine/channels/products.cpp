@@ -39,7 +39,7 @@ class Product : public Operation {
   Value left_, right_, result_;
 };
 
-Value turned(Value matrices) {
+Value transposed(Value matrices) {
   const std::size_t rank = matrices.shape.size();
   std::swap(matrices.shape[rank - 2], matrices.shape[rank - 1]);
   std::swap(matrices.strides[rank - 2], matrices.strides[rank - 1]);
@@ -77,8 +77,8 @@ void compile_product(Compiler& compiler, const Node& node) {
   compiler.define(node.outputs[0], result);
   compiler.on_way_back(node.outputs[0], {left, right},
                        [=, &compiler, inputs = node.inputs](const Value& gradient) {
-                         bring_back(compiler, inputs[0], gradient, turned(right));
-                         bring_back(compiler, inputs[1], turned(left), gradient);
+                         bring_back(compiler, inputs[0], gradient, transposed(right));
+                         bring_back(compiler, inputs[1], transposed(left), gradient);
                        });
 }
 

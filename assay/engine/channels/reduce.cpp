@@ -89,7 +89,7 @@ void reduce_record(const float* data, const Neurons& neurons, Reduction reductio
 void reduce_positions(const Value& value, const float* data, std::int64_t records, const ReducedValue& tap,
                       float* out) {
   const Neurons neurons = neurons_of(value, tap.axis - 1);
-  std::vector<float> all(static_cast<std::size_t>(neurons.count));
+  std::vector<float> all(neurons.count);
   for (std::int64_t r = 0; r < records; ++r, data += value.record) {
     if (!tap.whole) {
       reduce_record(data, neurons, tap.reduction, out + r * neurons.count);

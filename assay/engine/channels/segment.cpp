@@ -78,7 +78,7 @@ class ChannelsSegment : public Segment {
     for (const ValueId id : request_.keep) output_size_.push_back(element_count(request_.shape_of(id)));
     for (const ReducedValue& tap : request_.taps)
       tap_size_.push_back(tap.columns(request_.shape_of(tap.value)));
-    memories_.resize(static_cast<std::size_t>(std::max(request_.threads, 1)));
+    memories_.resize(std::max(request_.threads, 1));
   }
 
   std::span<const ValueId> inputs() const override { return inputs_; }
@@ -133,8 +133,7 @@ class ChannelsSegment : public Segment {
     std::vector<std::vector<Array>> found = gradients_of(given, wanted, objective.numbers);
     go_back(way, given, wanted, found, [&](const Memory& memory, std::int64_t first, std::int64_t records) {
       run(way.program, memory, 0, way.program.backward, records);
-      std::vector<float> elements(static_cast<std::size_t>(records * reading.all)),
-          asked(static_cast<std::size_t>(records * row));
+      std::vector<float> elements(records * reading.all), asked(records * row);
       for (std::size_t o = 0; o < reading.begins.size(); ++o) {
         if (reading.begins[o] >= 0)
           read(memory, way.program.outputs[o].value, records, reading.all,
@@ -143,7 +142,7 @@ class ChannelsSegment : public Segment {
       for (std::int64_t r = 0; r < records; ++r) {
         const float* const own = elements.data() + r * reading.all;
         std::copy_n(own, reading.first, values + (first + r) * reading.first);
-        objective.gradients(static_cast<std::size_t>(first + r), {own, static_cast<std::size_t>(reading.all)},
+        objective.gradients(first + r, {own, static_cast<std::size_t>(reading.all)},
                             {asked.data() + r * row, static_cast<std::size_t>(row)});
       }
       return [&, records, asked = std::move(asked), row](std::size_t number) {
@@ -235,7 +234,7 @@ class ChannelsSegment : public Segment {
   Reading reading_of(const RecordObjective& objective) const {
     Reading reading{std::vector<std::int64_t>(request_.keep.size(), -1), 0, 0};
     for (const ValueId id : objective.read) {
-      const auto o = static_cast<std::size_t>(std::ranges::find(request_.keep, id) - request_.keep.begin());
+      const std::size_t o = std::ranges::find(request_.keep, id) - request_.keep.begin();
       reading.begins.at(o) = reading.all;
       reading.all += output_size_[o];
       if (reading.first == 0) reading.first = output_size_[o];

@@ -26,11 +26,10 @@ constexpr double gains_of_piece[3][2][3] = {
 
 // Of each tap of the kernel along the axis, for one of the two results of a block.
 std::vector<double> gains_along(const WindowAxis& axis, std::size_t result) {
-  std::vector<double> gains(static_cast<std::size_t>(axis.kernel));
+  std::vector<double> gains(axis.kernel);
   for (const Piece& piece : pieces_of(axis)) {
     for (std::int64_t t = 0; t < piece.taps; ++t)
-      gains[static_cast<std::size_t>(piece.first + t * axis.stride)] =
-          gains_of_piece[piece.taps - 1][result][t];
+      gains[piece.first + t * axis.stride] = gains_of_piece[piece.taps - 1][result][t];
   }
   return gains;
 }
@@ -56,8 +55,7 @@ double gain_of(std::span<const float> taps, const std::array<std::vector<double>
 // taken as exact.
 double share_of(const WinogradWindows& windows) {
   constexpr double unit = 0x1p-24, others = 12;
-  const auto pieces =
-      static_cast<double>(pieces_of(windows.axes[0]).size() * pieces_of(windows.axes[1]).size());
+  const double pieces = pieces_of(windows.axes[0]).size() * pieces_of(windows.axes[1]).size();
   const double share = (pieces * static_cast<double>(windows.channels) + others) * unit;
   return share / (1 - share) * 1.01;
 }
@@ -93,8 +91,7 @@ std::optional<TransformRounding> transform_rounding(const Graph& graph, const No
   };
   const auto down = both(0), across = both(1);
   TransformRounding rounding{.gains = {}, .share = channels::share_of(*windows)};
-  const std::size_t taps = down[0].size() * across[0].size(),
-                    kernels = static_cast<std::size_t>(windows->units * windows->channels);
+  const std::size_t taps = down[0].size() * across[0].size(), kernels = windows->units * windows->channels;
   for (std::size_t k = 0; k < kernels; ++k) {
     const double gain = channels::gain_of(weights.as<float>().subspan(k * taps, taps), down, across);
     rounding.gains.push_back(

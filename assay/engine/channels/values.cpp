@@ -165,7 +165,7 @@ void arrange(const Value& from, const float* source, const Value& to, float* tar
   }
   const std::size_t last = rank - 1;
   const auto near = std::ranges::find(axes.from, 1) - axes.from.begin();
-  const auto along = static_cast<std::size_t>(near);
+  const std::size_t along = near;
   if (axes.to[last] == 1 && axes.from[last] == 1) {
     const auto bytes = static_cast<std::size_t>(axes.sizes[last]) * sizeof(float);
     return each_place(axes, last, last, source, target, 0,

@@ -58,11 +58,11 @@ std::vector<Suspect> suspects(const Array& sample) {
 
 std::vector<std::int64_t> answers_to(const Session& session, const Array& inputs) {
   const ValueId id = session.logits();
-  const std::size_t count = static_cast<std::size_t>(inputs.size(0)), batch = session.preferred_batch();
+  const std::size_t count = inputs.size(0), batch = session.preferred_batch();
   std::vector<std::int64_t> all;
   for (std::size_t begin = 0; begin < count; begin += batch) {
     const std::size_t rows = std::min(batch, count - begin);
-    const Array part = inputs.narrow(0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(rows));
+    const Array part = inputs.narrow(0, begin, rows);
     const auto some =
         predicted_classes(session, session.run(session.bind(part), std::span(&id, 1)).at(id), rows);
     all.insert(all.end(), some.begin(), some.end());
@@ -101,7 +101,7 @@ Sample sample_of(const Session& session, const Dataset& dataset, std::size_t mos
 double share_equal(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
   std::size_t equal = 0;
   for (std::size_t i = 0; i < a.size(); ++i) equal += a[i] == b[i];
-  return static_cast<double>(equal) / static_cast<double>(a.size());
+  return static_cast<double>(equal) / a.size();
 }
 
 // Another numbering of the classes: what the network calls the class of a label.
@@ -148,9 +148,8 @@ std::vector<Renumbering> renumberings(const Sample& sample, std::size_t classes)
   if (classes > most_classes || sample.labels.size() < records_of_each * classes) return list;
   std::vector<std::vector<double>> counts(classes, std::vector<double>(classes));
   for (std::size_t i = 0; i < sample.labels.size(); ++i) {
-    const auto label = static_cast<std::size_t>(sample.labels[i]);
-    if (sample.predicted[i] != no_class && label < classes)
-      ++counts[label][static_cast<std::size_t>(sample.predicted[i])];
+    const std::size_t label = sample.labels[i];
+    if (sample.predicted[i] != no_class && label < classes) ++counts[label][sample.predicted[i]];
   }
   const std::vector<std::size_t> best = best_renumbering(counts);
   list.push_back({fmt::format("classes are numbered differently: {}", renumbering_text(best)),
@@ -161,10 +160,10 @@ std::vector<Renumbering> renumberings(const Sample& sample, std::size_t classes)
 double agreement(const Sample& sample, const std::vector<std::int64_t>& names) {
   std::size_t correct = 0;
   for (std::size_t i = 0; i < sample.labels.size(); ++i) {
-    const auto label = static_cast<std::size_t>(sample.labels[i]);
+    const std::size_t label = sample.labels[i];
     correct += label < names.size() && sample.predicted[i] != no_class && names[label] == sample.predicted[i];
   }
-  return static_cast<double>(correct) / static_cast<double>(sample.labels.size());
+  return static_cast<double>(correct) / sample.labels.size();
 }
 
 // Some of a sample, on which what does not help is passed over.
@@ -180,7 +179,7 @@ Few few_of(const Sample& sample, const Array& inputs) {
   std::vector<std::int64_t> rows, labels, predicted;
   for (std::size_t i = 0; i < few; ++i) {
     const std::size_t row = i * count / few;
-    rows.push_back(static_cast<std::int64_t>(row));
+    rows.push_back(row);
     labels.push_back(sample.labels[row]);
     predicted.push_back(sample.predicted[row]);
   }

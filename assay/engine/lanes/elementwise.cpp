@@ -49,7 +49,7 @@ class Pair : public Operation {
     std::vector<std::int32_t> to = map_.left_constant ? map_.left_at : map_.right_at;
     const bool unique = to.empty();
     if (unique) {
-      to.resize(static_cast<std::size_t>(map_.elements));
+      to.resize(map_.elements);
       std::iota(to.begin(), to.end(), 0);
     }
     const bool negative = map_.kind == Binary::subtract && map_.right_constant;
@@ -295,7 +295,7 @@ void compile_softmax(Compiler& compiler, const Node& node) {
   if (axis < 0) axis += std::ssize(shape);
   std::int64_t inner = 1;
   for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < shape.size(); ++d) inner *= shape[d];
-  const std::int64_t count = shape[static_cast<std::size_t>(axis)], all = element_count(shape);
+  const std::int64_t count = shape[axis], all = element_count(shape);
   AxisMap map{.begins = {}, .count = count, .step = inner * width};
   for (std::int64_t outer = 0; outer < all; outer += count * inner) {
     for (std::int64_t i = 0; i < inner; ++i)

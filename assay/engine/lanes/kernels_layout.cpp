@@ -18,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Four = hn::CappedTag<float, 4>;
 using Vec = hn::Vec<Four>;
 
-// Four vectors as the rows of a square, turned.
+// Four vectors as the rows of a square, transposed.
 HWY_INLINE void turn(Vec& a, Vec& b, Vec& c, Vec& e) {
   const Four d;
   const Vec low_ab = hn::InterleaveLower(d, a, b), high_ab = hn::InterleaveUpper(d, a, b);

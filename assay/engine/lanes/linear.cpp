@@ -62,7 +62,7 @@ void each_index(const Ints& sizes, const Visit& visit) {
 
 // The elements that every position of a convolution's result reads inside its operand's picture.
 std::vector<Reads> window_reads(const SlidingWindow& window, const Ints& in, const Ints& out) {
-  std::vector<Reads> reads(static_cast<std::size_t>(element_count(out)));
+  std::vector<Reads> reads(element_count(out));
   each_index(out, [&](const Ints& at, std::int64_t place) {
     each_index(window.kernel, [&](const Ints& tap, std::int64_t weight) {
       std::int64_t from = 0;
@@ -71,18 +71,18 @@ std::vector<Reads> window_reads(const SlidingWindow& window, const Ints& in, con
         if (x < 0 || x >= in[d]) return;
         from = from * in[d] + x;
       }
-      reads[static_cast<std::size_t>(place)].emplace_back(from, weight);
+      reads[place].emplace_back(from, weight);
     });
   });
   return reads;
 }
 
 // The other way: which results an operand's positions went into.
-std::vector<Reads> turned(const std::vector<Reads>& reads, std::int64_t positions) {
-  std::vector<Reads> back(static_cast<std::size_t>(positions));
+std::vector<Reads> reversed(const std::vector<Reads>& reads, std::int64_t positions) {
+  std::vector<Reads> back(positions);
   for (std::size_t to = 0; to < reads.size(); ++to) {
     for (const auto& [from, weight] : reads[to])
-      back[static_cast<std::size_t>(from)].emplace_back(static_cast<std::int64_t>(to), weight);
+      back[from].emplace_back(static_cast<std::int64_t>(to), weight);
   }
   return back;
 }
@@ -119,7 +119,7 @@ LinearMap map_of(const std::vector<Reads>& reads, std::int64_t kernel, const Sid
 WeightMap weight_map_of(const std::vector<Reads>& reads, std::int64_t kernel, const Side& in,
                         const Side& out) {
   constexpr std::size_t range = 32;  // positions of the result
-  WeightMap map{.taps = std::vector<WeightTap>(static_cast<std::size_t>(kernel)),
+  WeightMap map{.taps = std::vector<WeightTap>(kernel),
                 .ranges = 0,
                 .channels = in.channels,
                 .channel_step = in.channel_step * width,
@@ -132,9 +132,8 @@ WeightMap weight_map_of(const std::vector<Reads>& reads, std::int64_t kernel, co
   mark();
   for (std::size_t to = 0; to < reads.size(); ++to) {
     for (const auto& [from, weight] : reads[to]) {
-      map.taps[static_cast<std::size_t>(weight)].places.push_back(
-          {place32(from * in.position_step * width),
-           place32(static_cast<std::int64_t>(to) * out.position_step * width)});
+      map.taps[weight].places.push_back({place32(from * in.position_step * width),
+                                         place32(static_cast<std::int64_t>(to) * out.position_step * width)});
     }
     if ((to + 1) % range != 0 && to + 1 != reads.size()) continue;
     ++map.ranges;
@@ -179,7 +178,7 @@ class Loop {
 
   void run(std::int64_t group, const float* operand, const float* bias, Finish finish, bool add,
            float* scratch, float* result, const Neighbours& neighbours) const {
-    const float* const weights = groups_[static_cast<std::size_t>(group)].values.data();
+    const float* const weights = groups_[group].values.data();
     if (!winograd_) return apply(map_, operand, weights, bias, finish, add, result, neighbours);
     for (std::int64_t n = 0; n < neighbours.count; ++n) {
       const std::int64_t at = n * neighbours.step;
@@ -196,8 +195,7 @@ class Loop {
   struct Weights {
     void set(std::span<const float> weights, float factor) {
       values.resize(order.size());
-      for (std::size_t i = 0; i < order.size(); ++i)
-        values[i] = factor * weights[static_cast<std::size_t>(order[i])];
+      for (std::size_t i = 0; i < order.size(); ++i) values[i] = factor * weights[order[i]];
     }
     std::vector<std::int32_t> order;  // empty where weights stay
     std::vector<float> values;
@@ -242,8 +240,8 @@ class Linear : public Operation {
                       return parts.weight(g, u, k / kernel, k % kernel);
                     });
     if (differentiates) {
-      backward_ = Loop(map_of(turned(parts.reads, parts.positions_in), kernel, parts.out, parts.in), groups_,
-                       [&](std::int64_t g, std::int64_t c, std::int64_t k) {
+      backward_ = Loop(map_of(reversed(parts.reads, parts.positions_in), kernel, parts.out, parts.in),
+                       groups_, [&](std::int64_t g, std::int64_t c, std::int64_t k) {
                          return parts.weight(g, k / kernel, c, k % kernel);
                        });
     }
@@ -349,10 +347,10 @@ class Linear : public Operation {
       by_weight_ = weight_map_of(parts.reads, parts.kernel, parts.in, parts.out);
       if (reads_in_order(parts)) dense_stride_ = (count + width - 1) / width * width;
       const std::int64_t stride = dense_stride_ > 0 ? dense_stride_ : count;
-      trainable.to.assign(static_cast<std::size_t>(groups_ * units * stride), -1);
+      trainable.to.assign(groups_ * units * stride, -1);
       for (std::int64_t row = 0; row < groups_ * units; ++row) {
         for (std::int64_t k = 0; k < count; ++k) {
-          trainable.to[static_cast<std::size_t>(row * stride + k)] =
+          trainable.to[row * stride + k] =
               place32(parts.weight(row / units, row % units, k / parts.kernel, k % parts.kernel));
         }
       }
@@ -396,7 +394,7 @@ Ints spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
 std::vector<float> bias_of(const Graph& graph, const Node& node, std::int64_t units) {
   if (node.inputs.size() > 2 && node.inputs[2] != no_value) return floats(graph.constant(node.inputs[2]));
-  return std::vector<float>(static_cast<std::size_t>(units), 0.0F);
+  return std::vector<float>(units, 0.0F);
 }
 
 // Common parts of a convolution and its transpose.
@@ -459,7 +457,7 @@ std::optional<WinogradWindows> winograd_windows(const Node& node, const Shape& k
 double products_of_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const Array& weights = graph.constant(node.inputs[1]);
   const Shape &input = shape_of(node.inputs[0]), &output = shape_of(node.outputs[0]);
-  const double each = static_cast<double>(weights.count()) / static_cast<double>(weights.shape()[0]);
+  const double each = static_cast<double>(weights.count()) / weights.shape()[0];
   if (node.op != "Conv") return each * static_cast<double>(element_count(input));
   const auto windows = winograd_windows(node, spatial(weights.shape()), input, output);
   return windows ? windows->products() : each * static_cast<double>(element_count(output));
@@ -505,9 +503,9 @@ void compile_transposed(Compiler& compiler, const Node& node) {
   read_trainable(compiler, node, parts);
   const ValueId id = compiler.absorb_rectifier(node.outputs[0], parts.finish);
 
-  // The convolution that goes from the result to the operand, turned.
+  // The convolution that goes from the result to the operand, with its taps reversed.
   const SlidingWindow window = transposed_window(node, input, output, kernel);
-  parts.reads = turned(window_reads(window, spatial(output), spatial(input)), parts.out.channel_step);
+  parts.reads = reversed(window_reads(window, spatial(output), spatial(input)), parts.out.channel_step);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return ((g * parts.in.channels + c) * parts.out.channels + u) * parts.kernel + k;
   };
@@ -558,8 +556,8 @@ void compile_dense(Compiler& compiler, const Node& node) {
   parts.weight = [&](std::int64_t, std::int64_t u, std::int64_t c, std::int64_t) {
     return by_unit ? u * inputs + c : c * units + u;
   };
-  parts.reads.resize(static_cast<std::size_t>(rows));
-  for (std::int64_t r = 0; r < rows; ++r) parts.reads[static_cast<std::size_t>(r)] = {{r, 0}};
+  parts.reads.resize(rows);
+  for (std::int64_t r = 0; r < rows; ++r) parts.reads[r] = {{r, 0}};
   const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Linear>(operand, compiler.define(id), parts, compiler.differentiates()));
 }

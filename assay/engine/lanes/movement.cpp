@@ -132,7 +132,7 @@ std::vector<Route> routes_of(const Graph& graph, const Node& node, const ShapeOf
   if (node.op == "Transpose") {
     const Ints order = node.integers("perm", {});
     if (order.size() != rank || order[0] != 0) return {};
-    for (std::size_t d = 0; d < rank; ++d) courses[d].axis = static_cast<std::size_t>(order[d]);
+    for (std::size_t d = 0; d < rank; ++d) courses[d].axis = order[d];
     return {{courses}};
   }
   if (node.op == "Pad") {
@@ -257,7 +257,7 @@ void compile_choice(Compiler& compiler, const Node& node) {
   const std::vector<std::int32_t> truth = broadcast_elements(condition.shape(), result),
                                   from = broadcast_elements(operand, result);
   const auto at = [](const std::vector<std::int32_t>& list, std::int64_t i) {
-    return list.empty() ? i : list[static_cast<std::size_t>(i)];
+    return list.empty() ? i : list[i];
   };
   std::vector<Run> runs;
   for (std::int64_t i = 0, all = element_count(result); i < all; ++i) {

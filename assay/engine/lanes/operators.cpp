@@ -121,11 +121,11 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   // Products and elements a nanosecond for each float of a vector, measured with bench_engine and
   // bench_operators: narrower vectors than those of AVX-512 have half as many registers, which dense layers
   // feel.
-  const auto lanes = static_cast<double>(lanes_of_vector());
+  const double lanes = lanes_of_vector();
   const double products_rate = (lanes >= 16 ? 4.25 : 4.7) * lanes,
                dense_rate = (lanes >= 16 ? 4.25 : 3.8) * lanes, element_rate = 0.5 * lanes;
-  const auto made = static_cast<double>(element_count(shape_of(node.outputs[0])));
-  const auto read = static_cast<double>(element_count(shape_of(node.inputs[0])));
+  const double made = element_count(shape_of(node.outputs[0]));
+  const double read = element_count(shape_of(node.inputs[0]));
   const OperatorKind kind = traits_of(node.op)->kind;
   // Values of a batch block that leave the second-level cache are written to memory and read from it; what
   // goes over them several times, or reads them with the weights of a large layer, waits longer.

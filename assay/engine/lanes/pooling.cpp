@@ -152,19 +152,18 @@ void compile_reduction(Compiler& compiler, const Node& node) {
   axes_of(compiler.graph(), node, input.size(), axes);
   // Elements by the element of the result that they go into.
   Shape kept = input;
-  for (const std::int64_t axis : axes) kept[static_cast<std::size_t>(axis)] = 1;
-  std::vector<Ints> elements(static_cast<std::size_t>(element_count(kept)));
+  for (const std::int64_t axis : axes) kept[axis] = 1;
+  std::vector<Ints> elements(element_count(kept));
   Ints at(input.size(), 0);
   for (std::int64_t i = 0, all = element_count(input); i < all; ++i) {
     std::int64_t to = 0;
     for (std::size_t d = 0; d < input.size(); ++d) to = to * kept[d] + (kept[d] == 1 ? 0 : at[d]);
-    elements[static_cast<std::size_t>(to)].push_back(i);
+    elements[to].push_back(i);
     for (std::size_t d = input.size(); d-- > 0 && ++at[d] == input[d];) at[d] = 0;
   }
   const float factor = node.op == "ReduceMean" ? 1.0F / static_cast<float>(elements[0].size()) : 1.0F;
   Patterns patterns;
-  for (std::size_t to = 0; to < elements.size(); ++to)
-    patterns.add(elements[to], static_cast<std::int64_t>(to), factor);
+  for (std::size_t to = 0; to < elements.size(); ++to) patterns.add(elements[to], to, factor);
   const std::size_t operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Pool>(operand, compiler.define(node.outputs[0]), node.op == "ReduceMax",
                                       compiler.ties(Ties::shared), patterns.take(1, 0, 0),

@@ -25,12 +25,12 @@ class Product : public Operation {
     std::vector<ProductPlace> places;
     for (std::int64_t m = 0; m < matrices; ++m) {
       const auto of = [&](const std::vector<std::int32_t>& list, std::int64_t size) {
-        const std::int64_t number = list.empty() ? m : list[static_cast<std::size_t>(m)];
+        const std::int64_t number = list.empty() ? m : list[m];
         return static_cast<std::int32_t>(number * size * width);
       };
       places.push_back({of(of_left, rows * inner), of(of_right, inner * columns), of({}, rows * columns)});
     }
-    const auto turned = [&](auto one, auto other, auto to) {
+    const auto transposed = [&](auto one, auto other, auto to) {
       std::vector<ProductPlace> all;
       for (const ProductPlace& place : places) all.push_back({place.*one, place.*other, place.*to});
       return all;
@@ -46,8 +46,8 @@ class Product : public Operation {
                 .right_column = width,
                 .result_row = columns * width,
                 .result_column = width};
-    // gradient of left = gradient of result * right, turned
-    by_left_ = {.places = turned(&P::result, &P::right, &P::left),
+    // gradient of left = gradient of result * right, transposed
+    by_left_ = {.places = transposed(&P::result, &P::right, &P::left),
                 .rows = rows,
                 .inner = columns,
                 .columns = inner,
@@ -57,8 +57,8 @@ class Product : public Operation {
                 .right_column = columns * width,
                 .result_row = inner * width,
                 .result_column = width};
-    // gradient of right = left, turned, * gradient of result
-    by_right_ = {.places = turned(&P::left, &P::result, &P::right),
+    // gradient of right = left, transposed, * gradient of result
+    by_right_ = {.places = transposed(&P::left, &P::result, &P::right),
                  .rows = inner,
                  .inner = rows,
                  .columns = columns,

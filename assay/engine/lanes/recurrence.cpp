@@ -70,10 +70,10 @@ struct DirectionWeights {
       const auto at = [=](std::int64_t u, std::int64_t k) {
         return (direction * rows + begin * h + u) * h + k;
       };
-      const auto turned = [=](std::int64_t c, std::int64_t k) { return at(k, c); };
+      const auto transposed = [=](std::int64_t c, std::int64_t k) { return at(k, c); };
       const std::int64_t units = (end - begin) * h;
-      parts.push_back({begin, end, Weights(units, h, at), Weights(h, units, turned), dense(h, units, 1, 0, 0),
-                       dense(units, h, 1, 0, 0)});
+      parts.push_back({begin, end, Weights(units, h, at), Weights(h, units, transposed),
+                       dense(h, units, 1, 0, 0), dense(units, h, 1, 0, 0)});
     };
     if (cell.gates == 3) {
       part(0, 2);

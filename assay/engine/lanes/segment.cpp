@@ -99,7 +99,7 @@ class LanesSegment : public Segment {
       : request_(std::move(request)),
         records_(outside_inputs(request_)),
         inputs_(records_),
-        workers_(static_cast<std::size_t>(std::max(request_.threads, 1))),
+        workers_(std::max(request_.threads, 1)),
         forward_{.program = compile(request_, records_, {}), .sums = {}} {
     for (const ValueId id : request_.trainable) {
       if (std::ranges::any_of(forward_.program.operations, [&](const auto& operation) {
@@ -157,7 +157,7 @@ class LanesSegment : public Segment {
     std::vector<std::int64_t> begins(program.outputs.size());
     std::int64_t all = 0;
     for (const ValueId id : objective.read) {
-      const auto o = static_cast<std::size_t>(std::ranges::find(request_.keep, id) - request_.keep.begin());
+      const std::size_t o = std::ranges::find(request_.keep, id) - request_.keep.begin();
       begins.at(o) = all;
       all += elements(program, program.outputs[o]);
     }
@@ -184,8 +184,7 @@ class LanesSegment : public Segment {
                   0.0F);  // also of records that are missing: they add nothing to sums
       for (std::int64_t r = 0; r < count; ++r) {
         std::copy_n(read + r * all, size, values + (first + r) * size);
-        objective.gradients(static_cast<std::size_t>(first + r),
-                            {read + r * all, static_cast<std::size_t>(all)},
+        objective.gradients(first + r, {read + r * all, static_cast<std::size_t>(all)},
                             {gradients + r * row, static_cast<std::size_t>(row)});
       }
       return gradients;
@@ -266,7 +265,7 @@ class LanesSegment : public Segment {
   std::optional<std::size_t> gradient_of(const Program& program, ValueId id) const {
     const auto record = std::ranges::find(records_, id);
     if (record == records_.end()) return std::nullopt;
-    const std::size_t slot = program.inputs[static_cast<std::size_t>(record - records_.begin())];
+    const std::size_t slot = program.inputs[record - records_.begin()];
     return program.gradient_at[slot] < 0 ? std::nullopt : std::optional(slot);
   }
 
@@ -311,7 +310,7 @@ class LanesSegment : public Segment {
     const auto add = [&](const Piece& of) {
       const TrainableConstant& trainable = trainable_of(program, *of.gradient);
       const auto at = std::ranges::find(wanted, trainable.constant) - wanted.begin();
-      float* const to = (results[static_cast<std::size_t>(at)]).elements<float>();
+      float* const to = (results[at]).elements<float>();
       std::vector<float> whole(of.end - of.begin);
       for (std::int64_t c = 0; c < chunks; ++c) {
         const float* const from = sums + c * program.sums + of.gradient->at + of.begin;
@@ -359,7 +358,7 @@ class LanesSegment : public Segment {
     const std::int64_t size = elements(program, slot);
     if (program.seeded[output] == GradientState::first) to_lanes(rows, size, block.gradient(slot));
     if (program.seeded[output] != GradientState::further) return;
-    const auto more = allocate_floats(static_cast<std::size_t>(size * width));
+    const auto more = allocate_floats(size * width);
     to_lanes(rows, size, more.get());
     add_to(size, more.get(), block.gradient(slot));
   }
@@ -386,7 +385,7 @@ class LanesSegment : public Segment {
   // blocks are one thread's; 0: any.
   template <typename Work>
   void each_group(const Program& program, std::int64_t records, std::int64_t chunk, const Work& work) const {
-    const auto workers = static_cast<std::int64_t>(workers_);
+    const std::int64_t workers = workers_;
     const std::int64_t blocks = (records + width - 1) / width, most = program.neighbours;
     const std::int64_t group = (shared_out(blocks, most * workers) + workers - 1) / workers;
     each_block(
@@ -398,7 +397,7 @@ class LanesSegment : public Segment {
           return all;
         },
         [&](const std::vector<BatchBlock>& all, std::int64_t first, std::int64_t count) {
-          work(std::span(all).first(static_cast<std::size_t>((count + width - 1) / width)), first, count);
+          work(std::span(all).first((count + width - 1) / width), first, count);
         });
   }
 

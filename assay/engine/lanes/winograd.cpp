@@ -76,7 +76,7 @@ std::array<double, 4> sums_of_taps(const Taps& g, int taps) {
 double WinogradWindows::products() const {
   // Sums before and after, a sixteenth of them for each point of a block.
   constexpr double sums = 100.0 / 16;
-  const auto products = static_cast<double>(products_of(axes[0]) * products_of(axes[1]));
+  const double products = products_of(axes[0]) * products_of(axes[1]);
   return static_cast<double>(blocks()) *
          (products * static_cast<double>(channels * units) +
           sums * (products * static_cast<double>(channels) + 16 * static_cast<double>(units)));

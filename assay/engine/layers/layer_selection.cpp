@@ -42,7 +42,7 @@ const Layer& Session::layer(std::string_view selector) const {
   std::vector<std::string> names;
   for (const Layer& layer : all) names.push_back(layer.name);
   if (const auto named = std::ranges::find(names, selector); named != names.end()) {
-    return all[static_cast<std::size_t>(named - names.begin())];
+    return all[named - names.begin()];
   }
   for (const Layer& layer : all) {
     const bool same =

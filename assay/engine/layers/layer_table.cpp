@@ -160,7 +160,7 @@ class LayerFinder {
     layer.shape.erase(layer.shape.begin() + value.batch_axis);
     layer.neuron_axes = axes_[index_of(layer.value)];
     layer.neurons = 1;
-    for (const int axis : layer.neuron_axes) layer.neurons *= value.shape[static_cast<std::size_t>(axis)];
+    for (const int axis : layer.neuron_axes) layer.neurons *= value.shape[axis];
     layers_.push_back(std::move(layer));
   }
 

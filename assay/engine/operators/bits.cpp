@@ -88,7 +88,7 @@ float float_of_bits(std::int64_t type, std::uint64_t bits) {
 std::int64_t integer_of_bits(std::int64_t type, std::uint64_t bits) {
   const int width = width_of(type);
   if (type == boolean) return bits != 0;
-  if (!is_signed_integer(type) || width == 64) return static_cast<std::int64_t>(bits);
+  if (!is_signed_integer(type) || width == 64) return bits;
   const int unused = 64 - width;
   return static_cast<std::int64_t>(bits << unused) >> unused;
 }

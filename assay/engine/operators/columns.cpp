@@ -103,8 +103,8 @@ Outputs deform_conv(const Call& call) {
   const bool fits = offsets.size(0) == records && offsets.size(1) == shifts * taps * 2 &&
                     (!call.has(4) || call.input(4).shape() == Ints{records, shifts * taps, height, width});
   for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t room = sizes[i] + window.begin[i] + window.end[i] - window.extent(i);
-    if (!fits || room < 0 || room / window.stride[i] + 1 != offsets.size(static_cast<std::int64_t>(i) + 2))
+    const std::int64_t span = sizes[i] + window.begin[i] + window.end[i] - window.extent(i);
+    if (!fits || span < 0 || span / window.stride[i] + 1 != offsets.size(static_cast<std::int64_t>(i) + 2))
       fail(Fault::model, "offsets {} or the mask do not fit", to_string(offsets.shape()));
   }
   check_size({records, channels * taps, places}, size_of(x.dtype()));

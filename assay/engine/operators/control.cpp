@@ -7,9 +7,9 @@
 #include <memory>
 #include <mutex>
 
+#include "assay/engine/constants.h"
 #include "assay/engine/execute.h"
 #include "assay/engine/operators/parts/support.h"
-#include "assay/engine/preparation/constants.h"
 #include "assay/model/bodies.h"
 
 namespace assay::operators {
@@ -82,7 +82,7 @@ Outputs run_body(const Body& body, const Outputs& given, std::span<const Array> 
 std::span<const Array> captured_of(const Call& call) {
   const std::int64_t count = call.node.integer("captured", 0);
   require_in("captured", count, 0, std::ssize(call.inputs));
-  return call.inputs.last(static_cast<std::size_t>(count));
+  return call.inputs.last(count);
 }
 
 bool is_true(const Array& condition) {

@@ -26,7 +26,7 @@ class Grams {
       const std::int64_t end = length < begins.size() ? begins[length] : std::ssize(pool);
       require_in("the end of sequences of one length", end, 0, std::ssize(pool));
       require_in("the begin of sequences of one length", begins[length - 1], 0, end);
-      const auto size = static_cast<std::int64_t>(length);
+      const std::int64_t size = length;
       for (std::int64_t at = begins[length - 1]; at + size <= end; at += size, ++gram) {
         if (gram == columns.size()) fail(Fault::model, "more sequences than {} columns", columns.size());
         known_[Ints(pool.begin() + at, pool.begin() + at + size)] = {columns[gram],
@@ -63,8 +63,7 @@ void each_sequence(std::span<const std::int64_t> words, const GramLengths& lengt
       if ((length - 1) * stride >= count) break;
       for (std::int64_t at = 0; at + (length - 1) * stride < count; ++at) {
         Ints sequence;
-        for (std::int64_t i = 0; i < length; ++i)
-          sequence.push_back(words[static_cast<std::size_t>(at + i * stride)]);
+        for (std::int64_t i = 0; i < length; ++i) sequence.push_back(words[at + i * stride]);
         visit(sequence);
       }
     }
@@ -92,7 +91,7 @@ Outputs tf_idf_vectorizer(const Call& call) {
   check_size({words.size(0), grams.width()}, sizeof(float));
   Array counts = array::zeros({words.size(0), grams.width()}, DType::float32);
   for (std::int64_t r = 0; r < words.size(0); ++r) {
-    const auto length = static_cast<std::size_t>(words.size(1));
+    const std::size_t length = words.size(1);
     const std::span row(words.elements<std::int64_t>() + r * words.size(1), length);
     float* const to = counts.elements<float>() + r * grams.width();
     each_sequence(row, lengths, [&](const Ints& sequence) {

@@ -12,7 +12,7 @@ Array flat_rows(const Array& indices, Shape shape) {
   Array flat =
       array::zeros(part_of(indices.shape(), 0, static_cast<std::size_t>(indices.rank() - 1)), DType::int64);
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    flat = flat * shape[i] + checked_indices(indices.select(-1, static_cast<std::int64_t>(i)), shape[i]);
+    flat = flat * shape[i] + checked_indices(indices.select(-1, i), shape[i]);
   }
   return flat;
 }
@@ -88,7 +88,7 @@ Outputs scatter_nd(const Call& call) {
   require_rank_at_least(data, 1), require_rank_at_least(indices, 1);
   const std::int64_t depth = indices.size(-1);
   require_in("the last axis of the indices", depth, 1, data.rank());
-  const auto d = static_cast<std::size_t>(depth);
+  const std::size_t d = depth;
   const Array flat = flat_rows(indices, part_of(data.shape(), 0, d));
   const auto tail = part_of(data.shape(), d);
   if (updates.shape() != Shape(joined(flat.shape(), tail))) {
@@ -114,7 +114,7 @@ Outputs one_hot(const Call& call) {
   const Array wide = indices.to(DType::int64);
   const Array positions = array::where(wide < 0, wide + depth, wide).unsqueeze(axis);
   Ints shape(indices.shape().size() + 1, 1);
-  shape[static_cast<std::size_t>(axis)] = depth;
+  shape[axis] = depth;
   const Array hit = array::eq(positions, array::arange(depth).reshape(shape));
   const Array pair = values.reshape({2});
   return {array::where(hit, pair[1], pair[0])};

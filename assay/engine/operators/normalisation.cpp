@@ -86,7 +86,7 @@ Outputs lrn(const Call& call) {
   const float alpha = call.node.real("alpha", 1e-4f), beta = call.node.real("beta", 0.75f);
   // Channels beyond the first and the last add nothing.
   const std::int64_t before = std::min((size - 1) / 2, last), after = std::min(size / 2, last);
-  Ints pads(static_cast<std::size_t>(2 * x.rank()), 0);
+  Ints pads(2 * x.rank(), 0);
   pads[pads.size() - 4] = before, pads[pads.size() - 3] = after;
   const Array padded = array::pad(x * x, pads, 0);
   const Array squares = padded.unfold(1, before + after + 1, 1).sum(-1);

@@ -19,10 +19,10 @@ Padding read_padding(const Call& call, std::int64_t rank) {
   }
   for (const auto amount : amounts)
     require_in("a padding", amount, -(std::int64_t{1} << 40), std::int64_t{1} << 40);
-  Padding padding{Ints(static_cast<std::size_t>(rank), 0), Ints(static_cast<std::size_t>(rank), 0)};
+  Padding padding{Ints(rank, 0), Ints(rank, 0)};
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    padding.begin[static_cast<std::size_t>(axes[i])] = amounts[i];
-    padding.end[static_cast<std::size_t>(axes[i])] = amounts[axes.size() + i];
+    padding.begin[axes[i]] = amounts[i];
+    padding.end[axes[i]] = amounts[axes.size() + i];
   }
   return padding;
 }
@@ -73,7 +73,7 @@ Outputs pad(const Call& call) {
     const std::int64_t begin = std::max<std::int64_t>(padding.begin[i], 0),
                        end = std::max<std::int64_t>(padding.end[i], 0);
     if (begin == 0 && end == 0) continue;
-    const auto axis = static_cast<std::int64_t>(i);
+    const std::int64_t axis = i;
     if (x.size(axis) == 0) fail(Fault::model, "axis {} is empty and cannot be continued", i);
     x = array::index_select(x, axis, sources(mode, x.size(axis), begin, end));
   }

@@ -50,7 +50,7 @@ Array windows(const Array& padded, const Pool& pool) {
   Array view = padded;
   const auto rank = std::ssize(pool.sizes);
   for (std::int64_t i = 0; i < rank; ++i) {
-    const auto k = static_cast<std::size_t>(i);
+    const std::size_t k = i;
     view = view.unfold(2 + i, pool.window.extent(k), pool.window.stride[k]);
     view = view.slice(-1, 0, Array::from_end, pool.window.dilation[k]);
   }
@@ -93,7 +93,7 @@ Array window_counts(const Pool& pool, bool padding, const Array& like) {
 Array root(const Array& sum, std::int64_t p) {
   const Array zero = sum == 0;
   const Array safe = array::where(zero, array::ones_like(sum), sum);
-  return array::where(zero, array::zeros_like(sum), array::pow(safe, 1.0 / static_cast<double>(p)));
+  return array::where(zero, array::zeros_like(sum), array::pow(safe, 1.0 / p));
 }
 
 // From an index into a plane of `padded` positions to the index into the whole tensor that ONNX asks for.

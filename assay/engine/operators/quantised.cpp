@@ -23,14 +23,14 @@ Array spread(const Call& call, const Array& parameter, const Array& x) {
     if (parameter.size(0) != size)
       fail(Fault::model, "{} scales or zero points are given for {} positions", parameter.size(0), size);
     Ints shape(x.shape().size(), 1);
-    shape[static_cast<std::size_t>(axis)] = size;
+    shape[axis] = size;
     return parameter.reshape(shape);
   }
   const std::int64_t block = call.node.integer("block_size", 0);
   if (block == 0) return parameter;  // of as many axes, or kernels complain
   require_in("block_size", block, 1, std::max<std::int64_t>(1, size));
   Ints expected = x.shape();
-  expected[static_cast<std::size_t>(axis)] = (size + block - 1) / block;
+  expected[axis] = (size + block - 1) / block;
   if (parameter.shape() != expected)
     fail(Fault::model, "scales of the shape {} do not fit blocks of {}", to_string(parameter.shape()), block);
   check_size(x.shape(), 2 * size_of(x.dtype()));

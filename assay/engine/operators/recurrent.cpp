@@ -11,26 +11,26 @@ namespace {
 
 // A direction's share of an input whose first axis counts directions; undefined where the input is absent.
 Array share(const Call& call, std::size_t i, std::size_t direction) {
-  return call.has(i) ? call.input(i).select(0, static_cast<std::int64_t>(direction)) : Array();
+  return call.has(i) ? call.input(i).select(0, direction) : Array();
 }
 
 // Runs one direction. A record whose sequence has ended keeps its state and contributes zeros to the output;
 // going backwards it keeps its initial state until its last element is met.
 std::pair<Array, State> unroll(const Recurrence& run, const Array& projected, State state, bool backwards,
                                const Step& step) {
-  std::vector<Array> outputs(static_cast<std::size_t>(run.steps));
+  std::vector<Array> outputs(run.steps);
   // At once: the gradients of steps selected one by one are sums of tensors as large as all steps.
   const std::vector<Array> inputs = array::unbind(projected);
   for (std::int64_t i = 0; i < run.steps; ++i) {
     const std::int64_t t = backwards ? run.steps - 1 - i : i;
-    State next = step(inputs[static_cast<std::size_t>(t)], state);
+    State next = step(inputs[t], state);
     Array output = next[0];
     if (run.lengths.defined()) {
       const Array active = (run.lengths > t).unsqueeze(1);
       for (std::size_t k = 0; k < state.size(); ++k) next[k] = array::where(active, next[k], state[k]);
       output = array::where(active, next[0], array::zeros_like(next[0]));
     }
-    outputs[static_cast<std::size_t>(t)] = output;
+    outputs[t] = output;
     state = std::move(next);
   }
   return {array::stack(outputs), std::move(state)};
@@ -99,7 +99,7 @@ void Recurrence::require_shapes() const {
   require_in("hidden_size", call.node.integer("hidden_size", hidden), hidden, hidden);
   require_in("the number of hidden units", hidden, 1, largest_extent);
   require_in("the length of the sequence", steps, 1, largest_extent);
-  const auto d = static_cast<std::int64_t>(directions);
+  const std::int64_t d = directions;
   require_shape(1, {d, gates * hidden, input.size(2)});
   require_shape(2, {d, gates * hidden, hidden});
   require_shape(3, {d, 2 * gates * hidden});
@@ -140,9 +140,8 @@ Direction Recurrence::direction(std::size_t d) const {
 State Recurrence::initial(std::size_t d, std::size_t states) const {
   State state;
   for (std::size_t k = 0; k < states; ++k) {
-    state.push_back(call.has(5 + k)
-                        ? call.input(5 + k).select(batch_first ? 1 : 0, static_cast<std::int64_t>(d))
-                        : array::zeros({batch, hidden}, input.dtype()));
+    state.push_back(call.has(5 + k) ? call.input(5 + k).select(batch_first ? 1 : 0, d)
+                                    : array::zeros({batch, hidden}, input.dtype()));
   }
   return state;
 }

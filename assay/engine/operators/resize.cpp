@@ -203,7 +203,7 @@ Interpolation read_interpolation(const Call& call) {
 
 Array interpolate(const Array& x, const Axis& axis, const std::vector<Tap>& taps, bool weighted_anyway) {
   Ints shape(x.shape().size(), 1);
-  shape[static_cast<std::size_t>(axis.axis)] = axis.to;
+  shape[axis.axis] = axis.to;
   Array sum;
   for (const Tap& tap : taps) {
     const Array part = array::index_select(x, axis.axis, array::tensor(tap.positions, DType::int64));
@@ -239,7 +239,7 @@ Outputs resize(const Call& call) {
       fail(Fault::model, "axis {} would go from {} to {} positions", axis.axis, x.size(axis.axis), axis.to);
     }
     if (how.blurs(axis)) check_size({axis.to, 2 * how.reach(axis)}, 2 * sizeof(float));
-    shape[static_cast<std::size_t>(axis.axis)] = axis.to;
+    shape[axis.axis] = axis.to;
   }
   check_size(shape, size_of(x.dtype()));
   Array outside;  // 1 where an output element lies outside the picture along any axis
@@ -248,7 +248,7 @@ Outputs resize(const Call& call) {
     x = interpolate(x, axis, how.along(axis), how.crops());
     if (!how.crops()) continue;
     Ints along(shape.size(), 1);
-    along[static_cast<std::size_t>(axis.axis)] = axis.to;
+    along[axis.axis] = axis.to;
     const Array flags = array::tensor(how.outside(axis), DType::float32).to(x.dtype()).reshape(along);
     outside = outside.defined() ? array::maximum(outside, flags) : flags;
   }

@@ -128,8 +128,7 @@ Outputs grid_sample(const Call& call) {
   shape.pop_back();
   check_size(shape, size_of(x.dtype()));
   const bool corners = call.node.integer("align_corners", 0) != 0;
-  return {array::grid_sample(x, grid.to(x.dtype()), interpolations[static_cast<std::size_t>(how)],
-                             outsides[static_cast<std::size_t>(padding)], corners)};
+  return {array::grid_sample(x, grid.to(x.dtype()), interpolations[how], outsides[padding], corners)};
 }
 
 Outputs affine_grid(const Call& call) {

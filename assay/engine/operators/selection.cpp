@@ -51,7 +51,7 @@ Outputs bit_shift(const Call& call) {
   const std::string direction = call.node.text("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     fail(Fault::model, "direction '{}' is neither LEFT nor RIGHT", direction);
-  const auto bits = static_cast<std::int64_t>(8 * size_of(a.dtype()));
+  const std::int64_t bits = 8 * size_of(a.dtype());
   const Array kept = array::logical_and(b >= 0, b < bits), by = array::where(kept, b, array::zeros_like(b));
   const Array shifted = direction == "LEFT" ? array::shift_left(a, by) : array::shift_right(a, by);
   // Beyond all bits the sign is shifted in.
@@ -85,8 +85,7 @@ Outputs reverse_sequence(const Call& call) {
   for (const std::int64_t axis : all_axes(x.rank())) {
     if (axis != time && axis != batch) order.push_back(axis);
   }
-  for (std::size_t i = 0; i < order.size(); ++i)
-    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
   const Array front = x.permute(order);
   Ints shape(x.shape().size(), 1);
   shape[0] = steps, shape[1] = records;
@@ -108,7 +107,7 @@ Outputs unique(const Call& call) {
         data + a * width, data + (a + 1) * width, data + b * width, data + (b + 1) * width,
         [](double p, double q) { return std::strong_order(p + 0.0, q + 0.0); });
   };
-  Ints order(static_cast<std::size_t>(count));
+  Ints order(count);
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, [&](auto a, auto b) { return compare(a, b) < 0; });
   // Groups of equals, ascending; each begins with its first element.
@@ -118,9 +117,9 @@ Outputs unique(const Call& call) {
     groups.back().push_back(i);
   }
   if (call.node.integer("sorted", 1) == 0) std::ranges::sort(groups, {}, [](const Ints& g) { return g[0]; });
-  Ints first, counts, inverse(static_cast<std::size_t>(count));
+  Ints first, counts, inverse(count);
   for (const Ints& group : groups) {
-    for (const std::int64_t i : group) inverse[static_cast<std::size_t>(i)] = std::ssize(first);
+    for (const std::int64_t i : group) inverse[i] = std::ssize(first);
     first.push_back(group[0]);
     counts.push_back(std::ssize(group));
   }
@@ -180,14 +179,14 @@ Outputs center_crop_pad(const Call& call) {
   Ints shape = x.shape();
   for (std::size_t i = 0; i < axes.size(); ++i) {
     require_in("a size", wanted[i], 0, std::int64_t{1} << 40);
-    shape[static_cast<std::size_t>(axes[i])] = wanted[i];
+    shape[axes[i]] = wanted[i];
   }
   check_size(shape, size_of(x.dtype()));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t have = x.size(axes[i]);
     if (have > wanted[i]) x = x.narrow(axes[i], (have - wanted[i]) / 2, wanted[i]);
     if (have >= wanted[i]) continue;
-    Ints padding(static_cast<std::size_t>(2 * (x.rank() - axes[i])), 0);
+    Ints padding(2 * (x.rank() - axes[i]), 0);
     padding[padding.size() - 2] = (wanted[i] - have) / 2;
     padding[padding.size() - 1] = wanted[i] - have - (wanted[i] - have) / 2;
     x = array::pad(x, padding);

@@ -79,7 +79,7 @@ Outputs reshape(const Call& call) {
     if (shape[i] != 0 || zero_is_zero) continue;
     if (static_cast<std::int64_t>(i) >= x.rank())
       fail(Fault::model, "shape {} keeps axis {}, which the input lacks", to_string(shape), i);
-    shape[i] = x.size(static_cast<std::int64_t>(i));
+    shape[i] = x.size(i);
   }
   return {x.reshape(shape)};
 }

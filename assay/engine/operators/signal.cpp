@@ -17,7 +17,7 @@ Outputs cosine_window(const Call& call, const std::vector<double>& terms) {
   const std::int64_t size = call.integer(0, -1);
   require_in("the window's size", size, 0, std::int64_t{1} << 40);
   check_size({size}, 8);
-  const auto period = static_cast<double>(call.node.integer("periodic", 1) != 0 ? size : size - 1);
+  const double period = call.node.integer("periodic", 1) != 0 ? size : size - 1;
   const Array angle = array::arange(size, DType::float64) * (2 * pi / std::max(period, 1.0));
   Array window = array::zeros({size}, DType::float64);
   for (std::size_t k = 0; k < terms.size(); ++k)
@@ -45,8 +45,8 @@ Array spectrum(const Array& signal, std::int64_t length, std::int64_t bins, bool
   Array re = through(cosine, real), im = inverse ? through(sine, real) : -through(sine, real);
   if (parts == 2) {
     const Array imaginary = x.select(-1, 1);
-    const Array turned = through(sine, imaginary);
-    re = inverse ? re - turned : re + turned;
+    const Array rotated = through(sine, imaginary);
+    re = inverse ? re - rotated : re + rotated;
     im = im + through(cosine, imaginary);
   }
   const Array both = array::stack({re, im}, -1);
@@ -136,13 +136,13 @@ Outputs mel_weight_matrix(const Call& call) {
     return matrix.elements<double>()[row * bins + bin];
   };
   for (std::int64_t i = 0; i < bins; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const std::size_t at = i;
     const std::int64_t low = edges[at], middle = edges[at + 1], high = edges[at + 2];
     if (low == middle) weight(middle, i) = 1;
     for (std::int64_t j = low; low < middle && j <= middle; ++j)
-      weight(j, i) = static_cast<double>(j - low) / static_cast<double>(middle - low);
+      weight(j, i) = static_cast<double>(j - low) / (middle - low);
     for (std::int64_t j = middle; j < high; ++j)
-      weight(j, i) = static_cast<double>(high - j) / static_cast<double>(high - middle);
+      weight(j, i) = static_cast<double>(high - j) / (high - middle);
   }
   return {matrix.to(type_asked_for(call))};
 }

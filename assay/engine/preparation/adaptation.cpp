@@ -133,7 +133,7 @@ Session plain_session_of(AdaptedNetwork& network, const SessionOptions& options,
   const ValueId first = session.graph().outputs()[0];
   const int axis = session.record_axis(first).axis;
   if (axis <= 0 || session.shape(first).size() < 3) return session;
-  progress.notice(fmt::format("records lie along axis {} of output '{}'; it is turned to have them first",
+  progress.notice(fmt::format("records lie along axis {} of output '{}'; it is transposed to have them first",
                               axis, session.graph().value(first).name));
   network.graph = with_records_first(session.graph(), axis, session.shape(first).size());
   network.form.added = true;
@@ -178,7 +178,7 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
   if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&
       takes_channels_last(graph, graph.inputs()[0], data->record_shape())) {
     progress.notice(
-        fmt::format("network '{}' takes channels last; it is turned to take them first, as records "
+        fmt::format("network '{}' takes channels last; it is transposed to take them first, as records "
                     "have them",
                     graph.name()));
     graph = with_channels_first(graph, graph.inputs()[0]);

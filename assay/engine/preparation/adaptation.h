@@ -34,15 +34,16 @@ struct AdaptedNetwork {
   std::string folder = {};
 };
 
-// Where records are pictures and the network takes their channels last, it is turned to take them first, with
-// a notice. `data`: may be null. Throws Error{usage} for an output that is not there, and for steps that are
-// not there.
+// Where records are pictures and the network takes their channels last, it is transposed to take them first,
+// with a notice. `data`: may be null. Throws Error{usage} for an output that is not there, and for steps that
+// are not there.
 AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress);
 
 // A session of the network. Where the data have several labels a record and records of the first output lie
-// along another axis, as those of scores [steps, records, classes], a turned output is put in front, with a
-// notice. The notices of the session are given as well. Views of units are added last (unit_views.h); throws
-// Error{unsupported} for one that does not hold its records along its first axis. `data`: null if not there.
+// along another axis, as those of scores [steps, records, classes], a transposed output is put in front, with
+// a notice. The notices of the session are given as well. Views of units are added last (unit_views.h);
+// throws Error{unsupported} for one that does not hold its records along its first axis. `data`: null if not
+// there.
 Session session_of(AdaptedNetwork& network, const SessionOptions& options, const Dataset* data,
                    Progress& progress);
 

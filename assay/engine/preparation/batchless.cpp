@@ -154,7 +154,7 @@ class Shift {
   }
 
   // The last two axes of a matrix swapped.
-  ValueId turned(const Node& node, ValueId id) {
+  ValueId transposed(const Node& node, ValueId id) {
     if (graph_.is_constant(id))
       return builder_.constant({}, graph_.constant(id).transpose(-1, -2).contiguous());
     return add("Transpose", node, {id}, {{"perm", is_of_record(id) ? Ints{0, 2, 1} : Ints{1, 0}}});
@@ -166,14 +166,14 @@ class Shift {
     if (is_of_record(left)) return true;
     if (rank(right) > 1) return true;
     if (rank(left) != 2) return false;
-    node.inputs = {right, turned(node, left)};
+    node.inputs = {right, transposed(node, left)};
     return true;
   }
 
   bool multiply_and_add(Node& node) {
     const auto side = [&](std::size_t i, const char* attribute) {
       const ValueId id = node.inputs[i];
-      return node.integer(attribute, 0) != 0 ? turned(node, id) : id;
+      return node.integer(attribute, 0) != 0 ? transposed(node, id) : id;
     };
     const auto number = [&](float value) {
       return builder_.constant({}, Array::of<float>({}, std::vector{value}));

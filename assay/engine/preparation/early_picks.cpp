@@ -1,12 +1,12 @@
 #include "assay/engine/preparation/early_picks.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 #include <vector>
 
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
+#include "assay/model/backwards.h"
 
 namespace assay::inline engine {
 namespace {
@@ -89,7 +89,7 @@ class Picker {
     const ValueId from = graph_.node(pick).inputs[0];
     // Up to what makes it; none for inputs.
     const IdRange<NodeId> upto(index_of(graph_.producer(from)) + 1);
-    for (const NodeId n : std::views::reverse(upto)) {
+    for (const NodeId n : backwards(upto)) {
       const Node& node = graph_.node(n);
       if (!keeps_positions_apart(node, positions(from))) continue;
       const auto readers = graph_.consumers(node.outputs[0]);

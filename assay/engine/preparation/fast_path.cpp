@@ -20,12 +20,12 @@ namespace {
 
 // Plans to be kept: compiled segments hold separate weights, so large networks keep few.
 std::size_t plans_to_keep(const Constants& constants) {
-  constexpr double room = 256e6, least = 8, most = 64;
+  constexpr double budget = 256e6, least = 8, most = 64;
   double bytes = 1;
   for (const Array& constant : constants.values()) {
-    if (constant.defined()) bytes += static_cast<double>(constant.byte_size());
+    if (constant.defined()) bytes += constant.byte_size();
   }
-  return static_cast<std::size_t>(std::clamp(room / bytes, least, most));
+  return static_cast<std::size_t>(std::clamp(budget / bytes, least, most));
 }
 
 // Maxima of some back ends drop a NaN that has to be reported, so batches that hold one go to the kernels.
@@ -113,7 +113,7 @@ bool FastPath::as_expected(ValueId id, const Array& tensor) const {
   const ValueInfo& info = infos_[index_of(id)];
   if (!info.computed || tensor.rank() != std::ssize(info.shape) || tensor.count() == 0) return false;
   for (std::int64_t i = 0; i < tensor.rank(); ++i) {
-    if (i != info.batch_axis && tensor.size(i) != info.shape[static_cast<std::size_t>(i)]) return false;
+    if (i != info.batch_axis && tensor.size(i) != info.shape[i]) return false;
   }
   const bool single = tensor.dtype() == DType::float32;
   return info.single == single || (single && becomes_real(graph_, id));
@@ -215,14 +215,14 @@ const CompiledPlan& FastPath::plan_for(const Tensors& given, const Request& requ
 
 // How many run together, about: a power of 2, at most what every back end has enough of.
 std::int64_t FastPath::records_of(const Tensors& given) const {
-  const auto most = static_cast<std::uint64_t>(16 * std::max(threads_, 1));
+  const std::uint64_t most = 16 * std::max(threads_, 1);
   std::uint64_t records = 1;
   for (const auto& [id, tensor] : given) {
     const int axis = infos_[index_of(id)].batch_axis;
     if (axis >= 0 && axis < tensor.rank())
       records = std::max(records, static_cast<std::uint64_t>(tensor.size(axis)));
   }
-  return static_cast<std::int64_t>(std::min(std::bit_ceil(records), most));
+  return std::min(std::bit_ceil(records), most);
 }
 
 void FastPath::run_part(const CompiledPart& part, std::vector<Array>& values, const Request& request) const {
@@ -363,7 +363,7 @@ std::vector<PlannedSegment> FastPath::explain(const Tensors& given, const Reques
       took[at] += std::chrono::duration<double, std::nano>(now - last).count();
       last = now;
     });
-    const auto records = static_cast<double>(given.begin()->second.size(0));
+    const double records = given.begin()->second.size(0);
     for (std::size_t p = 0; p < planned.size(); ++p)
       planned[p].measured = i == 0 ? took[p] / records : std::min(planned[p].measured, took[p] / records);
   }

@@ -83,7 +83,7 @@ Graph with_squeezed_axes(const Graph& graph, const SampleShapes& sample_shapes) 
     const Shape& seen = sample_shapes.shapes[index_of(node.inputs[0])];
     std::vector<std::int64_t> axes;
     for (std::size_t axis = 0; axis < seen.size(); ++axis) {
-      if (seen[axis] == 1) axes.push_back(static_cast<std::int64_t>(axis));
+      if (seen[axis] == 1) axes.push_back(axis);
     }
     if (axes.empty()) node.op = "Identity";
     node.inputs.resize(axes.empty() ? 1 : 2);

@@ -56,9 +56,9 @@ bool is_static(const Shape& shape) {
 // A hint for records whose shape differs from the network's input.
 std::string shape_hint(const Shape& record, const Shape& wanted) {
   if (record.size() >= 3 && record.size() == wanted.size()) {
-    Shape turned = record;
-    std::rotate(turned.begin(), turned.end() - 1, turned.end());
-    if (matches(turned, wanted))
+    Shape moved = record;
+    std::rotate(moved.begin(), moved.end() - 1, moved.end());
+    if (matches(moved, wanted))
       return "the records seem to have their channels last: say layout=nhwc in the data specification";
   }
   if (record.size() == 3 && wanted.size() == 3) {

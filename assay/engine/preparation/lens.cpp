@@ -1,9 +1,9 @@
 #include "assay/engine/preparation/lens.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include <assay/error.h>
+#include "assay/model/backwards.h"
 
 namespace assay::inline engine {
 namespace {
@@ -33,7 +33,7 @@ namespace {
 Marks needed_for(const Graph& graph, ValueId value) {
   Marks marks(graph.values().size());
   marks[index_of(value)] = true;
-  for (const Node& node : std::views::reverse(graph.nodes())) {
+  for (const Node& node : backwards(graph.nodes())) {
     const bool wanted =
         std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && marks[index_of(id)]; });
     if (!wanted) continue;

@@ -80,7 +80,7 @@ double Planner::cost(const Backend* backend, const Node& node, std::int64_t reco
   if (backend == nullptr || !is_large_) return all;
   const auto rounded_up = [](std::int64_t number, std::int64_t by) { return (number + by - 1) / by * by; };
   const std::int64_t done = rounded_up(records, backend->records_together() * threads_);
-  return all * static_cast<double>(done) / static_cast<double>(records);
+  return all * static_cast<double>(done) / records;
 }
 
 double Planner::cost_of_change(const Node& node) const {
@@ -161,7 +161,7 @@ std::vector<const Backend*> Planner::choose(const Plan& plan, const RunRequest& 
     best = std::move(next);
   }
   std::vector<const Backend*> chosen(steps);
-  auto at = static_cast<std::size_t>(std::ranges::min_element(best) - best.begin());
+  std::size_t at = std::ranges::min_element(best) - best.begin();
   for (std::size_t step = steps; step-- > 0; at = before[step][at]) chosen[step] = all[at];
   return chosen;
 }

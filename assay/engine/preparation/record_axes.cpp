@@ -9,14 +9,13 @@ namespace {
 
 Shape without(const Shape& shape, std::size_t axis) {
   Shape rest = shape;
-  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
+  rest.erase(rest.begin() + axis);
   return rest;
 }
 
 // The axis without which the declared shape is that of a record: the usual one, or the only other.
 std::optional<std::size_t> axis_as_told(const Shape& declared, const Shape& record, int usual) {
-  if (usual >= 0 && fit_record(record, without(declared, static_cast<std::size_t>(usual))))
-    return static_cast<std::size_t>(usual);
+  if (usual >= 0 && fit_record(record, without(declared, usual))) return static_cast<std::size_t>(usual);
   std::optional<std::size_t> found;
   for (std::size_t axis = 0; axis < declared.size(); ++axis) {
     if (without(declared, axis) != record) continue;

@@ -88,7 +88,7 @@ Found gather(const Operands& o) {
   Whole result{o[1].scalar, {}};
   for (const std::int64_t index : o[1].numbers) {
     if (index < -count || index >= count) return std::nullopt;
-    result.numbers.push_back(o[0].numbers[static_cast<std::size_t>(index < 0 ? index + count : index)]);
+    result.numbers.push_back(o[0].numbers[index < 0 ? index + count : index]);
   }
   return result;
 }
@@ -146,8 +146,7 @@ Array dimensions(const Node& node, const Shape& shape) {
   };
   const std::int64_t begin = place(node.integer("start", 0)),
                      end = std::max(begin, place(node.integer("end", rank)));
-  return array::tensor(
-      std::span(shape).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+  return array::tensor(std::span(shape).subspan(begin, end - begin));
 }
 
 std::optional<Array> integer_result(const Node& node, std::span<const Array> operands) {

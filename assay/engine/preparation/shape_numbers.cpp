@@ -37,7 +37,7 @@ bool stays_small(const Node& node) {
 Array shape_of(const Node& node, const ValueInfo& info, std::int64_t records) {
   if (!info.computed || info.shaped_by_content || info.varying_axis < -1) return {};
   Shape shape = info.shape;
-  if (info.varying_axis >= 0) shape[static_cast<std::size_t>(info.varying_axis)] *= records;
+  if (info.varying_axis >= 0) shape[info.varying_axis] *= records;
   return dimensions(node, shape);
 }
 

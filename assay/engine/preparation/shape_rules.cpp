@@ -37,11 +37,11 @@ struct Rules {
   }
   std::size_t axis_in(std::int64_t axis, std::int64_t count) const {
     require(axis >= -count && axis < count);
-    return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
+    return axis < 0 ? axis + count : axis;
   }
   // Which of `count` axes operand 1 names, each once.
   std::vector<bool> named_axes(std::int64_t count) const {
-    std::vector<bool> named(static_cast<std::size_t>(count));
+    std::vector<bool> named(count);
     for (const std::int64_t axis : integers(1)) {
       const std::size_t at = axis_in(axis, count);
       require(!named[at]);
@@ -231,8 +231,8 @@ Shape transpose(const Rules& r) {
   require(std::ssize(order) == r.rank());
   Shape result;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    require(std::ranges::count(order, static_cast<std::int64_t>(i)) == 1);
-    result.push_back(r.shape(0)[static_cast<std::size_t>(order[i])]);
+    require(std::ranges::count(order, i) == 1);
+    result.push_back(r.shape(0)[order[i]]);
   }
   return result;
 }

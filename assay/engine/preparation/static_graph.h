@@ -2,7 +2,7 @@
 
 // The graph in the form for back ends: everything that is constant for this network is a constant.
 
-#include "assay/engine/preparation/constants.h"
+#include "assay/engine/constants.h"
 #include "assay/engine/shape_inference.h"
 
 namespace assay::inline engine {

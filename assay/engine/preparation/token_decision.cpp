@@ -142,8 +142,8 @@ class DecisionReader {
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const auto same = std::ranges::find(answers, answers[i]) - answers.begin();
       if (same < std::ssize(answers) && static_cast<std::size_t>(same) != i)
-        fail(Fault::usage, "decision '{}': answers '{}' and '{}' are the same token", text_,
-             names_[static_cast<std::size_t>(same)], names_[i]);
+        fail(Fault::usage, "decision '{}': answers '{}' and '{}' are the same token", text_, names_[same],
+             names_[i]);
     }
   }
 
@@ -184,7 +184,7 @@ std::optional<std::vector<std::size_t>> order_of_classes(const std::vector<std::
   for (const std::string& name : classes) {
     const auto found = std::ranges::find(plain, trimmed(name));
     if (found == plain.end()) return std::nullopt;
-    order.push_back(static_cast<std::size_t>(found - plain.begin()));
+    order.push_back(found - plain.begin());
   }
   for (std::size_t i = 0; i < answers.size(); ++i)
     if (std::ranges::find(order, i) == order.end()) order.push_back(i);

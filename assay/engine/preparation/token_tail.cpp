@@ -131,7 +131,7 @@ class TailMaker {
     Shape of_part = shape(id);
     require(info(id).batch_axis == 0 && info(id).batch_multiple == 1 && axis != 0);
     of_part[0] = -1;
-    if (axis != no_axis) of_part[static_cast<std::size_t>(axis)] = length;
+    if (axis != no_axis) of_part[axis] = length;
     const std::string name = builder_.unused_name(whole_.value(id).name);
     const ValueId here = builder_.input(name, types_[index_of(id)], of_part);
     tail_.given.push_back({here, id, axis, begin, length});
@@ -214,15 +214,14 @@ class TailMaker {
     };
     int axis = no_axis;
     for (std::size_t d = 0; from.axis != no_axis && d < target.size(); ++d) {
-      if (target[d] == length_ &&
-          elements_before(target, d) == elements_before(before, static_cast<std::size_t>(from.axis)))
+      if (target[d] == length_ && elements_before(target, d) == elements_before(before, from.axis))
         axis = static_cast<int>(d);
     }
     require(from.axis == no_axis || axis != no_axis);
     const int records = info(node.outputs[0]).batch_axis;
     require(records >= 0);
-    if (axis != no_axis) target[static_cast<std::size_t>(axis)] = rest();
-    target[static_cast<std::size_t>(records)] = -1;
+    if (axis != no_axis) target[axis] = rest();
+    target[records] = -1;
     Node reshape{node.name, "Reshape", {}, node.outputs, {}};
     copy(reshape, {from.id, integers(target)}, axis);
   }
@@ -261,8 +260,8 @@ class TailMaker {
     }
     const Shape all = shape(id);
     const int here = axis - (rank_of_result - static_cast<int>(all.size()));
-    if (here < 0 || all[static_cast<std::size_t>(here)] == 1) return side(id);
-    require(all[static_cast<std::size_t>(here)] == length_);
+    if (here < 0 || all[here] == 1) return side(id);
+    require(all[here] == length_);
     return side(id, here);
   }
 
@@ -332,8 +331,8 @@ class TailMaker {
     const auto along = [&](std::int64_t given) { return counted_from_front(given, of_first); };
     int result = axis;
     if (node.op == "Transpose") {
-      Shape order(static_cast<std::size_t>(of_first));
-      for (int d = 0; d < of_first; ++d) order[static_cast<std::size_t>(d)] = of_first - 1 - d;
+      Shape order(of_first);
+      for (int d = 0; d < of_first; ++d) order[d] = of_first - 1 - d;
       order = node.integers("perm", order);
       result = static_cast<int>(std::ranges::find(order, axis) - order.begin());
     } else if (node.op == "LayerNormalization") {

@@ -105,7 +105,7 @@ class ViewEdit {
     const auto attention = attention_of(graph_, layer_);
     if (!attention)
       fail(Fault::usage,
-           "view '{}': layer '{}' is no attention (a softmax and its product with values) and reads none",
+           "view '{}': layer '{}' is not attention (a softmax and its product with values) and reads none",
            view_.text, layer_.name);
     const bool of_weights = !view_.attention.empty();
     const ValueId value = of_weights ? attention->product->inputs[0] : attention->product->outputs[0];
@@ -116,9 +116,9 @@ class ViewEdit {
     const ValueId numbers = source(value, ViewSource::heads);
     if (of_weights) leave_out_padding(attention->product->inputs[1], shape[3]);
     const ValueId found = statistic_of(of_weights ? view_.attention : view_.heads, numbers);
-    const ValueId turned =
+    const ValueId transposed =
         nodes_.add("Transpose", "by_position", {found}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
-    return nodes_.add("Squeeze", "heads", {turned, nodes_.whole("heads/axis", {3})});
+    return nodes_.add("Squeeze", "heads", {transposed, nodes_.whole("heads/axis", {3})});
   }
 
   void require_heads(const Attention& attention, ValueId value) const {

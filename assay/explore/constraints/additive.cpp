@@ -18,7 +18,7 @@ class Additive final : public Constraint {
     Array added = flat.gt(0).logical_and(points.flatten(1).lt(1)).logical_and(allowed(flat));
     if (most_ > 0 && static_cast<std::int64_t>(most_) < flat.size(1)) {
       const Array gains = array::where(added, flat, array::zeros_like(flat));
-      const Array best = array::topk(gains, static_cast<std::int64_t>(most_), 1).positions;
+      const Array best = array::topk(gains, most_, 1).positions;
       added = added.logical_and(array::scatter(array::zeros_like(added), 1, best, true));
     }
     return array::where(added, array::full_like(flat, enough), array::zeros_like(flat))

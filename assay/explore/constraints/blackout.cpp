@@ -20,8 +20,8 @@ class Blackout final : public Constraint {
     float* const to = allowed.elements<float>();
     for (std::int64_t row = 0; row < wanted.size(0); ++row) {
       for (std::size_t i = 0; i < count_; ++i) {
-        const Rectangle where = random_rectangle(wanted, size_.first, size_.second,
-                                                 searches.rng(static_cast<std::size_t>(row), stream + i));
+        const Rectangle where =
+            random_rectangle(wanted, size_.first, size_.second, searches.rng(row, stream + i));
         double sum = 0;
         each_inside(wanted, row, where, [&](std::int64_t at) { sum += from[at]; });
         if (sum < 0) each_inside(wanted, row, where, [&](std::int64_t at) { to[at] = -1; });

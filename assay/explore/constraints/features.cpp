@@ -51,7 +51,7 @@ FeatureTable read_table(const std::string& path) {
   for (std::size_t row = 0; row < csv.rows.size(); ++row) {
     const double named = csv_number(csv, row, feature);
     if (named < 0 || named != std::floor(named) || named > 1e9)
-      fail(Fault::data, "{}: '{}' is no feature; features are numbered 0, 1, 2 ...", path,
+      fail(Fault::data, "{}: '{}' is not a feature; features are numbered 0, 1, 2 ...", path,
            csv.rows[row][feature]);
     const auto position = static_cast<std::int64_t>(named);
     if (!seen.insert(position).second)

@@ -146,9 +146,9 @@ class GrammarAnnotator final : public Annotator {
     for (std::size_t s = 0; s + 1 < record.begins.size(); ++s) {
       const std::ptrdiff_t first = character_at(record.begins[s]), last = character_at(record.begins[s + 1]);
       if (first < 0 || last <= first) continue;
-      text.symbols[static_cast<std::size_t>(first)] =
+      text.symbols[first] =
           std::string_view(record.text).substr(record.begins[s], record.begins[s + 1] - record.begins[s]);
-      text.lengths[static_cast<std::size_t>(first)] = static_cast<std::size_t>(last - first);
+      text.lengths[first] = last - first;
     }
     return text;
   }

@@ -93,7 +93,7 @@ class ArrayMasks final : public IndexMasks {
     const Array wide = array.to(DType::int64);
     Hasher hasher;
     hasher.text(to_string(shape_));
-    codes_.reserve(static_cast<std::size_t>(wide.count()));
+    codes_.reserve(wide.count());
     for (const std::int64_t code : wide.as<std::int64_t>()) {
       if (code < 0 || code > 65535) fail(Fault::data, "{}: code {} is not from 0 to 65535", file, code);
       codes_.push_back(static_cast<std::uint16_t>(code));
@@ -105,8 +105,7 @@ class ArrayMasks final : public IndexMasks {
     if (number >= static_cast<std::size_t>(shape_[0]))
       fail(Fault::data, "hypothesis 'mask', record '{}': {} has {} masks only", dataset.id(index), file_,
            shape_[0]);
-    const std::size_t height = static_cast<std::size_t>(shape_[1]),
-                      width = static_cast<std::size_t>(shape_[2]);
+    const std::size_t height = shape_[1], width = shape_[2];
     const auto begin = codes_.begin() + static_cast<std::ptrdiff_t>(number * width * height);
     return {width, height, {begin, begin + static_cast<std::ptrdiff_t>(width * height)}};
   }

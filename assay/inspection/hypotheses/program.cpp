@@ -99,7 +99,7 @@ class Program final : public Annotator {
     const Json answer = Json::parse(line, nullptr, false);
     const bool many = answer.is_array();
     Shape positions;
-    if (many) positions.push_back(static_cast<std::int64_t>(answer.size()));
+    if (many) positions.push_back(answer.size());
     const std::size_t symbols = records.texts.empty() ? answer.size() : records.texts[r].begins.size() - 1;
     if (many && answer.size() != symbols)
       refuse(records, r, fmt::format("{} values for {} symbols", answer.size(), symbols));

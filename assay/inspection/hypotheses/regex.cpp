@@ -70,7 +70,7 @@ class Regex final : public Annotator {
     for (std::size_t at = 0; at <= text.size();) {
       re2::StringPiece match;
       if (!pattern.Match(all, at, text.size(), re2::RE2::UNANCHORED, &match, 1)) return;
-      const auto begin = static_cast<std::size_t>(match.data() - text.data());
+      const std::size_t begin = match.data() - text.data();
       behaviours.mark(r, p, begin, begin + match.size());
       at = begin + std::max<std::size_t>(match.size(), 1);
     }

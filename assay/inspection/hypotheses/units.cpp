@@ -54,7 +54,7 @@ class Units final : public Annotator {
 
  private:
   void choose(const std::vector<std::string>& wanted) {
-    const auto neurons = static_cast<std::size_t>(layer_.neurons);
+    const std::size_t neurons = layer_.neurons;
     for (const std::string& text : wanted) {
       std::size_t unit = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), unit);

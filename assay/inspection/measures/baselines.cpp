@@ -111,7 +111,7 @@ class Baseline final : public MeasureState {
     } else if (std::ranges::count_if(all, [](double count) { return count > 0; }) < 2) {
       score.status = "constant_hypothesis";
     } else {
-      const auto most = static_cast<std::size_t>(std::ranges::max_element(learned) - learned.begin());
+      const std::size_t most = std::ranges::max_element(learned) - learned.begin();
       Confusion confusion(classes);  // expected counts
       for (std::size_t truth = 0; truth < judged.size(); ++truth) {
         for (std::size_t named = 0; named < learned.size(); ++named) {

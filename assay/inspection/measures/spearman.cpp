@@ -22,13 +22,13 @@ struct Grades {
     for (std::size_t i = 0; i < ascending.size(); ++i) {
       if (i > 0 && ascending[i] == ascending[i - 1]) continue;
       values.push_back(ascending[i]);
-      below.push_back(static_cast<double>(i) / static_cast<double>(ascending.size()));
+      below.push_back(static_cast<double>(i) / ascending.size());
     }
     below.push_back(1);
   }
   // Centred, so that sums do not cancel.
   double grade(float value) const {
-    const auto place = static_cast<std::size_t>(std::ranges::lower_bound(values, value) - values.begin());
+    const std::size_t place = std::ranges::lower_bound(values, value) - values.begin();
     const bool known = place < values.size() && values[place] == value;
     return (known ? (below[place] + below[place + 1]) / 2 : below[place]) - 0.5;
   }

@@ -19,7 +19,7 @@ double lead_of(const ScoreRows& scores, std::size_t record, std::size_t decided)
   float next = -INFINITY;
   for (std::size_t c = 0; c < row.size(); ++c)
     if (c != decided) next = std::max(next, row[c]);
-  return static_cast<double>(row[decided]) - static_cast<double>(next);
+  return static_cast<double>(row[decided]) - next;
 }
 
 // Numbers that are taken out of what an attention gives, [heads, size]: 1.
@@ -32,8 +32,8 @@ Chosen one_head(std::int64_t heads, std::int64_t size, std::int64_t head) {
 }
 
 Chosen as_many_at_random(std::int64_t heads, std::int64_t size, Rng& rng) {
-  std::vector<float> chosen(static_cast<std::size_t>(heads * size));
-  for (const std::size_t at : rng.sample(chosen.size(), static_cast<std::size_t>(size))) chosen[at] = 1;
+  std::vector<float> chosen(heads * size);
+  for (const std::size_t at : rng.sample(chosen.size(), size)) chosen[at] = 1;
   return Array::of<float>({heads, size}, chosen);
 }
 
@@ -85,7 +85,7 @@ class Ablator {
       const ScoreRows scores(session_, values);
       std::vector<std::int64_t> finite;
       for (std::size_t r = 0; r < batch->indices.size(); ++r)
-        if (scores.finite(r)) finite.push_back(static_cast<std::int64_t>(r));
+        if (scores.finite(r)) finite.push_back(r);
       if (finite.empty()) continue;
       counted += finite.size();
       const Array rows = Array::of<std::int64_t>({std::ssize(finite)}, finite);
@@ -156,7 +156,7 @@ class Ablator {
       sum += control.ratio.share();
       as_strong += control.ratio.share() >= found.effect.share;
     }
-    const auto controls = static_cast<double>(one.controls.size());
+    const double controls = one.controls.size();
     found.control = one.controls.empty() ? 0 : sum / controls;
     found.p = static_cast<double>(as_strong) / (1 + controls);
     return found;

@@ -61,7 +61,7 @@ struct Contrast {
 
   double of(std::span<const float> scores) const {
     if (scores.size() == 1) return sign * static_cast<double>(scores[0]);
-    return static_cast<double>(scores[giving]) - static_cast<double>(scores[receiving]);
+    return static_cast<double>(scores[giving]) - scores[receiving];
   }
 };
 

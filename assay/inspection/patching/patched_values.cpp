@@ -68,7 +68,7 @@ Array replaced(const Array& into, const Array& from, const PatchedValue& value, 
 
 ScoreRows::ScoreRows(const Session& session, const Tensors& values)
     : values_(values.at(session.logits()).to(DType::float32).contiguous()),
-      answers_(static_cast<std::size_t>(values_.count() / std::max<std::int64_t>(values_.size(0), 1))),
+      answers_(values_.count() / std::max<std::int64_t>(values_.size(0), 1)),
       threshold_(session.ends_in_sigmoid() ? 0.5 : 0) {}
 
 std::span<const float> ScoreRows::of(std::size_t record) const {
@@ -82,7 +82,7 @@ bool ScoreRows::finite(std::size_t record) const {
 std::size_t ScoreRows::decided(std::size_t record) const {
   const auto row = of(record);
   if (answers_ == 1) return row[0] > threshold_ ? 1 : 0;
-  return static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
+  return std::ranges::max_element(row) - row.begin();
 }
 
 void require_scores(const Session& session, const Dataset& data) {

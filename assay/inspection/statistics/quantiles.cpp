@@ -42,7 +42,7 @@ std::vector<float> bin_edges(const std::vector<float>& ascending, std::size_t bi
 }
 
 std::size_t bin_of(std::span<const float> edges, float value) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(edges, value) - edges.begin());
+  return std::ranges::lower_bound(edges, value) - edges.begin();
 }
 
 }  // namespace assay::inspection

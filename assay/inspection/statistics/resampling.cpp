@@ -151,7 +151,7 @@ class Permuted final : public MeasureState {
   void put(const std::vector<std::size_t>& hits, std::vector<Score>& scores) const {
     for (std::size_t i = 0; i < scores.size(); ++i) {
       if (std::isnan(scores[i].value)) continue;
-      scores[i].p = static_cast<double>(hits[i]) / static_cast<double>(permuted_.size() + 1);
+      scores[i].p = static_cast<double>(hits[i]) / (permuted_.size() + 1);
     }
   }
 

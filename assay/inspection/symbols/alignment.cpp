@@ -25,8 +25,8 @@ std::size_t covering(std::size_t k, std::size_t positions, std::size_t others) {
 std::vector<std::int64_t> coordinates(const Shape& shape, std::size_t position) {
   std::vector<std::int64_t> at(shape.size());
   for (std::size_t axis = shape.size(); axis-- > 0;) {
-    const auto size = static_cast<std::size_t>(shape[axis]);
-    at[axis] = static_cast<std::int64_t>(position % size);
+    const std::size_t size = shape[axis];
+    at[axis] = position % size;
     position /= size;
   }
   return at;
@@ -46,8 +46,7 @@ float most_frequent(const std::map<float, std::size_t>& counts) {
 
 Alignment::Alignment(const Shape& units, const Shape& hypotheses, const AlignOptions& options, bool recurrent,
                      const Shape& extent, std::vector<Centres> centres, std::size_t symbols)
-    : unit_positions_(static_cast<std::size_t>(element_count(units))),
-      hypothesis_positions_(static_cast<std::size_t>(element_count(hypotheses))) {
+    : unit_positions_(element_count(units)), hypothesis_positions_(element_count(hypotheses)) {
   const bool one = units.empty() || hypotheses.empty();
   if (options.rows == AlignAt::record || (one && (options.rows == AlignAt::hypothesis || units.empty()))) {
     reduce_both(units, hypotheses, options, recurrent);
@@ -100,7 +99,7 @@ void Alignment::interpolate(const Shape& units, const Shape& hypotheses, const S
     std::vector<Weighted> sources{{0, 1}};
     for (std::size_t axis = 0; axis < units.size(); ++axis) {
       const double place = evenly(hypotheses[axis], extent[axis]).at(static_cast<double>(at[axis]));
-      const double last = static_cast<double>(units[axis] - 1);
+      const double last = units[axis] - 1;
       const double exact = std::clamp(centres[axis].position(place), 0.0, last);
       const auto low = static_cast<std::uint32_t>(exact);
       const auto share = static_cast<float>(exact - low);

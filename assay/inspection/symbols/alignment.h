@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <assay/inspection.h>
-#include "assay/inspection/units/receptive_field.h"
+#include "assay/inspection/symbols/receptive_field.h"
 
 namespace assay::inspection {
 

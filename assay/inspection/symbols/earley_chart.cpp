@@ -40,7 +40,7 @@ std::size_t EarleyChart::add(std::size_t k, std::size_t dotted, std::size_t orig
   std::vector<Item>& items = sets_[k].items;
   const auto [number, fresh] = item_numbers_.insert(key(dotted, origin), static_cast<int>(items.size()));
   if (fresh) items.push_back({dotted, origin});
-  return static_cast<std::size_t>(number);
+  return number;
 }
 
 void EarleyChart::begin_item(std::size_t k, std::size_t dotted, std::size_t origin) {
@@ -113,11 +113,10 @@ bool EarleyChart::relax(std::size_t k, std::span<const std::size_t> items,
       cheaper |=
           improve(k, item.dotted + 1, item.origin, item.cost, static_cast<int>(k), static_cast<int>(i), -1);
     } else if (finishes(k, item)) {
-      Done& done = set.done[static_cast<std::size_t>(done_numbers_.at(key(at.left, item.origin)))];
+      Done& done = set.done[done_numbers_.at(key(at.left, item.origin))];
       const std::uint32_t cost = item.cost + node_cost(at.left);
       const bool less = cost < done.cost;
-      if (less ||
-          (cost == done.cost && item.dotted < set.items[static_cast<std::size_t>(done.item)].dotted)) {
+      if (less || (cost == done.cost && item.dotted < set.items[done.item].dotted)) {
         done.cost = cost;
         done.item = static_cast<int>(i);
       }
@@ -140,9 +139,9 @@ bool EarleyChart::relax(std::size_t k, std::span<const std::size_t> items,
 
 bool EarleyChart::improve(std::size_t k, std::size_t dotted, std::size_t origin, std::uint32_t cost,
                           int from_set, int from_item, int child) {
-  Item& item = sets_[k].items[static_cast<std::size_t>(item_numbers_.at(key(dotted, origin)))];
+  Item& item = sets_[k].items[item_numbers_.at(key(dotted, origin))];
   const auto rank = [&](bool skipped, int of) {
-    return std::pair(skipped, of < 0 ? 0 : sets_[k].done[static_cast<std::size_t>(of)].origin);
+    return std::pair(skipped, of < 0 ? 0 : sets_[k].done[of].origin);
   };
   const bool less = cost < item.cost;
   if (!less && (cost > item.cost || rank(child < 0, child) >= rank(item.skipped, item.child))) return false;
@@ -158,13 +157,12 @@ void EarleyChart::count_ways(std::size_t k, std::span<const std::size_t> items,
                              std::span<const std::size_t> finished) {
   Set& set = sets_[k];
   const auto more = [&](std::size_t dotted, std::size_t origin) {
-    ++set.items[static_cast<std::size_t>(item_numbers_.at(key(dotted, origin)))].ways;
+    ++set.items[item_numbers_.at(key(dotted, origin))].ways;
   };
   for (const std::size_t i : items) {
     const Item item = set.items[i];
     if (skips(k, item)) more(item.dotted + 1, item.origin);
-    if (finishes(k, item))
-      ++set.done[static_cast<std::size_t>(done_numbers_.at(key(left_of(item), item.origin)))].ways;
+    if (finishes(k, item)) ++set.done[done_numbers_.at(key(left_of(item), item.origin))].ways;
   }
   for (const std::size_t n : finished) {
     each_awaiting(set.done[n], [&](std::size_t waiting, std::size_t origin, const Item*, std::size_t) {

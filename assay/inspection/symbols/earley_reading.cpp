@@ -27,7 +27,7 @@ std::optional<Parse> EarleyReading::open() const {
   std::vector<std::size_t> equal;  // that may be uppermost
   const Set& last = sets_[size_];
   const int done = match_ == EarleyParser::Match::fragment ? chart_.find_done(size_, grammar_.start, 0) : -1;
-  if (done >= 0) best = {last.done[static_cast<std::size_t>(done)].cost, 0, 0};
+  if (done >= 0) best = {last.done[done].cost, 0, 0};
   for (std::size_t i = 0; i < last.items.size(); ++i) {
     const Item& item = last.items[i];
     if (chart_.is_end(item) || item.origin == size_ + 1) continue;
@@ -229,7 +229,7 @@ void EarleyReading::add_inside(Parse& parse, std::size_t k, std::size_t i, bool 
       const Item& item = sets_[at].items[number];
       parse.ambiguous |= item.ways > 1 && item.origin > 0;
       if (item.child >= 0) {
-        const Done& done = sets_[at].done[static_cast<std::size_t>(item.child)];
+        const Done& done = sets_[at].done[item.child];
         if (all && done.origin == 0 && done.ways > 1) {
           add_done(parse, at, static_cast<std::size_t>(item.child), all);
         } else {
@@ -239,8 +239,8 @@ void EarleyReading::add_inside(Parse& parse, std::size_t k, std::size_t i, bool 
         }
       }
       if (item.set < 0) break;
-      at = static_cast<std::size_t>(item.set);
-      number = static_cast<std::size_t>(item.item);
+      at = item.set;
+      number = item.item;
     }
   }
 }

@@ -41,7 +41,7 @@ std::vector<std::string> symbols_of(const Array& array, const std::string& name)
   }
   if (array.shape().size() == 2 && array.dtype() == DType::uint8) {
     const auto bytes = array.as<std::uint8_t>();
-    const auto width = static_cast<std::size_t>(array.shape()[1]);
+    const std::size_t width = array.shape()[1];
     for (std::size_t i = 0; i < bytes.size(); i += width) {
       std::string symbol(bytes.begin() + static_cast<std::ptrdiff_t>(i),
                          bytes.begin() + static_cast<std::ptrdiff_t>(i + width));
@@ -185,7 +185,7 @@ std::vector<RecordText> texts_of(const Vocabulary& vocabulary, const Batch& batc
       if (token < 0 || token >= static_cast<std::int64_t>(vocabulary.symbols.size()))
         fail(Fault::data, "record '{}': token {} is not in the vocabulary, which has {} symbols",
              dataset.id(batch.indices[r]), token, vocabulary.symbols.size());
-      text.text += vocabulary.symbols[static_cast<std::size_t>(token)];
+      text.text += vocabulary.symbols[token];
     }
     text.begins.push_back(text.text.size());
     texts.push_back(std::move(text));
@@ -199,7 +199,7 @@ Batch slice(const Batch& batch, std::size_t begin, std::size_t end) {
     if (array.count() == 0) return array;
     Shape shape = array.shape();
     const std::size_t row = array.byte_size() / static_cast<std::size_t>(shape[0]);
-    shape[0] = static_cast<std::int64_t>(end - begin);
+    shape[0] = end - begin;
     return Array(array.dtype(), shape,
                  std::vector<std::byte>(array.data() + begin * row, array.data() + end * row));
   };

@@ -68,9 +68,7 @@ bool unpack_row(std::string_view row, std::size_t hypotheses, std::size_t count,
   return row.empty();
 }
 
-std::size_t values_a_hypothesis(const Shape& positions) {
-  return static_cast<std::size_t>(element_count(positions));
-}
+std::size_t values_a_hypothesis(const Shape& positions) { return element_count(positions); }
 
 // What is wrong with a value of a hypothesis; empty where nothing is.
 std::string_view fault_of(const Hypothesis& hypothesis, float value) {
@@ -179,7 +177,7 @@ class BehaviourCache::Series {
   void refresh() {
     struct stat about = {};
     if (file_ < 0 || ::fstat(file_, &about) != 0) return;
-    const auto end = static_cast<std::size_t>(about.st_size);
+    const std::size_t end = about.st_size;
     if (end < size_) {  // another process found damage and cut it off
       size_ = 0;
       places_.clear();
@@ -260,7 +258,7 @@ class BehaviourCache::Series {
       const ssize_t got = ::pread(file_, bytes.data() + done, size - done, static_cast<off_t>(place + done));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) break;
-      done += static_cast<std::size_t>(got);
+      done += got;
     }
     bytes.resize(done);
     return bytes;

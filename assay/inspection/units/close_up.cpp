@@ -30,7 +30,7 @@ void add_behaviour(CloseUp& close, const std::vector<std::shared_ptr<const Annot
     const auto found = std::ranges::find(own, close.hypothesis, &Hypothesis::name);
     if (found == own.end()) continue;
     const Behaviours behaviours = annotator->annotate(block);
-    const auto positions = static_cast<std::ptrdiff_t>(element_count(behaviours.positions));
+    const std::ptrdiff_t positions = element_count(behaviours.positions);
     const auto begin = behaviours.values.begin() + (found - own.begin()) * positions;
     close.hypothesis_positions = behaviours.positions;
     close.behaviour.assign(begin, begin + positions);
@@ -61,7 +61,7 @@ std::vector<CloseUp> close_ups(const std::vector<InspectedModel>& models,
       pieces.push_back(source.behaviours(slice(all, begin, std::min(records.size(), begin + step)),
                                          std::span(&first, 1))[0]);
     const Array values = array::cat(pieces);
-    const auto positions = static_cast<std::size_t>(values.size(1));
+    const std::size_t positions = values.size(1);
     const float* const data = values.elements<float>();
     std::vector<std::pair<float, std::size_t>> order;
     for (std::size_t r = 0; r < records.size(); ++r)

@@ -20,7 +20,7 @@ struct Sequence {
     if (weights.bias.defined()) projected = projected + weights.bias;
     if (run.lengths.defined())
       active = (array::arange(run.steps, run.lengths.dtype()).unsqueeze(1) < run.lengths).unsqueeze(2);
-    hidden = all_hidden.select(2, static_cast<std::int64_t>(d)).transpose(0, 1);
+    hidden = all_hidden.select(2, d).transpose(0, 1);
     const Array first = initial[0].unsqueeze(0);
     before =
         backwards ? array::cat({hidden.slice(0, 1), first}) : array::cat({first, hidden.slice(0, 0, -1)});
@@ -52,11 +52,11 @@ Gates lstm_gates(const Sequence& s, bool coupled) {
   const auto& f = s.weights.functions;
   const std::int64_t steps = s.projected.size(0);
   std::map<std::string, std::vector<Array>> parts;
-  for (const std::string& name : gate_names("LSTM")) parts[name].resize(static_cast<std::size_t>(steps));
+  for (const std::string& name : gate_names("LSTM")) parts[name].resize(steps);
   Array cell = s.initial[1];
   for (std::int64_t i = 0; i < steps; ++i) {
     const std::int64_t t = s.backwards ? steps - 1 - i : i;
-    const auto at_step = [&](const char* name) -> Array& { return parts[name][static_cast<std::size_t>(t)]; };
+    const auto at_step = [&](const char* name) -> Array& { return parts[name][t]; };
     const Array in = f[0](peep(sums[0][t], peephole[0], cell));
     const Array forget = coupled ? 1 - in : f[0](peep(sums[2][t], peephole[2], cell));
     const Array candidate = f[1](sums[3][t]);

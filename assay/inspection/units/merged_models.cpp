@@ -79,7 +79,7 @@ MergedModels::Open MergedModels::list(std::span<const char> open) const {
 void MergedModels::step(const Array& rows, std::span<const float> labels, std::span<const char> open) {
   const array::Recording unrecorded(false);
   const Open list = this->list(open);
-  const std::size_t width = list.columns.size(), n = static_cast<std::size_t>(rows.size(0));
+  const std::size_t width = list.columns.size(), n = rows.size(0);
   if (width == 0 || n == 0) return;
   const auto matrix = [](std::vector<float>& values, std::size_t height) {
     return Array::around(
@@ -137,7 +137,7 @@ void MergedModels::step(const Array& rows, std::span<const float> labels, std::s
 }
 
 void MergedModels::update(std::size_t column, const float* gradient, float bias_gradient) {
-  const auto t = static_cast<double>(++steps_[column]);
+  const double t = ++steps_[column];
   const double rate = settings_.rate / std::sqrt(1 + (t - 1) / 1000),
                corrected = rate / (1 - std::pow(decay_mean, t)), widen = 1 / (1 - std::pow(decay_square, t));
   const std::size_t at = column * units_;
@@ -153,7 +153,7 @@ void MergedModels::update(std::size_t column, const float* gradient, float bias_
 
 Array MergedModels::logits(const Array& rows) const {
   const array::Recording unrecorded(false);
-  const auto columns = static_cast<std::int64_t>(this->columns());
+  const std::int64_t columns = this->columns();
   std::vector<float> all(weights_.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = effective(i);
   const Array weights =

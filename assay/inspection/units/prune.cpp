@@ -30,7 +30,7 @@ Array sliced(const Array& array, std::size_t axis, const std::vector<std::size_t
       bytes.insert(bytes.end(), from, from + piece);
     }
   }
-  shape[axis] = static_cast<std::int64_t>(kept.size() * block);
+  shape[axis] = kept.size() * block;
   return Array(array.dtype(), std::move(shape), std::move(bytes));
 }
 
@@ -77,7 +77,7 @@ class Remover {
     std::size_t axis = 1, block = 1;
   };
 
-  const Node& node(NodeId index) const { return graph_.node(index); }
+  const Node& node(NodeId node_id) const { return graph_.node(node_id); }
 
   [[noreturn]] void cannot(const Node& at, std::string_view why) const {
     fail(Fault::unsupported, "the units of layer '{}' cannot be taken out: {} {}; mask them instead",
@@ -85,36 +85,36 @@ class Remover {
   }
 
   // Input `i` of a node, cut along an axis; other readers keep theirs.
-  void cut(NodeId index, std::size_t i, std::size_t axis, std::size_t block) {
-    Node changed = edit_.node(index);
+  void cut(NodeId node_id, std::size_t i, std::size_t axis, std::size_t block) {
+    Node changed = edit_.node(node_id);
     const ValueId id = changed.inputs.at(i);
-    if (!graph_.is_constant(id)) cannot(node(index), "has weights that are computed");
+    if (!graph_.is_constant(id)) cannot(node(node_id), "has weights that are computed");
     const Array& array = graph_.constant(id);
     const auto units = static_cast<std::int64_t>(layer_.neurons) * static_cast<std::int64_t>(block);
     if (axis >= array.shape().size() || array.shape()[axis] != units)
-      cannot(node(index), "has weights of another shape");
+      cannot(node(node_id), "has weights of another shape");
     const std::string name = edit_.unused_name(graph_.value(id).name + "_pruned");
     changed.inputs[i] = edit_.constant(name, sliced(array, axis, kept_, block));
-    edit_.replace_node(index, std::move(changed));
+    edit_.replace_node(node_id, std::move(changed));
   }
 
   void take_out() {
-    const NodeId index = layer_.node;
-    const Node& at = node(index);
+    const NodeId node_id = layer_.node;
+    const Node& at = node(node_id);
     if (at.op == "Conv") {
       if (at.integer("group", 1) != 1) cannot(at, "keeps groups of channels apart");
-      cut(index, 1, 0, 1);
-      if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(index, 2, 0, 1);
+      cut(node_id, 1, 0, 1);
+      if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(node_id, 2, 0, 1);
       begin_at({at.outputs[0], 1, 1});
     } else if (at.op == "Gemm" && graph_.is_constant(at.inputs[1])) {
-      cut(index, 1, at.integer("transB", 0) != 0 ? 0 : 1, 1);
-      if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut_broadcast(index, 2, {at.outputs[0], 1, 1});
+      cut(node_id, 1, at.integer("transB", 0) != 0 ? 0 : 1, 1);
+      if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut_broadcast(node_id, 2, {at.outputs[0], 1, 1});
       begin_at({at.outputs[0], 1, 1});
     } else if (at.op == "MatMul" && is_matrix(at.inputs[1])) {
-      cut(index, 1, 1, 1);
+      cut(node_id, 1, 1, 1);
       begin_at({at.outputs[0], session_.shape(at.outputs[0]).size() - 1, 1});
     } else if (at.op == "MatMul" && is_matrix(at.inputs[0])) {  // weights times columns of activations
-      cut(index, 0, 0, 1);
+      cut(node_id, 0, 0, 1);
       begin_at({at.outputs[0], session_.shape(at.outputs[0]).size() - 2, 1});
     } else {
       cannot(at, "is neither a convolution nor a dense layer");
@@ -126,14 +126,14 @@ class Remover {
   }
 
   // A constant that is broadcast to the value's shape: cut where it has one entry for each unit.
-  void cut_broadcast(NodeId index, std::size_t i, const Place& place) {
-    const ValueId id = node(index).inputs.at(i);
-    if (!graph_.is_constant(id)) cannot(node(index), "has weights that are computed");
+  void cut_broadcast(NodeId node_id, std::size_t i, const Place& place) {
+    const ValueId id = node(node_id).inputs.at(i);
+    if (!graph_.is_constant(id)) cannot(node(node_id), "has weights that are computed");
     const Shape& shape = graph_.constant(id).shape();
     const std::size_t rank = session_.shape(place.value).size();
     if (shape.size() + place.axis < rank) return;
     const std::size_t axis = place.axis + shape.size() - rank;
-    if (shape[axis] != 1) cut(index, i, axis, place.block);
+    if (shape[axis] != 1) cut(node_id, i, axis, place.block);
   }
 
   void go_on(const Node& at, Place place) {
@@ -155,41 +155,41 @@ class Remover {
 
   // Arithmetic of the units with constants and with what else is computed of them, such as x sigmoid(x). It
   // waits until all that it reads is found.
-  void join(NodeId index, const Place& place) {
-    const Node& at = node(index);
+  void join(NodeId node_id, const Place& place) {
+    const Node& at = node(node_id);
     const bool complete = std::ranges::all_of(
         at.inputs, [&](ValueId id) { return graph_.is_constant(id) || is_cut_like(place, id); });
     if (!complete) {
-      waiting_.insert(index);
+      waiting_.insert(node_id);
       return;
     }
-    waiting_.erase(index);
-    if (!joined_.insert(index).second) return;
+    waiting_.erase(node_id);
+    if (!joined_.insert(node_id).second) return;
     for (std::size_t i = 0; i < at.inputs.size(); ++i) {
-      if (graph_.is_constant(at.inputs[i])) cut_broadcast(index, i, place);
+      if (graph_.is_constant(at.inputs[i])) cut_broadcast(node_id, i, place);
     }
     go_on(at, place);
   }
 
-  void follow(NodeId index, const Place& place) {
-    const Node& at = node(index);
+  void follow(NodeId node_id, const Place& place) {
+    const Node& at = node(node_id);
     const bool is_data = at.inputs[0] == place.value;
     if (at.op == "Conv" && is_data && place.axis == 1 && place.block == 1) {
-      follow_convolution(index, place);
+      follow_convolution(node_id, place);
     } else if (at.op == "Gemm" && is_data && at.integer("transA", 0) == 0 && place.axis == 1) {
-      cut(index, 1, at.integer("transB", 0) != 0 ? 1 : 0, place.block);
+      cut(node_id, 1, at.integer("transB", 0) != 0 ? 1 : 0, place.block);
     } else if (at.op == "MatMul" && is_data && place.axis + 1 == session_.shape(place.value).size()) {
-      cut(index, 1, 0, place.block);
+      cut(node_id, 1, 0, place.block);
     } else if (at.op == "MatMul" && !is_data && place.axis + 2 == session_.shape(place.value).size()) {
-      cut(index, 0, graph_.is_constant(at.inputs[0]) ? graph_.constant(at.inputs[0]).shape().size() - 1 : 0,
+      cut(node_id, 0, graph_.is_constant(at.inputs[0]) ? graph_.constant(at.inputs[0]).shape().size() - 1 : 0,
           place.block);
     } else if (at.op == "BatchNormalization" && is_data && place.axis == 1) {
-      for (std::size_t i = 1; i <= 4; ++i) cut(index, i, 0, place.block);
+      for (std::size_t i = 1; i <= 4; ++i) cut(node_id, i, 0, place.block);
       go_on(at, place);
     } else if (at.op == "Flatten" || at.op == "Reshape") {
-      flatten(index, place);
+      flatten(node_id, place);
     } else if (is_arithmetic(at.op) || at.op == "PRelu") {
-      join(index, place);
+      join(node_id, place);
     } else if (at.op == "ReduceMean" && place.axis == 1 && place.block == 1 &&
                session_.shape(at.outputs[0]).size() >= 2 &&
                session_.shape(at.outputs[0])[1] == session_.shape(place.value)[1]) {
@@ -203,36 +203,36 @@ class Remover {
     }
   }
 
-  void follow_convolution(NodeId index, const Place& place) {
-    const Node& at = node(index);
+  void follow_convolution(NodeId node_id, const Place& place) {
+    const Node& at = node(node_id);
     const std::int64_t groups = at.integer("group", 1);
     if (groups == 1) {
-      cut(index, 1, 1, 1);
+      cut(node_id, 1, 1, 1);
       return;
     }
     const Shape& weights = session_.shape(at.inputs[1]);
     if (groups != layer_.neurons || weights[0] != groups) cannot(at, "keeps groups of channels apart");
-    cut(index, 1, 0, 1);
-    if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(index, 2, 0, 1);
-    Node changed = edit_.node(index);
+    cut(node_id, 1, 0, 1);
+    if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(node_id, 2, 0, 1);
+    Node changed = edit_.node(node_id);
     changed.attributes["group"] = static_cast<std::int64_t>(kept_.size());
-    edit_.replace_node(index, std::move(changed));
+    edit_.replace_node(node_id, std::move(changed));
     go_on(at, place);
   }
 
   // Channels and their positions become one axis.
-  void flatten(NodeId index, const Place& place) {
-    const Node& at = node(index);
+  void flatten(NodeId node_id, const Place& place) {
+    const Node& at = node(node_id);
     const Shape &from = session_.shape(place.value), &to = session_.shape(at.outputs[0]);
     const std::int64_t elements = element_count(from) / std::max<std::int64_t>(from[0], 1);
     if (place.axis != 1 || to.size() != 2 || to[1] != elements) cannot(at, "moves them elsewhere");
-    const auto block = static_cast<std::size_t>(elements / layer_.neurons);
+    const std::size_t block = elements / layer_.neurons;
     if (at.op == "Reshape") {
-      Node changed = edit_.node(index);
-      const auto width = static_cast<std::int64_t>(kept_.size() * block);
+      Node changed = edit_.node(node_id);
+      const std::int64_t width = kept_.size() * block;
       changed.inputs[1] = edit_.constant(edit_.unused_name(at.name + "_shape_pruned"),
                                          Array::of<std::int64_t>({2}, Ints{-1, width}));
-      edit_.replace_node(index, std::move(changed));
+      edit_.replace_node(node_id, std::move(changed));
     }
     go_on(at, {at.outputs[0], 1, block});
   }
@@ -260,9 +260,8 @@ Graph with_units_masked(const Session& session, const Layer& layer, const std::v
   const Shape& value = session.shape(layer.value);
   // Neurons lie along one axis or, for directions of recurrent layers, several.
   Shape shape(value.size(), 1);
-  for (const int axis : layer.neuron_axes)
-    shape[static_cast<std::size_t>(axis)] = value[static_cast<std::size_t>(axis)];
-  std::vector<float> mask(static_cast<std::size_t>(element_count(shape)), 1.0F);
+  for (const int axis : layer.neuron_axes) shape[axis] = value[axis];
+  std::vector<float> mask(element_count(shape), 1.0F);
   for (const std::size_t unit : units) mask[unit] = 0.0F;
   const ValueId constant =
       edit.constant(edit.unused_name(layer.name + "_mask"), Array::of<float>(shape, mask));
@@ -299,8 +298,8 @@ Pruning prune(const Session& session, const UnitsByLayer& units, const DatasetPt
     UnitsByLayer random;
     std::uint64_t number = 0;
     for (const auto& [layer, numbers] : units)
-      random[layer] = Rng(options.seed, {prune_stream, i, number++})
-                          .sample(static_cast<std::size_t>(session.layer(layer).neurons), numbers.size());
+      random[layer] =
+          Rng(options.seed, {prune_stream, i, number++}).sample(session.layer(layer).neurons, numbers.size());
     const Session other(pruned(session, random, options.mask), session.options());
     result.random.push_back(score_of(judged(other, "random choice", silence())));
     stage.advance(1);

@@ -34,7 +34,7 @@ std::size_t place_of(const std::vector<Hypothesis>& hypotheses, const std::strin
   if (found == names.end())
     fail(Fault::usage, "no hypothesis is named '{}'{}; there are {}", name, did_you_mean(name, names),
          joined(names));
-  const auto place = static_cast<std::size_t>(found - names.begin());
+  const std::size_t place = found - names.begin();
   if (hypotheses[place].kind == BehaviourKind::categorical)
     fail(Fault::usage, "hypothesis '{}' has no order that a unit could follow; name one of its classes",
          name);
@@ -59,7 +59,7 @@ std::vector<Behaviour> behaviours_of(RequestedHypotheses& asked, const std::vect
   std::vector<Behaviour> all(hypotheses.size());
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     annotators[asked.annotator_of(hypotheses[i])] = 1;
-    all[i].positions = static_cast<std::size_t>(element_count(asked.positions_of(hypotheses[i])));
+    all[i].positions = element_count(asked.positions_of(hypotheses[i]));
   }
   Stage stage(progress, "annotating", records->size(), "records");
   BatchReader reader(records, records_at_once(*records, records_together));
@@ -83,7 +83,7 @@ std::vector<Behaviour> behaviours_of(RequestedHypotheses& asked, const std::vect
 
 // Mean square of the difference over all positions that say something.
 Array difference(const Array& units, const Behaviour& behaviour, const Batch& batch) {
-  const auto records = static_cast<std::int64_t>(batch.indices.size());
+  const std::int64_t records = batch.indices.size();
   std::vector<float> rows;
   for (const std::size_t r : batch.indices) {
     const auto begin = behaviour.values.begin() + static_cast<std::ptrdiff_t>(r * behaviour.positions);

@@ -25,7 +25,7 @@ Shape positions_of(const Layer& layer) {
   for (int axis = 0, own = 0; own < static_cast<int>(layer.shape.size()); ++axis) {
     if (axis == layer.batch_axis) continue;
     if (std::ranges::find(layer.neuron_axes, axis) == layer.neuron_axes.end())
-      positions.push_back(layer.shape[static_cast<std::size_t>(own)]);
+      positions.push_back(layer.shape[own]);
     ++own;
   }
   // An axis of one position is none: the directions of a pooled map, the step of a vector.
@@ -159,7 +159,7 @@ struct UnitSource::Network {
   }
 
   void select_units(Part& part) const {
-    const auto count = static_cast<std::size_t>(part.layer.neurons);
+    const std::size_t count = part.layer.neurons;
     require_units(part.group, part.layer, count);
     if (part.group.units.empty()) {
       part.map.units.resize(count);

@@ -67,7 +67,7 @@ class Unroller {
   // A direction's share of a weight, or of an initial state.
   ValueId share(std::size_t i, std::size_t direction) {
     if (!has(i)) return no_value;
-    const auto d = static_cast<std::int64_t>(direction);
+    const std::int64_t d = direction;
     const auto bound = [&](std::int64_t at) {
       return edit_.constant(name("bound"), Array::of<std::int64_t>({1}, Ints{at}));
     };
@@ -87,7 +87,7 @@ class Unroller {
     std::map<std::string, Attribute> attributes = node_.attributes;
     attributes.erase("layout"), attributes["direction"] = std::string("forward");
     for (const char* own : {"activations", "activation_alpha", "activation_beta"}) halve(attributes, own, d);
-    std::vector<ValueId> states(static_cast<std::size_t>(steps_));
+    std::vector<ValueId> states(steps_);
     for (std::int64_t i = 0; i < steps_; ++i) {
       const std::int64_t t = backwards ? steps_ - 1 - i : i;
       const auto bound = [&](std::int64_t at) {
@@ -100,7 +100,7 @@ class Unroller {
       std::vector<ValueId> outputs{no_value, hidden};
       if (lstm) outputs.push_back(cell_ = edit_.value(name("cell")));
       edit_.node({name("step"), node_.op, inputs, outputs, attributes});
-      states[static_cast<std::size_t>(t)] = hidden;
+      states[t] = hidden;
     }
     return states;
   }
@@ -115,7 +115,7 @@ class Unroller {
                           list.erase(list.begin());
                           list.resize(1);
                         }) {
-            const auto half = static_cast<std::ptrdiff_t>(list.size() / 2);
+            const std::ptrdiff_t half = list.size() / 2;
             if (direction == 0)
               list.resize(list.size() / 2);
             else

@@ -221,9 +221,9 @@ std::int64_t LayerBuilder::known(const KerasTensor& tensor, std::size_t axis) co
 }
 
 std::size_t LayerBuilder::keras_axis(std::int64_t axis, std::size_t rank) const {
-  const auto size = static_cast<std::int64_t>(rank);
+  const std::int64_t size = rank;
   if (axis < -size || axis >= size) invalid(fmt::format("axis {} does not exist in rank {}", axis, rank));
-  return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
+  return axis < 0 ? axis + size : axis;
 }
 
 bool LayerBuilder::channels_first_config() const {
@@ -234,8 +234,7 @@ bool LayerBuilder::channels_first_config() const {
 }
 
 std::int64_t stored_axis(const KerasTensor& tensor, std::size_t keras_axis) {
-  if (tensor.layout != Layout::channels_first || keras_axis == 0)
-    return static_cast<std::int64_t>(keras_axis);
+  if (tensor.layout != Layout::channels_first || keras_axis == 0) return keras_axis;
   return keras_axis + 1 == tensor.rank() ? 1 : static_cast<std::int64_t>(keras_axis) + 1;
 }
 

@@ -109,7 +109,7 @@ std::optional<std::string> empty_caches(onnx::ModelProto& model) {
   }
   if (emptied_names.empty()) return std::nullopt;
   return fmt::format(
-      "what was computed of earlier tokens ('{}', {} in all) is no input; records are whole texts, so "
+      "what was computed of earlier tokens ('{}', {} in all) is not an input; records are whole texts, so "
       "it is empty",
       emptied_names.back(), emptied_names.size());
 }

@@ -18,7 +18,7 @@ namespace {
 using onnx_format::write_tensor;
 
 Array filled_with(const Value& input, double number) {
-  const std::vector<double> values(static_cast<std::size_t>(element_count(input.shape)), number);
+  const std::vector<double> values(element_count(input.shape), number);
   return Array::of<double>(input.shape, values).to(input.dtype);
 }
 
@@ -35,7 +35,7 @@ onnx_format::FilledInput repeated(const Value& input, const Value& other, double
                                   .other = other.name,
                                   .other_axis = open(other)};
   for (std::ptrdiff_t axis = 0; axis < std::ssize(filled.shape); ++axis) {
-    std::int64_t& size = filled.shape[static_cast<std::size_t>(axis)];
+    std::int64_t& size = filled.shape[axis];
     if (axis != open(input)) size = std::max<std::int64_t>(size, 1);
   }
   return filled;

@@ -59,15 +59,15 @@ std::optional<ScalePositions> scale_positions(const Node& node, const Shape& sha
   const std::int64_t rank = std::ssize(shape), given = node.integer("axis", 1);
   const std::int64_t axis = given < 0 ? given + rank : given, block = node.integer("block_size", 0);
   if (axis < 0 || axis >= rank) return std::nullopt;
-  const auto at = static_cast<std::size_t>(axis);
+  const std::size_t at = axis;
   for (std::size_t i = at + 1; i < shape.size(); ++i) found.behind *= static_cast<std::size_t>(shape[i]);
-  found.count = static_cast<std::size_t>(shape[at]);
+  found.count = shape[at];
   if (scales.size() == 1 && block == 0) return scales[0] == shape[at] ? std::optional(found) : std::nullopt;
   Shape expected = shape;
   if (block < 1) return std::nullopt;
   expected[at] = (shape[at] + block - 1) / block;
-  found.block = static_cast<std::size_t>(block);
-  found.scales = static_cast<std::size_t>(expected[at]);
+  found.block = block;
+  found.scales = expected[at];
   found.of_all_axes = true;
   return scales == expected ? std::optional(found) : std::nullopt;
 }
@@ -116,7 +116,7 @@ std::optional<Array> dequantised_constant(const Node& node, const OnnxGraph& gra
 }
 
 bool Folder::afford(std::int64_t count, DType dtype) {
-  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  const std::int64_t size = size_of(dtype);
   if (count > budget_ / size) return false;
   budget_ -= count * size;
   return true;

@@ -120,7 +120,7 @@ std::optional<Known::Numbers> Known::shape_of(const Node& node) const {
   };
   Numbers sizes;
   for (std::int64_t i = bound(node.integer("start", 0)); i < bound(node.integer("end", *rank)); ++i) {
-    const auto size = graph_.dimension(node.inputs[0], static_cast<std::size_t>(i));
+    const auto size = graph_.dimension(node.inputs[0], i);
     sizes.push_back(size.value_or(open));
   }
   return sizes;
@@ -148,7 +148,7 @@ std::optional<Known::Numbers> Known::picked(const Node& node) {
     for (std::int64_t at : *positions) {
       at = at < 0 ? at + count : at;
       if (at < 0 || at >= count) return std::nullopt;
-      result.push_back((*all)[static_cast<std::size_t>(at)]);
+      result.push_back((*all)[at]);
     }
   } else {
     if (node.inputs.size() > 4) return std::nullopt;  // steps
@@ -157,8 +157,7 @@ std::optional<Known::Numbers> Known::picked(const Node& node) {
     const auto bound = [&](std::int64_t at) {
       return std::clamp<std::int64_t>(at < 0 ? at + count : at, 0, count);
     };
-    for (std::int64_t i = bound(*begin); i < bound(*end); ++i)
-      result.push_back((*all)[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = bound(*begin); i < bound(*end); ++i) result.push_back((*all)[i]);
   }
   return result;
 }

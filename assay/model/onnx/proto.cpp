@@ -71,7 +71,7 @@ bool is_utf8_without_controls(std::string_view text) {
     }
     const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
     if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
-    i += static_cast<std::size_t>(length);
+    i += length;
   }
   return true;
 }
@@ -79,7 +79,7 @@ bool is_utf8_without_controls(std::string_view text) {
 }  // namespace
 
 onnx::ModelProto parse(std::string_view bytes) {
-  constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  constexpr std::size_t limit = std::numeric_limits<int>::max();
   if (bytes.size() > limit) {
     fail(Fault::resources, "larger than the 2 GiB of one ONNX file; save the weights as external data");
   }

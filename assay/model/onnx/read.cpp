@@ -320,7 +320,7 @@ void Reader::call_function(const onnx::FunctionProto& function, const onnx::Node
   if (++depth_ > deepest_calls)
     fail(Fault::model, "node '{}': functions call each other more than {} deep", prefix, deepest_calls);
   std::vector<std::string> given(call.input().begin(), call.input().end());
-  given.resize(static_cast<std::size_t>(function.input_size()));
+  given.resize(function.input_size());
   const int own = opset_in(function.opset_import());
   const int outer = std::exchange(opset_, own > 0 ? own : opset_);
   inline_body(body_of(function, call), given, {call.output().begin(), call.output().end()}, prefix);

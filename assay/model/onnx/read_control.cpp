@@ -199,7 +199,7 @@ bool Reader::unroll_loop(const onnx::NodeProto& proto, const Node& node, const o
   }
   std::vector<std::string> state(proto.input().begin() + std::min(2, proto.input_size()),
                                  proto.input().end());
-  std::vector<std::vector<std::string>> scanned(static_cast<std::size_t>(scans));
+  std::vector<std::vector<std::string>> scanned(scans);
   for (std::int64_t round = 0; round < *rounds; ++round) {
     const std::string prefix = fmt::format("{}/{}", node.name, round);
     std::vector<std::string> given{constant(below(prefix, "round"), {round}, true), going_on};
@@ -207,17 +207,16 @@ bool Reader::unroll_loop(const onnx::NodeProto& proto, const Node& node, const o
     std::vector<std::string> wanted{""};
     for (int s = 0; s < states; ++s) {
       wanted.push_back(graph_.unique_value_name(below(prefix, body.output(s + 1).name())));
-      state[static_cast<std::size_t>(s)] = wanted.back();
+      state[s] = wanted.back();
     }
     for (int s = 0; s < scans; ++s) {
       wanted.push_back(graph_.unique_value_name(below(prefix, body.output(states + s + 1).name())));
-      scanned[static_cast<std::size_t>(s)].push_back(wanted.back());
+      scanned[s].push_back(wanted.back());
     }
     inline_body(body, given, wanted, prefix);
   }
-  for (int s = 0; s < states; ++s) alias(state[static_cast<std::size_t>(s)], proto.output(s));
-  for (int s = 0; s < scans; ++s)
-    stack(scanned[static_cast<std::size_t>(s)], 0, proto.output(states + s), node);
+  for (int s = 0; s < states; ++s) alias(state[s], proto.output(s));
+  for (int s = 0; s < scans; ++s) stack(scanned[s], 0, proto.output(states + s), node);
   return true;
 }
 
@@ -246,7 +245,7 @@ std::optional<std::int64_t> Reader::scanned_positions(const onnx::NodeProto& pro
     if (!rank && is_told) continue;
     if (!rank || axes[i] < -*rank || axes[i] >= *rank) return std::nullopt;
     if (axes[i] < 0) axes[i] += *rank;
-    const auto size = graph_.dimension(id, static_cast<std::size_t>(axes[i]));
+    const auto size = graph_.dimension(id, axes[i]);
     if (size ? positions && *positions != *size : !is_told) return std::nullopt;
     if (size) positions = size;
   }
@@ -261,7 +260,7 @@ bool Reader::unroll_scan(const onnx::NodeProto& proto, const Node& node, const o
   const std::int64_t states = proto.input_size() - slices, scans = body.output_size() - states;
   if (slices < 1 || states < 0 || scans < 0)
     fail(Fault::model, "{}: num_scan_inputs is {}", node.describe(), slices);
-  const auto in_count = static_cast<std::size_t>(slices), out_count = static_cast<std::size_t>(scans);
+  const std::size_t in_count = slices, out_count = scans;
   auto axes = integers_in(proto, "scan_input_axes", in_count);
   const auto backward = integers_in(proto, "scan_input_directions", in_count);
   const auto out_axes = integers_in(proto, "scan_output_axes", out_count);
@@ -315,8 +314,7 @@ void Reader::inline_body(onnx::GraphProto body, const std::vector<std::string>& 
     fail(Fault::resources, "node '{}': branches, loops and functions make more than {} nodes", prefix,
          most_copied_nodes);
   Names names;
-  for (int i = 0; i < body.input_size(); ++i)
-    names[body.input(i).name()] = given.at(static_cast<std::size_t>(i));
+  for (int i = 0; i < body.input_size(); ++i) names[body.input(i).name()] = given.at(i);
   const auto fresh = [&](const std::string& name) {
     checked_name(name, fmt::format("a value inside node '{}'", prefix));
     if (!name.empty()) names[name] = graph_.unique_value_name(below(prefix, name));
@@ -329,7 +327,7 @@ void Reader::inline_body(onnx::GraphProto body, const std::vector<std::string>& 
   std::set<std::string> placed;
   for (int i = 0; i < body.output_size(); ++i) {
     const std::string& name = body.output(i).name();
-    const std::string& here = wanted.at(static_cast<std::size_t>(i));
+    const std::string& here = wanted.at(i);
     const bool made = std::ranges::any_of(body.node(), [&](const onnx::NodeProto& node) {
       return std::ranges::find(node.output(), name) != node.output().end();
     });
@@ -350,8 +348,7 @@ void Reader::inline_body(onnx::GraphProto body, const std::vector<std::string>& 
     }
     read_node(node, i);
   }
-  for (int i = 0; i < body.output_size(); ++i)
-    alias(body.output(i).name(), wanted[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < body.output_size(); ++i) alias(body.output(i).name(), wanted[i]);
 }
 
 Graph Reader::read_body(onnx::GraphProto body, const std::set<std::string>& captured,
@@ -367,7 +364,7 @@ Graph Reader::read_body(onnx::GraphProto body, const std::set<std::string>& capt
     tensor.mutable_shape();
     for (std::int64_t axis = 0; axis < *rank; ++axis) {
       auto& dim = *tensor.mutable_shape()->add_dim();
-      if (const auto size = graph_.dimension(id, static_cast<std::size_t>(axis))) dim.set_dim_value(*size);
+      if (const auto size = graph_.dimension(id, axis)) dim.set_dim_value(*size);
     }
   }
   onnx::ModelProto model;

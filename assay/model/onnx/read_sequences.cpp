@@ -63,7 +63,7 @@ const std::vector<std::string>& Reader::sequence(const onnx::NodeProto& proto, c
 // Where the input says, counted from the front; the end where there is no such input.
 std::size_t Reader::position_in(const onnx::NodeProto& proto, const Node& node, int input,
                                 std::int64_t count) {
-  if (!is_given(proto, input)) return static_cast<std::size_t>(count);
+  if (!is_given(proto, input)) return count;
   const auto position = known_.number(graph_.value(proto.input(input)));
   if (!position)
     fail(Fault::unsupported, "{}: the position '{}' in a sequence is not known before the network runs",
@@ -71,7 +71,7 @@ std::size_t Reader::position_in(const onnx::NodeProto& proto, const Node& node, 
   const std::int64_t at = *position < 0 ? *position + count : *position;
   if (at < 0 || at > count)
     fail(Fault::model, "{}: position {} is not in a sequence of {}", node.describe(), *position, count);
-  return static_cast<std::size_t>(at);
+  return at;
 }
 
 bool Reader::stack_collected(onnx::NodeProto& loop, const Node& node) {
@@ -195,7 +195,7 @@ void Reader::split_to_sequence(const onnx::NodeProto& proto, const Node& node) {
   std::int64_t axis = integer_in(proto, "axis", 0);
   if (axis < 0) axis += rank.value_or(0);
   std::optional<std::int64_t> size;
-  if (rank && axis >= 0 && axis < *rank) size = graph_.dimension(x, static_cast<std::size_t>(axis));
+  if (rank && axis >= 0 && axis < *rank) size = graph_.dimension(x, axis);
   const bool split = is_given(proto, 1);
   const auto lengths = split ? known_.numbers(graph_.value(proto.input(1))) : std::nullopt;
   const bool equal = lengths && graph_.rank(graph_.value(proto.input(1))) == 0;
@@ -251,7 +251,7 @@ void Reader::map_sequence(const onnx::NodeProto& proto, const Node& node) {
       body->output_size() != proto.output_size())
     fail(Fault::model, "{}: its body does not fit", node.describe());
   const std::size_t count = sequence(proto, node, 0).size();
-  std::vector<std::vector<std::string>> results(static_cast<std::size_t>(proto.output_size()));
+  std::vector<std::vector<std::string>> results(proto.output_size());
   for (std::size_t i = 0; i < count; ++i) {
     const std::string prefix = fmt::format("{}/{}", node.name, i);
     std::vector<std::string> given, wanted;
@@ -267,8 +267,7 @@ void Reader::map_sequence(const onnx::NodeProto& proto, const Node& node) {
     }
     inline_body(*body, given, wanted, prefix);
   }
-  for (int o = 0; o < proto.output_size(); ++o)
-    sequences_[proto.output(o)] = std::move(results[static_cast<std::size_t>(o)]);
+  for (int o = 0; o < proto.output_size(); ++o) sequences_[proto.output(o)] = std::move(results[o]);
 }
 
 bool Reader::read_optional(const onnx::NodeProto& proto, const Node& node) {

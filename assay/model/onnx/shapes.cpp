@@ -24,8 +24,8 @@ Shape broadcast(Shape a, Shape b) {
 
 Shape after_gemm(const Node& node, const KnownShape& left, const KnownShape& right) {
   const auto side = [&](const KnownShape& factor, const char* transposed, std::size_t axis) {
-    const bool turned = node.integer(transposed, 0) != 0;
-    return factor && factor->size() == 2 ? (*factor)[turned ? 1 - axis : axis] : -1;
+    const bool swapped = node.integer(transposed, 0) != 0;
+    return factor && factor->size() == 2 ? (*factor)[swapped ? 1 - axis : axis] : -1;
   };
   return {side(left, "transA", 0), side(right, "transB", 1)};
 }

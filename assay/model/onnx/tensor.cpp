@@ -94,7 +94,7 @@ int bits_of_short(int type) {
 template <typename Visit>
 void each_of_bits(const std::vector<std::byte>& bytes, std::int64_t count, int bits, Visit visit) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto first = static_cast<std::size_t>(i * bits / 8);
+    const std::size_t first = i * bits / 8;
     const std::size_t second = std::min(first + 1, bytes.size() - 1);
     const unsigned both = std::to_integer<unsigned>(bytes[first]) | std::to_integer<unsigned>(bytes[second])
                                                                         << 8;

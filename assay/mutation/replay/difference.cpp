@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ranges>
 #include <set>
+
+#include "assay/model/backwards.h"
 
 namespace assay::mutation {
 namespace {
@@ -83,7 +84,7 @@ class Comparison {
   void forget_other_outputs() {
     std::vector<bool> leads(mutant_.values().size());
     leads[index_of(decision_)] = true;
-    for (const NodeId n : std::views::reverse(mutant_.node_ids())) {
+    for (const NodeId n : backwards(mutant_.node_ids())) {
       const bool needed = std::ranges::any_of(
           node(n).outputs, [&](ValueId id) { return id != no_value && leads[index_of(id)]; });
       for (const ValueId id : node(n).inputs) {
@@ -101,7 +102,7 @@ class Comparison {
     const auto is_read_inside = [&](ValueId id) {
       return id != no_value && std::ranges::any_of(mutant_.consumers(id), is_inside);
     };
-    for (const NodeId n : std::views::reverse(mutant_.node_ids())) {
+    for (const NodeId n : backwards(mutant_.node_ids())) {
       if (!dirty_[index_of(n)]) continue;
       inside[index_of(n)] = edited_[index_of(n)] || std::ranges::any_of(node(n).outputs, is_read_inside);
     }

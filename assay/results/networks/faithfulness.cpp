@@ -31,7 +31,7 @@ std::vector<std::string> distinct(const std::vector<QualityFigures>& all, std::s
 std::string short_name(const std::vector<std::string>& texts, const std::string& text) {
   std::vector<Spec> specs;
   for (const std::string& one : texts) specs.push_back(parse_spec("name", one));
-  return attack::names_of(specs)[static_cast<std::size_t>(std::ranges::find(texts, text) - texts.begin())];
+  return attack::names_of(specs)[std::ranges::find(texts, text) - texts.begin()];
 }
 
 report::Table measures_table(const std::vector<QualityFigures>& all) {

@@ -33,8 +33,7 @@ Image heat_map(std::span<const float> record, std::span<const float> relevance, 
   std::fill(result.pixels.begin(), result.pixels.end(), std::uint8_t{96});
   for (int y = 0; y < height * zoom; ++y) {
     for (int x = 0; x < width * zoom; ++x) {
-      const float share =
-          largest > 0 ? heat[static_cast<std::size_t>((y / zoom) * width + x / zoom)] / largest : 0;
+      const float share = largest > 0 ? heat[(y / zoom) * width + x / zoom] / largest : 0;
       const auto faded = static_cast<std::uint8_t>(255 * (1 - std::sqrt(std::fabs(share))));
       const std::uint8_t colour[3] = {share >= 0 ? std::uint8_t{255} : faded, faded,
                                       share >= 0 ? faded : std::uint8_t{255}};

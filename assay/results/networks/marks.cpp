@@ -15,7 +15,7 @@ Colour colour_of(std::int64_t of_class) {
   const double hue = 6 * std::fmod(static_cast<double>(of_class) * golden, 1.0);
   Colour colour{};
   for (std::size_t c = 0; c < colour.size(); ++c) {
-    const double away = std::abs(std::fmod(hue + 6 - 2.0 * static_cast<double>(c) + 3, 6.0) - 3);
+    const double away = std::abs(std::fmod(hue + 6 - 2.0 * c + 3, 6.0) - 3);
     colour[c] = static_cast<std::uint8_t>(brightest * std::clamp(2 - away, 0.0, 1.0));
   }
   return colour;
@@ -25,7 +25,7 @@ void put(Image& image, const Panel& panel, int x, int y, const Colour& colour, b
   if (x < 0 || y < 0 || x >= panel.width * panel.zoom || y >= panel.height * panel.zoom) return;
   for (int c = 0; c < 3; ++c) {
     std::uint8_t& pixel = image.at(panel.left + x, y, c);
-    const std::uint8_t wanted = colour[static_cast<std::size_t>(c)];
+    const std::uint8_t wanted = colour[c];
     pixel = through ? static_cast<std::uint8_t>((pixel + wanted) / 2) : wanted;
   }
 }
@@ -55,7 +55,7 @@ void draw_cells(Image& image, const Panel& panel, const task::Marks& marks) {
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
       const std::int64_t row = y * marks.rows / height, column = x * marks.columns / width;
-      const std::int64_t of_class = marks.cells[static_cast<std::size_t>(row * marks.columns + column)];
+      const std::int64_t of_class = marks.cells[row * marks.columns + column];
       if (of_class >= 0) put(image, panel, x, y, colour_of(of_class), true);
     }
   }

@@ -76,7 +76,7 @@ EffectGrid grid_of(std::span<const PatchEffect> effects) {
     std::string row = site.layer;
     if (site.head && site.position) row += fmt::format(" head {}", *site.head);
     if (grid.rows.empty() || grid.rows.back() != row) grid.rows.push_back(row);
-    const auto column = static_cast<std::size_t>(site.position.value_or(site.head.value_or(0)));
+    const std::size_t column = site.position.value_or(site.head.value_or(0));
     grid.columns = std::max(grid.columns, column + 1);
     grid.cells.emplace_back(grid.rows.size() - 1, column, effect.share);
   }

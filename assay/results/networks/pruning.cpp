@@ -36,8 +36,7 @@ void add_random(report::Document& document, const inspection::Pruning& pruning) 
   document.facts.push_back({"random_greatest", "greatest", greatest, kind, 2});
   const auto lower = std::ranges::count_if(
       scores, [after = inspection::score_of(pruning.after)](double score) { return score < after; });
-  document.facts.push_back(
-      count_fact("random_lower", "random choices below the chosen units", static_cast<std::uint64_t>(lower)));
+  document.facts.push_back(count_fact("random_lower", "random choices below the chosen units", lower));
 }
 
 }  // namespace
@@ -50,10 +49,9 @@ report::Document document_of(const inspection::Pruning& pruning, const Graph& ne
   add_scores(document, pruning.before, "before");
   add_scores(document, pruning.after, "after");
   document.facts.push_back(count_fact("units", masked ? "units masked" : "units removed", count));
-  document.facts.push_back(count_fact("parameters_before", "parameters before",
-                                      static_cast<std::uint64_t>(network.parameter_count())));
-  document.facts.push_back(count_fact("parameters_after", "parameters after",
-                                      static_cast<std::uint64_t>(pruning.graph.parameter_count())));
+  document.facts.push_back(count_fact("parameters_before", "parameters before", network.parameter_count()));
+  document.facts.push_back(
+      count_fact("parameters_after", "parameters after", pruning.graph.parameter_count()));
   document.headline = fmt::format("{} without {}: {} -> {}", network.name(), so_many(count, "unit"),
                                   told_score(pruning.before), told_score(pruning.after));
   document.tables.push_back(pruned_table(units));

@@ -99,9 +99,9 @@ std::size_t letters_of(const std::string& text) {
   const auto codes = character_codes(text);
   if (!codes) return text.size();
   constexpr char32_t first_wide = 0x1100;
-  return static_cast<std::size_t>(
-      std::accumulate(codes->begin(), codes->end(), std::ptrdiff_t{0},
-                      [](std::ptrdiff_t sum, char32_t code) { return sum + (code >= first_wide ? 2 : 1); }));
+  return std::accumulate(
+      codes->begin(), codes->end(), std::ptrdiff_t{0},
+      [](std::ptrdiff_t sum, char32_t code) { return sum + (code >= first_wide ? 2 : 1); });
 }
 
 }  // namespace

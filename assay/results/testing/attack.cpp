@@ -91,17 +91,17 @@ void add_attack(report::Document& document, const attack::AttackSummary& summary
 // wrong already, or at a class.
 std::optional<double> robust_accuracy(const std::vector<attack::AttackSummary>& summaries,
                                       const attack::AttackOptions& options, const Dataset& data) {
-  std::set<std::size_t> turned;
+  std::set<std::size_t> fooled;
   for (const attack::AttackSummary& s : summaries) {
     const auto target = s.spec.options.find("target");
     if (target != s.spec.options.end() && target->second != "none") return std::nullopt;
     for (const attack::AttackedRecord& record : s.records)
-      if (record.success) turned.insert(record.original);
+      if (record.success) fooled.insert(record.original);
   }
   if (options.all || summaries.empty() || data.size() == 0 || !data.has_labels()) return std::nullopt;
   std::size_t attacked = 0;
   for (const attack::AttackSummary& s : summaries) attacked = std::max(attacked, s.attacked);
-  return share_of(attacked - turned.size(), data.size());
+  return share_of(attacked - fooled.size(), data.size());
 }
 
 // The change of a decision: "7 is taken for 2".
@@ -172,7 +172,7 @@ std::vector<FigureByGroup> by_group(const std::vector<attack::AttackSummary>& su
     figures.push_back(
         by_group({.name = "robust accuracy",
                   .sum_title = "hits",
-                  .meaning = "records that are right and that no attack turned, of all of the group"},
+                  .meaning = "records that are right and that no attack fooled, of all of the group"},
                  groups, robust));
   return figures;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include <assay/error.h>
 #include "assay/support/files/input_file.h"
 
@@ -46,9 +48,9 @@ toml::table read_toml(const std::filesystem::path& file) {
 toml::table read_configuration(const std::filesystem::path& file) {
   toml::table whole = read_toml(file);
   if (file.filename() != "pyproject.toml") return whole;
-  const toml::table* const own = whole["tool"]["assay"].as_table();
+  toml::table* const own = whole["tool"]["assay"].as_table();
   if (own == nullptr) fail(Fault::usage, "{} has no table [tool.assay]", file.string());
-  return *own;
+  return std::move(*own);  // a copy would forget the lines of its entries
 }
 
 bool has_configuration(const std::filesystem::path& pyproject) {

@@ -181,7 +181,7 @@ bool ZipFile::read(const ZipEntry& entry, const std::function<bool(std::string_v
     const int got = unzReadCurrentFile(archive_.get(), piece.data(), static_cast<unsigned>(piece.size()));
     if (got < 0) return false;
     if (got == 0) break;
-    total += static_cast<std::uint64_t>(got);
+    total += got;
     if (!take({piece.data(), static_cast<std::size_t>(got)})) return true;
   }
   return unzCloseCurrentFile(archive_.get()) == UNZ_OK && total == entry.size;

@@ -107,7 +107,7 @@ class Centres {
       const double here = likeness_.of(all_.vectors[record], others.empty() ? means_[c] : others);
       if (best != no_class && here <= greatest) continue;
       greatest = here;
-      best = static_cast<std::int64_t>(c);
+      best = c;
     }
     return best;
   }
@@ -198,9 +198,9 @@ class NearestCentre final : public Task {
   std::vector<Lead> leads(std::span<const float> output, const Items& items) const override {
     if (items.classes.empty() || items.classes[0] == no_class) return std::vector<Lead>(items.classes.size());
     const Vector vector = ready(output);
-    const auto own = static_cast<std::size_t>(items.classes[0]);
+    const std::size_t own = items.classes[0];
     Lead lead{.own = items.classes[0], .rival = nearest(vector, own)};
-    const double here = likeness(own, vector), there = likeness(static_cast<std::size_t>(lead.rival), vector);
+    const double here = likeness(own, vector), there = likeness(lead.rival, vector);
     lead.value = static_cast<float>(here - there);
     lead.scale = static_cast<float>(std::max(std::abs(here), std::abs(there)));
     lead.holds = finite(vector) && nearest(vector) == lead.own;
@@ -216,8 +216,7 @@ class NearestCentre final : public Task {
   // Of the likeness to the own centre, which is linear but for the vector's length; of distances of the
   // difference of their squares, which is linear but for a constant.
   void explain(std::span<const float> output, const Lead& lead, std::span<float> weights) const override {
-    const Vector &own = centres_[static_cast<std::size_t>(lead.own)],
-                 &rival = centres_[static_cast<std::size_t>(lead.rival)];
+    const Vector &own = centres_[lead.own], &rival = centres_[lead.rival];
     const double length = likeness_.cosine ? length_of(output) : 1;
     for (std::size_t i = 0; i < weights.size(); ++i)
       weights[i] += static_cast<float>(likeness_.cosine ? own[i] / length : own[i] - rival[i]);
@@ -229,7 +228,7 @@ class NearestCentre final : public Task {
     if (likeness_.cosine) vectors = vectors / vectors.square().sum({2}, true).sqrt().clamp_min(1e-12F);
     std::vector<float> centres;
     for (const Vector& centre : centres_) centres.insert(centres.end(), centre.begin(), centre.end());
-    const auto count = static_cast<std::int64_t>(centres_.size());
+    const std::int64_t count = centres_.size();
     const Array differences = vectors - array::tensor(centres).reshape({1, count, -1});
     std::vector<std::int64_t> labels;
     for (const float target : floats_of(targets)) labels.push_back(class_in(target, names_.size()));
@@ -263,14 +262,14 @@ class NearestCentre final : public Task {
     for (std::size_t c = best + 1; c < centres_.size(); ++c) {
       if (c != other && likeness(c, vector) > likeness(best, vector)) best = c;
     }
-    return static_cast<std::int64_t>(best);
+    return best;
   }
 
   void add_gradient(std::span<const float> output, std::int64_t c, float weight,
                     std::span<float> gradients) const {
-    const Vector& centre = centres_[static_cast<std::size_t>(c)];
+    const Vector& centre = centres_[c];
     const Vector vector = ready(output);
-    const double like = likeness(static_cast<std::size_t>(c), vector);
+    const double like = likeness(c, vector);
     const double length = likeness_.cosine ? length_of(output) : std::max(-like, 1e-12);
     for (std::size_t i = 0; i < vector.size(); ++i) {
       const double way = likeness_.cosine ? centre[i] - like * vector[i] : centre[i] - vector[i];
@@ -287,7 +286,7 @@ class NearestCentre final : public Task {
 class Embedding final : public Task {
  public:
   Embedding(const SpecOptions& options, const TaskSubject& subject)
-      : width_(static_cast<std::size_t>(element_count(subject.output))), names_(subject.class_names) {
+      : width_(element_count(subject.output)), names_(subject.class_names) {
     if (subject.targets != 1)
       fail(Fault::mismatch, "{}: a record has {} targets, and one is needed, its class", options.owner(),
            subject.targets);
@@ -356,7 +355,7 @@ class ComparedEmbeddings final : public Overall {
         pairs_(pairs_of(all_, task.options())) {}
 
   std::optional<Judgement> judgement(std::size_t record) const override {
-    const auto wanted = static_cast<std::int64_t>(all_.classes[record]);
+    const std::int64_t wanted = all_.classes[record];
     const bool counts = !all_.finite[record] || !centres_.alone(record);
     Judgement judgement{.decided = {counts ? centres_.nearest(record) : no_class},
                         .wanted = {counts ? wanted : no_class}};

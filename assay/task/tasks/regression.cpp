@@ -93,7 +93,7 @@ class Regression final : public Task {
     for (std::size_t k = 0; k < leads.size(); ++k) {
       const double target = items.places[k], allowed = tolerance_.of(target),
                    error = difference(output[k], target);
-      (error < 0 ? leads[k].own : leads[k].rival) = static_cast<std::int64_t>(k);
+      (error < 0 ? leads[k].own : leads[k].rival) = k;
       leads[k].value = static_cast<float>(allowed - std::abs(error));
       leads[k].scale = std::max(std::abs(output[k]), std::abs(items.places[k]));
       leads[k].holds = std::abs(error) <= allowed;
@@ -103,7 +103,7 @@ class Regression final : public Task {
 
   // The numbers themselves.
   void explain(std::span<const float> /*output*/, const Lead& lead, std::span<float> weights) const override {
-    weights[static_cast<std::size_t>(std::max(lead.own, lead.rival))] += 1;
+    weights[std::max(lead.own, lead.rival)] += 1;
   }
 
   bool items_are_numbers() const override { return true; }
@@ -146,7 +146,7 @@ class Regression final : public Task {
       records += here;
       error += sum;
       by_target.push_back(figure(name, sum / here));
-      by_target.back().of_class = static_cast<std::int64_t>(k);
+      by_target.back().of_class = k;
     }
     if (records == 0) return;
     all.push_back(figure(name, error / records));

@@ -56,7 +56,7 @@ class Words {
       if (i < text.size() && !is_space(text[i])) {
         word.push_back(text[i]);
       } else if (!word.empty()) {
-        words.push_back(static_cast<std::int64_t>(numbers_.emplace(word, numbers_.size()).first->second));
+        words.push_back(numbers_.emplace(word, numbers_.size()).first->second);
         word.clear();
       }
     }
@@ -94,11 +94,10 @@ class Text final : public Task {
     Judgement judgement;
     std::size_t edits = 0;
     for (const auto& [w, d] : aligned(wanted, decided)) {
-      judgement.wanted.push_back(w < 0 ? nothing() : class_of(wanted[static_cast<std::size_t>(w)]));
-      judgement.decided.push_back(d < 0 ? nothing() : class_of(decided[static_cast<std::size_t>(d)]));
-      judgement.places.push_back(d < 0 ? -1.0F : static_cast<float>(decided[static_cast<std::size_t>(d)]));
-      const bool right =
-          w >= 0 && d >= 0 && wanted[static_cast<std::size_t>(w)] == decided[static_cast<std::size_t>(d)];
+      judgement.wanted.push_back(w < 0 ? nothing() : class_of(wanted[w]));
+      judgement.decided.push_back(d < 0 ? nothing() : class_of(decided[d]));
+      judgement.places.push_back(d < 0 ? -1.0F : static_cast<float>(decided[d]));
+      const bool right = w >= 0 && d >= 0 && wanted[w] == decided[d];
       edits += right ? 0 : 1;
     }
     judgement.sums = sums_of(judgement, names_.size());
@@ -139,14 +138,14 @@ class Text final : public Task {
     const auto pairs = aligned(held, codes_of(now));
     for (std::size_t p = 0; p < pairs.size(); ++p) {
       const auto [w, d] = pairs[p];
-      const Written* const one = d < 0 ? nullptr : &now[static_cast<std::size_t>(d)];
+      const Written* const one = d < 0 ? nullptr : &now[d];
       if (w < 0) {
         disturbed = true;
         if (p + 1 == pairs.size() && !there.empty()) disturb(leads[there.back()]);
         continue;
       }
-      const std::size_t i = there[static_cast<std::size_t>(w)];
-      const bool kept = one != nullptr && one->code == held[static_cast<std::size_t>(w)];
+      const std::size_t i = there[w];
+      const bool kept = one != nullptr && one->code == held[w];
       if (kept) {
         leads[i] = lead_of(output, one->symbol, one->begin, one->end);
         leads[i].holds = true;
@@ -168,13 +167,13 @@ class Text final : public Task {
     constexpr float least = 1e-30F;  // so that a probability that was rounded to 0 has a logarithm
     if (probabilities_) scores = scores.clamp_min(least).log();
     const std::vector<float> all = floats_of(scores.detach()), wanted = floats_of(targets);
-    const auto records = static_cast<std::size_t>(outputs.size(0));
+    const std::size_t records = outputs.size(0);
     std::vector<std::int64_t> labels;
     for (std::size_t r = 0; r < records; ++r) {
       const std::size_t width = wanted.size() / records, size = steps_ * scores_;
       const std::vector<std::int64_t> text = symbols_of(std::span(wanted).subspan(r * width, width));
-      const std::vector<std::int64_t> path = likeliest_steps(std::span(all).subspan(r * size, size), scores_,
-                                                             text, static_cast<std::int64_t>(blank_));
+      const std::vector<std::int64_t> path =
+          likeliest_steps(std::span(all).subspan(r * size, size), scores_, text, blank_);
       if (path.empty())
         fail(Fault::data, "a text of {} characters, and the network writes in {} steps", text.size(), steps_);
       labels.insert(labels.end(), path.begin(), path.end());
@@ -215,11 +214,11 @@ class Text final : public Task {
       fail(Fault::usage, "{}: both axes of {} fit {} symbols; give axis=1 or axis=2, that of the symbols",
            options.owner(), to_string(shape), symbols);
     axis_ = axis.empty() ? (fits(shape[0]) ? 0 : 1) : static_cast<int>(options.count("axis", 1)) - 1;
-    if (axis_ > 1 || !fits(shape[static_cast<std::size_t>(axis_)]))
+    if (axis_ > 1 || !fits(shape[axis_]))
       fail(Fault::mismatch, "{}: axis {} of {} does not fit {} symbols", options.owner(), axis_ + 1,
            to_string(shape), symbols);
-    scores_ = static_cast<std::size_t>(shape[static_cast<std::size_t>(axis_)]);
-    steps_ = static_cast<std::size_t>(shape[static_cast<std::size_t>(1 - axis_)]);
+    scores_ = shape[axis_];
+    steps_ = shape[1 - axis_];
   }
 
   void place_blank(const SpecOptions& options, std::vector<std::string> symbols) {
@@ -322,8 +321,8 @@ class Text final : public Task {
       }
       const float own = output[index(t, symbol)], other = output[index(t, rival)];
       if (!(own - other > best.value)) continue;
-      best.own = static_cast<std::int64_t>(index(t, symbol));
-      best.rival = static_cast<std::int64_t>(index(t, rival));
+      best.own = index(t, symbol);
+      best.rival = index(t, rival);
       best.value = own - other;
       best.scale = std::max(std::abs(own), std::abs(other));
     }
@@ -349,7 +348,7 @@ class Text final : public Task {
   std::size_t next_begin(std::span<const std::pair<int, int>> pairs, std::size_t p,
                          std::span<const Written> now) const {
     for (const auto& [w, d] : pairs.subspan(p + 1)) {
-      if (d >= 0) return now[static_cast<std::size_t>(d)].begin;
+      if (d >= 0) return now[d].begin;
     }
     return steps_;
   }
@@ -384,7 +383,7 @@ class Text final : public Task {
         text.push_back(number);
         continue;
       }
-      const Codes& symbol = symbols_[static_cast<std::size_t>(number)];
+      const Codes& symbol = symbols_[number];
       text.insert(text.end(), symbol.begin(), symbol.end());
     }
     return text;

@@ -58,7 +58,7 @@ class Tokens final : public PositionsTask {
     return result;
   }
   std::vector<Figure> figures(const Sums& sums) const override {
-    const double items = static_cast<double>(std::max<std::uint64_t>(1, sums.items));
+    const double items = std::max<std::uint64_t>(1, sums.items);
     std::vector<Figure> all = {{.name = "token-accuracy", .value = share(sums.right, sums.items).value_or(0)},
                                {.name = "perplexity",
                                 .value = std::exp(sums.surprise / items),
@@ -87,8 +87,8 @@ class Tokens final : public PositionsTask {
     std::vector<Tag> decided, wanted;
     for (std::size_t i = 0; i < judged.wanted.size(); ++i) {
       if (judged.wanted[i] < 0) continue;
-      wanted.push_back(tags_[static_cast<std::size_t>(judged.wanted[i])]);
-      decided.push_back(judged.decided[i] < 0 ? Tag{} : tags_[static_cast<std::size_t>(judged.decided[i])]);
+      wanted.push_back(tags_[judged.wanted[i]]);
+      decided.push_back(judged.decided[i] < 0 ? Tag{} : tags_[judged.decided[i]]);
     }
     const std::set<Span> in_truth = spans_of(wanted), by_network = spans_of(decided);
     Counts counts{.decided = by_network.size(), .wanted = in_truth.size()};

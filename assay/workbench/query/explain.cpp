@@ -31,7 +31,7 @@ report::Table extracted(const Work& work, const Plan& plan, const std::string& s
       const auto count =
           std::ranges::count_if(work.parts[g], [&](const auto& unit) { return unit.second == p; });
       if (count == 0) continue;
-      part.units = static_cast<std::size_t>(count);
+      part.units = count;
       part.users.push_back(shown_label(plan.groups[g].label));
     }
   }
@@ -95,10 +95,9 @@ void add_costs(report::Document& document, const Work& work, const Plan& plan, c
     for (const auto& [unit, part] : parts) distinct.emplace(part, unit);
   units = distinct.size();
   if (work.records->dtype() == DType::int64)
-    symbols =
-        static_cast<std::size_t>(std::max<std::int64_t>(1, element_count(work.records->record_shape())));
-  const double rows = static_cast<double>(records) * static_cast<double>(symbols);
-  const double hypotheses = static_cast<double>(plan.hypotheses.size());
+    symbols = std::max<std::int64_t>(1, element_count(work.records->record_shape()));
+  const double rows = static_cast<double>(records) * symbols;
+  const double hypotheses = plan.hypotheses.size();
   add_fact(document, "records" + suffix, "records at most", report::count_cell(records));
   add_fact(document, "passes" + suffix, "forward passes at most",
            report::count_cell(records * work.models.size()));

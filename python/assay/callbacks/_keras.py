@@ -10,7 +10,7 @@ __all__ = ["KerasCoverage", "callback"]
 
 
 class _Callback:
-    """What Keras asks of an object that is no class of its own."""
+    """What Keras asks of an object that is not a class."""
 
     model: Any = None
     params: Any = None

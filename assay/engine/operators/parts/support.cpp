@@ -54,7 +54,7 @@ std::int64_t axis_in(std::int64_t axis, std::int64_t rank) {
 }
 
 Ints all_axes(std::int64_t rank) {
-  Ints axes(static_cast<std::size_t>(rank));
+  Ints axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
   return axes;
 }

@@ -19,13 +19,13 @@ void pad_same(Window& window, const Ints& sizes, bool upper) {
 }  // namespace
 
 std::int64_t Window::places(std::size_t axis, std::int64_t size) const {
-  const std::int64_t room = size + begin[axis] + end[axis] - extent(axis);
-  if (size < 1 || room < 0) {
+  const std::int64_t span = size + begin[axis] + end[axis] - extent(axis);
+  if (size < 1 || span < 0) {
     fail(Fault::model, "a window of {} does not fit into {} positions with padding {} and {}", extent(axis),
          size, begin[axis], end[axis]);
   }
-  if (!ceil) return room / stride[axis] + 1;
-  const std::int64_t places = (room + stride[axis] - 1) / stride[axis] + 1;
+  if (!ceil) return span / stride[axis] + 1;
+  const std::int64_t places = (span + stride[axis] - 1) / stride[axis] + 1;
   return (places - 1) * stride[axis] >= size + begin[axis] ? places - 1 : places;
 }
 

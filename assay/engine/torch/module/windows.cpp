@@ -24,8 +24,8 @@ Windows windows_of(const Form& form) {
 // away.
 bool pads_alike(const Windows& windows, const Form& form) {
   for (std::size_t i = 0; i < windows.axes(); ++i) {
-    const std::int64_t room = form.shape(0)[i + 2] + 2 * windows.left[i] - windows.extent(i);
-    if (windows.left[i] < 0 || room < 0 || room / windows.strides[i] + 1 != form.result()[i + 2])
+    const std::int64_t span = form.shape(0)[i + 2] + 2 * windows.left[i] - windows.extent(i);
+    if (windows.left[i] < 0 || span < 0 || span / windows.strides[i] + 1 != form.result()[i + 2])
       return false;
   }
   return true;

@@ -56,8 +56,7 @@ KerasTensor softmax(ActivationWriter& write, const char* op, std::int64_t axis) 
 // Exponentials that sum to 1 over several axes together.
 KerasTensor softmax_of_axes(ActivationWriter& write, std::vector<std::int64_t> axes) {
   write.restore_keras_layout();
-  for (std::int64_t& axis : axes)
-    axis = static_cast<std::int64_t>(write.layer().keras_axis(axis, write.x().rank()));
+  for (std::int64_t& axis : axes) axis = write.layer().keras_axis(axis, write.x().rank());
   const ValueId list = write.layer().constant("axes", integers(axes));
   const ValueId total = write.step("ReduceLogSumExp", "total", {write.x().value, list});
   return write.result("Exp", {write.step("Sub", "log", {write.x().value, total})});
@@ -325,8 +324,7 @@ KerasTensors parametric_relu(LayerBuilder& layer, std::span<const KerasTensor> i
   Shape shape(x.rank() - 1, 1);
   const auto shared = layer.config().integers("shared_axes");
   for (std::size_t axis = 1; axis < x.rank(); ++axis) {
-    const bool is_shared =
-        std::find(shared.begin(), shared.end(), static_cast<std::int64_t>(axis)) != shared.end();
+    const bool is_shared = std::find(shared.begin(), shared.end(), axis) != shared.end();
     if (!is_shared) shape[axis - 1] = layer.known(x, axis);
   }
   Array alpha = layer.weight("alpha", shape);

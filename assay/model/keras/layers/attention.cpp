@@ -38,8 +38,7 @@ bool attends_everywhere(const LayerBuilder& layer, std::span<const KerasTensor> 
   return layer.class_name() == "MultiHeadAttention" && !layer.call().causal && !layer.call().scores &&
          layer.pair_mask().value == no_value && std::ranges::all_of(inputs, [&](const KerasTensor& x) {
            Order all;
-           for (std::size_t axis = 1; axis + 1 < x.rank(); ++axis)
-             all.push_back(static_cast<std::int64_t>(axis));
+           for (std::size_t axis = 1; axis + 1 < x.rank(); ++axis) all.push_back(axis);
            return x.rank() > 3 && x.masked_by.empty() && (axes.empty() || axes == all);
          });
 }
@@ -102,7 +101,7 @@ ValueId counted_pairs(LayerBuilder& layer, const Attended& x, std::size_t rank, 
         layer.add("Unsqueeze", "_" + name + "_upright", {mask, axes}, {}, "_" + name + "_upright");
     parts.push_back(cast("_" + name + "_counts", raised));
   };
-  const auto width = static_cast<std::int64_t>(rank);
+  const std::int64_t width = rank;
   if (by_query && x.query.mask != no_value) add_steps("query", x.query.mask, width - 1);
   if (x.value.mask != no_value) add_steps("value", x.value.mask, width - 2);
   if (by_query && x.key.mask != no_value && x.key.mask != x.value.mask)

@@ -84,8 +84,7 @@ std::vector<std::int64_t> known_numbers(const LayerBuilder& layer, bool masked, 
                       "give the vocabulary that adapt() found to a new layer");
   }
   if (unknown < std::ssize(numbers)) {
-    std::vector<std::int64_t> special(static_cast<std::size_t>(unknown),
-                                      layer.config().integer("oov_token", -1));
+    std::vector<std::int64_t> special(unknown, layer.config().integer("oov_token", -1));
     if (masked) special.insert(special.begin(), layer.config().integer("mask_token", 0));
     const auto places = std::ssize(special);
     if (special.size() < numbers.size() && std::equal(special.begin(), special.end(), numbers.begin()))

@@ -132,7 +132,7 @@ class LocallyConnected {
   // [positions, offsets, channels, filters], from any of the three ways in which Keras stores it.
   std::vector<float> kernel_by_position() {
     const std::int64_t offsets = element_count(window_), positions = element_count(out_);
-    std::vector<float> result(static_cast<std::size_t>(positions * offsets * channels_ * filters_), 0.0F);
+    std::vector<float> result(positions * offsets * channels_ * filters_, 0.0F);
     const std::int64_t way = layer_.config().integer("implementation", 1);
     if (way < 1 || way > 3) layer_.invalid(fmt::format("has no implementation {}", way));
     if (way == 3) layer_.unsupported("implementation 3", "set implementation to 1 or 2 and save again");
@@ -150,8 +150,7 @@ class LocallyConnected {
           const std::int64_t at = way == 1 ? narrow
                                   : first_ ? place_in(wide, joined({{c}, in, {f}, out}))
                                            : place_in(wide, joined({in, {c}, out, {f}}));
-          result[static_cast<std::size_t>(((p * offsets + k) * channels_ + c) * filters_ + f)] =
-              values[static_cast<std::size_t>(at)];
+          result[((p * offsets + k) * channels_ + c) * filters_ + f] = values[at];
         }
       }
     });

@@ -166,8 +166,8 @@ KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   if (left == 0 || right == 0) layer.invalid("contracts the batch axis");
   if (broadcast(layer, a.shape[left], b.shape[right]) < 0) layer.invalid("the contracted axis must be known");
   if (layer.config().flag("normalize", false)) {
-    a.value = normalised(layer, a.value, static_cast<std::int64_t>(left), "_left");
-    b.value = normalised(layer, b.value, static_cast<std::int64_t>(right), "_right");
+    a.value = normalised(layer, a.value, left, "_left");
+    b.value = normalised(layer, b.value, right, "_right");
   }
   if (a.rank() == 2 && b.rank() == 2) {
     const ValueId product = layer.add("Mul", "_product", {a.value, b.value}, {}, "_product");

@@ -27,15 +27,14 @@ KerasTensor with_axis_at_one(LayerBuilder& layer, const KerasTensor& x, std::siz
   if (axis + 1 == x.rank()) return normalise(layer.as_channels_first(x), suffix);
   std::vector<std::int64_t> order{0, static_cast<std::int64_t>(axis)}, back{0};
   for (std::size_t i = 1; i < x.rank(); ++i) {
-    if (i != axis) order.push_back(static_cast<std::int64_t>(i));
+    if (i != axis) order.push_back(i);
     back.push_back(i == axis ? 1 : static_cast<std::int64_t>(i < axis ? i + 1 : i));
   }
   const KerasTensor plain = layer.as_keras(x);
-  KerasTensor turned =
+  KerasTensor transposed =
       plain.with(layer.add("Transpose", "_turned", {plain.value}, {{"perm", order}}, "_turned"));
-  for (std::size_t i = 0; i < order.size(); ++i)
-    turned.shape[i] = x.shape[static_cast<std::size_t>(order[i])];
-  const KerasTensor normal = normalise(turned, "_normal");
+  for (std::size_t i = 0; i < order.size(); ++i) transposed.shape[i] = x.shape[order[i]];
+  const KerasTensor normal = normalise(transposed, "_normal");
   return plain.with(layer.add("Transpose", "_turned_back", {normal.value}, {{"perm", back}}, suffix));
 }
 
@@ -68,7 +67,7 @@ KerasTensor normalised_anywhere(LayerBuilder& layer, const KerasTensor& x,
   for (const std::size_t axis : axes) {
     shape.push_back(layer.known(x, axis));
     broadcast[axis] = shape.back();
-    reduced.push_back(static_cast<std::int64_t>(axis));
+    reduced.push_back(axis);
   }
   const auto step = [&](const char* op, const std::string& suffix, std::vector<ValueId> operands) {
     return layer.add(op, suffix, std::move(operands), {}, suffix);
@@ -188,7 +187,7 @@ KerasTensors rms_normalization(LayerBuilder& layer, std::span<const KerasTensor>
   const KerasTensor x = layer.as_keras(layer.single(inputs));
   auto axes = layer.config().integers("axis");
   if (axes.empty()) axes = {-1};
-  for (std::int64_t& axis : axes) axis = static_cast<std::int64_t>(layer.keras_axis(axis, x.rank()));
+  for (std::int64_t& axis : axes) axis = layer.keras_axis(axis, x.rank());
   std::sort(axes.begin(), axes.end());
   Shape shape;
   for (std::size_t i = 0; i < axes.size(); ++i) {

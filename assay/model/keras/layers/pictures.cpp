@@ -24,16 +24,15 @@ double lanczos(double x, double radius) {
 // Weights [to, from]: each row, of sum 1, makes one of `to` positions out of `from`. Smaller pictures widen
 // the kernel where `antialias` says so.
 Array lanczos_weights(std::int64_t from, std::int64_t to, double radius, bool antialias) {
-  const double step = static_cast<double>(from) / static_cast<double>(to);
+  const double step = static_cast<double>(from) / to;
   const double wider = antialias ? std::max(step, 1.0) : 1;
   std::vector<float> all;
-  std::vector<double> row(static_cast<std::size_t>(from));
+  std::vector<double> row(from);
   for (std::int64_t i = 0; i < to; ++i) {
     const double centre = (static_cast<double>(i) + 0.5) * step - 0.5;
     double sum = 0;
     for (std::int64_t k = 0; k < from; ++k)
-      sum += row[static_cast<std::size_t>(k)] =
-          lanczos(std::abs(centre - static_cast<double>(k)) / wider, radius);
+      sum += row[k] = lanczos(std::abs(centre - static_cast<double>(k)) / wider, radius);
     for (const double weight : row) all.push_back(static_cast<float>(weight / sum));
   }
   return Array::of(Shape{to, from}, all);

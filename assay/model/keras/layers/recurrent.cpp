@@ -333,7 +333,7 @@ class Recurrent {
     return result;
   }
 
-  // The steps turned round: Keras keeps the order in which they were computed.
+  // Reversed steps: Keras keeps the order in which they were computed.
   ValueId in_order_computed(ValueId steps, std::int64_t axis, const char* suffix) {
     return layer_.add(
         "Slice", "_computed",

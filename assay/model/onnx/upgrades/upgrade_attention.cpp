@@ -35,9 +35,9 @@ ValueId by_heads(Upgrade& u, std::string_view role, ValueId x, std::int64_t head
 
 // The node ends with [batch, heads, positions, size] -> [batch, positions, heads * size].
 void join_heads(Upgrade& u, ValueId x) {
-  const ValueId turned = u.before("by_position", "Transpose", {x}, {{"perm", Numbers{0, 2, 1, 3}}});
+  const ValueId transposed = u.before("by_position", "Transpose", {x}, {{"perm", Numbers{0, 2, 1, 3}}});
   u.node.op = "Reshape";
-  u.node.inputs = {turned, u.integers("joined", {0, 0, -1})};
+  u.node.inputs = {transposed, u.integers("joined", {0, 0, -1})};
 }
 
 ValueId positions_of(Upgrade& u, std::string_view role, ValueId x, std::int64_t upright) {
@@ -67,7 +67,7 @@ ValueId shared(Upgrade& u, std::string_view role, ValueId x, std::int64_t heads,
 bool may_leave_no_position(const Upgrade& u, ValueId mask) {
   const Array* const given = u.graph.constant(mask);
   if (given == nullptr || given->shape().empty() || given->count() == 0) return true;
-  const auto length = static_cast<std::size_t>(given->shape().back());
+  const std::size_t length = given->shape().back();
   const Array numbers = given->to(DType::float32);
   const auto values = numbers.as<float>();
   const float never = given->dtype() == DType::boolean ? 0.0F : -std::numeric_limits<float>::infinity();
@@ -108,8 +108,7 @@ ValueId whole_mask(Upgrade& u, ValueId mask, bool truth, ValueId keys) {
       {u.before("key_count", "Shape", {keys}, {{"start", std::int64_t{2}}, {"end", std::int64_t{3}}}),
        u.before("mask_length", "Shape", {mask}, {{"start", *rank - 1}, {"end", *rank}})});
   const ValueId pads =
-      u.before("mask_pads", "Concat",
-               {u.integers("mask_before", Numbers(static_cast<std::size_t>(2 * *rank - 1), 0)), missing},
+      u.before("mask_pads", "Concat", {u.integers("mask_before", Numbers(2 * *rank - 1, 0)), missing},
                {{"axis", std::int64_t{0}}});
   if (!truth)
     return u.before("whole_mask", "Pad",
@@ -197,8 +196,8 @@ void attention(Upgrade& u) {
     const ValueId size = u.before("size", "Cast", {u.length("head_size", q, 3)}, {{"to", std::int64_t{1}}});
     q = u.before("scaled", "Div", {q, u.before("root", "Sqrt", {size})});
   }
-  const ValueId turned = u.before("turned_keys", "Transpose", {k}, {{"perm", Numbers{0, 1, 3, 2}}});
-  ValueId scores = u.before("scores", "MatMul", {q, turned});
+  const ValueId transposed = u.before("turned_keys", "Transpose", {k}, {{"perm", Numbers{0, 1, 3, 2}}});
+  ValueId scores = u.before("scores", "MatMul", {q, transposed});
   const std::int64_t mode = u.node.integer("qk_matmul_output_mode", 0);
   if (mode == 0) u.forward(3, scores);
   if (const float softcap = u.node.real("softcap", 0); softcap != 0) {
@@ -276,24 +275,24 @@ void rotary_embedding(Upgrade& u) {
       u.before("real", "Sub", {product("first_cosine", first, cosine), product("second_sine", second, sine)});
   ValueId imaginary = u.before(
       "imaginary", "Add", {product("first_sine", first, sine), product("second_cosine", second, cosine)});
-  ValueId turned = no_value;
+  ValueId rotated = no_value;
   if (interleaved) {
     const ValueId behind = u.integers("behind", {-1});
     real = u.before("real_upright", "Unsqueeze", {real, behind});
     imaginary = u.before("imaginary_upright", "Unsqueeze", {imaginary, behind});
     const ValueId pairs = u.before("pairs", "Concat", {real, imaginary}, {{"axis", std::int64_t{-1}}});
-    turned = u.before("turned", "Reshape", {pairs, u.integers("flat", {0, 0, 0, -1})});
+    rotated = u.before("turned", "Reshape", {pairs, u.integers("flat", {0, 0, 0, -1})});
   } else {
-    turned = u.before("turned", "Concat", {real, imaginary}, {{"axis", std::int64_t{-1}}});
+    rotated = u.before("turned", "Concat", {real, imaginary}, {{"axis", std::int64_t{-1}}});
   }
   if (part > 0) {
     const ValueId rest = sliced(u, "rest", x, part, end, 1);
-    turned = u.before("whole", "Concat", {turned, rest}, {{"axis", std::int64_t{-1}}});
+    rotated = u.before("whole", "Concat", {rotated, rest}, {{"axis", std::int64_t{-1}}});
   }
   u.node.attributes.clear();
-  if (flat) return join_heads(u, turned);
+  if (flat) return join_heads(u, rotated);
   u.node.op = "Identity";
-  u.node.inputs = {turned};
+  u.node.inputs = {rotated};
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ void feature_extractor(Upgrade& u) {
 ValueId linear(Upgrade& u, const ValueId x, std::int64_t rows) {
   const Floats coefficients = required_reals(u, "coefficients");
   Floats intercepts = u.node.reals("intercepts", {});
-  if (intercepts.empty()) intercepts.resize(static_cast<std::size_t>(rows));
+  if (intercepts.empty()) intercepts.resize(rows);
   if (rows < 1 || std::ssize(intercepts) != rows || std::ssize(coefficients) % rows != 0)
     fail(Fault::model, "{}: {} coefficients and {} intercepts do not make {} results", u.node.describe(),
          coefficients.size(), intercepts.size(), rows);
@@ -149,7 +149,7 @@ Array numbers_of(const Upgrade& u, const std::string& role) {
   const auto found = u.node.attributes.find(role + "_tensor");
   const Array* const array = found == u.node.attributes.end() ? nullptr : std::get_if<Array>(&found->second);
   if (array == nullptr || array->rank() != 1)
-    fail(Fault::model, "{}: attribute '{}_tensor' is no list", u.node.describe(), role);
+    fail(Fault::model, "{}: attribute '{}_tensor' is not a list", u.node.describe(), role);
   return *array;
 }
 

@@ -21,7 +21,7 @@ class PackedNumbers {
   PackedNumbers(std::span<const std::uint8_t> bytes, std::int64_t bits) : bytes_(bytes), bits_(bits) {}
   float operator[](std::int64_t i) const {
     const std::int64_t bit = i * bits_;
-    const unsigned byte = bytes_[static_cast<std::size_t>(bit / 8)];
+    const unsigned byte = bytes_[bit / 8];
     return static_cast<float>((byte >> (bit % 8)) & ((1U << bits_) - 1));
   }
 
@@ -65,24 +65,22 @@ void few_bits_product(Upgrade& u) {
   const Array places = groups == nullptr ? Array{} : groups->to(DType::int64);
   if (groups != nullptr && places.count() < rows)
     fail(Fault::model, "{}: {} groups for {} rows", u.node.describe(), places.count(), rows);
-  std::vector<float> weights(static_cast<std::size_t>(rows * columns));
+  std::vector<float> weights(rows * columns);
   for (std::int64_t n = 0; n < columns; ++n) {
-    const auto bytes = packed->as<std::uint8_t>().subspan(static_cast<std::size_t>(n * blocks * block_bytes));
+    const auto bytes = packed->as<std::uint8_t>().subspan(n * blocks * block_bytes);
     for (std::int64_t k = 0; k < rows; ++k) {
       const std::int64_t group = groups == nullptr ? k / block : places.elements<std::int64_t>()[k];
       if (group < 0 || group >= blocks)
         fail(Fault::model, "{}: row {} is of group {}; there are {}", u.node.describe(), k, group, blocks);
-      const auto at = static_cast<std::size_t>(n * blocks + group);
+      const std::size_t at = n * blocks + group;
       float zero = static_cast<float>(1 << (bits - 1));
       if (real_zeros) {
         zero = zeros->as<float>()[at];
       } else if (zeros != nullptr) {
-        zero = PackedNumbers(zeros->as<std::uint8_t>().subspan(static_cast<std::size_t>(n * zero_bytes)),
-                             bits)[group];
+        zero = PackedNumbers(zeros->as<std::uint8_t>().subspan(n * zero_bytes), bits)[group];
       }
-      const float number =
-          PackedNumbers(bytes.subspan(static_cast<std::size_t>(k / block * block_bytes)), bits)[k % block];
-      weights[static_cast<std::size_t>(k * columns + n)] = (number - zero) * scales->as<float>()[at];
+      const float number = PackedNumbers(bytes.subspan(k / block * block_bytes), bits)[k % block];
+      weights[k * columns + n] = (number - zero) * scales->as<float>()[at];
     }
   }
   if (bias != no_value) u.after("biased", "Add", bias);
@@ -101,7 +99,7 @@ const Array& known_constant(const Upgrade& u, std::size_t input) {
 // Numbers that an array holds one by one, or in bytes of several.
 std::vector<float> single_numbers(const Array& array, bool packed, std::int64_t bits, std::int64_t rows,
                                   std::int64_t columns) {
-  std::vector<float> numbers(static_cast<std::size_t>(rows * columns));
+  std::vector<float> numbers(rows * columns);
   if (!packed) {
     const Array whole = array.to(DType::float32);
     std::ranges::copy(whole.as<float>(), numbers.begin());
@@ -109,8 +107,8 @@ std::vector<float> single_numbers(const Array& array, bool packed, std::int64_t 
   }
   const std::int64_t width = (columns * bits + 7) / 8;
   for (std::int64_t row = 0; row < rows; ++row) {
-    const PackedNumbers from(array.as<std::uint8_t>().subspan(static_cast<std::size_t>(row * width)), bits);
-    for (std::int64_t c = 0; c < columns; ++c) numbers[static_cast<std::size_t>(row * columns + c)] = from[c];
+    const PackedNumbers from(array.as<std::uint8_t>().subspan(row * width), bits);
+    for (std::int64_t c = 0; c < columns; ++c) numbers[row * columns + c] = from[c];
   }
   return numbers;
 }
@@ -130,8 +128,7 @@ void few_bits_table(Upgrade& u) {
     fail(Fault::model, "{}: scales {} of a table {} in blocks of {}", u.node.describe(),
          to_string(scales.shape()), to_string(table.shape()), block);
   const std::int64_t blocks = scales.size(1);
-  std::vector<float> zeros(static_cast<std::size_t>(rows * blocks),
-                           packed ? static_cast<float>(1 << (bits - 1)) : 0.0F);
+  std::vector<float> zeros(rows * blocks, packed ? static_cast<float>(1 << (bits - 1)) : 0.0F);
   if (u.has_input(3)) {
     const Array& given = known_constant(u, 3);
     if (given.count() != rows * (packed ? (blocks * bits + 7) / 8 : blocks))
@@ -141,8 +138,8 @@ void few_bits_table(Upgrade& u) {
   std::vector<float> numbers = single_numbers(table, packed, bits, rows, columns);
   const Array reals = scales.to(DType::float32);
   for (std::int64_t i = 0; i < rows * columns; ++i) {
-    const auto of_block = static_cast<std::size_t>(i / columns * blocks + i % columns / block);
-    float& number = numbers[static_cast<std::size_t>(i)];
+    const std::size_t of_block = i / columns * blocks + i % columns / block;
+    float& number = numbers[i];
     number = (number - zeros[of_block]) * reals.as<float>()[of_block];
   }
   u.node.inputs = {u.constant("table", Array::of<float>({rows, columns}, numbers)), needed(u, 1)};
@@ -189,10 +186,10 @@ void product_of_four_bit_reals(Upgrade& u) {
     fail(Fault::model, "{}: {} bytes and {} magnitudes of {} numbers in blocks of {}", u.node.describe(),
          packed.count(), magnitudes.count(), count, block);
   const auto& table = kind == 0 ? four_bit_floats : four_bit_normals;
-  std::vector<float> weights(static_cast<std::size_t>(count));
+  std::vector<float> weights(count);
   for (std::int64_t i = 0; i < count; ++i) {
     const unsigned byte = packed.elements<std::uint8_t>()[i / 2];
-    weights[static_cast<std::size_t>(i % rows * columns + i / rows)] =
+    weights[i % rows * columns + i / rows] =
         table[i % 2 == 0 ? byte >> 4 : byte & 15] * magnitudes.elements<float>()[i / block];
   }
   u.node.inputs = {needed(u, 0), u.constant("weights", Array::of<float>({rows, columns}, weights))};

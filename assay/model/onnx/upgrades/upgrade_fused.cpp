@@ -135,13 +135,12 @@ std::optional<Array> turned_weights(const Array* weights) {
   const auto from = weights->as<float>();
   std::vector<float> to(from.size());
   for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c)
-      to[static_cast<std::size_t>(c * rows + r)] = from[static_cast<std::size_t>(r * columns + c)];
+    for (std::int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
   }
   return Array::of<float>({columns, rows}, to);
 }
 
-ValueId turned(Upgrade& u, std::size_t input, const char* attribute, const char* role) {
+ValueId transposed(Upgrade& u, std::size_t input, const char* attribute, const char* role) {
   const ValueId matrix = needed(u, input);
   if (u.node.integer(attribute, 0) == 0) return matrix;
   if (auto weights = turned_weights(u.graph.constant(matrix))) return u.constant(role, std::move(*weights));
@@ -158,7 +157,7 @@ void fused_product(Upgrade& u) {
   const float alpha = u.node.real("alpha", 1);
   activate(u);
   if (alpha != 1) u.after("scaled", "Mul", u.real("alpha", alpha));
-  const ValueId a = turned(u, 0, "transA", "a_turned"), b = turned(u, 1, "transB", "b_turned");
+  const ValueId a = transposed(u, 0, "transA", "a_turned"), b = transposed(u, 1, "transB", "b_turned");
   u.node.op = "MatMul";
   u.node.inputs = {a, b};
   u.node.attributes.clear();

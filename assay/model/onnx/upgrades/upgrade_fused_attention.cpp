@@ -163,8 +163,8 @@ void quantised_attention(Upgrade& u) {
 ValueId by_position(Upgrade& u, std::string_view role, ValueId x) {
   if (u.graph.rank(x) != 4) return x;
   const std::string name(role);
-  const ValueId turned = u.before(name + "_turned", "Transpose", {x}, {{"perm", Numbers{0, 2, 1, 3}}});
-  return u.before(name + "_flat", "Reshape", {turned, u.integers(name + "_shape", {0, 0, -1})});
+  const ValueId transposed = u.before(name + "_turned", "Transpose", {x}, {{"perm", Numbers{0, 2, 1, 3}}});
+  return u.before(name + "_flat", "Reshape", {transposed, u.integers(name + "_shape", {0, 0, -1})});
 }
 
 // [batch, positions, heads, count, size] -> that many of [batch, positions, heads * size]
@@ -217,7 +217,7 @@ std::vector<ValueId> of_one(Upgrade& u, ValueId x, std::int64_t heads, std::int6
   return parts(u, "parts", x, -1, 3, {heads * size, groups * size, groups * size});
 }
 
-// [batch, positions, heads * size] turned by positions [1, positions]; the caches are inputs 7 and 8.
+// [batch, positions, heads * size] rotated by positions [1, positions]; the caches are inputs 7 and 8.
 ValueId rotated(Upgrade& u, std::string_view role, ValueId x, ValueId positions, std::int64_t heads) {
   const Array* const cosines = u.graph.constant(needed(u, 7));
   const bool known = cosines != nullptr && cosines->shape().size() == 2;
@@ -225,17 +225,17 @@ ValueId rotated(Upgrade& u, std::string_view role, ValueId x, ValueId positions,
   const std::int64_t part = known ? 2 * cosines->shape()[1] : 0;
   const bool whole = !known || (width && *width == part * heads);
   const std::string name = u.graph.unique_node_name(fmt::format("{}/{}", u.node.name, role));
-  const ValueId turned = u.graph.new_value(name);
+  const ValueId rotated = u.graph.new_value(name);
   add_upgraded(u.graph,
                {.name = name,
                 .op = "RotaryEmbedding",
                 .inputs = {x, u.node.inputs[7], needed(u, 8), positions},
-                .outputs = {turned},
+                .outputs = {rotated},
                 .attributes = {{"interleaved", u.node.integer("rotary_interleaved", 0)},
                                {"num_heads", heads},
                                {"rotary_embedding_dim", whole ? std::int64_t{0} : part}}},
                every_opset);
-  return turned;
+  return rotated;
 }
 
 // (query, key, value, past keys, past values, lengths of records less one, greatest length, cosines, sines,

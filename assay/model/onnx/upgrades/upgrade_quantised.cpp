@@ -247,12 +247,12 @@ ValueId recurrent_weights(Upgrade& u, std::string_view role, std::size_t input, 
   const Array numbers = whole->to(DType::float32);
   const Array zeros = has_zero ? zero->to(DType::float32) : Array::zeros(DType::float32, scale->shape());
   const std::int64_t columns = shape[1], rows = shape[2], each = scale->count() == shape[0] ? 1 : rows;
-  std::vector<float> values(static_cast<std::size_t>(whole->count()));
+  std::vector<float> values(whole->count());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t at = i;
     const std::int64_t direction = at / (columns * rows), column = at / rows % columns, row = at % rows;
-    const auto one = static_cast<std::size_t>(direction * each + row % each);
-    values[static_cast<std::size_t>((direction * rows + row) * columns + column)] =
+    const std::size_t one = direction * each + row % each;
+    values[(direction * rows + row) * columns + column] =
         (numbers.as<float>()[i] - zeros.as<float>()[one]) * scale->as<float>()[one];
   }
   return u.constant(role, Array::of<float>({shape[0], rows, columns}, values));

@@ -21,7 +21,8 @@ LeafWeights listed_weights(const Node& node, const std::string& name) {
   const auto found = node.attributes.find(name + "_as_tensor");
   if (found == node.attributes.end()) return node.reals(name, {});
   const Array* const array = std::get_if<Array>(&found->second);
-  if (array == nullptr) fail(Fault::model, "{}: attribute '{}' is no tensor", node.describe(), found->first);
+  if (array == nullptr)
+    fail(Fault::model, "{}: attribute '{}' is not a tensor", node.describe(), found->first);
   const Array values = array->to(DType::float32).contiguous();
   return {values.as<float>().begin(), values.as<float>().end()};
 }
@@ -63,12 +64,12 @@ class NumberedTrees {
       fail(Fault::model, "{}: lists of weights have different lengths", node_.describe());
     if (count < 1 || count > most_weights / forest_.leaves())
       fail(Fault::model, "{}: {} leaves for {} results", node_.describe(), forest_.leaves(), count);
-    LeafWeights all(static_cast<std::size_t>(forest_.leaves() * count));
+    LeafWeights all(forest_.leaves() * count);
     for (std::size_t i = 0; i < weights.size(); ++i) {
       if (targets[i] < 0 || targets[i] >= count)
         fail(Fault::model, "{}: result {} of {}", node_.describe(), targets[i], count);
       const std::int64_t place = place_of(trees[i], ids[i]);
-      if (place < 0) all[static_cast<std::size_t>(~place * count + targets[i])] += weights[i];
+      if (place < 0) all[~place * count + targets[i]] += weights[i];
     }
     return all;
   }
@@ -193,7 +194,7 @@ std::string named_number(const Node& node, const char* attribute, std::int64_t f
   const std::int64_t number = node.integer(attribute, fallback);
   if (number < 0 || number >= std::ssize(names))
     fail(Fault::model, "{}: there is no {} {}", node.describe(), attribute, number);
-  return names[static_cast<std::size_t>(number)];
+  return names[number];
 }
 
 // As a Graph holds trees: nothing is left to do behind the leaves.
@@ -248,11 +249,11 @@ void tree_ensemble(Upgrade& u) {
   if (forest.width < 1 || forest.width > most_weights / std::max<std::int64_t>(1, forest.leaves()))
     fail(Fault::model, "{}: {} leaves for {} results", u.node.describe(), forest.leaves(), forest.width);
   Forest leaves = forest;
-  LeafWeights says(static_cast<std::size_t>(forest.leaves() * forest.width));
+  LeafWeights says(forest.leaves() * forest.width);
   leaves.width = forest.leaves();
   for (std::int64_t leaf = 0; leaf < forest.leaves(); ++leaf) {
-    const auto at = static_cast<std::size_t>(leaf);
-    says[static_cast<std::size_t>(leaf * forest.width + forest.targets[at])] = forest.weights[at];
+    const std::size_t at = leaf;
+    says[leaf * forest.width + forest.targets[at]] = forest.weights[at];
     leaves.targets[at] = leaf;
     leaves.weights[at] = 1;
   }

@@ -25,7 +25,7 @@ struct Vectors {
   }
   // Moves all by their mean, which it returns: [columns].
   Array centre() {
-    std::vector<double> sums(static_cast<std::size_t>(columns));
+    std::vector<double> sums(columns);
     for (std::size_t i = 0; i < elements.size(); ++i) sums[i % sums.size()] += elements[i];
     VectorFloats mean(sums.size());
     std::ranges::transform(sums, mean.begin(),
@@ -35,10 +35,9 @@ struct Vectors {
   }
   // |s|^2 of each, times `factor`.
   Array squares(float factor) const {
-    VectorFloats all(static_cast<std::size_t>(count));
+    VectorFloats all(count);
     for (std::size_t v = 0; v < all.size(); ++v) {
-      const auto row = std::span(elements).subspan(v * static_cast<std::size_t>(columns),
-                                                   static_cast<std::size_t>(columns));
+      const auto row = std::span(elements).subspan(v * static_cast<std::size_t>(columns), columns);
       all[v] = factor * std::inner_product(row.begin(), row.end(), row.begin(), 0.0F);
     }
     return Array::of<float>({count}, all);
@@ -61,7 +60,7 @@ ValueId product_with_rows(Upgrade& u, const char* role, ValueId x, const Array& 
 }
 
 Array repeated(std::int64_t count, float value) {
-  return Array::of<float>({count}, VectorFloats(static_cast<std::size_t>(count), value));
+  return Array::of<float>({count}, VectorFloats(count, value));
 }
 
 // exp(-gamma |x - s|^2), as exp(2 gamma x s - gamma |s|^2 - gamma |x|^2). Both are moved by the mean of the
@@ -137,7 +136,7 @@ class Pairs {
 
   // [N, pairs]: above 0 for the first class of a pair.
   ValueId compared(Upgrade& u, ValueId kernel) const {
-    VectorFloats rows(static_cast<std::size_t>(count() * vectors_));
+    VectorFloats rows(count() * vectors_);
     for_each([&](std::int64_t pair, std::int64_t first, std::int64_t second) {
       copy_row(rows, pair, first, second - 1);
       copy_row(rows, pair, second, first);
@@ -148,11 +147,11 @@ class Pairs {
 
   // [N, classes]: how many pairs each class wins.
   ValueId votes(Upgrade& u, ValueId compared) const {
-    VectorFloats rows(static_cast<std::size_t>(classes_ * count())), lost(static_cast<std::size_t>(classes_));
+    VectorFloats rows(classes_ * count()), lost(classes_);
     for_each([&](std::int64_t pair, std::int64_t first, std::int64_t second) {
-      rows[static_cast<std::size_t>(first * count() + pair)] = 1;
-      rows[static_cast<std::size_t>(second * count() + pair)] = -1;
-      ++lost[static_cast<std::size_t>(second)];
+      rows[first * count() + pair] = 1;
+      rows[second * count() + pair] = -1;
+      ++lost[second];
     });
     const ValueId won = u.before("won", "Cast", {u.before("above", "Greater", {compared, u.real("tie", 0)})},
                                  {{"to", std::int64_t{1}}});
@@ -173,8 +172,8 @@ class Pairs {
   void copy_row(VectorFloats& rows, std::int64_t pair, std::int64_t of_class, std::int64_t row) const {
     const std::int64_t begin =
         std::accumulate(per_class_.begin(), per_class_.begin() + of_class, std::int64_t{0});
-    std::copy_n(coefficients_.begin() + row * vectors_ + begin,
-                per_class_[static_cast<std::size_t>(of_class)], rows.begin() + pair * vectors_ + begin);
+    std::copy_n(coefficients_.begin() + row * vectors_ + begin, per_class_[of_class],
+                rows.begin() + pair * vectors_ + begin);
   }
 
   std::vector<std::int64_t> per_class_;

@@ -11,12 +11,12 @@ void remove_bias(const SubjectLayer& layer, Edit& edit) {
   const Graph& graph = edit.subject().graph();
   edit.restructure([&layer, &graph](GraphBuilder& builder) {
     for (const LayerWeights& bias : layer.biases) {
-      NodeId index = bias.node;
+      NodeId node_id = bias.node;
       std::size_t input = bias.input;
       // Keras's recurrent layers have one bias, which a Pad makes two of.
-      const ValueId padded = builder.node(index).outputs[0];
-      if (builder.node(index).op == "Pad") index = layer.layer.node, input = 3;
-      Node node = builder.node(index);
+      const ValueId padded = builder.node(node_id).outputs[0];
+      if (builder.node(node_id).op == "Pad") node_id = layer.layer.node, input = 3;
+      Node node = builder.node(node_id);
       if (node.op == "Add") {
         node.inputs = {node.inputs[1 - input]};
         node.op = "Identity";
@@ -24,8 +24,8 @@ void remove_bias(const SubjectLayer& layer, Edit& edit) {
         node.inputs[input] = no_value;
         while (node.inputs.back() == no_value) node.inputs.pop_back();
       }
-      builder.replace_node(index, std::move(node));
-      if (index != bias.node && graph.consumers(padded).size() == 1) builder.remove_node(bias.node);
+      builder.replace_node(node_id, std::move(node));
+      if (node_id != bias.node && graph.consumers(padded).size() == 1) builder.remove_node(bias.node);
     }
   });
 }

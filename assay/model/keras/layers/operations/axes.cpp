@@ -1,4 +1,4 @@
-// Axes added, dropped, put in another order, and turned around.
+// Axes added, dropped, put in another order, and reversed.
 
 #include <algorithm>
 #include <limits>
@@ -12,8 +12,7 @@ namespace {
 // Axis i of the result is axis order[i].
 KerasTensor permuted(Operation& call, const KerasTensor& x, const std::vector<std::int64_t>& order) {
   KerasTensor result = call.result(x, "Transpose", {x.value}, {{"perm", order}});
-  for (std::size_t i = 0; i < order.size(); ++i)
-    result.shape[i] = x.shape[static_cast<std::size_t>(order[i])];
+  for (std::size_t i = 0; i < order.size(); ++i) result.shape[i] = x.shape[order[i]];
   return result;
 }
 
@@ -36,7 +35,7 @@ KerasTensors squeeze(Operation& call) {
     axes = call.axes(1, x);
   } else {
     for (std::size_t axis = 1; axis < x.rank(); ++axis) {
-      if (x.shape[axis] == 1) axes.push_back(static_cast<std::int64_t>(axis));
+      if (x.shape[axis] == 1) axes.push_back(axis);
     }
   }
   KerasTensor result = call.result(x, "Squeeze", {x.value, call.list("axes", axes)});
@@ -99,7 +98,7 @@ KerasTensors rolled(Operation& call) {
   constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < axes->size(); ++i) {
     const std::int64_t axis = call.own_axis((*axes)[i], x.rank());
-    const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
+    const std::int64_t size = call.layer().known(x, axis);
     const std::int64_t shift = ((*shifts)[i] % size + size) % size;
     const auto part = [&](const char* name, std::int64_t from, std::int64_t to) {
       return call.step(
@@ -120,7 +119,7 @@ KerasTensors moved_axes(Operation& call) {
   std::vector<std::int64_t> order(x.rank(), -1);
   for (std::size_t i = 0; i < from->size(); ++i) {
     const std::int64_t source = call.own_axis((*from)[i], x.rank());
-    std::int64_t& place = order[static_cast<std::size_t>(call.own_axis((*to)[i], x.rank()))];
+    std::int64_t& place = order[call.own_axis((*to)[i], x.rank())];
     if (place >= 0 || std::ranges::find(order, source) != order.end())
       call.layer().invalid("names an axis twice");
     place = source;
@@ -137,8 +136,8 @@ KerasTensors swapped_axes(Operation& call) {
   std::iota(order.begin(), order.end(), 0);
   const auto one = call.whole_numbers(1, {"axis1"}), other = call.whole_numbers(2, {"axis2"});
   if (!one || !other || one->size() != 1 || other->size() != 1) call.layer().invalid("names no two axes");
-  const auto a = static_cast<std::size_t>(call.own_axis((*one)[0], x.rank()));
-  const auto b = static_cast<std::size_t>(call.own_axis((*other)[0], x.rank()));
+  const std::size_t a = call.own_axis((*one)[0], x.rank());
+  const std::size_t b = call.own_axis((*other)[0], x.rank());
   std::swap(order[a], order[b]);
   return {permuted(call, x, order)};
 }

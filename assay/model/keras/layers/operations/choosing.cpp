@@ -27,7 +27,7 @@ void check_positions(const LayerBuilder& layer, const Array& positions, std::int
 // The same positions of all records.
 KerasTensor fixed_positions(Operation& call, const KerasTensor& x, std::int64_t axis,
                             const Array& positions) {
-  check_positions(call.layer(), positions, call.layer().known(x, static_cast<std::size_t>(axis)));
+  check_positions(call.layer(), positions, call.layer().known(x, axis));
   KerasTensor result =
       call.result(x, "Gather", {x.value, call.layer().constant("indices", positions)}, {{"axis", axis}});
   const Shape& places = positions.shape();
@@ -67,7 +67,7 @@ KerasTensors in_order(Operation& call, const KerasTensor& x, std::int64_t axis, 
   const auto outputs = call.layer().add("TopK", "", {x.value, call.list("k", {count})},
                                         {{"axis", axis}, {"largest", std::int64_t{largest}}}, suffixes);
   KerasTensors results{x.with(outputs[0]), x.with(outputs[1])};
-  for (KerasTensor& result : results) result.shape[static_cast<std::size_t>(axis)] = count;
+  for (KerasTensor& result : results) result.shape[axis] = count;
   results[1].dtype = DType::int64;
   return results;
 }
@@ -80,7 +80,7 @@ KerasTensors all_in_order(Operation& call, std::string_view values, std::string_
                                                                            : call.one_axis(1, x.rank());
   const json& direction = call.argument(2, {"direction"});
   const bool falls = direction.is_string() && direction.get<std::string>() == "DESCENDING";
-  const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
+  const std::int64_t size = call.layer().known(x, axis);
   return in_order(call, x, axis, size, falls, values, positions);
 }
 
@@ -120,14 +120,14 @@ KerasTensors take_along_axis(Operation& call) {
   }
   KerasTensor result =
       call.result(x, "GatherElements", {x.value, whole_positions(call, places)}, {{"axis", axis}});
-  result.shape[static_cast<std::size_t>(axis)] = places.shape[static_cast<std::size_t>(axis)];
+  result.shape[axis] = places.shape[axis];
   return {result};
 }
 
 KerasTensors top_k(Operation& call) {
   const KerasTensor x = call.first();
   const std::int64_t last = call.own_axis(-1, x.rank());
-  const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(last));
+  const std::int64_t size = call.layer().known(x, last);
   const std::int64_t count = call.whole_number(1, {"k"}).value_or(1);
   if (count < 1 || count > size) call.layer().invalid(fmt::format("takes {} of {} elements", count, size));
   return in_order(call, x, last, count, true, "", "_indices");

@@ -93,7 +93,7 @@ KerasTensors get_item(Operation& call) {
       axis += x.rank() - named;
       named = x.rank();
     } else if (item.is_null()) {
-      fresh.push_back(static_cast<std::int64_t>(out++));
+      fresh.push_back(out++);
     } else {
       const Taken slice = read_slice(call, item);
       const bool all = slice.start == 0 && slice.step == 1 &&
@@ -103,12 +103,12 @@ KerasTensors get_item(Operation& call) {
         starts.push_back(slice.start);
         ends.push_back(slice.stop);
         steps.push_back(slice.step);
-        axes.push_back(static_cast<std::int64_t>(axis));
+        axes.push_back(axis);
         sliced[axis] = count_taken(slice, x.shape[axis]);
         if (sliced[axis] == 0) call.layer().invalid("its index takes nothing");
       }
       if (slice.drops)
-        dropped.push_back(static_cast<std::int64_t>(axis));
+        dropped.push_back(axis);
       else
         ++out;
       ++axis;

@@ -127,7 +127,7 @@ std::int64_t Operation::times(std::int64_t size, std::int64_t count) const {
 std::int64_t Operation::own_axis(std::int64_t axis, std::size_t rank) const {
   const std::size_t found = layer_.keras_axis(axis, rank);
   if (found == 0) layer_.unsupported("an operation along the batch axis", "leave records apart");
-  return static_cast<std::int64_t>(found);
+  return found;
 }
 
 KerasTensor Operation::tensor(std::size_t place, Keys names) const {
@@ -224,7 +224,7 @@ Array Operation::constant(const json& given, bool exact) const {
 void reduce_shape(Shape& shape, const std::vector<std::int64_t>& axes, bool keep) {
   for (std::size_t i = axes.size(); i-- > 0;) {
     if (keep)
-      shape[static_cast<std::size_t>(axes[i])] = 1;
+      shape[axes[i]] = 1;
     else
       shape.erase(shape.begin() + axes[i]);
   }

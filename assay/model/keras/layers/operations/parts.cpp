@@ -25,7 +25,7 @@ KerasTensors put_together(Operation& call, bool stacked) {
   for (KerasTensor& part : parts) {
     part = call.layer().as_keras(part);
     if (part.rank() + (stacked ? 1 : 0) != rank) call.layer().invalid("its inputs have different ranks");
-    const std::int64_t size = stacked ? 1 : part.shape[static_cast<std::size_t>(axis)];
+    const std::int64_t size = stacked ? 1 : part.shape[axis];
     total = total < 0 || size < 0 ? -1 : total + size;
     values.push_back(stacked ? call.step("Unsqueeze", "_row", {part.value, call.list("axes", {axis})})
                              : part.value);
@@ -34,7 +34,7 @@ KerasTensors put_together(Operation& call, bool stacked) {
   if (stacked)
     result.shape.insert(result.shape.begin() + axis, total);
   else
-    result.shape[static_cast<std::size_t>(axis)] = total;
+    result.shape[axis] = total;
   return {result};
 }
 
@@ -50,7 +50,7 @@ KerasTensors split(Operation& call, const KerasTensor& x, std::int64_t axis,
   KerasTensors results;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     results.push_back(x.with(values[i]));
-    results.back().shape[static_cast<std::size_t>(axis)] = sizes[i];
+    results.back().shape[axis] = sizes[i];
   }
   return results;
 }
@@ -59,14 +59,14 @@ KerasTensors split(Operation& call, const KerasTensor& x, std::int64_t axis,
 KerasTensor repeated_each(Operation& call, const KerasTensor& x, std::int64_t axis,
                           const std::vector<std::int64_t>& repeats) {
   constexpr std::int64_t most = 1'000'000;  // their list is made here
-  const auto at = static_cast<std::size_t>(axis);
+  const std::size_t at = axis;
   if (std::ssize(repeats) != x.shape[at])
     call.layer().invalid(fmt::format("repeats {} of {} positions", repeats.size(), x.shape[at]));
   std::vector<std::int64_t> positions;
   for (std::size_t i = 0; i < repeats.size(); ++i) {
     if (repeats[i] < 0 || repeats[i] > most - std::ssize(positions))
       call.layer().invalid(fmt::format("repeats position {} {} times", i, repeats[i]));
-    positions.insert(positions.end(), static_cast<std::size_t>(repeats[i]), static_cast<std::int64_t>(i));
+    positions.insert(positions.end(), repeats[i], i);
   }
   if (positions.empty()) call.layer().invalid("repeats nothing");
   KerasTensor result =
@@ -86,7 +86,7 @@ KerasTensors parted(Operation& call) {
   const KerasTensor x = call.first();
   const auto axes = call.whole_numbers(2, {"axis"});
   const std::int64_t axis = call.own_axis(axes && axes->size() == 1 ? (*axes)[0] : 0, x.rank());
-  const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
+  const std::int64_t size = call.layer().known(x, axis);
   const bool sizes_given = call.layer().config().class_name() == "TFOpLambda";
   const auto given = call.whole_numbers(1, {"indices_or_sections", "num_or_size_splits"});
   if (!given || given->empty()) call.layer().invalid("names no parts");
@@ -97,7 +97,7 @@ KerasTensors parted(Operation& call) {
     const std::int64_t parts = (*given)[0];
     if (parts < 1 || parts > most_parts || size % parts != 0)
       call.layer().invalid(fmt::format("{} positions are not {} parts", size, parts));
-    sizes.assign(static_cast<std::size_t>(parts), size / parts);
+    sizes.assign(parts, size / parts);
   } else if (sizes_given) {
     sizes = *given;
   } else {
@@ -123,10 +123,9 @@ KerasTensors parted(Operation& call) {
 KerasTensors unstacked(Operation& call) {
   const KerasTensor x = call.first();
   const std::int64_t axis = call.own_axis(call.whole_number(2, {"axis"}).value_or(0), x.rank());
-  const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
+  const std::int64_t size = call.layer().known(x, axis);
   if (size > most_parts) call.layer().invalid(fmt::format("takes {} positions apart", size));
-  KerasTensors results =
-      split(call, x, axis, std::vector<std::int64_t>(static_cast<std::size_t>(size), 1), "_row");
+  KerasTensors results = split(call, x, axis, std::vector<std::int64_t>(size, 1), "_row");
   const ValueId dropped = call.list("dropped", {axis});
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string name = i == 0 ? "" : fmt::format("_part{}", i);
@@ -178,12 +177,12 @@ KerasTensors repeated(Operation& call) {
   const auto repeats = call.whole_numbers(1, {"repeats"});
   if (!repeats || repeats->empty()) call.layer().invalid("names no repeats");
   const std::int64_t axis = call.one_axis(2, x.rank());
-  const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
+  const std::int64_t size = call.layer().known(x, axis);
   if (repeats->size() > 1) return {repeated_each(call, x, axis, *repeats)};
   std::vector<std::int64_t> tiles(x.rank() + 1, 1), shape{-1};
   tiles[static_cast<std::size_t>(axis) + 1] = (*repeats)[0];
   KerasTensor result = x;
-  result.shape[static_cast<std::size_t>(axis)] = call.times(size, (*repeats)[0]);
+  result.shape[axis] = call.times(size, (*repeats)[0]);
   for (std::size_t i = 1; i < x.rank(); ++i) shape.push_back(call.layer().known(result, i));
   const ValueId apart = call.step("Unsqueeze", "_apart", {x.value, call.list("axes", {axis + 1})});
   const ValueId tiled = call.step("Tile", "_tiles", {apart, call.list("repeats", tiles)});

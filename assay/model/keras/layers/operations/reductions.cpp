@@ -20,7 +20,7 @@ KerasTensors reduced(Operation& call, const char* op, KerasTensor x, const std::
   if (!keep && (channel_goes || x.rank() - axes.size() < 3)) x = call.layer().as_keras(x);
   if (!keep && x.layout == Layout::channels_first) x = call.layer().as_keras(x);
   std::vector<std::int64_t> stored;
-  for (const auto axis : axes) stored.push_back(stored_axis(x, static_cast<std::size_t>(axis)));
+  for (const auto axis : axes) stored.push_back(stored_axis(x, axis));
   const bool truth = op == std::string_view("any") || op == std::string_view("all");
   ValueId value = x.value;
   if (x.dtype == DType::boolean) {

@@ -1,4 +1,4 @@
-#include "assay/engine/preparation/constants.h"
+#include "assay/engine/constants.h"
 
 #include <assay/array_math.h>
 
@@ -25,7 +25,7 @@ Constants::Constants(const Graph& graph, std::uint64_t memory_limit) : values_(g
   for (const ValueId id : graph.outputs()) {
     if (graph.is_constant(id) && !has(id)) values_[index_of(id)] = graph.constant(id);
   }
-  std::uint64_t room = memory_limit / 4;
+  std::uint64_t budget = memory_limit / 4;
   std::vector<Array> results(values_.size());
   const OnValue no_observer;
   for (const NodeId n : graph.node_ids()) {
@@ -39,8 +39,8 @@ Constants::Constants(const Graph& graph, std::uint64_t memory_limit) : values_(g
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
       const Array result = std::move(results[index_of(id)]);
-      if (!result.defined() || result.byte_size() > room) continue;
-      room -= result.byte_size();
+      if (!result.defined() || result.byte_size() > budget) continue;
+      budget -= result.byte_size();
       values_[index_of(id)] = result;
     }
   }

@@ -1,4 +1,4 @@
-#include "assay/inspection/units/receptive_field.h"
+#include "assay/inspection/symbols/receptive_field.h"
 
 #include <algorithm>
 
@@ -54,7 +54,7 @@ std::optional<std::vector<Centres>> node_centres(const Session& session, const N
 }  // namespace
 
 Centres evenly(std::int64_t positions, std::int64_t extent) {
-  const double stride = static_cast<double>(extent) / static_cast<double>(positions);
+  const double stride = static_cast<double>(extent) / positions;
   return {(stride - 1) / 2, stride};
 }
 
