@@ -85,7 +85,7 @@ T without_overflow(T x, T y, const F& f) {
   if constexpr (std::is_same_v<T, bool>)
     return f(static_cast<int>(x), static_cast<int>(y)) != 0;
   else if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(f(x, y));
+    return static_cast<T>(f(static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(y)));
   else
     return f(x, y);
 }

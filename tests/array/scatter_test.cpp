@@ -172,6 +172,16 @@ TEST(ScatterReduce, CombinesWithWhatIsThere) {
   expect_scattered(reduced(Combine::minimum), {2, 4}, {1, 1, -1, 0, 3, 0, 2, 2});
 }
 
+TEST(ScatterReduce, WrapsIntegersAround) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const Array greatest = whole_numbers({1}, {most}), first = whole_numbers({1}, {0});
+  const auto result = [&](std::int64_t value, Combine combine) {
+    return scatter_reduce(greatest, 0, first, whole_numbers({1}, {value}), combine).item<std::int64_t>();
+  };
+  EXPECT_EQ(result(1, Combine::sum), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(result(2, Combine::product), -2);
+}
+
 TEST(ScatterReduce, GivesGradientsToEqualOnesEvenlyAndThroughZeros) {
   const Example e;
   const Array seed = doubles({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
