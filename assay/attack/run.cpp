@@ -19,6 +19,7 @@
 #include "assay/attack/tokens/token_attack.h"
 #include "assay/data/given.h"
 #include "assay/engine/elements.h"
+#include "assay/engine/evaluation/evaluator.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/hash.h"
 
@@ -186,11 +187,13 @@ class Run {
     const std::vector<bool> won = truths_of(AttackedNetwork::won(problem, scores));
     const std::vector<std::int64_t> predicted = decisions(scores);
     const std::vector<Distance> distances = preparation_.distances(batch.inputs, clean.inputs);
+    const std::vector<std::uint8_t> finite = finite_rows(scores, predicted.size());
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
       AdversarialSet::Record& record = set_.records()[batch.indices[i]];
       summary_.lost += record.success && !won[i];
       record.success = won[i];
       record.predicted = predicted[i];
+      record.finite = finite[i] != 0;
       record.l0 = distances[i].l0;
       record.l2 = distances[i].l2;
       record.linf = distances[i].linf;

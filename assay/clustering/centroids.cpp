@@ -5,6 +5,8 @@
 #include <limits>
 
 #include <assay/extend/random.h>
+#include <assay/progress.h>
+#include "assay/support/thread_pool.h"
 
 namespace assay::clustering {
 namespace {
@@ -31,6 +33,7 @@ class Lloyd {
     std::vector<double> distances(records(), std::numeric_limits<double>::infinity());
     add(rng.below(records()));
     while (centroids_.count() < count) {
+      check_interrupt();
       double sum = 0;
       const double* last = centroids_.values.data() + centroids_.values.size() - centroids_.dimensions;
       for (std::size_t r = 0; r < records(); ++r)
@@ -44,13 +47,12 @@ class Lloyd {
   Centroids settle() {
     std::vector<std::size_t> owners(records(), centroids_.count());
     for (std::size_t round = 0; round < most_rounds; ++round) {
-      bool moved = false;
-      for (std::size_t r = 0; r < records(); ++r) {
-        const std::size_t owner = centroids_.nearest(point(r));
-        moved |= owner != owners[r];
-        owners[r] = owner;
-      }
-      if (!moved) break;
+      check_interrupt();
+      const std::vector<std::size_t> before = owners;
+      support::split_loop(records(), 256, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) owners[r] = centroids_.nearest(point(r));
+      });
+      if (owners == before) break;
       take_means(owners);
     }
     return std::move(centroids_);

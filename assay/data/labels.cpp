@@ -1,6 +1,7 @@
 #include "assay/data/labels.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -177,15 +178,24 @@ Targets finite(Targets targets, const std::string& text, const Source& source) {
   return targets;
 }
 
+// Whether it is written as a number, finite or not.
+bool is_number_text(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error != std::errc::invalid_argument && end == text.data() + text.size();
+}
+
 }  // namespace
 
 ClassLabels classes_of_texts(const std::vector<std::string>& texts, const std::string& what) {
   constexpr double too_great = 1e6;
   ClassLabels found;
+  const bool numbers = std::ranges::all_of(texts, is_number_text);
   for (const std::string& text : texts) {
+    if (!numbers) break;  // names
     const auto number = number_of<double>(text);
-    if (!number) break;  // names
-    if (*number < 0 || *number >= too_great || *number != std::floor(*number))
+    if (!number || *number < 0 || *number >= too_great || *number != std::floor(*number))
       fail(Fault::data, "{} '{}' is not a class number; classes are whole numbers from 0 to 999999, or names",
            what, text);
     found.labels.push_back(static_cast<std::int64_t>(*number));

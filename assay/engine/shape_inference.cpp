@@ -449,8 +449,10 @@ std::vector<ResultForm> forms_on_zeros(const Node& node, std::span<const Operand
     const array::Recording unrecorded(false);
     KernelContext context;
     std::vector<ResultForm> forms;
-    for (const Array& result : run_node(node, inputs, context))
-      forms.push_back(result.defined() ? ResultForm{result.shape(), result.dtype()} : ResultForm());
+    for (const Array& result : run_node(node, inputs, context)) {
+      if (!result.defined()) return {};  // which ones there are is seen when it runs
+      forms.push_back({result.shape(), result.dtype()});
+    }
     return forms;
   } catch (const Error& error) {  // zeros may not suit it
     if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;

@@ -170,7 +170,7 @@ std::vector<fs::path> beside_network(const fs::path& path) {
   if (path.extension() != ".onnx") return {};
   fs::path folder = path.parent_path();
   if (folder.filename() == "onnx") folder = folder.parent_path();
-  return {folder / "config.json", folder / "generation_config.json"};
+  return {folder / "config.json", folder / "generation_config.json", folder / "tokenizer.json"};
 }
 
 // Files that the text of an option names: a network with what lies next to it, a data set with its labels.
@@ -198,7 +198,7 @@ std::vector<InputFile> inputs_of(const std::vector<StepResult>& results) {
     for (const auto& [name, value] : named_values(result.typed)) {
       const StepFlag* const flag = step_flag(result.typed.at(0), name);
       if (flag == nullptr || flag->files.empty()) continue;
-      for (const fs::path& file : named_files(value)) {
+      for (const fs::path& file : named_files(text_with_files(name, value))) {
         const auto known = std::ranges::find(inputs, file.string(), &InputFile::path);
         if (known == inputs.end())
           inputs.push_back({flag->files, file.string(), sha256_of_file(file), fs::file_size(file)});

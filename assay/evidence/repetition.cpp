@@ -129,6 +129,10 @@ void FreshFolder::link(const InputFile& input, const fs::path& from) const {
   fs::create_symlink(fs::absolute(from / given), inside, code);
 }
 
+std::string text_with_files(const std::string& flag, const std::string& value) {
+  return flag == "task" ? value.substr(std::min(value.find('['), value.size())) : value;
+}
+
 std::vector<std::string> unlisted_inputs(std::span<const std::vector<std::string>> commands,
                                          std::span<const InputFile> inputs, const fs::path& from) {
   std::set<std::string> unlisted;
@@ -137,7 +141,7 @@ std::vector<std::string> unlisted_inputs(std::span<const std::vector<std::string
       const StepFlag* const flag = step_flag(typed.at(0), name);
       if (flag == nullptr || flag->files.empty() || value.empty()) continue;
       const bool is_subject = flag->files != "input";
-      const std::vector<fs::path> named = paths_in(value);
+      const std::vector<fs::path> named = paths_in(text_with_files(name, value));
       const auto listed = [&](const fs::path& path) { return is_listed(path, inputs); };
       if (is_subject && !is_generated(value) && std::ranges::none_of(named, listed)) unlisted.insert(value);
       for (const fs::path& path : named) {

@@ -18,6 +18,9 @@ namespace assay::evidence {
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 NamedValues named_values(const std::vector<std::string>& typed);
 
+// The part of a flag's value that may name files: a task's name is none, what its options are may be.
+std::string text_with_files(const std::string& flag, const std::string& value);
+
 // Why a command of a pack is not run again; empty: it may be. Only commands that measure are, with flags that
 // make no files. Throws Error{data}, beginning with `what`, for other flags.
 std::string why_not_repeated(const std::vector<std::string>& typed, const std::string& what);

@@ -188,15 +188,35 @@ std::vector<Warning> class_warnings(const Session& session, const Dataset& data)
        "folders of some classes are missing; make them, empty for classes without records, or give labels"}};
 }
 
+namespace {
+
+// The first record and the next one that is not the same; equal records cannot show what they do to each
+// other.
+std::vector<std::size_t> two_that_differ(const Dataset& data) {
+  constexpr std::size_t most = 64;
+  const std::size_t count = std::min(most, data.size());
+  const auto inputs_of = [&](std::size_t record) {
+    const std::vector<std::size_t> one{record};
+    return data.read(one).inputs;
+  };
+  const Array first = inputs_of(0);
+  for (std::size_t record = 1; record < count; ++record) {
+    const Array other = inputs_of(record);
+    if (other.shape() != first.shape() || !other.equal(first)) return {0, record};
+  }
+  return {0, 1};
+}
+
+}  // namespace
+
 std::vector<Warning> influence_warnings(const Session& session, const Dataset* data) {
   std::vector<std::size_t> first;
-  if (data != nullptr && data->size() > 1) first = {0, 1};
   std::optional<RecordInfluence> found;
   try {
     if (data == nullptr)
       found = find_record_influence(session);
-    else if (!first.empty())
-      found = find_record_influence(session, session.bind(data->read(first)));
+    else if (data->size() > 1)
+      found = find_record_influence(session, session.bind(data->read(first = two_that_differ(*data))));
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;  // what cannot be read says so where it is needed
   }
@@ -313,7 +333,8 @@ Warning non_finite_records(std::size_t count, std::size_t records, const std::ve
   return {"non-finite",
           fmt::format("{} of {} {} a NaN or an infinity{}: {}", count, record_count(records),
                       count == 1 ? "gives" : "give", effect, joined(ids)),
-          "the records hold such values, or weights of the network overflow"};
+          "the records hold such values, or a number that is no category of a OneHotEncoder, or weights of "
+          "the network overflow"};
 }
 
 Warning non_finite_records(const Evaluation& evaluation) {

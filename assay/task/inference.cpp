@@ -133,7 +133,7 @@ void require_two_scores(const Session& session) {
        "task 'binary': network '{}' gives {} for a record, and not one score, or one of each of two classes; "
        "name "
        "{}",
-       session.graph().name(), to_string(session.shape(session.logits())),
+       session.graph().name(), to_string(record_shape(session, session.logits())),
        classes > 2 ? "task 'classes'" : "the task that fits the output (pixels, labels, ...)");
 }
 

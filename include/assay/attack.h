@@ -86,6 +86,7 @@ struct AttackedRecord {
   std::int64_t predicted =
       0;  // class that the network gives the changed record; 0 or 1 for regression: moved
   bool success = false;
+  bool finite = true;  // what the network gives; a NaN is a wrong decision, but no success
   double l0 = 0, l2 = 0, linf = 0;
   std::uint64_t forward = 0, backward = 0;
 };

@@ -60,6 +60,13 @@ def test_figures_are_of_each_record_alone(onnx, how, tmp_path):
         assert call(*given, **options).document["tables"] == call(*given, batch=1, **options).document["tables"], call.__name__
 
 
+def test_equal_records_do_not_hide_what_others_do(onnx):
+    x = np.random.default_rng(2).normal(size=(20, 5)).astype(np.float32)
+    x[1] = x[0]
+    result = assay.evaluate(mixing(onnx, "mean"), assay.data(x, np.arange(20) % 3))
+    assert "records-interact" in [warning["id"] for warning in result.document["warnings"]]
+
+
 @pytest.fixture
 def mixed(onnx):
     """A network that takes off the mean over the batch, records, and the class that it names of each alone."""

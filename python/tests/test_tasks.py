@@ -1129,9 +1129,13 @@ def test_the_alphabet_of_a_pack_is_among_its_inputs(onnx, tmp_path):
     rng = np.random.default_rng(1)
     np.savez(tmp_path / "data.npz", x=rng.normal(size=(12, 7, 3)).astype(np.float32), y=rng.integers(97, 99, (12, 2)))
     (tmp_path / "symbols.txt").write_text("blank\na\nb\n")
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "letter.txt").write_text("a folder that is called as the task")
     (tmp_path / "study.toml").write_text(
         '[evidence]\nmodel = "net.onnx"\ntest = "data.npz"\n[[evidence.step]]\ncommand = "evaluate"\ntask = "text[alphabet=symbols.txt]"\n'
     )
     for arguments in (["evidence", "--config", "study.toml", "--out", "pack"], ["verify", "pack", "--rerun", "all"]):
         run = subprocess.run([PROGRAM, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stderr
+    listed = (tmp_path / "pack" / "manifest.json").read_text()
+    assert "symbols.txt" in listed and "letter.txt" not in listed

@@ -447,7 +447,6 @@ def test_records_far_from_their_class_at_the_last_token_come_first(folder, recor
     test = over_tokens("last", made["stream"] @ directions.T, some[1])
     wanted = mahalanobis(training, classes, test, made["logits"].argmax(1))
     rows = chosen.table("chosen")
-    print(rows[0])
     assert [int(row["record"]) for row in rows] == list(np.argsort(-wanted, kind="stable")[: len(rows)])
 
 

@@ -52,6 +52,10 @@ TEST(TextErrors, LabelsLengthsAndEmptyFiles) {
     expect_data_error(Fault::data, {std::string("label '") + wrong + "' is not a class number"},
                       put("half.txt", std::string("x\t0\nz\t") + wrong + "\n"));
   }
+  for (const char* const wrong : {"nan", "1e400", "+inf"}) {
+    expect_data_error(Fault::data, {std::string("label '") + wrong + "' is not a class number"},
+                      put("half.txt", std::string("x\t0\nz\t") + wrong + "\nw\t10\n"));
+  }
   expect_data_error(Fault::data, {"empty.txt", "no records"}, put("empty.txt", ""));
   expect_data_error(Fault::usage, {"length=-5"}, put("a.txt", "abc\n") + ",length=-5");
   expect_data_error(Fault::io, {"absent.txt", "no such file"}, put("a.txt", "abc\n") + ",vocab=absent.txt");

@@ -23,9 +23,10 @@ class Audit final : public Command {
               "allow are left out with a warning");
     flags.add("--by-layer", question_.by_layer,
               "criteria that count all layers are audited layer by layer as well");
-    flags.add_list("--layer NAME,...", question_.learn.subjects,
-                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
-                   "layer before the last with weights)");
+    flags.add_list(
+        "--layer NAME,...", question_.learn.subjects,
+        "subject layer of idc, lsc, dsc, mdsc and scc by name or number, may be repeated (default: the "
+        "layer before the last with weights)");
     flags.add("--method", question_.learn.importance.method,
               "attribution by which idc ranks neurons (assay importance --help lists them)");
     add_task(flags, question_.task);

@@ -34,9 +34,10 @@ class Cover final : public Command {
               "criteria and options of a paper, or a choice: " + joined(coverage::presets().names()) +
                   "; those that network and data do not allow are left out with a warning");
     units_.declare(flags);
-    flags.add_list("--layer NAME,...", question_.learn.subjects,
-                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
-                   "layer before the last with weights)");
+    flags.add_list(
+        "--layer NAME,...", question_.learn.subjects,
+        "subject layer of idc, lsc, dsc, mdsc and scc by name or number, may be repeated (default: the "
+        "layer before the last with weights)");
     flags.add_list("--count-layer NAME,...", question_.learn.layers,
                    "layer whose neurons the other criteria count, may be repeated (default: all)");
     neurons_ =

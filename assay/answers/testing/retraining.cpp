@@ -26,7 +26,13 @@ retraining::GivenAdditions given_additions(const RetrainingQuestion& question, c
     voters.emplace_back(read_model(file), setting.session_for(question.training.get()));
     std::vector<report::Warning> influences =
         results::influence_warnings(voters.back(), question.training.get());
-    if (batch == 0 && !influences.empty()) batch = 1;
+    if (influences.empty()) continue;
+    if (setting.batch == 0) {
+      batch = 1;
+      document.notices.push_back(fmt::format(
+          "'{}': records change each other's results, so networks vote on one record at a time", file));
+      continue;
+    }
     results::add_warnings(document, std::move(influences));
   }
   std::vector<DatasetPtr> given;

@@ -108,12 +108,12 @@ std::size_t TokenLimits::budget(std::size_t positions) const {
 }
 
 std::string TokenLimits::why_no_change(std::size_t positions) const {
+  const auto count = static_cast<double>(positions);
   return fmt::format(
-      "changes={:g} of {} comes to {:.2g} tokens, less than one; give changes= a number of tokens, as "
-      "changes=1, "
-      "or a share of {:.2g} or more",
-      changes, so_many(positions, "token that may change", "tokens that may change"),
-      changes * static_cast<double>(positions), 1 / static_cast<double>(positions));
+      "changes={:g} of {} comes to {:g} tokens, less than one; give changes= a number of tokens, as "
+      "changes=1, or a share of {:g} or more",
+      changes, so_many(positions, "token that may change", "tokens that may change"), changes * count,
+      std::ceil(1e4 / count) / 1e4);
 }
 
 TokenSpace::TokenSpace(const AttackedNetwork& network, const TokenLimits& limits)

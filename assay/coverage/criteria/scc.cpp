@@ -21,15 +21,6 @@ bool is_finite_row(std::span<const float> row) {
   return std::ranges::all_of(row, [](float value) { return std::isfinite(value); });
 }
 
-std::vector<float> finite_rows(const LayerTraces& training) {
-  std::vector<float> rows;
-  for (std::size_t at = 0; at < training.values.size(); at += training.dimensions) {
-    const std::span row(training.values.data() + at, training.dimensions);
-    if (is_finite_row(row)) rows.insert(rows.end(), row.begin(), row.end());
-  }
-  return rows;
-}
-
 class ClusterCoverage final : public ItemCriterion {
  public:
   explicit ClusterCoverage(const CriterionSetup& setup)
@@ -48,6 +39,9 @@ class ClusterCoverage final : public ItemCriterion {
         fail(Fault::mismatch,
              "{}: the state holds no training traces; measure with the profile it was made with", spec());
       const Activations& activations = batch.layers[layers()[l].position];
+      if (activations.columns != centroids_[l]->dimensions)
+        fail(Fault::mismatch, "{}: the training traces of layer '{}' are of {} neurons, and it has {}",
+             spec(), layers()[l].name, centroids_[l]->dimensions, activations.columns);
       for (std::size_t r = 0; r < activations.rows; ++r) {
         const auto row = activations.row(r);
         if (is_finite_row(row)) cover(layers()[l], centroids_[l]->nearest(row), batch.indices[r]);
@@ -77,7 +71,12 @@ class ClusterCoverage final : public ItemCriterion {
   std::shared_ptr<const Centroids> centroids_of(const LayerTraces& training) const {
     return training.derived<Centroids>(spec(), [&] {
       auto found = std::make_shared<const Centroids>(
-          clustering::find_centroids(finite_rows(training), training.dimensions, clusters_, seed_));
+          clustering::find_centroids(training.values, training.dimensions, clusters_, seed_));
+      if (found->count() < 2)
+        fail(Fault::mismatch,
+             "{}: the training records do not differ in layer '{}', so there are no clusters; name another "
+             "layer, or give more records",
+             spec(), training.layer);
       if (found->count() < clusters_)
         fail(Fault::mismatch,
              "{}: the training records have {} different activations in layer '{}', fewer than clusters; "

@@ -219,6 +219,12 @@ Json to_json(const Profile& profile, bool with_traces) {
   return json;
 }
 
+void require_neurons_of_layer(const LayerTraces& traces, std::span<const LayerStatistics> statistics) {
+  const auto layer = std::ranges::find(statistics, traces.layer, &LayerStatistics::layer);
+  if (layer != statistics.end() && !traces.values.empty() && layer->neurons() != traces.dimensions)
+    throw std::runtime_error("its traces are of another number of neurons than their layer");
+}
+
 Profile profile_from(const Json& json) {
   if (!json.is_object() || json.value("schema", "") != "assay/profile")
     throw std::runtime_error("it is not a profile");
@@ -247,7 +253,10 @@ Profile profile_from(const Json& json) {
   }
   for (const Json& layer : json.at("statistics")) profile.statistics.push_back(statistics_from(layer));
   for (const Json& layer : json.at("clusters")) profile.clusters.push_back(clusters_from(layer, profile));
-  for (const Json& traces : json.at("traces")) profile.traces.push_back(traces_from(traces));
+  for (const Json& traces : json.at("traces")) {
+    profile.traces.push_back(traces_from(traces));
+    require_neurons_of_layer(*profile.traces.back(), profile.statistics);
+  }
   return profile;
 }
 

@@ -134,7 +134,8 @@ std::unique_ptr<Source> tokenized_lines(const DataSpec& spec) {
   for (std::string line : lines_of(read_maybe_gzipped(spec.path), spec.path)) {
     const std::size_t tab = line.rfind('\t');
     labelled += tab != std::string::npos;
-    table.rows.push_back({line.substr(0, tab), tab == std::string::npos ? "" : line.substr(tab + 1)});
+    table.rows.push_back(
+        {line.substr(0, tab), tab == std::string::npos ? "" : without_blanks(line.substr(tab + 1))});
   }
   if (table.rows.empty()) fail(Fault::data, "{}: there are no lines", spec.path);
   if (labelled > 0 && labelled < table.rows.size())

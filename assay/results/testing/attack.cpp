@@ -69,6 +69,11 @@ void add_attack(report::Document& document, const attack::AttackSummary& summary
     document.notices.push_back(
         fmt::format("{}: {} of the successes found are no longer successes once stored{}", summary.spec.name,
                     summary.lost, summary.levels ? " as 8-bit levels" : ""));
+  const auto broken = std::ranges::count(summary.records, false, &attack::AttackedRecord::finite);
+  if (broken > 0)
+    document.notices.push_back(fmt::format(
+        "{}: {} of {} attacked records give a NaN or an infinity: wrong decisions, but no successes",
+        summary.spec.name, broken, summary.attacked));
   if (summary.attacked == 0)
     document.notices.push_back(
         options.left_out.empty()
@@ -87,8 +92,8 @@ void add_attack(report::Document& document, const attack::AttackSummary& summary
   document.definitions.push_back({info.name, info.definition, info.paper});
 }
 
-// Records that are right and that no attack fooled, of all; undefined where records were attacked that are
-// wrong already, or at a class.
+// Records that are right, and remain so under every attack, of all; undefined where records were attacked
+// that are wrong already, or at a class.
 std::optional<double> robust_accuracy(const std::vector<attack::AttackSummary>& summaries,
                                       const attack::AttackOptions& options, const Dataset& data) {
   std::set<std::size_t> fooled;
@@ -96,7 +101,7 @@ std::optional<double> robust_accuracy(const std::vector<attack::AttackSummary>& 
     const auto target = s.spec.options.find("target");
     if (target != s.spec.options.end() && target->second != "none") return std::nullopt;
     for (const attack::AttackedRecord& record : s.records)
-      if (record.success) fooled.insert(record.original);
+      if (record.success || !record.finite) fooled.insert(record.original);
   }
   if (options.all || summaries.empty() || data.size() == 0 || !data.has_labels()) return std::nullopt;
   std::size_t attacked = 0;

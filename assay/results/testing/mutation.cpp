@@ -335,11 +335,13 @@ report::Table not_applicable_table(std::span<const mutation::NotApplicable> entr
 
 namespace {
 
-// A mutant's operator names the neurons that were chosen, too.
+// A mutant's operator has more options than were given: a value that was sought, and the neurons chosen.
 bool is_drawn_by(const mutation::Mutant& mutant, const Spec& asked) {
-  Spec op = mutant.op;
-  if (!asked.options.contains("neurons")) op.options.erase("neurons");
-  return op == asked;
+  return mutant.op.name == asked.name && std::ranges::all_of(asked.options, [&](const auto& option) {
+           const auto own = mutant.op.options.find(option.first);
+           return option.first == "neurons" ||
+                  (own != mutant.op.options.end() && own->second == option.second);
+         });
 }
 
 }  // namespace
@@ -349,7 +351,7 @@ void tell_idle_operators(report::Document& document, std::span<const mutation::N
   std::set<std::string> told;
   for (const mutation::NotApplicable& entry : entries) {
     const auto drawn = [&](const mutation::Mutant& mutant) { return is_drawn_by(mutant, entry.op); };
-    if (std::ranges::any_of(mutants, drawn) || !told.insert(entry.op.text()).second) continue;
+    if (!told.insert(entry.op.text()).second || std::ranges::any_of(mutants, drawn)) continue;
     document.notices.push_back(
         fmt::format("operator {} makes no mutant: {} ({})", entry.op.text(), entry.reason, entry.layer));
   }

@@ -88,7 +88,7 @@ class TextNetwork:
         for begin in range(0, len(texts), _texts_at_a_time):
             part = texts[begin : begin + _texts_at_a_time]
             inputs = self._inputs(part)
-            outputs, classes = self._alone(inputs, len(part)).predict(inputs)
+            outputs, classes = self._alone(inputs, part).predict(inputs)
             if classes is None:
                 raise UnsupportedError(
                     f"network '{self.model.name}' does not decide once for each text; a causal model does with "
@@ -103,8 +103,8 @@ class TextNetwork:
         self._classes = scores.shape[1]
         return scores, np.concatenate(decisions)
 
-    def _alone(self, inputs: Any, texts: int) -> Model:
-        if texts > 1 and not self._compared:
+    def _alone(self, inputs: Any, texts: Sequence[str]) -> Model:
+        if len(set(texts)) > 1 and not self._compared:
             self.model, self._compared = self.model._alone(inputs), True
         return self.model
 
@@ -122,8 +122,9 @@ class TextNetwork:
             raise UnsupportedError(f"network '{self.model.name}' counts words, so no token is the last; choose another doubt=")
         parts = []
         for begin in range(0, len(texts), _texts_at_a_time):
-            inputs = self._inputs(texts[begin : begin + _texts_at_a_time])
-            model = self._alone(inputs, len(inputs))._with_views([f'layer="{layer}",tokens=last'], inputs, self._inputs.folder)
+            part = texts[begin : begin + _texts_at_a_time]
+            inputs = self._inputs(part)
+            model = self._alone(inputs, part)._with_views([f'layer="{layer}",tokens=last'], inputs, self._inputs.folder)
             parts.append(np.asarray(model.activations(inputs, model.layers(inputs)[-1].name), np.float64))
         return np.concatenate(parts)
 

@@ -1,7 +1,9 @@
 #include "assay/engine/preparation/shape_arithmetic.h"
 
 #include <limits>
+#include <set>
 
+#include "assay/engine/shape_inference.h"
 #include "fixture.h"
 
 namespace assay::testing {
@@ -94,6 +96,47 @@ TEST(ShapeRules, PartsAndIndicesAreKnownBeforeAnythingRuns) {
   run("Expand", {random_tensor({1, 5, 1}, 1), ints({4, 1, 6})});
   run("Expand", {random_tensor({5}, 1), ints({2, 3, 5})});
   EXPECT_EQ(fault_of("Expand", {x, ints({-1, 5, 6})}), Fault::model);
+}
+
+// What forms_on_zeros() says where only types and shapes of the operands are known, but of the constants.
+std::vector<ResultForm> forms_without_elements(const std::string& op, const std::vector<Array>& operands,
+                                               const std::set<std::size_t>& constants,
+                                               const Attributes& attributes = {}, std::size_t outputs = 1) {
+  std::vector<Shape> shapes;
+  for (const Array& operand : operands) shapes.push_back(operand.shape());
+  std::vector<OperandShape> known;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    known.push_back({&shapes[i], operands[i].dtype(), constants.contains(i) ? &operands[i] : nullptr});
+  return forms_on_zeros(make_node(op, operands.size(), attributes, outputs), known);
+}
+
+void expect_forms(const std::string& op, const std::vector<Array>& operands,
+                  const std::set<std::size_t>& constants, const Attributes& attributes = {},
+                  std::size_t outputs = 1) {
+  const std::vector<ResultForm> forms = forms_without_elements(op, operands, constants, attributes, outputs);
+  const std::vector<Array> results = run_all(op, operands, attributes, outputs);
+  ASSERT_EQ(forms.size(), results.size()) << op;
+  for (std::size_t i = 0; i < forms.size(); ++i)
+    EXPECT_EQ(forms[i], (ResultForm{results[i].shape(), results[i].dtype()})) << op << ", result " << i;
+}
+
+TEST(FormsOnZeros, AreThoseOfTheKernelsWhereSizesFollowFromSizes) {
+  const Array x = array::ones({2, 3, 4});
+  expect_forms("ReduceL2", {x, ints({2})}, {1});
+  expect_forms("LpNormalization", {x}, {});
+  expect_forms("Div", {ints({7, -7, 8}), ints({2, 2, 3})}, {0});
+  expect_forms("DynamicQuantizeLinear", {x}, {}, {}, 3);
+  const Array sequence = array::ones({5, 2, 3}), input = array::ones({1, 16, 3}),
+              inner = array::ones({1, 16, 4});
+  expect_forms("LSTM", {sequence, input, inner}, {1, 2}, {{"hidden_size", std::int64_t{4}}}, 3);
+}
+
+TEST(FormsOnZeros, AreNoneWhereElementsMayTellSizes) {
+  const Array x = array::ones({2, 3, 4});
+  EXPECT_TRUE(forms_without_elements("ReduceL2", {x, ints({2})}, {}).empty());
+  EXPECT_TRUE(forms_without_elements("NonZero", {x}, {}).empty());
+  EXPECT_TRUE(forms_without_elements("Tile", {x, ints({1, 1, 2})}, {}).empty());
+  EXPECT_TRUE(forms_without_elements("Range", {number(0), number(5), number(1)}, {}).empty());
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ void imputer(Upgrade& u) {
 }
 
 // A column for each category, along a new axis. Where `zeros` is 0, ONNX Runtime fails at a number that is no
-// category; here its columns are NaN, which results tell of by record.
+// category; here its columns are NaN.
 void one_hot_encoder(Upgrade& u) {
   const auto categories = u.node.integers("cats_int64s", {});
   if (categories.empty())
@@ -85,6 +85,11 @@ void one_hot_encoder(Upgrade& u) {
   const ValueId columns = u.before("columns", "Cast", {equal}, {{"to", real}});
   const ValueId known = u.before("known", "ReduceMax", {columns, u.integers("categories_axis", {-1})});
   become(u, "Div", {columns, known});
+  u.graph.remark(
+      "a number that is no category, at which ONNX Runtime fails, gives NaN; trees that read it take a "
+      "branch "
+      "nevertheless",
+      u.node.describe());
 }
 
 void feature_vectorizer(Upgrade& u) {
