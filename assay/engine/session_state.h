@@ -8,9 +8,9 @@
 #include <optional>
 
 #include <assay/session.h>
+#include "assay/engine/constants.h"
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/constants.h"
 #include "assay/engine/preparation/fast_path.h"
 #include "assay/engine/shape_inference.h"
 
