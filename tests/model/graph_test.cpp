@@ -220,11 +220,11 @@ TEST(Graph, FindsByName) {
 
 TEST(Graph, IdsAscendAndCanBeWalkedBackwards) {
   const Graph graph = Small().builder.build();
-  std::vector<std::string> names, backwards;
+  std::vector<std::string> names, reversed;
   for (const NodeId n : graph.node_ids()) names.push_back(graph.node(n).name);
-  for (const NodeId n : backwards(graph.node_ids())) backwards.push_back(graph.node(n).name);
+  for (const NodeId n : backwards(graph.node_ids())) reversed.push_back(graph.node(n).name);
   EXPECT_EQ(names, (std::vector<std::string>{"fc1", "relu", "fc2"}));
-  EXPECT_EQ(backwards, (std::vector<std::string>{"fc2", "relu", "fc1"}));
+  EXPECT_EQ(reversed, (std::vector<std::string>{"fc2", "relu", "fc1"}));
   std::size_t next = 0;
   for (const ValueId id : graph.value_ids()) EXPECT_EQ(index_of(id), next++);
   EXPECT_EQ(next, graph.values().size());
