@@ -455,7 +455,7 @@ std::vector<ResultForm> forms_on_zeros(const Node& node, std::span<const Operand
     }
     return forms;
   } catch (const Error& error) {  // zeros may not suit it
-    if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
+    if (error.fault() == Fault::interrupted) throw;
     return {};
   }
 }
