@@ -430,22 +430,22 @@ bool is_sized_by_shapes(const Node& node) {
 
 std::vector<ResultForm> forms_on_zeros(const Node& node, std::span<const OperandShape> operands) {
   if (!is_sized_by_shapes(node)) return {};
-  std::vector<Array> inputs(operands.size());
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const auto& [shape, type, constant] = operands[i];
-    if (shape == nullptr) continue;
-    if (constant != nullptr) {
-      inputs[i] = *constant;
-      continue;
-    }
-    if (!is_real(type) && tells_size(node, i)) return {};
-    check_size(*shape, size_of(type));
-    bytes += static_cast<std::size_t>(element_count(*shape)) * size_of(type);
-    if (bytes > most_held_bytes) return {};
-    inputs[i] = array::zeros(*shape, type);
-  }
   try {
+    std::vector<Array> inputs(operands.size());
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const auto& [shape, type, constant] = operands[i];
+      if (shape == nullptr) continue;
+      if (constant != nullptr) {
+        inputs[i] = *constant;
+        continue;
+      }
+      if (!is_real(type) && tells_size(node, i)) return {};
+      check_size(*shape, size_of(type));
+      bytes += static_cast<std::size_t>(element_count(*shape)) * size_of(type);
+      if (bytes > most_held_bytes) return {};
+      inputs[i] = array::zeros(*shape, type);
+    }
     const array::Recording unrecorded(false);
     KernelContext context;
     std::vector<ResultForm> forms;

@@ -82,9 +82,8 @@ SpecOption target_option(const AttackInfo& info);
 
 // One record that was attacked. Distances are shares of the valid range; passes are those of the network.
 struct AttackedRecord {
-  std::size_t original = 0;  // position in the data set
-  std::int64_t predicted =
-      0;  // class that the network gives the changed record; 0 or 1 for regression: moved
+  std::size_t original = 0;    // position in the data set
+  std::int64_t predicted = 0;  // class of the changed record; for regression 0, or 1: moved
   bool success = false;
   bool finite = true;  // what the network gives; a NaN is a wrong decision, but no success
   double l0 = 0, l2 = 0, linf = 0;

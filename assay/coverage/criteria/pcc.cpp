@@ -19,10 +19,11 @@ std::vector<WholeLayer> pairs_of_layers(const CriterionSetup& setup) {
     const LayerStatistics& layer = setup.profile.statistics[position];
     const std::size_t neurons = layer.neurons();
     if (neurons > most_neurons)
-      fail(Fault::usage,
-           "{}: layer '{}' has {} neurons, and pairs of at most {} are kept; name other layers "
-           "(layer=), or directions in it (--view directions=)",
-           setup.spec.text(), layer.layer, neurons, most_neurons);
+      fail(
+          Fault::usage,
+          "{}: layer '{}' has {} neurons, and pairs of at most {} are kept; name other layers (layer=), or a "
+          "view of directions in it",
+          setup.spec.text(), layer.layer, neurons, most_neurons);
     layers.push_back({position, neurons * (neurons - 1) / 2});
   }
   return layers;
@@ -138,7 +139,7 @@ CriterionInfo pcc_criterion() {
       .summary = "pairwise concept coverage: pairs of neurons of a layer that are active on one record",
       .definition =
           "pairs of neurons of a layer that are both above threshold on at least one record, divided by "
-          "all pairs of the layer; with --view directions= pairs of concepts",
+          "all pairs of the layer; in a view of directions, pairs of concepts",
       .limits = "pairs that exclude each other count as coverable; the threshold is one of raw activations",
       .paper =
           "Zhang et al., RACA: Representation-Aware Coverage Criteria for LLM Safety Testing, "

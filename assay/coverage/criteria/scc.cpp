@@ -106,25 +106,26 @@ class ClusterCoverage final : public ItemCriterion {
 }  // namespace
 
 CriterionInfo scc_criterion() {
-  return {.name = "scc",
-          .summary = "semantic cluster coverage: clusters of training records that a record falls into",
-          .definition =
-              "clusters of the training records' activations in a layer (k-means) whose centroid is the "
-              "nearest to at least one record, divided by all clusters; with --view directions= in the space "
-              "of the concepts",
-          .limits =
-              "says nothing of what is far from all clusters; clusters depend on the seed and on the "
-              "scales of neurons",
-          .paper =
-              "Zhang et al., RACA: Representation-Aware Coverage Criteria for LLM Safety Testing, "
-              "arXiv:2602.02280, 2026",
-          .options = {{"clusters", "32", "clusters of a layer"},
-                      {"seed", "0", "of the centroids that k-means starts from"}},
-          .needs = CriterionInfo::Needs::traces,
-          .all_layers = false,
-          .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
-            return std::make_unique<ClusterCoverage>(setup);
-          }};
+  return {
+      .name = "scc",
+      .summary = "semantic cluster coverage: clusters of training records that a record falls into",
+      .definition =
+          "clusters of the training records' activations in a layer (k-means) whose centroid is the "
+          "nearest to at least one record, divided by all clusters; in a view of directions, in the space "
+          "of the concepts",
+      .limits =
+          "says nothing of what is far from all clusters; clusters depend on the seed and on the "
+          "scales of neurons",
+      .paper =
+          "Zhang et al., RACA: Representation-Aware Coverage Criteria for LLM Safety Testing, "
+          "arXiv:2602.02280, 2026",
+      .options = {{"clusters", "32", "clusters of a layer"},
+                  {"seed", "0", "of the centroids that k-means starts from"}},
+      .needs = CriterionInfo::Needs::traces,
+      .all_layers = false,
+      .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
+        return std::make_unique<ClusterCoverage>(setup);
+      }};
 }
 
 }  // namespace assay::coverage
