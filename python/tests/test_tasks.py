@@ -1139,3 +1139,19 @@ def test_the_alphabet_of_a_pack_is_among_its_inputs(onnx, tmp_path):
         assert run.returncode == 0, run.stderr
     listed = (tmp_path / "pack" / "manifest.json").read_text()
     assert "symbols.txt" in listed and "letter.txt" not in listed
+
+
+def test_attacked_records_that_give_nan_are_not_still_right(onnx, tmp_path):
+    package = importlib.import_module("onnx")
+    make, kind = package.helper, package.TensorProto.FLOAT
+    nodes = [make.make_node("Log", ["x"], ["h"]), make.make_node("Neg", ["h"], ["n"]), make.make_node("Concat", ["h", "n"], ["y"], axis=1)]
+    ports = [make.make_tensor_value_info(name, kind, ["n", width]) for name, width in (("x", 1), ("y", 2))]
+    graph = make.make_graph(nodes, "logarithm", ports[:1], ports[1:])
+    net = assay.load(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8).SerializeToString())
+    records = assay.data(np.full((8, 1), 3, np.float32), np.zeros(8, np.int64), range=(-100, 100))
+    result = assay.attack(net, records, attack="noise[sigma=0.5]", out=tmp_path / "attacked")
+    attacked = np.load(next((tmp_path / "attacked").glob("*.npz")))
+    broken = (attacked["x"] < 0).sum()
+    assert 0 < broken < 8 and not attacked["success"][attacked["x"][:, 0] < 0].any()
+    assert result.document["facts"]["robust_accuracy"] <= 1 - broken / 8
+    assert any(f"{broken} of 8 attacked records give a NaN" in notice for notice in result.document["notices"])
