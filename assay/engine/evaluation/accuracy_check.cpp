@@ -45,7 +45,8 @@ std::vector<Suspect> suspects(const Array& sample) {
        }},
   };
   if (sample.rank() != 4) return list;
-  list.push_back({"swap height and width", [](const Array& x) { return x.transpose(2, 3); }});
+  if (sample.size(2) == sample.size(3))  // others would have another shape than the network takes
+    list.push_back({"swap height and width", [](const Array& x) { return x.transpose(2, 3); }});
   if (sample.size(1) == 1) return list;
   list.push_back({"reverse the order of the channels (RGB for BGR)",
                   [](const Array& x) { return array::flip(x, {1}); }});
