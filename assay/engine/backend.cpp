@@ -26,6 +26,15 @@ std::span<const Backend* const> backends() {
   return all;
 }
 
+std::optional<NodeId> nan_test_of(const Graph& graph, const Node& choice) {
+  if (choice.op != "Where" || graph.is_constant(choice.inputs[2])) return std::nullopt;
+  const NodeId test = graph.producer(choice.inputs[0]);
+  if (test == no_node || graph.node(test).op != "IsNaN" || graph.node(test).inputs[0] != choice.inputs[2] ||
+      graph.consumers(choice.inputs[0]).size() != 1)
+    return std::nullopt;
+  return test;
+}
+
 std::vector<ValueId> outside_inputs(const SegmentRequest& request) {
   std::set<ValueId> made, read;
   for (const NodeId n : request.nodes) {

@@ -121,6 +121,10 @@ class Backend {
 // All back ends of the processor in this build; libtorch (torch/backend.h) is none of them.
 std::span<const Backend* const> backends();
 
+// The IsNaN in Where(IsNaN(x), number, x), if nothing else reads its result: exporters write it around the
+// softmax of attention, for rows that a mask hides whole. Back ends may take over both nodes together.
+std::optional<NodeId> nan_test_of(const Graph& graph, const Node& choice);
+
 // The values that a segment reads from outside, ascending; shape arithmetic of views is not among them.
 std::vector<ValueId> outside_inputs(const SegmentRequest& request);
 

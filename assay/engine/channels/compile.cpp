@@ -77,6 +77,22 @@ ValueId Compiler::absorb_function(ValueId id, Finish& finish) {
   return product.outputs[0];
 }
 
+ValueId Compiler::absorb_nan_replacement(ValueId id, std::optional<float>& number) {
+  const auto readers = graph_.consumers(id);
+  if (wanted(id) || carries_gradient(id) || readers.size() != 2) return id;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Node &test = graph_.node(readers[i]), &choice = graph_.node(readers[1 - i]);
+    if (!inside_.contains(readers[i]) || nan_test_of(graph_, choice) != readers[i] ||
+        !supports_nan_replacement(graph_, choice, request_.shape_of))
+      continue;
+    number = nan_replacement(graph_, choice);
+    fuse(test);
+    fuse(choice);
+    return choice.outputs[0];
+  }
+  return id;
+}
+
 ValueId Compiler::absorb_sum(ValueId id, const Shape& strides, std::optional<Added>& added) {
   const Node* const reader = sole_reader(id);
   if (reader == nullptr || reader->op != "Add" || reader->inputs[0] == reader->inputs[1]) return id;

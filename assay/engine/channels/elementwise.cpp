@@ -1,6 +1,7 @@
 // Functions of single elements, pairs of operands, normalisation with constant statistics.
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "assay/engine/channels/functions.h"
@@ -67,6 +68,23 @@ class ChoiceGradient : public Operation {
  private:
   Value operand_, other_, gradient_, to_;
   bool greater_;
+};
+
+// A number where `tested` is NaN, else what lies there in `from`. All lie alike, without gaps.
+class NanReplacement : public Operation {
+ public:
+  NanReplacement(Value tested, Value from, Value to, float number)
+      : tested_(std::move(tested)), from_(std::move(from)), to_(std::move(to)), number_(number) {}
+  void run(const Memory& memory, std::int64_t records) const override {
+    const float *const tested = memory.at(tested_), *const from = memory.at(from_);
+    float* const to = memory.at(to_);
+    for (std::int64_t i = 0, count = records * to_.count(); i < count; ++i)
+      to[i] = std::isnan(tested[i]) ? number_ : from[i];
+  }
+
+ private:
+  Value tested_, from_, to_;
+  float number_;
 };
 
 // One side of a pair: a value, or a constant.
@@ -355,6 +373,40 @@ void compile_unary(Compiler& compiler, const Node& node) {
   const Value& kept = is_told_by_result(function) ? result : operand;
   compiler.on_way_back(node.outputs[0], {kept, result}, [=, &compiler, in = node.inputs[0]](const Value& g) {
     compiler.contribute(in, through_function(compiler, function, kept, result, g));
+  });
+}
+
+float nan_replacement(const Graph& graph, const Node& choice) {
+  return floats(graph.constant(choice.inputs[1]))[0];
+}
+
+// Of both nodes, IsNaN and Where: the second one does it all.
+bool supports_nan_replacement(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (node.op == "IsNaN") {
+    const auto readers = graph.consumers(node.outputs[0]);
+    return readers.size() == 1 && supports_nan_replacement(graph, graph.node(readers[0]), shape_of);
+  }
+  return nan_test_of(graph, node) && is_float_constant(graph, node, 1) &&
+         graph.constant(node.inputs[1]).count() == 1 && shape_of(node.inputs[2]) == shape_of(node.outputs[0]);
+}
+
+void compile_nan_replacement(Compiler& compiler, const Node& node) {
+  if (node.op == "IsNaN") return;
+  const ValueId in = node.inputs[2];
+  const float number = nan_replacement(compiler.graph(), node);
+  const Value& given = compiler.value(in);
+  const Value operand = is_dense(given) ? given : compiler.plainly(in);
+  // In place where only these two nodes read the operand; the way back reads it as it was.
+  const bool in_place = compiler.is_held_once(given) && compiler.graph().consumers(in).size() == 2 &&
+                        !compiler.carries_gradient(in);
+  const Value result = in_place ? operand : compiler.fresh(operand.shape, operand.strides);
+  compiler.add(std::make_unique<NanReplacement>(operand, operand, result, number));
+  compiler.define(node.outputs[0], result);
+  compiler.on_way_back(node.outputs[0], {operand}, [=, &compiler](const Value& gradient) {
+    const Value of_result = compiler.as(gradient, operand.strides),
+                part = compiler.temporary(operand.shape, operand.strides);
+    compiler.add(std::make_unique<NanReplacement>(operand, of_result, part, 0));
+    compiler.contribute(in, part);
   });
 }
 

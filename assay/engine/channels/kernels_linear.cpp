@@ -15,6 +15,7 @@
 
 #include "assay/engine/channels/partial_vectors.h"
 #include "assay/engine/transposed.h"
+#include "assay/support/thread_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::channels::HWY_NAMESPACE {
@@ -202,14 +203,18 @@ FloatBlock packed(std::int64_t units, std::int64_t count, const float* weights, 
                      lanes = HWY_DYNAMIC_DISPATCH(lanes_entry)();
   const std::int64_t all = (units + lanes - 1) / lanes * lanes * (1 + count);
   FloatBlock panels = allocate_floats(static_cast<std::size_t>(all));
-  std::fill_n(panels.get(), all, 0.0F);
-  float* panel = panels.get();
-  for (std::int64_t unit = 0; unit < units; unit += wide) {
+  const auto pack = [&](std::int64_t unit) {
     const std::int64_t live = std::min(wide, units - unit), width = (live + lanes - 1) / lanes * lanes;
+    float* const panel = panels.get() + unit * (1 + count);  // all panels before it are wide
+    if (live < width) std::fill_n(panel, (1 + count) * width, 0.0F);
     std::copy_n(bias + unit, live, panel);
     write_transposed(live, count, count, weights + unit * count, width, panel + width);
-    panel += (1 + count) * width;
-  }
+  };
+  constexpr std::int64_t worth_a_thread = 1 << 16;  // floats
+  split_loop((units + wide - 1) / wide, worth_a_thread / ((1 + count) * wide) + 1,
+             [&](std::size_t begin, std::size_t end) {
+               for (std::size_t p = begin; p < end; ++p) pack(static_cast<std::int64_t>(p) * wide);
+             });
   return panels;
 }
 

@@ -1,5 +1,8 @@
 // What is computed of neighbours along the last axis: softmax, layer normalisation.
 
+#include <algorithm>
+#include <cmath>
+
 #include "assay/engine/channels/operators.h"
 
 namespace assay::channels {
@@ -7,16 +10,23 @@ namespace {
 
 class Softmax : public Operation {
  public:
-  Softmax(Value operand, Value result, bool logarithm)
-      : operand_(std::move(operand)), result_(std::move(result)), logarithm_(logarithm) {}
+  Softmax(Value operand, Value result, bool logarithm, std::optional<float> instead_of_nan)
+      : operand_(std::move(operand)),
+        result_(std::move(result)),
+        logarithm_(logarithm),
+        instead_of_nan_(instead_of_nan) {}
   void run(const Memory& memory, std::int64_t records) const override {
-    const std::int64_t count = result_.shape.back();
-    softmax(records * result_.count() / count, count, logarithm_, memory.at(operand_), memory.at(result_));
+    const std::int64_t count = result_.shape.back(), rows = records * result_.count() / count;
+    float* const to = memory.at(result_);
+    softmax(rows, count, logarithm_, memory.at(operand_), to);
+    for (std::int64_t r = 0; r < rows && instead_of_nan_; ++r)
+      if (std::isnan(to[r * count])) std::fill_n(to + r * count, count, *instead_of_nan_);
   }
 
  private:
   Value operand_, result_;
   bool logarithm_;
+  std::optional<float> instead_of_nan_;  // of rows: one number that is NaN makes all of them so
 };
 
 class SoftmaxGradient : public Operation {
@@ -94,9 +104,12 @@ void compile_softmax(Compiler& compiler, const Node& node) {
   const Value operand = compiler.plainly(node.inputs[0]);
   const Value result = compiler.fresh(operand.shape, operand.strides);
   const bool logarithm = node.op == "LogSoftmax";
-  compiler.add(std::make_unique<Softmax>(operand, result, logarithm));
-  compiler.define(node.outputs[0], result);
-  compiler.on_way_back(node.outputs[0], {result}, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
+  std::optional<float> instead_of_nan;
+  const ValueId id =
+      logarithm ? node.outputs[0] : compiler.absorb_nan_replacement(node.outputs[0], instead_of_nan);
+  compiler.add(std::make_unique<Softmax>(operand, result, logarithm, instead_of_nan));
+  compiler.define(id, result);
+  compiler.on_way_back(id, {result}, [=, &compiler, in = node.inputs[0]](const Value& gradient) {
     const Value given = compiler.as(gradient, result.strides),
                 part = compiler.temporary(result.shape, result.strides);
     compiler.add(std::make_unique<SoftmaxGradient>(result, given, part, logarithm));

@@ -40,6 +40,7 @@ constexpr Operator operators[] = {
     {"HardSigmoid", supports_unary, compile_unary},
     {"HardSwish", supports_unary, compile_unary},
     {"Identity", supports_view, compile_view},
+    {"IsNaN", supports_nan_replacement, compile_nan_replacement},
     {"LayerNormalization", supports_layer_normalisation, compile_layer_normalisation},
     {"LeakyRelu", supports_unary, compile_unary},
     {"LogSoftmax", supports_softmax, compile_softmax},
@@ -65,6 +66,7 @@ constexpr Operator operators[] = {
     {"Tanh", supports_unary, compile_unary},
     {"Transpose", supports_movement, compile_movement},
     {"Unsqueeze", supports_view, compile_view},
+    {"Where", supports_nan_replacement, compile_nan_replacement},
 };
 
 const Operator* find(std::string_view op) {
@@ -88,6 +90,9 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     return shape.size() >= 2 && shape[0] == 1 && element_count(shape) <= most_elements &&
            std::ranges::all_of(shape, [](std::int64_t d) { return d > 0; });
   };
+  if (found->supports ==
+      supports_nan_replacement)  // the condition is no number, and never leaves the segment
+    return good(node.inputs.back()) && supports_nan_replacement(graph, node, shape_of);
   const bool view = found->supports == supports_view || found->supports == supports_repetition;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const ValueId id = node.inputs[i];
@@ -115,6 +120,7 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const auto blocks = [&](std::int64_t units) {
     return std::ceil(static_cast<double>(units) / vector) * vector;
   };
+  if (node.op == "IsNaN") return 0;
   const Shape &in = shape_of(node.inputs[0]), &out = shape_of(node.outputs[0]);
   const auto made = static_cast<double>(element_count(out)), read = static_cast<double>(element_count(in));
   // Weights that leave the second-level cache are read again for every few records.

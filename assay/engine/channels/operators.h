@@ -39,6 +39,8 @@ class Compiler {
   // Takes over the function that alone reads the value, or with a product that reads both. Returns the value
   // that is computed then.
   ValueId absorb_function(ValueId id, Finish& finish);
+  // Takes over the replacement of NaN in a value that nothing else reads. Returns the value computed then.
+  ValueId absorb_nan_replacement(ValueId id, std::optional<float>& number);
   // Takes over the sum of the value with another one that is there. Returns the value that is computed then.
   ValueId absorb_sum(ValueId id, const Shape& strides, std::optional<Added>& added);
 
@@ -52,6 +54,10 @@ class Compiler {
   Value temporary(const Shape& shape, const Shape& strides);
   void add(std::unique_ptr<Operation> operation) { program_.operations.push_back(std::move(operation)); }
   void define(ValueId id, Value value);
+  // Whether nothing else lies where the value lies.
+  bool is_held_once(const Value& value) {
+    return value.kind == Value::Kind::buffer && owners_[value.index] == 1;
+  }
 
   // Adds what brings the gradient of `result`, once it is complete, to the operands: a step that contributes
   // to theirs. `kept` is what it reads. Nothing where no gradient is wanted.
@@ -74,7 +80,6 @@ class Compiler {
   bool wanted(ValueId id) const;
   void release(std::size_t buffer);
   void hold(const Value& value);
-  bool is_held_once(const Value& value) { return owners_[value.index] == 1; }
   void set_gradient(ValueId id, const Value& value);
   void drop_gradient(ValueId id);
   void free_temporaries();
@@ -124,6 +129,10 @@ bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf&
 void compile_normalisation(Compiler& compiler, const Node& node);
 bool supports_layer_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_layer_normalisation(Compiler& compiler, const Node& node);
+// Of Where: what takes the place of NaN.
+float nan_replacement(const Graph& graph, const Node& choice);
+bool supports_nan_replacement(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_nan_replacement(Compiler& compiler, const Node& node);
 bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_softmax(Compiler& compiler, const Node& node);
 bool supports_repetition(const Graph& graph, const Node& node, const ShapeOf& shape_of);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/elements.h"
@@ -187,6 +188,28 @@ std::vector<std::size_t> Planner::ends_of(const Plan& plan, std::span<const Back
   return ends;
 }
 
+// What IsNaN says is no number and cannot enter or leave a part: where it would, the kernels take both nodes.
+void Planner::keep_nan_tests_inside(const Plan& plan, const RunRequest& request,
+                                    std::vector<const Backend*>& chosen) const {
+  for (bool changed = true; changed;) {
+    changed = false;
+    const std::vector<std::size_t> ends = ends_of(plan, chosen, request);
+    for (std::size_t step = 0; step < chosen.size(); ++step) {
+      const std::optional<NodeId> test = nan_test_of(graph_, node(plan.nodes[step]));
+      if (!test) continue;
+      const auto at = std::ranges::lower_bound(plan.nodes, *test);
+      const bool computed = at != plan.nodes.end() && *at == *test;
+      const std::size_t before = at - plan.nodes.begin();
+      const ValueId says = node(*test).outputs[0];
+      if (computed && ends[before] == ends[step] && !contains(request.wanted, says) &&
+          !contains(request.visited, says))
+        continue;
+      for (const std::size_t one : {computed ? before : step, step})
+        changed |= std::exchange(chosen[one], nullptr) != nullptr;
+    }
+  }
+}
+
 // A constant that is repeated for every record, such as the first token of a sequence: how often follows from
 // the shape of a value, and a back end that runs the node has no need of it.
 bool Planner::repeats_constant(const Node& node) const {
@@ -228,7 +251,8 @@ std::optional<CompiledPlan> Planner::plan(const std::vector<bool>& available, co
   std::vector<ValueId> visited(request.visited.begin(), request.visited.end());
   for (const ReducedValue& tap : request.tapped) visited.push_back(tap.value);
   CompiledPlan made{make_plan(graph_, available, request.wanted, visited), {}};
-  const std::vector<const Backend*> chosen = choose(made.plan, request, records, repeated);
+  std::vector<const Backend*> chosen = choose(made.plan, request, records, repeated);
+  keep_nan_tests_inside(made.plan, request, chosen);
   const std::vector<std::size_t> ends = ends_of(made.plan, chosen, request);
   for (std::size_t begin = 0; begin < chosen.size() && !repeated.empty(); begin = ends[begin]) {
     const std::span nodes(made.plan.nodes.data() + begin, ends[begin] - begin);

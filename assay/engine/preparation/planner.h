@@ -87,6 +87,8 @@ class Planner {
   bool repeats_constant(const Node& node) const;
   std::vector<std::size_t> ends_of(const Plan& plan, std::span<const Backend* const> chosen,
                                    const RunRequest& request) const;
+  void keep_nan_tests_inside(const Plan& plan, const RunRequest& request,
+                             std::vector<const Backend*>& chosen) const;
   // That returns nothing yet.
   SegmentRequest part_of(std::span<const NodeId> nodes) const;
   CompiledPart make_part(const Plan& plan, std::size_t begin, std::size_t end, const Backend& backend,

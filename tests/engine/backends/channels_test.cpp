@@ -2,6 +2,8 @@
 
 #include <hwy/highway.h>
 
+#include <limits>
+
 #include <assay/session.h>
 #include "assay/engine/channels/segment.h"
 #include "assay/engine/channels/winograd.h"
@@ -145,6 +147,51 @@ TEST(Channels, ConvolutionsWithFewerProductsAgreeOnEveryInstructionSet) {
     expect_blocks_to_agree(33, 41, {9, 8}, {1, 0, 2, 1});
   }
   hwy::SetSupportedTargetsForTest(0);
+}
+
+ValueId without_nan(Network& net, ValueId id, double number) {
+  return net.add("Where", {net.add("IsNaN", {id}), net.constant({}, 0, number), id});
+}
+
+// In place, where others read the value too, and where it is another value seen in another way.
+TEST(Channels, NumbersTakeThePlaceOfNan) {
+  Network net(channels_backend(), {4, 5, 8});
+  net.spoil_input();
+  const ValueId alone = net.add("Mul", {net.input, net.constant({8})}),
+                shared = net.add("Mul", {net.input, net.constant({5, 1})}),
+                seen = net.add("Reshape", {shared, net.integers({-1, 20, 8})});
+  net.expect_agreement({without_nan(net, net.input, 3), without_nan(net, alone, 0),
+                        without_nan(net, shared, 1), without_nan(net, shared, -1),
+                        without_nan(net, seen, 2)});
+}
+
+// Attention as exporters write it, where a mask hides some rows whole: one segment, but where what the test
+// says is wanted, or the condition has other readers.
+TEST(Channels, AttentionThatReplacesNanIsOneSegment) {
+  GraphBuilder build("attention");
+  const float low = -std::numeric_limits<float>::infinity();
+  const ValueId x = build.input("x", DType::float32, {-1, 2, 6, 4}),
+                mask = build.input("mask", DType::float32, {-1, 2, 6, 6}),
+                turned = build.add("Transpose", "turned", {x}, {{"perm", Ints{0, 1, 3, 2}}}),
+                scores = build.add("Add", "scores", {build.add("MatMul", "products", {x, turned}), mask}),
+                soft = build.add("Softmax", "soft", {scores}, along(-1)),
+                is_nan = build.add("IsNaN", "test", {soft}),
+                safe = build.add("Where", "safe", {is_nan, build.constant("", array::zeros({})), soft});
+  build.output(build.add("MatMul", "mixed", {safe, x}));
+  const Graph graph = build.build();
+  Array hidden = array::zeros({3, 2, 6, 6});
+  for (std::int64_t i = 0; i < 40; ++i) hidden.elements<float>()[i] = low;
+  const Tensors given{{x, array::randn({3, 2, 6, 4})}, {mask, hidden}};
+  const Session plain(graph, {.threads = 2, .engine = "reference"}),
+      quick(graph, {.threads = 2, .engine = "channels"});
+  for (const std::vector<ValueId>& wanted : {std::vector{graph.outputs()[0]}, {is_nan, graph.outputs()[0]}}) {
+    const Tensors expected = plain.run(given, wanted), found = quick.run(given, wanted);
+    for (const ValueId id : wanted) {
+      EXPECT_EQ(found.at(id).dtype(), expected.at(id).dtype());
+      EXPECT_TRUE(array::allclose(found.at(id), expected.at(id), 1e-5, 1e-6));
+    }
+  }
+  EXPECT_EQ(quick.plan().size(), 1);
 }
 
 // Blocks of several records pass together, in numbers that leave some over.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -97,6 +98,11 @@ class Network {
 
   // Few different numbers in the records, so that windows have several maxima.
   void round_input() { set(input, values_.at(input).round()); }
+  // Numbers above 1 become NaN.
+  void spoil_input() {
+    const Array& was = values_.at(input);
+    set(input, array::where(was > 1, std::numeric_limits<double>::quiet_NaN(), was));
+  }
 
   bool supported(ValueId output) {
     build_.set_outputs({output});
