@@ -53,6 +53,21 @@ afterAll(async () => {
   await browser?.close();
 });
 
+// What commands have, by the name of the picture that people look at.
+const FOUND = [
+  ["relevance", ranking],
+  ["verdicts", audited],
+  ["mutants", mutants],
+  ["attacks", attacked],
+  ["drops", dropped],
+  ["explanations", explained],
+  ["radii", bounded],
+  ["trends", followed],
+  ["characteristics", characterised],
+  ["exploration", explored],
+  ["retraining", retrained],
+] as const;
+
 const PLACES = [
   { name: "document", hash: "" },
   { name: "layer", hash: "#/1/layer/fc1" },
@@ -76,34 +91,19 @@ describe.each([1440, 390])("at %i pixels", (width) => {
     });
   });
 
-  it.each(["light", "dark"] as const)(
-    "shows what each command found, %s",
-    async (scheme) => {
-      for (const [name, document] of [
-        ["relevance", ranking()],
-        ["verdicts", audited()],
-        ["mutants", mutants()],
-        ["attacks", attacked()],
-        ["drops", dropped()],
-        ["explanations", explained()],
-        ["radii", bounded()],
-        ["trends", followed()],
-        ["characteristics", characterised()],
-        ["exploration", explored()],
-        ["retraining", retrained()],
-      ] as const) {
-        const { page, faults } = await visit(browser, write([document]), { width, scheme });
-        expect(await overflow(page)).toBeLessThanOrEqual(0);
-        expect(await page.locator("#warnings li").count()).toBe(document.warnings.length);
-        expect(await page.locator("#network").count()).toBe(0);
-        await shoot(page, `${name}-${width}-${scheme}`);
-        expect(await violations(page)).toEqual([]);
-        expect(faults).toEqual([]);
-        await page.close();
-      }
-    },
-    60_000,
-  );
+  describe.each(["light", "dark"] as const)("in %s colours", (scheme) => {
+    it.each(FOUND)("shows what a command found: %s", async (name, made) => {
+      const document = made();
+      const { page, faults } = await visit(browser, write([document]), { width, scheme });
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      expect(await page.locator("#warnings li").count()).toBe(document.warnings.length);
+      expect(await page.locator("#network").count()).toBe(0);
+      await shoot(page, `${name}-${width}-${scheme}`);
+      expect(await violations(page)).toEqual([]);
+      expect(faults).toEqual([]);
+      await page.close();
+    });
+  });
 
   it("shows several documents", async () => {
     const { page, faults } = await visit(browser, write([lenet(), unknown(), { ...large(), gates: [] }]), {
@@ -232,8 +232,7 @@ describe("drill-down", () => {
 
   it("keeps a link to a section", async () => {
     const { page } = await visit(browser, `${small}#/1/section/growth`, { width: 1440 });
-    await page.waitForTimeout(400);
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("growth-title");
+    await page.waitForFunction(() => document.activeElement?.id === "growth-title");
     expect(await page.locator("#growth .multiple svg[role=img]").count()).toBe(8);
     await page.close();
   });
@@ -378,7 +377,7 @@ describe("theme and print", () => {
 
   it("prints in light colours, without controls", async () => {
     const { page } = await visit(browser, small, { width: 1440, scheme: "dark" });
-    await page.waitForTimeout(300);
+    await page.waitForSelector("#definitions");
     await page.emulateMedia({ media: "print" });
     expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
       "rgb(255, 255, 255)",
