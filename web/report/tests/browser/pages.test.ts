@@ -20,7 +20,7 @@ import {
   retrained,
   unknown,
 } from "../fixtures/documents";
-import { fill, launch, shoot, visit, write } from "./harness";
+import { fill, launch, shoot, stopwatch, visit, write } from "./harness";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -162,6 +162,22 @@ describe("the pages of searches", () => {
       "retraining",
     ]);
     expect(await page.locator("#retraining svg").count()).toBe(2);
+    await page.close();
+  });
+});
+
+describe("warnings", () => {
+  it("are sentences that end before the likely cause", async () => {
+    const document = lenet();
+    const warning = {
+      id: "chance",
+      text: "the accuracy is that of guessing",
+      cause: "labels in another order",
+    };
+    const { page } = await visit(browser, write([{ ...document, warnings: [warning] }]), { width: 1440 });
+    expect(await page.locator("#warnings li").innerText()).toBe(
+      "chance the accuracy is that of guessing. Likely cause: labels in another order.",
+    );
     await page.close();
   });
 });
@@ -342,18 +358,17 @@ describe("a large network", () => {
       ),
     };
     expect(fill([compact]).length).toBeLessThan(3 * 1024 * 1024);
-    const start = performance.now();
     const { page, faults } = await visit(browser, write([compact]), { width: 1440 });
-    const opened = performance.now() - start;
+    const seconds = await stopwatch(page);
+    await page.reload();
+    await page.waitForSelector("h1");
     expect(await page.locator(".strip a").count()).toBe(104);
+    expect(await seconds()).toBeLessThan(3);
     await shoot(page, "large-1440");
-    const before = performance.now();
     await page.locator(".strip a").nth(70).click();
     await page.waitForSelector(".grid canvas");
-    const drilled = performance.now() - before;
+    expect(await seconds()).toBeLessThan(5);
     await shoot(page, "large-layer-1440");
-    expect(opened).toBeLessThan(6000);
-    expect(drilled).toBeLessThan(3000);
     expect(faults).toEqual([]);
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(`${page.url().split("#")[0]}#/1`);
