@@ -166,6 +166,26 @@ describe("the pages of searches", () => {
   });
 });
 
+describe("figures by class", () => {
+  it("have a colour scale only where they are shares", async () => {
+    const columns = ["criterion", "class", "coverage", "measure"].map((id) => ({
+      id,
+      title: id,
+      kind: "text",
+    }));
+    const scales = async (row: readonly (string | number | null)[]) => {
+      const tables = { criteria: { title: "", columns, rows: [row] } };
+      const { page } = await visit(browser, write([{ ...unknown(), tables }]), { width: 1440 });
+      expect(await page.locator("#criteria .heat td").count()).toBe(1);
+      const count = await page.locator("#criteria .legend").count();
+      await page.close();
+      return count;
+    };
+    expect(await scales(["accuracy", "sky", 0.25, null])).toBe(1);
+    expect(await scales(["iou", "sky", null, 0.25])).toBe(0);
+  });
+});
+
 describe("warnings", () => {
   it("are sentences that end before the likely cause", async () => {
     const document = lenet();
