@@ -336,7 +336,7 @@ def _folder_of(source: Any) -> str:
     if not isinstance(source, (str, os.PathLike)):
         return ""
     path = os.fspath(source)
-    return path if os.path.isdir(path) else os.path.dirname(path)
+    return path if os.path.isdir(path) else os.path.dirname(path) or "."
 
 
 def _network_of(source: Any, example: Any, name: str) -> Any:

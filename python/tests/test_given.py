@@ -155,7 +155,7 @@ def test_characteristics_of_hugging_face_have_the_names_of_their_classes():
         assert data.characteristics == {"kind": [*WORDS[:5], ""]} and data.inputs == {"x": (1,)}
 
 
-def test_a_network_that_numbers_the_same_names_otherwise_is_told(tmp_path):
+def test_a_network_that_numbers_the_same_names_otherwise_is_told(tmp_path, monkeypatch):
     """As where a transform renumbers the classes of a data set, or its ClassLabel has another order than id2label."""
     import json
 
@@ -166,7 +166,8 @@ def test_a_network_that_numbers_the_same_names_otherwise_is_told(tmp_path):
     assay.load(module, torch.zeros(1, 4)).save(path)
     (tmp_path / "config.json").write_text(json.dumps({"id2label": dict(enumerate(["emu", "Cat", "dog"]))}))
     data = assay.data(X, Y, class_names=NAMES)
-    for network in (module, assay.load(module, torch.zeros(1, 4)), assay.load(path), path):
+    monkeypatch.chdir(tmp_path)
+    for network in (module, assay.load(module, torch.zeros(1, 4)), assay.load(path), path, assay.load("model.onnx"), "model.onnx"):
         with pytest.warns(assay.AssayWarning, match="'cat' is class 0 of the data and 1 of the network, 'dog' is class 1"):
             assay.evaluate(network, data)
     module.config.id2label = dict(enumerate(NAMES))
