@@ -85,6 +85,11 @@ std::int64_t unused_positions(const nlohmann::json& config) {
   return number_in(config, {"pad_token_id"}) + 1;
 }
 
+bool is_written_alike(std::string_view a, std::string_view b) {
+  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(a, b, {}, small, small);
+}
+
 }  // namespace
 
 std::optional<fs::path> network_in(const fs::path& folder) {
@@ -125,6 +130,13 @@ std::optional<TextConfig> read_text_config(const fs::path& folder) {
   if (text.positions > 0)
     text.positions = std::max<std::int64_t>(1, text.positions - unused_positions(config));
   return text;
+}
+
+std::optional<std::size_t> class_called(const std::string& name, const std::vector<std::string>& labels) {
+  auto found = std::ranges::find(labels, name);
+  if (found == labels.end())
+    found = std::ranges::find_if(labels, [&](const auto& label) { return is_written_alike(label, name); });
+  return found == labels.end() ? std::nullopt : std::optional<std::size_t>(found - labels.begin());
 }
 
 }  // namespace assay::inline model

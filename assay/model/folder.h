@@ -3,6 +3,7 @@
 // Folders as exporters of language models write them: the network (model.onnx, in the folder or in onnx/),
 // its config.json, its tokenizer.json.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -29,5 +30,7 @@ struct TextConfig {
 };
 // Nothing without such a file. Throws Error{data} naming what is wrong in it.
 std::optional<TextConfig> read_text_config(const std::filesystem::path& folder);
+// The class that is called so; where none is, that with other capital and small letters (of ASCII).
+std::optional<std::size_t> class_called(const std::string& name, const std::vector<std::string>& labels);
 
 }  // namespace assay::inline model

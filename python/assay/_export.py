@@ -24,7 +24,7 @@ from . import _assay
 from ._progress import AssayWarning
 from .errors import AssayError, UnsupportedError, UsageError
 
-__all__ = ["channels_last", "exported", "is_keras_model", "is_network", "is_torch_module"]
+__all__ = ["channels_last", "class_names_of", "exported", "is_keras_model", "is_network", "is_torch_module"]
 
 
 def is_torch_module(value: Any) -> bool:
@@ -126,6 +126,15 @@ def _texts_for(module: Any) -> Any:
 
     tokens = torch.zeros((2, 8), dtype=torch.int64)
     return {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+
+
+def class_names_of(source: Any) -> list[str]:
+    """What a model of transformers calls its classes; exporters write LABEL_0, LABEL_1, ... where they have no names."""
+    known = getattr(getattr(source, "config", None), "id2label", None)
+    if not isinstance(known, dict) or sorted(known) != list(range(len(known))):
+        return []
+    names = [str(known[number]) for number in range(len(known))]
+    return [] if all(name == f"LABEL_{number}" for number, name in enumerate(names)) else names
 
 
 @contextlib.contextmanager

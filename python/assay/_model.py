@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _assay
 from ._data import Data, data as make_data
-from ._export import channels_last, exported, is_network
+from ._export import channels_last, class_names_of, exported, is_network
 from ._forms import Form
 from ._progress import Progress, listener_of
 from .errors import UsageError
@@ -42,6 +42,7 @@ class Model:
         self._run = _assay.RunOptions(threads=threads, device=device, batch=batch)
         self._channels_last: frozenset[tuple[int, ...]] = frozenset()  # records that are given so, and looked at otherwise
         self._folder = ""  # where a tokenizer may be
+        self._class_names: list[str] = []  # where the network says them
 
     @property
     def name(self) -> str:
@@ -129,7 +130,12 @@ class Model:
     def _edited(self, network: Any) -> Model:
         edited = Model(network)
         edited._run, edited._channels_last, edited._folder = self._run, self._channels_last, self._folder
+        edited._class_names = self._class_names
         return edited
+
+    def _numbering_notice(self, data: Data) -> str:
+        """What is wrong where the network and the data number the same names of classes differently."""
+        return str(self._network.numbering_notice(self._folder, self._class_names, data._records))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes ONNX."""
@@ -307,6 +313,7 @@ def load(
     network = _network_of(source, example, name)
     model = Model(_adapted(network, weights, fix, decision, _folder_of(source)), threads, device, batch)
     model._channels_last, model._folder = channels_last(source, network), _folder_of(source)
+    model._class_names = class_names_of(source)
     return model._with_views(views, data) if views else model
 
 
@@ -329,7 +336,7 @@ def _folder_of(source: Any) -> str:
     if not isinstance(source, (str, os.PathLike)):
         return ""
     path = os.fspath(source)
-    return path if os.path.isdir(path) else os.path.dirname(path)
+    return path if os.path.isdir(path) else os.path.dirname(path) or "."
 
 
 def _network_of(source: Any, example: Any, name: str) -> Any:

@@ -25,7 +25,7 @@ from ._forms import Form
 from ._model import Model, load
 from ._own import is_own, spec_of
 from ._program import program_file
-from ._progress import Progress, listener_of
+from ._progress import Progress, listener_of, tell
 from ._results import Result, positions_of, texts
 from ._tables import table_of
 from .errors import FileError, UsageError
@@ -381,6 +381,14 @@ def _hold_objects(flags: Mapping[str, Mapping[str, Any]], given: Given) -> None:
     _hold_iterables(flags, given, _form_for(items))
     if any(map(is_torch_module, items)):
         _load_objects(networks, given, is_torch_module, _first_record(flags, given))
+    held = [item for value in given.values() for item in _items(value)]
+    _tell_numbering([item for item in held if isinstance(item, Model)], [item for item in held if isinstance(item, Data)])
+
+
+def _tell_numbering(models: list[Model], sets: list[Data]) -> None:
+    for notice in dict.fromkeys(model._numbering_notice(one) for model in models for one in sets):
+        if notice:
+            tell(notice)
 
 
 def _items(value: Any) -> list[Any]:
@@ -518,6 +526,7 @@ def _name_the_program(command: str, given: Given) -> None:
 def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:
     signature = signature_of(entry)
     names = {keyword_of(flag["name"]): flag["name"] for flag in entry["flags"]}
+    first = [name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
 
     def asked(*positional: Any, **keywords: Any) -> Result:
         for name in keywords:
@@ -527,6 +536,11 @@ def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:
                 near = difflib.get_close_matches(name, signature.parameters, 1)
                 hint = f"; did you mean '{near[0]}'?" if near else ""
                 raise UsageError(f"{asked.__name__}() has no keyword '{name}'{hint}")
+        if len(positional) > len(first):
+            raise UsageError(
+                f"{asked.__name__}() takes {', '.join(first)} without their names, and {len(positional)} values are given; "
+                "name the others"
+            )
         bound = signature.bind(*positional, **keywords)
         progress = bound.arguments.pop("progress", None)
         given = {names[name]: value for name, value in bound.arguments.items() if value is not None}

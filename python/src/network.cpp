@@ -16,6 +16,8 @@
 #include <assay/session.h>
 #include <assay/token_decision.h>
 #include <assay/unit_views.h>
+#include "assay/engine/preparation/folder_notices.h"
+#include "assay/model/folder.h"
 #include "assay/results/warnings.h"
 
 namespace assay::python {
@@ -440,6 +442,13 @@ void bind_network(nb::module_& module) {
                return 0;
              });
            })
+      .def(
+          "numbering_notice",
+          [](const Network&, const std::string& folder, std::vector<std::string> names, const Records& data) {
+            if (const auto config = folder.empty() ? std::nullopt : read_text_config(folder))
+              names = config->labels;
+            return numbering_notice(names, *data.set);
+          })
       .def("without_node", &without_node)
       .def("with_outputs", &with_outputs)
       .def("write", [](const Network& n, const std::string& path) {

@@ -280,6 +280,19 @@ def test_several_values_come_in_whatever_holds_several(model, arrays):
         assert assay.cover(model, "digits:50", arrays, criterion=several).table("criteria").rows == expected
 
 
+def test_too_many_values_without_names_are_an_exception(model, arrays):
+    with pytest.raises(assay.UsageError, match=r"explore\(\) takes model, data without their names, and 3 values are given; name the others"):
+        assay.explore(model, arrays, arrays)
+
+
+def test_captions_of_findings_name_the_classes(model, arrays, tmp_path):
+    x, y = arrays
+    data = assay.data(x[:20], y[:20], class_names=[f"digit {number}" for number in range(10)], range=(0, 1))
+    found = assay.explore(model, data, mutant="int8@all", iterations=20, step=1, out=str(tmp_path / "found"))
+    captions = [picture["title"] for picture in found.document["pictures"]]
+    assert captions and all("int8@all digit " in caption for caption in captions)
+
+
 def test_a_result_stands_for_its_document(model, arrays, tmp_path):
     import copy
     import pickle

@@ -155,6 +155,30 @@ def test_characteristics_of_hugging_face_have_the_names_of_their_classes():
         assert data.characteristics == {"kind": [*WORDS[:5], ""]} and data.inputs == {"x": (1,)}
 
 
+def test_a_network_that_numbers_the_same_names_otherwise_is_told(tmp_path, monkeypatch):
+    """As where a transform renumbers the classes of a data set, or its ClassLabel has another order than id2label."""
+    import json
+
+    torch = need("torch")
+    module = torch.nn.Linear(4, 3)
+    module.config = type("Config", (), {"id2label": dict(enumerate(["emu", "Cat", "dog"]))})()
+    path = tmp_path / "model.onnx"
+    assay.load(module, torch.zeros(1, 4)).save(path)
+    (tmp_path / "config.json").write_text(json.dumps({"id2label": dict(enumerate(["emu", "Cat", "dog"]))}))
+    data = assay.data(X, Y, class_names=NAMES)
+    monkeypatch.chdir(tmp_path)
+    for network in (module, assay.load(module, torch.zeros(1, 4)), assay.load(path), path, assay.load("model.onnx"), "model.onnx"):
+        with pytest.warns(assay.AssayWarning, match="'cat' is class 0 of the data and 1 of the network, 'dog' is class 1"):
+            assay.evaluate(network, data)
+    module.config.id2label = dict(enumerate(NAMES))
+    (tmp_path / "config.json").write_text(json.dumps({"id2label": {}}))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*of the network")
+        for network in (module, path):
+            assay.evaluate(network, data)
+            assay.evaluate(network, assay.data(X, Y))
+
+
 def test_parts_of_dicts_and_of_batches_are_characteristics():
     weather = ["sun", "fog", "sun", "rain", "fog", "sun"]
     batches = [({"x": X[at : at + 4], "weather": np.array(weather[at : at + 4])}, Y[at : at + 4]) for at in (0, 4)]

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include <assay/error.h>
 #include <assay/records.h>
 #include "tests/engine/graphs.h"
@@ -74,6 +77,33 @@ TEST(Adaptation, WhatIsNotThereIsRefused) {
   EXPECT_THROW(adapted(graph, {.straight_through = true}, nullptr, silence()), Error);
   EXPECT_THROW(adapted(graph, {.decision = "nothing"}, nullptr, silence()), Error);
   EXPECT_THROW(adapted(graph, {.fixed = {{"nothing", 1.0}}}, nullptr, silence()), Error);
+}
+
+std::vector<std::string> said_of_numbering(const std::string& folder, const std::vector<std::string>& names) {
+  Rng rng(1);
+  const DatasetPtr data = from_arrays(test::uniform_array(rng, {4, 1, 12, 12}), {0, 1, 2, 1},
+                                      {.name = "pets", .class_names = names});
+  Notices notices;
+  adapted(test::lenet_like(), {.folder = folder}, data.get(), notices);
+  return notices.texts;
+}
+
+TEST(Adaptation, ClassesThatTheNetworkNumbersOtherwiseAreSaid) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "numbering";
+  std::filesystem::create_directories(folder);
+  EXPECT_THAT(said_of_numbering(folder.string(), {"cat", "dog", "eel"}), ElementsAre());
+  std::ofstream(folder / "config.json") << R"({"id2label": {"0": "Dog", "1": "cat", "2": "eel"}})";
+  EXPECT_THAT(said_of_numbering(folder.string(), {"dog", "cat", "eel"}), ElementsAre());
+  EXPECT_THAT(said_of_numbering(folder.string(), {"dogs", "cats", "eels"}), ElementsAre());
+  const std::vector<std::string> said = said_of_numbering(folder.string(), {"cat", "dog", "eel"});
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said[0],
+              HasSubstr("'cat' is class 0 of the data and 1 of the network, 'dog' is class 1 of the data "
+                        "and 0 of the network; number the labels as the network does"));
+  EXPECT_THAT(said[0], HasSubstr("config.json"));
+  // Five stars are class 4: names that are only numbers are none.
+  std::ofstream(folder / "config.json") << R"({"id2label": {"0": "1", "1": "2", "2": "3"}})";
+  EXPECT_THAT(said_of_numbering(folder.string(), {}), ElementsAre());
 }
 
 }  // namespace

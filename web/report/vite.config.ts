@@ -27,8 +27,9 @@ export default defineConfig({
         test: {
           name: "browser",
           include: ["tests/browser/**/*.test.ts"],
-          testTimeout: 20_000,
-          hookTimeout: 60_000,
+          // Against what never ends, not of slow machines: each step waits for what the page shows.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           fileParallelism: false,
         },
       },

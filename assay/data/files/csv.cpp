@@ -126,13 +126,6 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
   return rows;
 }
 
-// Of ASCII.
-std::string in_small_letters(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
 class CsvSource final : public Source {
  public:
   CsvSource(CsvTable table, const DataSpec& spec) : table_(std::move(table)) {
@@ -247,16 +240,14 @@ class CsvSource final : public Source {
       return;
     }
     for (const std::string& name : classes_) {
-      const auto found = std::ranges::find_if(labels, [&](const std::string& label) {
-        return in_small_letters(label) == in_small_letters(name);
-      });
-      if (found == labels.end())
+      const std::optional<std::size_t> found = class_called(name, labels);
+      if (!found)
         fail(Fault::data,
              "{}: label '{}' is not a class of the network ({}, by {}); name labels like classes, number "
              "them, or "
              "name the tokenizer's file in place of the folder",
              table_.path, name, support::joined(labels), (folder / "config.json").string());
-      numbers_[name] = found - labels.begin();
+      numbers_[name] = static_cast<std::int64_t>(*found);
     }
     classes_ = labels;
   }

@@ -172,6 +172,7 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
   if (data != nullptr) {
     require_own_words(graph, *data);
     require_fitting_tokens(graph, options.folder, *data);
+    tell_numbering(options.folder, *data, progress);
   }
   tell_folder_tokens(options.folder, progress);
   graph = with_choices(std::move(graph), options, data, progress);

@@ -2,11 +2,13 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <vector>
+#include <optional>
 
 #include <assay/tokenizer.h>
+#include "assay/model/folder.h"
 #include "assay/text/folder_tokens.h"
 
 namespace assay::inline engine {
@@ -17,6 +19,13 @@ namespace fs = std::filesystem;
 std::string said_of(std::int64_t token, const text::Tokenizer& tokenizer, const char* what) {
   const auto text = tokenizer.token(token);
   return fmt::format("token {}{} {}", token, text ? fmt::format(" ('{}')", *text) : "", what);
+}
+
+// Classes without names are called by their numbers.
+bool are_numbers(const std::vector<std::string>& names) {
+  for (std::size_t c = 0; c < names.size(); ++c)
+    if (names[c] != std::to_string(c)) return false;
+  return true;
 }
 
 }  // namespace
@@ -32,6 +41,33 @@ void tell_folder_tokens(const std::string& folder, Progress& progress) {
   if (end && end->by_generation) said.push_back(said_of(end->token, tokenizer, "ends texts"));
   progress.notice(fmt::format("{}: {}, which config.json does not say",
                               (fs::path(folder) / "generation_config.json").string(), fmt::join(said, ", ")));
+}
+
+std::string numbering_notice(const std::vector<std::string>& of_network, const Dataset& data) {
+  const std::vector<std::string> classes = data.class_names();
+  if (!data.has_labels() || of_network.empty() || are_numbers(classes)) return {};
+  std::vector<std::string> differing;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const std::optional<std::size_t> found = class_called(classes[c], of_network);
+    if (found && *found != c)
+      differing.push_back(
+          fmt::format("'{}' is class {} of the data and {} of the network", classes[c], c, *found));
+  }
+  if (differing.empty()) return {};
+  const std::size_t first = std::min<std::size_t>(differing.size(), 3);
+  return fmt::format(
+      "{}: {}{}; number the labels as the network does, or, where the numbers are right, name the classes in "
+      "its order",
+      data.describe(), fmt::join(differing.begin(), differing.begin() + first, ", "),
+      differing.size() > first ? fmt::format(" and {} more", differing.size() - first) : "");
+}
+
+void tell_numbering(const std::string& folder, const Dataset& data, Progress& progress) {
+  if (folder.empty()) return;
+  const std::optional<TextConfig> config = read_text_config(folder);
+  if (!config) return;
+  if (const std::string notice = numbering_notice(config->labels, data); !notice.empty())
+    progress.notice(fmt::format("{} (by {})", notice, (fs::path(folder) / "config.json").string()));
 }
 
 }  // namespace assay::inline engine

@@ -27,13 +27,14 @@ std::string answers_of(const explore::Finding& finding) {
   return joined(parts, " ");
 }
 
-// The same with the networks' names: "lenet5 3, int8@all 2".
+// The same with the names of networks and classes: "lenet5 3, int8@all 2".
 std::string named_answers_of(const explore::Finding& finding, const ExplorationResult& result) {
   if (finding.items) return answers_of(finding);
+  const std::vector<std::string> names = result.seeds.class_names();
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < result.networks.size(); ++k) {
     const std::string answer = finding.classes.empty() ? fmt::format("{:.3f}", finding.outputs[k].front())
-                                                       : std::to_string(finding.classes[k]);
+                                                       : class_name(names, finding.classes[k]);
     parts.push_back(result.networks[k].name + " " + answer);
   }
   return joined(parts);

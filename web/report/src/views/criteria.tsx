@@ -106,15 +106,18 @@ function ByClass({ list }: { list: readonly Criterion[] }) {
   const chosen = list.filter(({ byClass }) => byClass.size > 0);
   if (chosen.length === 0) return null;
   const classes = [...new Set(chosen.flatMap(({ byClass }) => [...byClass.keys()]))];
+  const shaded = chosen.some(({ byClass }) =>
+    [...byClass.values()].some(({ coverage }) => coverage !== undefined),
+  );
   return (
     <>
       <div class="tools">
         <h3>By class</h3>
-        <ScaleLegend />
+        {shaded && <ScaleLegend />}
       </div>
-      <Scroll name="Coverage by class">
+      <Scroll name="Figures by class">
         <table class="heat">
-          <caption class="unseen">Coverage by class</caption>
+          <caption class="unseen">Figures by class</caption>
           <thead>
             <tr>
               <th scope="col">criterion</th>

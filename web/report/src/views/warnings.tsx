@@ -12,7 +12,7 @@ export function Warnings({ warnings }: { warnings: readonly Warning[] }) {
       <ul>
         {warnings.map(({ id, text, cause }, i) => (
           <li key={i}>
-            <code>{id}</code> {text}
+            <code>{id}</code> {/[.!?]$/.test(text) ? text : `${text}.`}
             {cause !== "" && <span class="quiet"> Likely cause: {cause}.</span>}
           </li>
         ))}

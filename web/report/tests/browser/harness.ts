@@ -63,6 +63,16 @@ export async function visit(
   return { page, faults };
 }
 
+/** Gives the seconds of a processor that the page has worked from now on, whatever else the machine does. */
+export async function stopwatch(page: Page): Promise<() => Promise<number>> {
+  const tools = await page.context().newCDPSession(page);
+  await tools.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await tools.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN;
+  };
+}
+
 /** Keeps a picture for people, where ASSAY_REPORT_SHOTS names a folder. */
 export async function shoot(page: Page, name: string, full = true): Promise<void> {
   const folder = process.env.ASSAY_REPORT_SHOTS;

@@ -20,7 +20,7 @@ import {
   retrained,
   unknown,
 } from "../fixtures/documents";
-import { fill, launch, shoot, visit, write } from "./harness";
+import { fill, launch, shoot, stopwatch, visit, write } from "./harness";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -53,6 +53,21 @@ afterAll(async () => {
   await browser?.close();
 });
 
+// What commands have, by the name of the picture that people look at.
+const FOUND = [
+  ["relevance", ranking],
+  ["verdicts", audited],
+  ["mutants", mutants],
+  ["attacks", attacked],
+  ["drops", dropped],
+  ["explanations", explained],
+  ["radii", bounded],
+  ["trends", followed],
+  ["characteristics", characterised],
+  ["exploration", explored],
+  ["retraining", retrained],
+] as const;
+
 const PLACES = [
   { name: "document", hash: "" },
   { name: "layer", hash: "#/1/layer/fc1" },
@@ -76,34 +91,19 @@ describe.each([1440, 390])("at %i pixels", (width) => {
     });
   });
 
-  it.each(["light", "dark"] as const)(
-    "shows what each command found, %s",
-    async (scheme) => {
-      for (const [name, document] of [
-        ["relevance", ranking()],
-        ["verdicts", audited()],
-        ["mutants", mutants()],
-        ["attacks", attacked()],
-        ["drops", dropped()],
-        ["explanations", explained()],
-        ["radii", bounded()],
-        ["trends", followed()],
-        ["characteristics", characterised()],
-        ["exploration", explored()],
-        ["retraining", retrained()],
-      ] as const) {
-        const { page, faults } = await visit(browser, write([document]), { width, scheme });
-        expect(await overflow(page)).toBeLessThanOrEqual(0);
-        expect(await page.locator("#warnings li").count()).toBe(document.warnings.length);
-        expect(await page.locator("#network").count()).toBe(0);
-        await shoot(page, `${name}-${width}-${scheme}`);
-        expect(await violations(page)).toEqual([]);
-        expect(faults).toEqual([]);
-        await page.close();
-      }
-    },
-    60_000,
-  );
+  describe.each(["light", "dark"] as const)("in %s colours", (scheme) => {
+    it.each(FOUND)("shows what a command found: %s", async (name, made) => {
+      const document = made();
+      const { page, faults } = await visit(browser, write([document]), { width, scheme });
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      expect(await page.locator("#warnings li").count()).toBe(document.warnings.length);
+      expect(await page.locator("#network").count()).toBe(0);
+      await shoot(page, `${name}-${width}-${scheme}`);
+      expect(await violations(page)).toEqual([]);
+      expect(faults).toEqual([]);
+      await page.close();
+    });
+  });
 
   it("shows several documents", async () => {
     const { page, faults } = await visit(browser, write([lenet(), unknown(), { ...large(), gates: [] }]), {
@@ -162,6 +162,42 @@ describe("the pages of searches", () => {
       "retraining",
     ]);
     expect(await page.locator("#retraining svg").count()).toBe(2);
+    await page.close();
+  });
+});
+
+describe("figures by class", () => {
+  it("have a colour scale only where they are shares", async () => {
+    const columns = ["criterion", "class", "coverage", "measure"].map((id) => ({
+      id,
+      title: id,
+      kind: "text",
+    }));
+    const scales = async (row: readonly (string | number | null)[]) => {
+      const tables = { criteria: { title: "", columns, rows: [row] } };
+      const { page } = await visit(browser, write([{ ...unknown(), tables }]), { width: 1440 });
+      expect(await page.locator("#criteria .heat td").count()).toBe(1);
+      const count = await page.locator("#criteria .legend").count();
+      await page.close();
+      return count;
+    };
+    expect(await scales(["accuracy", "sky", 0.25, null])).toBe(1);
+    expect(await scales(["iou", "sky", null, 0.25])).toBe(0);
+  });
+});
+
+describe("warnings", () => {
+  it("are sentences that end before the likely cause", async () => {
+    const document = lenet();
+    const warning = {
+      id: "chance",
+      text: "the accuracy is that of guessing",
+      cause: "labels in another order",
+    };
+    const { page } = await visit(browser, write([{ ...document, warnings: [warning] }]), { width: 1440 });
+    expect(await page.locator("#warnings li").innerText()).toBe(
+      "chance the accuracy is that of guessing. Likely cause: labels in another order.",
+    );
     await page.close();
   });
 });
@@ -232,8 +268,7 @@ describe("drill-down", () => {
 
   it("keeps a link to a section", async () => {
     const { page } = await visit(browser, `${small}#/1/section/growth`, { width: 1440 });
-    await page.waitForTimeout(400);
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("growth-title");
+    await page.waitForFunction(() => document.activeElement?.id === "growth-title");
     expect(await page.locator("#growth .multiple svg[role=img]").count()).toBe(8);
     await page.close();
   });
@@ -343,18 +378,17 @@ describe("a large network", () => {
       ),
     };
     expect(fill([compact]).length).toBeLessThan(3 * 1024 * 1024);
-    const start = performance.now();
     const { page, faults } = await visit(browser, write([compact]), { width: 1440 });
-    const opened = performance.now() - start;
+    const seconds = await stopwatch(page);
+    await page.reload();
+    await page.waitForSelector("h1");
     expect(await page.locator(".strip a").count()).toBe(104);
+    expect(await seconds()).toBeLessThan(3);
     await shoot(page, "large-1440");
-    const before = performance.now();
     await page.locator(".strip a").nth(70).click();
     await page.waitForSelector(".grid canvas");
-    const drilled = performance.now() - before;
+    expect(await seconds()).toBeLessThan(5);
     await shoot(page, "large-layer-1440");
-    expect(opened).toBeLessThan(6000);
-    expect(drilled).toBeLessThan(3000);
     expect(faults).toEqual([]);
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(`${page.url().split("#")[0]}#/1`);
@@ -378,7 +412,7 @@ describe("theme and print", () => {
 
   it("prints in light colours, without controls", async () => {
     const { page } = await visit(browser, small, { width: 1440, scheme: "dark" });
-    await page.waitForTimeout(300);
+    await page.waitForSelector("#definitions");
     await page.emulateMedia({ media: "print" });
     expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
       "rgb(255, 255, 255)",
