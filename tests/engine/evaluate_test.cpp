@@ -14,6 +14,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
+#include "assay/engine/evaluation/accuracy_check.h"
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/layers/dead_neurons.h"
 #include "assay/support/threads.h"
@@ -261,6 +262,45 @@ TEST(RequireAccuracy, NamesTheScaleThatWasForgotten) {
     EXPECT_EQ(error.fault(), Fault::mismatch);
     EXPECT_THAT(error.what(), HasSubstr("divide the values by 255"));
   }
+}
+
+// A SiLU and a ReLU in a row; which class depends on how the picture lies.
+Graph of_sides(const Shape& input, bool flat) {
+  test::Net net("sides");
+  ValueId x = net.conv("first", net.input(input), 1, 4, 3);
+  x = net.relu("relu", net.builder.add("Mul", "silu", {x, net.builder.add("Sigmoid", "gate", {x})}));
+  if (flat) return net.build(net.dense("score", net.flatten("flat", x), 4 * 7 * 9, 2));
+  x = net.builder.add("GlobalAveragePool", "mean", {net.conv("second", x, 4, 2, 3)});
+  return net.build(net.flatten("flat", x));
+}
+
+DatasetPtr pictures_with_labels_of(const Session& session, bool swapped) {
+  Rng rng(5);
+  const Array pictures = test::random_array(rng, {60, 1, 9, 11});
+  const Array seen = swapped ? pictures.transpose(2, 3).contiguous() : pictures;
+  const Session other(session.graph(), {.record_shape = {1, seen.size(2), seen.size(3)}});
+  const ValueId id = other.logits();
+  auto labels = predicted_classes(other, other.run(other.bind(seen), std::span(&id, 1)).at(id), 60);
+  if (!swapped) {
+    for (std::int64_t& label : labels) label = rng.below(2);
+  }
+  return from_arrays(pictures, labels, {.class_names = {"no", "yes"}});
+}
+
+TEST(LikelyCause, PicturesThatAreNotSquareAreSwappedOnlyForNetworksThatTakeThem) {
+  for (const auto& [input, flat] :
+       {std::pair(Shape{-1, 1, 9, 11}, false), std::pair(Shape{-1, 1, 9, 11}, true),
+        std::pair(Shape{-1, 1, -1, -1}, true)}) {
+    const Session session(of_sides(input, flat), {.record_shape = {1, 9, 11}});
+    const DatasetPtr data = pictures_with_labels_of(session, false);
+    EXPECT_LT(evaluate(session, data, {}, silence()).accuracy.value(), 0.8);
+    EXPECT_FALSE(likely_cause(session, *data, {1, 0}, 60).has_value()) << to_string(input);
+  }
+  const Session any(of_sides({-1, 1, -1, -1}, false), {.record_shape = {1, 9, 11}});
+  const auto found = likely_cause(any, *pictures_with_labels_of(any, true), {1, 0}, 60);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->remedy, "swap height and width");
+  EXPECT_EQ(found->then, 1);
 }
 
 TEST(Bind, NamesBothShapesAndTheLikelyCause) {
