@@ -365,7 +365,10 @@ class Text final : public Task {
       const std::int64_t symbol = class_of(code);
       if (symbol >= static_cast<std::int64_t>(scores_))
         fail(Fault::data,
-             "the character {} is not in the alphabet, so that the network cannot learn to write it", code);
+             "the character U+{:04X} of a label is not in the alphabet, so that the network cannot learn to "
+             "write "
+             "it; give the alphabet of the labels, or leave such records out",
+             code);
       symbols.push_back(symbol);
     }
     return symbols;
