@@ -65,6 +65,23 @@ std::string success_definition(const Dataset& data, const attack::AttackOptions&
   return "the network names another class than before (with a target: the target), " + after;
 }
 
+std::string nothing_attacked(const attack::AttackSummary& summary, const attack::AttackOptions& options) {
+  const std::string& name = summary.spec.name;
+  if (!options.left_out.empty()) return fmt::format("{}: there was nothing left to attack", name);
+  if (!options.task)
+    return message("{}: there was nothing to attack, since the network is wrong on every record{}", name,
+                   About{"", "; {all} attacks these too"});
+  if (options.goal.kind == attack::ItemGoal::Kind::appear)
+    return fmt::format("{}: there was nothing to attack, since in no record an item of '{}' can appear", name,
+                       class_name(options.task->class_names(), options.goal.of_class));
+  return fmt::format(
+      "{}: there was nothing to attack, since the network decides no item{} that counts as it is labelled",
+      name,
+      options.goal.kind == attack::ItemGoal::Kind::hide
+          ? fmt::format(" of '{}'", class_name(options.task->class_names(), options.goal.of_class))
+          : "");
+}
+
 void add_attack(report::Document& document, const attack::AttackSummary& summary,
                 const attack::AttackOptions& options) {
   if (summary.lost > 0)
@@ -76,12 +93,7 @@ void add_attack(report::Document& document, const attack::AttackSummary& summary
     document.notices.push_back(fmt::format(
         "{}: {} of {} attacked records give a NaN or an infinity: wrong decisions, but no successes",
         summary.spec.name, broken, summary.attacked));
-  if (summary.attacked == 0)
-    document.notices.push_back(
-        options.left_out.empty()
-            ? message("{}: there was nothing to attack, since the network is wrong on every record{}",
-                      summary.spec.name, About{"", "; {all} attacks these too"})
-            : message("{}: there was nothing left to attack", summary.spec.name));
+  if (summary.attacked == 0) document.notices.push_back(nothing_attacked(summary, options));
   if (const auto flat = summary.endings.find(std::string(attack::no_gradient)); flat != summary.endings.end())
     document.warnings.push_back(
         {"no-gradient",

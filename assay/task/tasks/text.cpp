@@ -190,6 +190,8 @@ class Text final : public Task {
     };
     rate("character-error-rate", 0);
     rate("word-error-rate", 2);
+    if (const double foreign = outside_alphabet(sums); foreign > 0)
+      all.push_back({.name = "outside-alphabet", .value = foreign, .higher_is_better = false});
     all.push_back({.name = "exact-match", .value = share(sums.whole, sums.records).value_or(0)});
     add_by_class(all, "recall", sums, recall);
     add_by_class(all, "precision", sums, precision);
@@ -351,6 +353,14 @@ class Text final : public Task {
       if (d >= 0) return now[d].begin;
     }
     return steps_;
+  }
+
+  // The share of the characters of labels that no symbol writes.
+  double outside_alphabet(const Sums& sums) const {
+    std::uint64_t wanted = 0;
+    for (std::int64_t c = 0; c < nothing() && c < std::ssize(sums.classes); ++c)
+      wanted += sums.classes[c].wanted;
+    return wanted > 0 ? static_cast<double>(sums.classes[nothing() - 1].wanted) / wanted : 0;
   }
 
   // Symbols of a text, for training. Throws Error{data} for a character that no symbol is.
