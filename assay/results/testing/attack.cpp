@@ -267,7 +267,7 @@ std::string fate_of_items(const ItemsOfRecord& items, const attack::AttackOption
   const auto name = [&] { return class_name(task.class_names(), options.goal.of_class); };
   if (options.goal.kind == attack::ItemGoal::Kind::appear)
     return fmt::format("'{}' is to appear{}", name(),
-                       counts.empty() ? "; no class has other numbers" : counts);
+                       counts.empty() ? "; each class has as many items as before" : counts);
   const auto count = items.at_stake.classes.size() -
                      static_cast<std::size_t>(std::ranges::count(items.at_stake.classes, no_class));
   const std::string of =
