@@ -3,6 +3,7 @@
 // Figures of a task and the outputs that they are of, from one pass.
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <assay/evaluate.h>

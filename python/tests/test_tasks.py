@@ -1202,3 +1202,39 @@ def test_labels_of_embeddings_are_no_mutants_and_networks_do_not_vote_on_items(o
     labels = assay.data(x, (rng.random((24, 3)) > 0.5).astype(np.float32))
     with pytest.raises(assay.errors.UsageError, match="vote on the one class of a record, and the task is labels: .* leave out labels and voters"):
         assay.retrain(net, train=labels, test=labels, add=labels, labels="majority", voters=[str(tmp_path / "net.onnx")] * 3, count=3, task="labels")
+
+
+def test_signals_and_volumes_are_measured_as_scikit_learn_does(onnx, metrics):
+    rng = np.random.default_rng(4)
+    for shape in [(3, 40), (3, 5, 6, 7)]:
+        x = rng.normal(size=(24, *shape)).astype(np.float32)
+        decided = x.argmax(1)
+        y = np.where(rng.random(decided.shape) < 0.3, rng.integers(0, 3, decided.shape), decided)
+        y[:, :2] = 255
+        found = figures(assay.evaluate(network(onnx, "Identity", shape), (x, y), task="pixels"))
+        wanted, named = y[y != 255], decided[y != 255]
+        assert found["pixel-accuracy"] == pytest.approx(metrics.accuracy_score(wanted, named))
+        assert found["mean-iou"] == pytest.approx(metrics.jaccard_score(wanted, named, average="macro"))
+        assert found["mean-dice"] == pytest.approx(metrics.f1_score(wanted, named, average="macro"))
+
+
+def test_two_angles_are_measured_the_shorter_way_round(onnx):
+    rng = np.random.default_rng(5)
+    x = rng.uniform(-180, 180, (24, 2)).astype(np.float32)
+    y = ((x + rng.normal(0, 15, x.shape) + 180) % 360 - 180).astype(np.float32)
+    apart = np.abs((x - y + 180) % 360 - 180)
+    found = figures(assay.evaluate(network(onnx, "Identity", (2,)), (x, y), task="regression[tolerance=15,wrap=360]"))
+    assert (np.abs(x - y) > 180).any()
+    assert found["within-tolerance"] == pytest.approx((apart <= 15).mean())
+    assert found["mean-absolute-error"] == pytest.approx(apart.mean(), rel=1e-4)
+    assert found["mean-squared-error"] == pytest.approx((apart**2).mean(), rel=1e-4)
+
+
+def test_texts_that_take_more_steps_than_there_are_are_said(onnx, tmp_path):
+    (tmp_path / "ab.txt").write_text("a\nb\n")
+    x = np.random.default_rng(6).normal(size=(12, 4, 3)).astype(np.float32)
+    y = np.full((12, 4), -1)
+    y[:, 0], y[5, :3] = 97, 97
+    task = f"text[alphabet={tmp_path}/ab.txt,blank=last]"
+    with pytest.raises(assay.DataError, match="record '5': its text of 3 characters takes 5 steps .* has 4; leave such records out"):
+        assay.select(network(onnx, "Identity", (4, 3)), (x, y), by="margin", task=task)

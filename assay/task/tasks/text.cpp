@@ -175,7 +175,11 @@ class Text final : public Task {
       const std::vector<std::int64_t> path =
           likeliest_steps(std::span(all).subspan(r * size, size), scores_, text, blank_);
       if (path.empty())
-        fail(Fault::data, "a text of {} characters, and the network writes in {} steps", text.size(), steps_);
+        fail(Fault::data,
+             "its text of {} characters takes {} steps (one more between two that are equal), and the "
+             "network has "
+             "{}; leave such records out",
+             text.size(), steps_for(text), steps_);
       labels.insert(labels.end(), path.begin(), path.end());
     }
     return {.scores = scores, .labels = array::tensor(labels)};
@@ -353,6 +357,13 @@ class Text final : public Task {
       if (d >= 0) return now[d].begin;
     }
     return steps_;
+  }
+
+  // A blank parts characters that are equal.
+  static std::size_t steps_for(std::span<const std::int64_t> text) {
+    std::size_t steps = text.size();
+    for (std::size_t i = 1; i < text.size(); ++i) steps += text[i] == text[i - 1] ? 1 : 0;
+    return steps;
   }
 
   // The share of the characters of labels that no symbol writes.
