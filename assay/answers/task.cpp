@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t looked_at = 16;  // records that show which layers have relevance
 
 // Of all layers with weights, by the gradients of the scores of items that the network decides correctly.
-std::set<std::string> relevant_layers(const Session& session, const Decided& decided) {
+std::set<std::string> relevant_layers(const Session& session, const Decided& decided, std::size_t batch) {
   std::vector<std::size_t> first(std::min(looked_at, decided.data->size()));
   std::iota(first.begin(), first.end(), std::size_t{0});
   std::vector<Layer> layers;
@@ -34,6 +34,7 @@ std::set<std::string> relevant_layers(const Session& session, const Decided& dec
   }
   relevance::ImportanceOptions options;
   options.method = "gradient-x-input";
+  options.batch = batch;
   options.task = decided.task;
   const relevance::Importance importance =
       relevance::analyse_importance(session, selected(decided.data, first), layers, options, silence());
@@ -95,7 +96,7 @@ std::optional<coverage::ItemChoice> chosen_items(const std::string& text, const 
 }
 
 std::vector<std::string> layers_for(const std::vector<std::string>& asked, const Session& session,
-                                    const Decided& decided, Progress& progress) {
+                                    const Decided& decided, std::size_t batch, Progress& progress) {
   if (!asked.empty() || !decided.task || decided.task->outputs().empty()) return asked;
   if (!unit_view_layers(session).empty()) return asked;
   Ranks alone;  // a few records are not worth sharing
@@ -103,7 +104,7 @@ std::vector<std::string> layers_for(const std::vector<std::string>& asked, const
   const std::string usual = session.penultimate_layer().name;
   std::set<std::string> relevant;
   try {
-    relevant = relevant_layers(session, decided);
+    relevant = relevant_layers(session, decided, batch);
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;
     return asked;  // the analysis itself says what is the matter

@@ -40,9 +40,9 @@ std::optional<coverage::ItemChoice> chosen_items(const std::string& text, const 
 
 // The layers that are asked for. Where none is and a task reads several numbers of an item, of which not all
 // say what is decided (corners of boxes): the penultimate layer of those that the first records show to have
-// relevance, with a notice; else none.
+// relevance, with a notice; else none. `batch`: of records at a time; 0: chosen by the engine.
 std::vector<std::string> layers_for(const std::vector<std::string>& asked, const Session& session,
-                                    const Decided& decided, Progress& progress);
+                                    const Decided& decided, std::size_t batch, Progress& progress);
 
 // Throws Error{usage} for a share of items that is not in [0, 1).
 void require_share(const std::optional<double>& margin, const Decided& decided);

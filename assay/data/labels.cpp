@@ -58,8 +58,9 @@ void name_classes(ClassLabels& classes, const std::string& text, const Source& s
   for (std::size_t i = 0; i < classes.labels.size(); ++i) {
     const std::int64_t label = classes.labels[i];
     if (label < 0 || label > 1'000'000)
-      fail(Fault::data, "data '{}': record '{}' has label {}, which is not a class number", text,
-           source.id(i), label);
+      fail(Fault::data,
+           "data '{}': record '{}' has label {}, which is not a class number; classes are numbered from 0",
+           text, source.id(i), label);
     greatest = std::max(greatest, label);
   }
   if (classes.labels.empty()) classes.class_names.clear();
@@ -172,7 +173,10 @@ Targets finite(Targets targets, const std::string& text, const Source& source) {
   targets.of = [of = std::move(targets.of), text, &source](std::size_t record) {
     std::vector<float> values = of(record);
     if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
-      fail(Fault::data, "data '{}': the target of record '{}' is not finite", text, source.id(record));
+      fail(Fault::data,
+           "data '{}': the target of record '{}' is not finite; give a number, of what is not known or does "
+           "not count one that the task leaves out (missing=, ignore=)",
+           text, source.id(record));
     return values;
   };
   return targets;

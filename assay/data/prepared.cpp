@@ -44,7 +44,9 @@ class Prepared final : public Dataset {
                               .id = [this](std::size_t record) { return source_->id(record); },
                               .labels = classes_.labels,
                               .class_names = classes_.class_names});
-    if (chosen_.empty()) fail(Fault::data, "data '{}': no records are left", text_);
+    if (source_->size() == 0) fail(Fault::data, "data '{}': there are no records; give at least one", text_);
+    if (chosen_.empty())
+      fail(Fault::data, "data '{}': no records are left of {}; choose others", text_, source_->size());
     state_facts();
   }
 

@@ -14,6 +14,7 @@
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/evaluation/output_collector.h"
 #include "assay/engine/evaluation/parts.h"
 #include "assay/engine/shared_walk.h"
 
@@ -346,23 +347,39 @@ void add_squared_errors(const Evaluator::Answers& answers, std::vector<double>& 
   }
 }
 
-}  // namespace
+// What a pass gives of a batch.
+struct Answered {
+  Evaluator::Answers answers;
+  OutputCollector::Said said;  // where outputs are collected
+};
 
-PartsEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset,
-                               const std::vector<std::vector<std::size_t>>& parts, const WalkOptions& options,
-                               Progress& progress) {
+void to_json(Json& json, const Answered& answered) { json = {answered.answers, answered.said}; }
+void from_json(const Json& json, Answered& answered) {
+  answered = {json.at(0).get<Evaluator::Answers>(), json.at(1).get<OutputCollector::Said>()};
+}
+
+PartsEvaluation evaluate_and_collect(const Session& session, const DatasetPtr& dataset,
+                                     const std::vector<std::vector<std::size_t>>& parts,
+                                     const WalkOptions& options, Progress& progress,
+                                     OutputCollector* outputs) {
   const ValueId logits = session.logits();
+  const std::vector<ValueId> wanted{logits, outputs != nullptr ? outputs->output() : logits};
   const PartsOfRecords of_records(given_data(dataset)->size(), parts);
   Evaluator whole(session, *dataset);
   std::vector<Evaluator> evaluators(parts.size(), whole);
   PartsEvaluation found;
-  walk_together<Evaluator::Answers>(
+  walk_together<Answered>(
       session, dataset, options, progress,
       [&](const Batch& batch, const Tensors& inputs) {
-        return whole.ask(batch, session.run(inputs, std::span(&logits, 1)).at(logits));
+        const Tensors values = session.run(inputs, wanted);
+        Answered answered{whole.ask(batch, values.at(logits)), {}};
+        if (outputs != nullptr) answered.said = outputs->ask(batch, values.at(outputs->output()));
+        return answered;
       },
-      [&](const Evaluator::Answers& answers) {
+      [&](const Answered& answered) {
+        const Evaluator::Answers& answers = answered.answers;
         whole.add(answers);
+        if (outputs != nullptr) outputs->add(answered.said);
         add_squared_errors(answers, found.squared_errors);
         for (const auto& [part, rows] : of_records.rows_by_part(answers.indices))
           evaluators[part].add(rows_of(answers, rows));
@@ -371,6 +388,20 @@ PartsEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset
   broadcast(found.whole);
   for (const Evaluator& evaluator : evaluators) found.parts.push_back(evaluator.result());
   return found;
+}
+
+}  // namespace
+
+PartsEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset,
+                               const std::vector<std::vector<std::size_t>>& parts, const WalkOptions& options,
+                               Progress& progress) {
+  return evaluate_and_collect(session, dataset, parts, options, progress, nullptr);
+}
+
+PartsEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset,
+                               const std::vector<std::vector<std::size_t>>& parts, const WalkOptions& options,
+                               Progress& progress, OutputCollector& outputs) {
+  return evaluate_and_collect(session, dataset, parts, options, progress, &outputs);
 }
 
 Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,

@@ -12,6 +12,12 @@ bool keeps_character(std::string_view op) {
   return is_movement(op) || is_pass_through(op) || has_trait(op, Trait::affine);
 }
 
+// Outputs that say where numbers are, and remainders of whole numbers.
+bool counts(const Node& node, std::size_t output) {
+  if (node.op == "Mod") return node.integer("fmod", 0) == 0;
+  return output > 0 && (node.op == "TopK" || node.op == "MaxPool" || node.op == "Unique");
+}
+
 }  // namespace
 
 Dependence::Dependence(const Graph& graph)
@@ -25,9 +31,10 @@ Dependence::Dependence(const Graph& graph)
     const bool begins = is_weighted(node.op) && !fixed;
     const bool carrying =
         !has_trait(node.op, Trait::cuts_relevance) && (begins || !carrying_inputs(node).empty());
-    for (const ValueId id : node.outputs) {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId id = node.outputs[i];
       if (id == no_value) continue;
-      carries_[index_of(id)] = carrying;
+      carries_[index_of(id)] = carrying && !counts(node, i);
       static_[index_of(id)] = fixed;
     }
   }

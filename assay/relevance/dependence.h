@@ -14,8 +14,8 @@ class Dependence {
 
   const Graph& graph() const { return *graph_; }
   // The value is a function of the network's inputs through operators that relevance can follow: not through
-  // a shape, a comparison or an arg-max. Everything else is a constant to relevance, even where it varies by
-  // batch.
+  // a shape, a comparison, an arg-max or a remainder of whole numbers. Everything else is a constant to
+  // relevance, even where it varies by batch.
   bool carries(ValueId id) const { return id != no_value && carries_[index_of(id)]; }
   // The value depends on no network input at all, not even on the input's shape.
   bool is_static(ValueId id) const { return id != no_value && static_[index_of(id)]; }

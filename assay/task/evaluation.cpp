@@ -9,6 +9,7 @@
 #include "assay/data/given.h"
 #include "assay/engine/elements.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/evaluation/output_collector.h"
 #include "assay/engine/evaluation/output_rows.h"
 #include "assay/engine/evaluation/parts.h"
 #include "assay/engine/shared_walk.h"
@@ -18,6 +19,7 @@
 #include "assay/task/counts.h"
 #include "assay/task/figures.h"
 #include "assay/task/intervals.h"
+#include "assay/task/predicted.h"
 #include "assay/task/standing.h"
 
 namespace assay::task {
@@ -40,6 +42,7 @@ struct Seen {
 // Where one record ends up of a batch.
 struct SeenBatch {
   std::vector<Seen> records;
+  OutputCollector::Said said = {};  // where outputs are collected
 };
 
 Seen seen_of(const Task& task, const Judgement& judgement) {
@@ -101,9 +104,14 @@ class Judge {
 
   const TaskOutputs& outputs() const { return outputs_; }
 
-  SeenBatch judge(const Batch& batch, const Tensors& inputs) const {
+  SeenBatch judge(const Batch& batch, const Tensors& inputs,
+                  const OutputCollector* collector = nullptr) const {
     SeenBatch seen{std::vector<Seen>(batch.indices.size())};
-    const std::vector<Array> rows = each(batch, inputs, [&](std::size_t r, const Judgement& judgement) {
+    std::vector<ValueId> wanted(outputs_.ids().begin(), outputs_.ids().end());
+    if (collector != nullptr) wanted.push_back(collector->output());
+    const Tensors values = session_.run(inputs, wanted);
+    if (collector != nullptr) seen.said = collector->ask(batch, values.at(collector->output()));
+    const std::vector<Array> rows = each(batch, values, [&](std::size_t r, const Judgement& judgement) {
       seen.records[r] = seen_of(task_, judgement);
       seen.records[r].index = batch.indices[r];
     });
@@ -113,16 +121,17 @@ class Judge {
 
   std::vector<Judgement> judgements(const Batch& batch, const Tensors& inputs) const {
     std::vector<Judgement> all(batch.indices.size());
-    each(batch, inputs, [&](std::size_t r, Judgement judgement) { all[r] = std::move(judgement); });
+    each(batch, session_.run(inputs, outputs_.ids()),
+         [&](std::size_t r, Judgement judgement) { all[r] = std::move(judgement); });
     return all;
   }
 
  private:
   // The outputs, and what take(r, judgement) is to be given of each record, by several threads.
   template <typename Take>
-  std::vector<Array> each(const Batch& batch, const Tensors& inputs, const Take& take) const {
+  std::vector<Array> each(const Batch& batch, const Tensors& values, const Take& take) const {
     const std::size_t records = batch.indices.size();
-    std::vector<Array> rows = outputs_.rows(session_.run(inputs, outputs_.ids()), records);
+    std::vector<Array> rows = outputs_.rows(values, records);
     const Array targets = in_memory(batch.targets, DType::float32);
     const int asked = session_.options().threads;
     const std::size_t threads = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
@@ -252,14 +261,15 @@ void from_json(const nlohmann::json& json, Seen& seen) {
     seen.confusions[pair] = count;
 }
 
-void to_json(nlohmann::json& json, const SeenBatch& batch) { json = batch.records; }
-void from_json(const nlohmann::json& json, SeenBatch& batch) { json.get_to(batch.records); }
+void to_json(nlohmann::json& json, const SeenBatch& batch) { json = {batch.records, batch.said}; }
+void from_json(const nlohmann::json& json, SeenBatch& batch) {
+  batch = {json.at(0).get<std::vector<Seen>>(), json.at(1).get<OutputCollector::Said>()};
+}
 
-}  // namespace
-
-PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset, const Task& task,
-                                   const std::vector<std::vector<std::size_t>>& parts,
-                                   const WalkOptions& options, Progress& progress, std::uint64_t seed) {
+PartsItemEvaluation evaluate_and_collect(const Session& session, const DatasetPtr& dataset, const Task& task,
+                                         const std::vector<std::vector<std::size_t>>& parts,
+                                         const WalkOptions& options, Progress& progress, std::uint64_t seed,
+                                         OutputCollector* collector) {
   const Judge judge(session, *given_data(dataset), task);
   const PartsOfRecords of_records(dataset->size(), parts);
   Tally whole(*dataset, task);
@@ -269,9 +279,10 @@ PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dat
   if (judge.outputs().one_at_a_time()) walked.batch = 1;
   walk_together<SeenBatch>(
       session, dataset, walked, progress,
-      [&](const Batch& batch, const Tensors& inputs) { return judge.judge(batch, inputs); },
+      [&](const Batch& batch, const Tensors& inputs) { return judge.judge(batch, inputs, collector); },
       [&](const SeenBatch& batch) {
         whole.add(batch);
+        if (collector != nullptr) collector->add(batch.said);
         std::vector<std::size_t> positions;
         for (const Seen& seen : batch.records) positions.push_back(seen.index);
         for (const auto& [part, rows] : of_records.rows_by_part(positions)) {
@@ -288,6 +299,29 @@ PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dat
                                     "give labels that say more");
   for (Tally& tally : tallies) found.parts.push_back(tally.result(seed));
   return found;
+}
+
+}  // namespace
+
+PartsItemEvaluation evaluate_parts(const Session& session, const DatasetPtr& dataset, const Task& task,
+                                   const std::vector<std::vector<std::size_t>>& parts,
+                                   const WalkOptions& options, Progress& progress, std::uint64_t seed) {
+  return evaluate_and_collect(session, dataset, task, parts, options, progress, seed, nullptr);
+}
+
+PredictedItemEvaluation evaluate_and_predict(const Session& session, const DatasetPtr& dataset,
+                                             const Task& task,
+                                             const std::vector<std::vector<std::size_t>>& parts,
+                                             const WalkOptions& options, Progress& progress,
+                                             std::uint64_t seed) {
+  OutputCollector collector(session, dataset);
+  PartsItemEvaluation found =
+      evaluate_and_collect(session, dataset, task, parts, options, progress, seed, &collector);
+  Evaluation evaluation;
+  evaluation.records = dataset->size();
+  evaluation.non_finite = found.whole.non_finite;
+  evaluation.non_finite_ids = found.whole.non_finite_ids;
+  return {.found = std::move(found), .predictions = collector.result(std::move(evaluation))};
 }
 
 ItemEvaluation evaluate(const Session& session, const DatasetPtr& dataset, const Task& task,

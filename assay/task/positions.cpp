@@ -124,7 +124,8 @@ std::int64_t label_at(const PositionLayout& layout, float target, std::optional<
   constexpr float greatest = 1e15F;
   const std::int64_t label = std::abs(target) < greatest ? static_cast<std::int64_t>(target) : no_class;
   if (static_cast<float>(label) != target)
-    fail(Fault::data, "label {} at position {} is not a whole number", target, position);
+    fail(Fault::data, "label {} at position {} is not a whole number; give the number of its class", target,
+         position);
   if (ignored && label == *ignored) return no_class;
   if (label < 0 || label >= static_cast<std::int64_t>(layout.named()))
     fail(Fault::data,

@@ -98,11 +98,27 @@ RightItems right_items(const Task& task, const Array& outputs, const Batch& batc
   return items;
 }
 
+namespace {
+
+// The same error of the first record that has it, with its name.
+void name_record_of(const Task& task, const Array& outputs, const Batch& batch, const Dataset& dataset) {
+  for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+    try {
+      task.rows(outputs.narrow(0, r, 1), batch.targets.narrow(0, r, 1));
+    } catch (const Error& error) {
+      fail(error.fault(), "record '{}': {}", dataset.id(batch.indices[r]), error.message());
+    }
+  }
+}
+
+}  // namespace
+
 ItemRows rows_of(const Task& task, const Array& outputs, const Batch& batch, const Dataset& dataset) {
   try {
     return task.rows(outputs, batch.targets);
   } catch (const Error&) {
     right_items(task, outputs.detach(), batch, dataset);  // names the record
+    name_record_of(task, outputs.detach(), batch, dataset);
     throw;
   }
 }

@@ -3,6 +3,7 @@
 import csv
 import importlib
 import json
+import re
 import subprocess
 
 import numpy as np
@@ -1155,3 +1156,85 @@ def test_attacked_records_that_give_nan_are_not_still_right(onnx, tmp_path):
     assert 0 < broken < 8 and not attacked["success"][attacked["x"][:, 0] < 0].any()
     assert result.document["facts"]["robust_accuracy"] <= 1 - broken / 8
     assert any(f"{broken} of 8 attacked records give a NaN" in notice for notice in result.document["notices"])
+
+
+@pytest.mark.parametrize("goal", [{"margin": 0}, {"hide": "a"}])
+def test_captions_of_attacks_on_boxes_say_what_changed(onnx, tmp_path, goal):
+    model, x, labels = convolved_boxes(onnx)
+    net, data = assay.load(model, decision="boxes+labels+scores"), assay.data(x, labels, range=(0, 1))
+    options = {"attack": "pgd[eps=0.3]", "task": "boxes[format=torchvision,names=a+b,first=0]"}
+    result = assay.attack(net, data, pictures=3, out=str(tmp_path / "out"), **options, **goal)
+    captions = [picture["title"] for picture in result.document["pictures"]]
+    assert len(captions) == 3 and ("of 'a' decided otherwise" in captions[0]) == ("hide" in goal)
+    for caption in captions:
+        numbers = re.search(r"(\d+) of (\d+) items?.* decided otherwise; a: (\d+) before, (\d+) after", caption)
+        changed, of, before, after = map(int, numbers.groups())
+        assert 0 < changed <= of <= before and after < before
+    nothing = assay.attack(net, data, appear="a", margin=0, out=str(tmp_path / "none"), **options)
+    assert nothing.facts["goal"] == "an item of 'a' appears"
+    assert any("in no record an item of 'a' can appear" in notice for notice in nothing.document["notices"])
+
+
+def test_captions_say_how_many_items_of_a_class_appear(onnx, tmp_path):
+    pixels, _, weights = positions_network(onnx)
+    x, y = segmentation(weights)
+    data = assay.data(x, y, range=(float(x.min()), float(x.max())))
+    result = assay.attack(pixels, data, attack="pgd[eps=0.3]", appear="2", pictures=2, out=str(tmp_path), task="pixels")
+    captions = [picture["title"] for picture in result.document["pictures"]]
+    found = [re.search(r"'2' is to appear;.*\b2: (\d+) before, (\d+) after", caption) for caption in captions]
+    assert len(captions) == 2 and any(found), captions
+    assert all(int(one.group(2)) > int(one.group(1)) for one in found if one)
+
+
+def test_labels_of_embeddings_are_no_mutants_and_networks_do_not_vote_on_items(onnx, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(24, 4)).astype(np.float32)
+    constant = onnx.numpy_helper.from_array(rng.normal(size=(4, 3)).astype(np.float32), "w")
+    make, kind = onnx.helper, onnx.TensorProto.FLOAT
+    values = [make.make_tensor_value_info(name, kind, ["n", width]) for name, width in (("x", 4), ("y", 3))]
+    graph = make.make_graph([make.make_node("MatMul", ["x", "w"], ["y"], name="dense")], "net", values[:1], values[1:], [constant])
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8)
+    (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
+    data = assay.data(x, np.arange(24) % 3)
+    net = assay.load(tmp_path / "net.onnx")
+    with pytest.raises(assay.AssayError, match="le on data: it takes the label .* task .embedding. has the number of the class as a target"):
+        assay.mutate(net, data, train=data, operator="le", count=1, quality=1, task="embedding", store=str(tmp_path / "kept"))
+    labels = assay.data(x, (rng.random((24, 3)) > 0.5).astype(np.float32))
+    with pytest.raises(assay.errors.UsageError, match="vote on the one class of a record, and the task is labels: .* leave out labels and voters"):
+        assay.retrain(net, train=labels, test=labels, add=labels, labels="majority", voters=[str(tmp_path / "net.onnx")] * 3, count=3, task="labels")
+
+
+def test_signals_and_volumes_are_measured_as_scikit_learn_does(onnx, metrics):
+    rng = np.random.default_rng(4)
+    for shape in [(3, 40), (3, 5, 6, 7)]:
+        x = rng.normal(size=(24, *shape)).astype(np.float32)
+        decided = x.argmax(1)
+        y = np.where(rng.random(decided.shape) < 0.3, rng.integers(0, 3, decided.shape), decided)
+        y[:, :2] = 255
+        found = figures(assay.evaluate(network(onnx, "Identity", shape), (x, y), task="pixels"))
+        wanted, named = y[y != 255], decided[y != 255]
+        assert found["pixel-accuracy"] == pytest.approx(metrics.accuracy_score(wanted, named))
+        assert found["mean-iou"] == pytest.approx(metrics.jaccard_score(wanted, named, average="macro"))
+        assert found["mean-dice"] == pytest.approx(metrics.f1_score(wanted, named, average="macro"))
+
+
+def test_two_angles_are_measured_the_shorter_way_round(onnx):
+    rng = np.random.default_rng(5)
+    x = rng.uniform(-180, 180, (24, 2)).astype(np.float32)
+    y = ((x + rng.normal(0, 15, x.shape) + 180) % 360 - 180).astype(np.float32)
+    apart = np.abs((x - y + 180) % 360 - 180)
+    found = figures(assay.evaluate(network(onnx, "Identity", (2,)), (x, y), task="regression[tolerance=15,wrap=360]"))
+    assert (np.abs(x - y) > 180).any()
+    assert found["within-tolerance"] == pytest.approx((apart <= 15).mean())
+    assert found["mean-absolute-error"] == pytest.approx(apart.mean(), rel=1e-4)
+    assert found["mean-squared-error"] == pytest.approx((apart**2).mean(), rel=1e-4)
+
+
+def test_texts_that_take_more_steps_than_there_are_are_said(onnx, tmp_path):
+    (tmp_path / "ab.txt").write_text("a\nb\n")
+    x = np.random.default_rng(6).normal(size=(12, 4, 3)).astype(np.float32)
+    y = np.full((12, 4), -1)
+    y[:, 0], y[5, :3] = 97, 97
+    task = f"text[alphabet={tmp_path}/ab.txt,blank=last]"
+    with pytest.raises(assay.DataError, match="record '5': its text of 3 characters takes 5 steps .* has 4; leave such records out"):
+        assay.select(network(onnx, "Identity", (4, 3)), (x, y), by="margin", task=task)

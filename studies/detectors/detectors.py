@@ -6,15 +6,11 @@ Networks are exported to FOLDER and data are drawn there. Labels are boxes that 
 little; some are left out. Needs torch, onnx, onnxruntime, pycocotools, NumPy, and the package of the network.
 """
 
-import argparse
 import contextlib
 import dataclasses
 import io
-import json
 import pathlib
-import subprocess
-import textwrap
-import time
+import sys
 from typing import Callable
 
 import numpy as np
@@ -22,6 +18,9 @@ import onnxruntime
 import torch
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from commands import asked, print_studies  # noqa: E402
 
 SIDE, RECORDS = 160, 8
 
@@ -211,15 +210,6 @@ def of_coco(found, y, classes):
     return measured.stats[:2]
 
 
-def asked(program, arguments, place, name):
-    begin = time.monotonic()
-    command = [program, *arguments, "--force", "--quiet", "--json", f"{name}.json"]
-    run = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
-    document = json.loads((place / f"{name}.json").read_text()) if run.returncode == 0 else None
-    said = document["headline"] if document else run.stderr.strip().splitlines()[-1]
-    return {"said": said, "code": run.returncode, "seconds": time.monotonic() - begin, "document": document}
-
-
 def study(name, program, folder):
     """What the commands answer, with the figures of `evaluate` and of pycocotools."""
     case, place, random = CASES[name], folder / name, np.random.default_rng(1)
@@ -245,22 +235,10 @@ def study(name, program, folder):
     return answers
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CASES))
-    parser.add_argument("--assay", default="assay", metavar="PROGRAM")
-    parser.add_argument("--folder", default="detectors", type=pathlib.Path)
-    options = parser.parse_args()
-    if unknown := set(options.names) - set(CASES):
-        parser.error(f"there is no network {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
-    print("| network | command | seconds | answer |\n|---|---|---|---|")
-    for name in options.names or CASES:
-        for command, answer in study(name, options.assay, options.folder.resolve()).items():
-            said = textwrap.shorten(answer["said"], 240, placeholder=" ...")
-            if "of_coco" in answer:
-                said += f"; pycocotools: {answer['of_coco'][0]:.2%}, {answer['of_coco'][1]:.2%}"
-            print(f"| {name} | {command} | {answer['seconds']:.1f} | {said} |", flush=True)
+def compared(answer):
+    figures = answer.get("of_coco")
+    return f"; pycocotools: {figures[0]:.2%}, {figures[1]:.2%}" if figures is not None else ""
 
 
 if __name__ == "__main__":
-    main()
+    print_studies(__doc__, CASES, "detectors", study, compared)

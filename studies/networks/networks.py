@@ -5,15 +5,12 @@ Usage: python studies/networks/networks.py [NAME...] [--assay PROGRAM] [--folder
 Wheels and data go to FOLDER. Needs NumPy, Pillow, onnx and onnxruntime, whose outputs are compared.
 """
 
-import argparse
 import ast
 import dataclasses
 import json
 import pathlib
 import subprocess
 import sys
-import textwrap
-import time
 import zipfile
 from typing import Callable
 
@@ -21,6 +18,9 @@ import numpy as np
 import onnxruntime
 
 import drawn
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from commands import asked, print_studies  # noqa: E402
 
 
 def channels_first(picture, low=0.0, high=1.0):
@@ -237,15 +237,10 @@ def study(name, case, program, folder):
         "attack": ["attack", network.name, data, "--attack", case.attack, "--out", "attacked"]
         + (["--margin", case.margin] if case.margin else []),
     }
-    answers = {}
-    for command, arguments in commands.items():
-        begin = time.monotonic()
-        run = subprocess.run(
-            [program, *arguments, *flags, *(task if command != "model" else []), "--force", "--quiet", "--json", f"{command}.json"],
-            cwd=place, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        said = json.loads((place / f"{command}.json").read_text())["headline"] if run.returncode == 0 else run.stderr.strip().splitlines()[-1]
-        answers[command] = {"said": said, "code": run.returncode, "seconds": time.monotonic() - begin}
+    answers = {
+        command: asked(program, [*arguments, *flags, *(task if command != "model" else [])], place, command)
+        for command, arguments in commands.items()
+    }
     if answers["evaluate"]["code"] == 0:
         wanted = outputs_of_runtime(tools, case, arrays)
         with np.load(place / "said.npz") as found:
@@ -253,21 +248,9 @@ def study(name, case, program, folder):
     return answers
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CASES))
-    parser.add_argument("--assay", default="assay", metavar="PROGRAM")
-    parser.add_argument("--folder", default="networks", type=pathlib.Path)
-    options = parser.parse_args()
-    if unknown := set(options.names) - set(CASES):
-        parser.error(f"there is no network {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
-    print("| network | command | seconds | answer |\n|---|---|---|---|")
-    for name in options.names or CASES:
-        for command, answer in study(name, CASES[name], options.assay, options.folder.resolve()).items():
-            compared = f"; outputs differ from ONNX Runtime's by {answer['difference']:.1e}" if "difference" in answer else ""
-            said = textwrap.shorten(answer["said"], 240, placeholder=" ...")
-            print(f"| {name} | {command} | {answer['seconds']:.1f} | {said}{compared} |", flush=True)
+def compared(answer):
+    return f"; outputs differ from ONNX Runtime's by {answer['difference']:.1e}" if "difference" in answer else ""
 
 
 if __name__ == "__main__":
-    main()
+    print_studies(__doc__, CASES, "networks", lambda name, *where: study(name, CASES[name], *where), compared)

@@ -6,18 +6,17 @@ Networks are exported to FOLDER; pictures and masks are drawn there. Masks are w
 some blocks. Needs torch, torchvision, onnx, onnxruntime, scikit-learn and NumPy.
 """
 
-import argparse
-import json
 import pathlib
-import subprocess
-import textwrap
-import time
+import sys
 
 import numpy as np
 import onnxruntime
 import torch
 from sklearn.metrics import accuracy_score, f1_score, jaccard_score
 from torchvision.models import segmentation
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from commands import asked, print_studies  # noqa: E402
 
 SIDE, RECORDS, CLASSES, IGNORED = 96, 12, 5, 255
 CASES = {"deeplabv3": segmentation.deeplabv3_mobilenet_v3_large, "lraspp": segmentation.lraspp_mobilenet_v3_large}
@@ -94,15 +93,6 @@ def of_scikit_learn(said, masks):
     return [accuracy_score(labels, decided), jaccard_score(labels, decided, **means), f1_score(labels, decided, **means)]
 
 
-def asked(program, arguments, place, name):
-    begin = time.monotonic()
-    command = [program, *arguments, "--force", "--quiet", "--json", f"{name}.json"]
-    run = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
-    document = json.loads((place / f"{name}.json").read_text()) if run.returncode == 0 else None
-    said = document["headline"] if document else run.stderr.strip().splitlines()[-1]
-    return {"said": said, "code": run.returncode, "seconds": time.monotonic() - begin, "document": document}
-
-
 def study(name, program, folder):
     """What the commands answer, with the figures of `evaluate` and of scikit-learn."""
     place, random = folder / name, np.random.default_rng(1)
@@ -128,22 +118,10 @@ def study(name, program, folder):
     return answers
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CASES))
-    parser.add_argument("--assay", default="assay", metavar="PROGRAM")
-    parser.add_argument("--folder", default="segmentation", type=pathlib.Path)
-    options = parser.parse_args()
-    if unknown := set(options.names) - set(CASES):
-        parser.error(f"there is no network {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
-    print("| network | command | seconds | answer |\n|---|---|---|---|")
-    for name in options.names or CASES:
-        for command, answer in study(name, options.assay, options.folder.resolve()).items():
-            said = textwrap.shorten(answer["said"], 240, placeholder=" ...")
-            if "of_scikit_learn" in answer:
-                said += "; scikit-learn: " + ", ".join(f"{value:.2%}" for value in answer["of_scikit_learn"])
-            print(f"| {name} | {command} | {answer['seconds']:.1f} | {said} |", flush=True)
+def compared(answer):
+    figures = answer.get("of_scikit_learn")
+    return "; scikit-learn: " + ", ".join(f"{figure:.2%}" for figure in figures) if figures else ""
 
 
 if __name__ == "__main__":
-    main()
+    print_studies(__doc__, CASES, "segmentation", study, compared)

@@ -1,12 +1,18 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
 #include <assay/error.h>
 #include <assay/records.h>
 #include "assay/answers/accuracy.h"
+#include "assay/answers/networks/evaluation.h"
 #include "assay/answers/networks/network.h"
 #include "assay/answers/setting.h"
 #include "assay/answers/testing/asked_mutants.h"
 #include "assay/answers/testing/attack.h"
+#include "assay/data/files/numpy.h"
 #include "assay/support/files/file.h"
 #include "tests/engine/graphs.h"
 
@@ -72,6 +78,58 @@ TEST(AttackQuestion, WritesAFileAndAJournalOfEachAttack) {
   EXPECT_THAT(paths, testing::IsSupersetOf({"made", "made/fgsm.npz", "made/fgsm-2.npz"}));
   EXPECT_EQ(outputs[2].name, "the journal of out");
   EXPECT_THROW(outputs_of({.attacks = {"fgsm[eps=x]"}, .folder = "made"}, "out"), Error);
+}
+
+// Records of which it is counted how often they are read.
+struct CountedReads {
+  std::shared_ptr<std::atomic<std::size_t>> reads = std::make_shared<std::atomic<std::size_t>>(0);
+  DatasetPtr data;
+
+  CountedReads(DatasetFacts facts, const std::function<void(std::size_t, Record&)>& write) {
+    const std::size_t size = facts.size;
+    data = from_function(std::move(facts), [write, reads = reads](std::size_t i, Record& record) {
+      Rng rng(i + 1);
+      for (float& value : record.inputs[0].values) value = static_cast<float>(rng.normal());
+      write(i, record);
+      ++*reads;
+    });
+    std::vector<std::string> halves(size, "first");
+    std::fill(halves.begin() + static_cast<std::ptrdiff_t>(size / 2), halves.end(), "second");
+    data = characterised(data, {{"half", halves}});
+  }
+
+  std::size_t reads_of(const Session& session, const std::string& predictions) const {
+    *reads = 0;
+    EvaluationQuestion question;
+    if (!predictions.empty())
+      question.predictions = (std::filesystem::path(testing::TempDir()) / predictions).string();
+    evaluate(session, data, question, {}, silence());
+    return *reads;
+  }
+};
+
+TEST(Evaluation, PredictionsAreOfTheSamePass) {
+  const Session classes(test::lenet_like());
+  const CountedReads digits(
+      {.size = 8, .record_shape = {1, 12, 12}, .class_names = {"a", "b", "c", "d", "e"}},
+      [](std::size_t i, Record& record) { record.label = i % 5; });
+  digits.data->hash();  // is computed once
+  EXPECT_EQ(digits.reads_of(classes, "of_classes.npz"), digits.reads_of(classes, ""));
+
+  test::Net net("pixels");
+  const Session pixels(net.build(net.conv("scores", net.input({-1, 1, 4, 4}), 1, 3, 1)));
+  const CountedReads masks({.size = 8, .record_shape = {1, 4, 4}, .target_width = 16},
+                           [](std::size_t i, Record& record) { record.targets[i] = 2; });
+  masks.data->hash();
+  EXPECT_EQ(masks.reads_of(pixels, "of_items.npz"), masks.reads_of(pixels, ""));
+  const auto arrays = read_npz(std::filesystem::path(testing::TempDir()) / "of_items.npz");
+  const Tensors values =
+      pixels.run(pixels.bind(masks.data->read(std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7})),
+                 std::vector{pixels.logits()});
+  EXPECT_EQ(arrays.at("outputs").shape(), (Shape{8, 3, 4, 4}));
+  EXPECT_TRUE(std::ranges::equal(arrays.at("outputs").as<float>(), values.at(pixels.logits()).as<float>(),
+                                 [](float a, float b) { return std::abs(a - b) < 1e-5F; }));
+  EXPECT_EQ(arrays.at("y").shape(), (Shape{8, 16}));
 }
 
 TEST(MutationQuestion, NamesMutantsOrDrawsThem) {

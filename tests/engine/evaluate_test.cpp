@@ -14,6 +14,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
+#include "assay/engine/evaluation/accuracy_check.h"
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/layers/dead_neurons.h"
 #include "assay/support/threads.h"
@@ -261,6 +262,58 @@ TEST(RequireAccuracy, NamesTheScaleThatWasForgotten) {
     EXPECT_EQ(error.fault(), Fault::mismatch);
     EXPECT_THAT(error.what(), HasSubstr("divide the values by 255"));
   }
+}
+
+// A SiLU and a ReLU in a row; which class depends on how the picture lies.
+Graph of_sides(const Shape& input, bool flat) {
+  test::Net net("sides");
+  ValueId x = net.conv("first", net.input(input), 1, 4, 3);
+  x = net.relu("relu", net.builder.add("Mul", "silu", {x, net.builder.add("Sigmoid", "gate", {x})}));
+  if (flat) return net.build(net.dense("score", net.flatten("flat", x), 4 * 7 * 9, 2));
+  x = net.builder.add("GlobalAveragePool", "mean", {net.conv("second", x, 4, 2, 3)});
+  return net.build(net.flatten("flat", x));
+}
+
+// Class 1 where columns beside each other differ by more than a half; of pictures of any size.
+Graph of_columns() {
+  test::Net net("columns", 1);
+  GraphBuilder& b = net.builder;
+  const ValueId steps = b.constant("steps", Array::of<float>({1, 1, 1, 2}, std::vector<float>{-1, 1}));
+  ValueId x = b.add("Conv", "differences", {net.input({-1, 1, -1, -1}), steps});
+  x = net.flatten("flat", b.add("GlobalAveragePool", "mean", {net.relu("relu", x)}));
+  const ValueId weights = b.constant("w", Array::of<float>({2, 1}, std::vector<float>{0, 1})),
+                shift = b.constant("b", Array::of<float>({2}, std::vector<float>{0, -0.25F}));
+  return net.build(b.add("Gemm", "score", {x, weights, shift}, {{"transB", std::int64_t{1}}}));
+}
+
+// Rows and columns that alternate; the label says of the rows whether they do by more than a half.
+DatasetPtr striped_pictures() {
+  Rng rng(5);
+  std::vector<float> values;
+  std::vector<std::int64_t> labels;
+  for (int record = 0; record < 60; ++record) {
+    const double rows = rng.uniform(), columns = rng.uniform();
+    for (int i = 0; i < 9 * 11; ++i)
+      values.push_back(static_cast<float>(rows * (i / 11 % 2) + columns * (i % 11 % 2)));
+    labels.push_back(rows > 0.5 ? 1 : 0);
+  }
+  return records({1, 9, 11}, values, labels);
+}
+
+TEST(LikelyCause, PicturesThatAreNotSquareAreSwappedOnlyForNetworksThatTakeThem) {
+  const DatasetPtr data = striped_pictures();
+  for (const auto& [input, flat] :
+       {std::pair(Shape{-1, 1, 9, 11}, false), std::pair(Shape{-1, 1, 9, 11}, true),
+        std::pair(Shape{-1, 1, -1, -1}, true)}) {
+    const Session session(of_sides(input, flat), {.record_shape = {1, 9, 11}});
+    EXPECT_LT(evaluate(session, data, {}, silence()).accuracy.value(), 0.8);
+    EXPECT_FALSE(likely_cause(session, *data, {1, 0}, 60).has_value()) << to_string(input);
+  }
+  const Session any(of_columns(), {.record_shape = {1, 9, 11}});
+  const auto found = likely_cause(any, *data, {1, 0}, 60);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->remedy, "swap height and width");
+  EXPECT_EQ(found->then, 1);
 }
 
 TEST(Bind, NamesBothShapesAndTheLikelyCause) {

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <map>
 #include <numeric>
 
 #include "assay/results/networks/pruning.h"
@@ -92,6 +94,101 @@ TEST(Prune, FollowsUnitsThatMeetAgain) {
   EXPECT_EQ(smaller.parameter_count(), 2 * 9 + 2 + 3 * 2 * 16);
   const Session joined(gated_network(true));
   EXPECT_THROW(without_units(joined, joined.layer("conv1"), {0, 3}), Error);
+}
+
+// A block of YOLO v8: halves of the channels, of which one goes on and all are put together, with x
+// sigmoid(x); then pools beside each other, a picture of twice the size, and scores.
+Graph halves_network(std::int64_t first_half = 4) {
+  GraphBuilder b("halves");
+  RandomWeights w(b);
+  const auto silu = [&](const std::string& name, ValueId x) {
+    return b.add("Mul", name, {x, b.add("Sigmoid", name + "_gate", {x})});
+  };
+  const auto joined = [&](const std::string& name, std::vector<ValueId> parts) {
+    return b.add("Concat", name, std::move(parts), {{"axis", std::int64_t{1}}});
+  };
+  const std::map<std::string, Attribute> same{{"pads", Ints{1, 1, 1, 1}}};
+  const ValueId picture = b.input("x", DType::float32, {-1, 1, 6, 6});
+  const ValueId wide =
+      silu("wide_silu", b.add("Conv", "wide", {picture, w("w1", {8, 1, 3, 3}), w("b1", {8})}, same));
+  const ValueId sizes = b.constant("sizes", Array::of<std::int64_t>({2}, Ints{first_half, 8 - first_half}));
+  const std::array parts{b.value("first_half"), b.value("second_half")};
+  b.node({.name = "split",
+          .op = "Split",
+          .inputs = {wide, sizes},
+          .outputs = {parts[0], parts[1]},
+          .attributes = {{"axis", std::int64_t{1}}}});
+  const ValueId next =
+      silu("next_silu", b.add("Conv", "next", {parts[1], w("w2", {3, 8 - first_half, 3, 3})}, same));
+  ValueId x = silu("all_silu", b.add("Conv", "all",
+                                     {joined("block", {parts[0], parts[1], next}), w("w3", {6, 11, 1, 1})}));
+  const ValueId pool =
+      b.add("MaxPool", "pool", {x}, {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}});
+  x = joined("pools", {x, pool, b.add("Identity", "again", {pool})});
+  const ValueId scales = b.constant("scales", Array::of<float>({4}, std::vector<float>{1, 1, 2, 2}));
+  x = joined("scales_meet",
+             {b.add("Resize", "twice", {x, no_value, scales}, {{"mode", std::string("nearest")}}),
+              b.add("Resize", "silu_twice", {wide, no_value, scales}, {{"mode", std::string("nearest")}})});
+  x = b.add("ReduceMean", "mean",
+            {b.add("Conv", "scores", {x, w("w4", {3, 26, 1, 1})}),
+             b.constant("axes", Array::of<std::int64_t>({2}, Ints{2, 3}))},
+            {{"keepdims", std::int64_t{0}}});
+  b.output(x);
+  return b.build();
+}
+
+TEST(Prune, FollowsUnitsIntoPartsAndBesideOthers) {
+  for (const auto& [layer, units] : {std::pair<const char*, std::vector<std::size_t>>{"wide", {0, 5, 6}},
+                                     {"wide", {1}},
+                                     {"wide", {7}},
+                                     {"next", {0, 2}},
+                                     {"all", {1, 2, 5}}}) {
+    const Session session(halves_network());
+    const Graph smaller = without_units(session, session.layer(layer), units);
+    expect_same(smaller, with_units_masked(session, session.layer(layer), units), {1, 6, 6});
+    EXPECT_LT(smaller.parameter_count(), session.graph().parameter_count());
+  }
+  const Session uneven(halves_network(2));
+  expect_same(without_units(uneven, uneven.layer("wide"), {1, 2, 3}),
+              with_units_masked(uneven, uneven.layer("wide"), {1, 2, 3}), {1, 6, 6});
+}
+
+TEST(Prune, LeavesSomethingInEachPart) {
+  const Session session(halves_network(2));
+  try {
+    without_units(session, session.layer("wide"), {0, 1});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::unsupported);
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("'wide'"), testing::HasSubstr("'split'"),
+                                             testing::HasSubstr("nothing left"), testing::HasSubstr("mask")));
+  }
+}
+
+// Units beside others along an axis that is not theirs.
+TEST(Prune, RefusesPartsThatAreCutOtherwise) {
+  GraphBuilder b("rows");
+  RandomWeights w(b);
+  const ValueId x = b.input("x", DType::float32, {-1, 1, 6, 6});
+  const ValueId first = b.add("Conv", "first", {x, w("w1", {4, 1, 3, 3})}),
+                second = b.add("Conv", "second", {x, w("w2", {4, 1, 3, 3})});
+  const ValueId rows = b.add("Concat", "rows", {first, second}, {{"axis", std::int64_t{2}}});
+  b.output(b.add("Flatten", "flat", {b.add("Conv", "last", {rows, w("w3", {2, 4, 3, 3})})}));
+  const Session session(b.build());
+  EXPECT_THROW(without_units(session, session.layer("first"), {1}), Error);
+}
+
+// Of [N, 4, 4] the channels are averaged and the positions stay, as many as there are channels.
+TEST(Prune, RefusesAMeanOverTheUnits) {
+  GraphBuilder b("means");
+  RandomWeights w(b);
+  const ValueId x = b.input("x", DType::float32, {-1, 1, 6});
+  const ValueId conv = b.add("Conv", "conv", {x, w("w1", {4, 1, 3})});
+  const ValueId axes = b.constant("axes", Array::of<std::int64_t>({1}, Ints{1}));
+  const ValueId mean = b.add("ReduceMean", "mean", {conv, axes}, {{"keepdims", std::int64_t{0}}});
+  b.output(b.add("MatMul", "last", {mean, w("w2", {4, 2})}));
+  const Session session(b.build());
+  EXPECT_THROW(without_units(session, session.layer("conv"), {1}), Error);
 }
 
 TEST(Prune, ReadsBackAsItWasWritten) {

@@ -657,6 +657,34 @@ TEST(LayerwiseRelevance, GoesBackToTheLargestElements) {
   EXPECT_NE(found[3].item<float>(), 0);
 }
 
+// Scores beside the class and the place that their positions stand for, as detectors have them.
+TEST(LayerwiseRelevance, PassesByPositionsAndTheirRemainders) {
+  Net net("labels");
+  const ValueId x = net.input({-1, 6});
+  const ValueId two = net.builder.constant("two", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{2}));
+  const ValueId three =
+      net.builder.constant("three", Array::of<std::int64_t>({}, std::vector<std::int64_t>{3}));
+  const ValueId values = net.builder.value("values"), order = net.builder.value("order");
+  net.builder.node(
+      {.name = "top", .op = "TopK", .inputs = {x, two}, .outputs = {values, order}, .attributes = {}});
+  const auto number = [&](const std::string& op) {
+    return net.builder.add("Cast", op + "_real", {net.builder.add(op, op, {order, three})},
+                           {{"to", std::int64_t{1}}});
+  };
+  const ValueId rows =
+      net.builder.add("Concat", "rows", {values, number("Mod"), number("Div")}, {{"axis", std::int64_t{1}}});
+  const Graph graph = net.build(net.dense("logits", rows, 6, 2));
+  const Session session(graph, {.threads = 1});
+  const Array input = array::tensor(std::vector<float>{1, 6, 2, 3, 5, 4}).unsqueeze(0);
+  const auto weights = graph.constant(*graph.find_value("logits/w")).as<float>();
+  for (const std::string method : {"lrp-0", "gradient-x-input"}) {
+    const Array found = explain(session, method, input, {x}, {}, {{0}}).values.at(x)[0];
+    for (const std::int64_t i : {0, 2, 3, 5}) EXPECT_EQ(found[i].item<float>(), 0) << method;
+    EXPECT_NEAR(found[1].item<float>(), 6 * weights[0], 1e-5) << method;
+    EXPECT_NEAR(found[4].item<float>(), 5 * weights[1], 1e-5) << method;
+  }
+}
+
 TEST(IntegratedGradients, AreCompleteAndBetterWithMoreSteps) {
   const Graph graph = transformer_like();
   const Session session(graph, {.threads = 1});

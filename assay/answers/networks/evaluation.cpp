@@ -10,6 +10,7 @@
 #include <assay/message.h>
 #include <assay/task.h>
 #include "assay/answers/task.h"
+#include "assay/engine/evaluation/output_collector.h"
 #include "assay/results/document.h"
 #include "assay/results/kept_pairs.h"
 #include "assay/results/label_warnings.h"
@@ -18,6 +19,7 @@
 #include "assay/results/networks/task.h"
 #include "assay/results/warnings.h"
 #include "assay/support/ranks/ranks.h"
+#include "assay/task/predicted.h"
 
 namespace assay::answers {
 namespace {
@@ -76,13 +78,15 @@ report::Document evaluate_items(const Session& session, const DatasetPtr& data, 
   report::check(question.conditions, measured_by(task));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
   const std::vector<groups::Group> groups = groups::groups_of(*data);
-  const task::PartsItemEvaluation found =
-      task::evaluate_parts(session, data, task, groups::records_of(groups), walk, progress);
+  const std::vector<std::vector<std::size_t>> parts = groups::records_of(groups);
+  const bool predicted = !question.predictions.empty();
+  const auto [found, predictions] =
+      predicted ? task::evaluate_and_predict(session, data, task, parts, walk, progress)
+                : task::PredictedItemEvaluation{
+                      task::evaluate_parts(session, data, task, parts, walk, progress), {}};
   const task::ItemEvaluation& evaluation = found.whole;
-  Predictions predictions;
-  if (!question.predictions.empty()) predictions = predict(session, data, walk, progress, /*compared=*/false);
   ranks().leave_to_first();
-  if (!question.predictions.empty()) write_predictions(question.predictions, predictions);
+  if (predicted) write_predictions(question.predictions, predictions);
   report::Document document = results::document_of(evaluation, session.graph(), *data);
   results::add_warnings(document, results::item_warnings(found, *data));
   results::add_warnings(document, results::influence_warnings(session, data.get()));
@@ -108,18 +112,15 @@ report::Document evaluate(const Session& session, const DatasetPtr& given, const
   report::check(question.conditions, measured_on(*data));
   const WalkOptions walk{.batch = setting.batch, .stage = "evaluating"};
   const std::vector<groups::Group> groups = groups::groups_of(*data);
-  PartsEvaluation found;
-  Predictions predictions;
-  if (question.predictions.empty() || !groups.empty())
-    found = evaluate_parts(session, data, groups::records_of(groups), walk, progress);
-  if (!question.predictions.empty()) {
-    predictions = predict(session, data, walk, progress);
-    found.whole = predictions.evaluation;
-  }
+  const std::vector<std::vector<std::size_t>> parts = groups::records_of(groups);
+  std::optional<OutputCollector> outputs;
+  if (!question.predictions.empty()) outputs.emplace(session, data);
+  const PartsEvaluation found = outputs ? evaluate_parts(session, data, parts, walk, progress, *outputs)
+                                        : evaluate_parts(session, data, parts, walk, progress);
   const Evaluation& evaluation = found.whole;
   check_accuracy(question.accuracy, session, data, evaluation);
   ranks().leave_to_first();
-  if (!question.predictions.empty()) write_predictions(question.predictions, predictions);
+  if (outputs) write_predictions(question.predictions, outputs->result(evaluation));
   report::Document document = results::document_of(evaluation, session.graph(), *data);
   results::add_warnings(document, results::evaluation_warnings(session, *data, evaluation));
   add_by_group(document, *data, groups, results::by_group(found, *data, groups),

@@ -44,7 +44,7 @@ report::Document find_importance(const Session& session, const DatasetPtr& given
   options.batch = setting.batch;
   options.attribution.range = data->valid_range();
   std::vector<Layer> layers;
-  for (const std::string& name : layers_for(question.layers, session, decision, progress))
+  for (const std::string& name : layers_for(question.layers, session, decision, setting.batch, progress))
     layers.push_back(session.layer(name));
   if (layers.empty()) layers = subject_layers(session);
   const relevance::Importance importance =

@@ -7,6 +7,7 @@
 #include <assay/groups.h>
 #include <assay/message.h>
 #include "assay/answers/task.h"
+#include "assay/attack/changes.h"
 #include "assay/attack/presets.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/results/document.h"
@@ -147,6 +148,9 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
          "each attack sees those that no earlier attack fooled, so its rate is of these",
          "docs/algorithms/attacks.md"});
   add_task(document, decision);
+  if (decision.task)
+    document.facts.push_back(
+        {"goal", "an attack succeeds where", attack::goal_in_words(options, *decision.task)});
   const std::vector<groups::Group> groups = groups::groups_of(*data);
   const results::KeptGroups kept =
       results::kept_groups(groups, results::by_group(summaries, options, *data, groups), question.pairs);
@@ -159,8 +163,8 @@ AttackAnswer attack(const Session& session, const DatasetPtr& given, const Attac
   for (const attack::AttackSummary& summary : summaries) {
     if (!question.tokenizer.empty())
       results::add_attacked_texts(document, summary, *data, question.tokenizer, question.texts);
-    for (report::Picture& picture : results::draw_attacked(summary, session, *data, decision.task.get(),
-                                                           question.pictures, question.folder))
+    for (report::Picture& picture :
+         results::draw_attacked(summary, session, *data, options, question.pictures, question.folder))
       document.pictures.push_back(std::move(picture));
   }
   results::add_provenance(document, session.graph(), {{"data", data}});

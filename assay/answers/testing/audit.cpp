@@ -64,7 +64,7 @@ AuditKnowledge learned(const Session& session, const AuditQuestion& question,
   const Decided decision = decided(question.task, session, question.training, {}, setting.batch);
   learn.importance.task = decision.task;
   learn.items = chosen_items(question.items, decision, setting);
-  learn.subjects = layers_for(learn.subjects, session, decision, progress);
+  learn.subjects = layers_for(learn.subjects, session, decision, setting.batch, progress);
   return {coverage::learned_profile(session, decision.data, learn, progress), learn.items};
 }
 

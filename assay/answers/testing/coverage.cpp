@@ -217,7 +217,8 @@ class Covering {
     const Decided decision =
         decided(question_.task, session_, question_.training, question_.accuracy, setting_.batch);
     learn.importance.task = task_ = decision.task;
-    if (learn.units.empty()) learn.subjects = layers_for(learn.subjects, session_, decision, progress_);
+    if (learn.units.empty())
+      learn.subjects = layers_for(learn.subjects, session_, decision, setting_.batch, progress_);
     learn.items = items_ = chosen_items(question_.items, decision, setting_);
     if (only_preset()) keep_possible(coverage::possible_criteria(session_, decision.data, specs_, learn));
     learn.criteria = choices_of<coverage::CriterionInfo>(specs_);

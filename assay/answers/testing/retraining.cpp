@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <assay/error.h>
+#include <assay/message.h>
 #include <assay/model.h>
 #include "assay/answers/task.h"
 #include "assay/results/document.h"
@@ -89,6 +90,12 @@ report::Document retrain(const Session& session, RetrainingQuestion question, co
   report::check_baseline(question.conditions, session.graph().hash(), question.test->hash());
   report::Document document;
   const Decided decision = decided(question.task, session, question.test, question.accuracy, setting.batch);
+  if (decision.task && !question.voters.empty())
+    fail(
+        Fault::usage,
+        "networks vote on the one class of a record, and the task is {}; give the additions with labels, and "
+        "leave out {}",
+        decision.task->describe(), About{"the voters", "{labels} and {voters}"});
   question.test = decision.data;
   question.training = task::prepared_for(question.task, question.training);
   add_accuracy(document, question.accuracy, session, question.test, setting, progress);

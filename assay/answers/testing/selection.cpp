@@ -64,7 +64,7 @@ std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
   if (!question.training) return known_profile(session, question);
   coverage::LearnOptions learn;
   learn.criteria = {*criterion};
-  learn.subjects = layers_for(question.layers, session, decision, progress);
+  learn.subjects = layers_for(question.layers, session, decision, options.batch, progress);
   learn.batch = options.batch;
   learn.importance.method = question.method;
   learn.importance.task = options.task;

@@ -116,8 +116,8 @@ class NumpySource final : public Source {
   void take_outputs(const Array& outputs) {
     const Shape& shape = outputs.shape();
     if (shape.empty() || shape[0] != inputs_.shape()[0]) {
-      fail(Fault::data, "{}: outputs of shape {} do not fit {} records", path_, to_string(shape),
-           inputs_.shape()[0]);
+      fail(Fault::data, "{}: outputs of shape {} do not fit {} records; give a row for each", path_,
+           to_string(shape), inputs_.shape()[0]);
     }
     const std::int64_t width = shape[0] == 0 ? 1 : outputs.count() / shape[0];
     const bool floating = is_real(outputs.dtype());

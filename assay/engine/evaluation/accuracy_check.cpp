@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include <assay/dataset.h>
@@ -21,11 +22,45 @@ namespace {
 
 struct Suspect {
   std::string remedy;
-  std::function<Array(const Array&)> repair;  // of a batch of records
+  std::function<Array(const Array&)> repair;    // of a batch of records
+  std::shared_ptr<const Session> session = {};  // for repaired records of another shape; null: the same
 };
 
+std::vector<std::int64_t> answers_to(const Session& session, const Array& inputs) {
+  const ValueId id = session.logits();
+  const std::size_t count = inputs.size(0), batch = session.preferred_batch();
+  std::vector<std::int64_t> all;
+  for (std::size_t begin = 0; begin < count; begin += batch) {
+    const std::size_t rows = std::min(batch, count - begin);
+    const Array part = inputs.narrow(0, begin, rows);
+    const auto some =
+        predicted_classes(session, session.run(session.bind(part), std::span(&id, 1)).at(id), rows);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+Array with_swapped_sides(const Array& pictures) { return pictures.transpose(2, 3); }
+
+// The network for pictures whose sides are swapped; nothing where it takes no such pictures.
+std::shared_ptr<const Session> for_swapped_sides(const Session& session, const Array& pictures) {
+  const Graph& graph = session.graph();
+  const Shape& declared = graph.value(graph.inputs()[0]).shape;
+  if (declared.size() != 4 || declared[2] != -1 || declared[3] != -1) return nullptr;
+  SessionOptions options = session.options();
+  options.record_shape = {pictures.size(1), pictures.size(3), pictures.size(2)};
+  options.record_shapes.clear();
+  try {
+    auto other = std::make_shared<const Session>(graph, options);
+    answers_to(*other, with_swapped_sides(pictures.narrow(0, 0, 1)));
+    return other;
+  } catch (const Error&) {
+    return nullptr;  // later layers take one size
+  }
+}
+
 // The usual differences between given data and the data of training.
-std::vector<Suspect> suspects(const Array& sample) {
+std::vector<Suspect> suspects(const Session& session, const Array& sample) {
   const double low = sample.min().item<double>(), high = sample.max().item<double>();
   std::vector<Suspect> list{
       {"divide the values by 255 (scale 1/255)", [](const Array& x) { return x / 255; }},
@@ -45,8 +80,9 @@ std::vector<Suspect> suspects(const Array& sample) {
        }},
   };
   if (sample.rank() != 4) return list;
-  if (sample.size(2) == sample.size(3))  // others would have another shape than the network takes
-    list.push_back({"swap height and width", [](const Array& x) { return x.transpose(2, 3); }});
+  const bool square = sample.size(2) == sample.size(3);
+  const auto swapped = square ? nullptr : for_swapped_sides(session, sample);
+  if (square || swapped) list.push_back({"swap height and width", with_swapped_sides, swapped});
   if (sample.size(1) == 1) return list;
   list.push_back({"reverse the order of the channels (RGB for BGR)",
                   [](const Array& x) { return array::flip(x, {1}); }});
@@ -55,20 +91,6 @@ std::vector<Suspect> suspects(const Array& sample) {
          return x.reshape({x.size(0), x.size(2), x.size(3), x.size(1)}).permute({0, 3, 1, 2}).contiguous();
        }});
   return list;
-}
-
-std::vector<std::int64_t> answers_to(const Session& session, const Array& inputs) {
-  const ValueId id = session.logits();
-  const std::size_t count = inputs.size(0), batch = session.preferred_batch();
-  std::vector<std::int64_t> all;
-  for (std::size_t begin = 0; begin < count; begin += batch) {
-    const std::size_t rows = std::min(batch, count - begin);
-    const Array part = inputs.narrow(0, begin, rows);
-    const auto some =
-        predicted_classes(session, session.run(session.bind(part), std::span(&id, 1)).at(id), rows);
-    all.insert(all.end(), some.begin(), some.end());
-  }
-  return all;
 }
 
 // The records of a sample, their labels and what the network says of them.
@@ -259,11 +281,12 @@ std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& d
     const Few few = few_of(sample, inputs);
     const auto right = [&](const Suspect& suspect, const Array& some,
                            const std::vector<std::int64_t>& labels) {
-      return share_equal(labels, answers_to(session, suspect.repair(some)));
+      return share_equal(labels,
+                         answers_to(suspect.session ? *suspect.session : session, suspect.repair(some)));
     };
     const double chance =
         3 * std::sqrt(std::max(expected * (1 - expected), 0.05) / static_cast<double>(few.labels.size()));
-    for (const Suspect& suspect : suspects(inputs)) {
+    for (const Suspect& suspect : suspects(session, inputs)) {
       const double then = right(suspect, few.inputs, few.labels);
       if (then > few.now || distance(then) <= distance(few.now) - chance)
         consider(suspect.remedy, false, right(suspect, inputs, batch.labels));

@@ -12,6 +12,7 @@
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/evaluation/output_collector.h"
 #include "assay/engine/evaluation/output_rows.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/file.h"
@@ -19,24 +20,6 @@
 
 namespace assay::inline engine {
 namespace {
-
-// Outputs of a network for a batch.
-struct Said {
-  Evaluator::Answers answers;
-  std::vector<float> outputs, targets;  // [records, ...]; no targets but for regression
-  std::vector<std::int64_t> output_shape, target_shape;
-};
-
-void to_json(nlohmann::json& json, const Said& said) {
-  json = {said.answers, to_binary(said.outputs), to_binary(said.targets), said.output_shape,
-          said.target_shape};
-}
-
-void from_json(const nlohmann::json& json, Said& said) {
-  said = {json.at(0).get<Evaluator::Answers>(), from_binary<float>(json.at(1)),
-          from_binary<float>(json.at(2)), json.at(3).get<std::vector<std::int64_t>>(),
-          json.at(4).get<std::vector<std::int64_t>>()};
-}
 
 void write_prediction_table(const std::filesystem::path& path, const Predictions& all) {
   constexpr std::size_t most_columns = 1000;
@@ -67,44 +50,73 @@ void write_prediction_table(const std::filesystem::path& path, const Predictions
 
 }  // namespace
 
+OutputCollector::OutputCollector(const Session& session, DatasetPtr dataset)
+    : session_(session),
+      dataset_(std::move(dataset)),
+      output_(deciding_output(session.graph(), session.logits())),
+      has_targets_(given_data(dataset_)->target_width() > 0) {}
+
+OutputCollector::Said OutputCollector::ask(const Batch& batch, const Array& value) const {
+  const Array rows = rows_of_output(session_, output_, value, std::ssize(batch.indices));
+  Said said{batch.indices, batch.labels, floats_of(rows), {}, rows.shape(), {}};
+  if (has_targets_) said.targets = floats_of(batch.targets), said.target_shape = batch.targets.shape();
+  return said;
+}
+
+void OutputCollector::add(const Said& said) {
+  for (const std::size_t i : said.indices) ids_.push_back(dataset_->id(i));
+  labels_.insert(labels_.end(), said.labels.begin(), said.labels.end());
+  outputs_.push_back(Array::of<float>(said.output_shape, said.outputs));
+  if (has_targets_) targets_.push_back(Array::of<float>(said.target_shape, said.targets));
+}
+
+Predictions OutputCollector::result(Evaluation evaluation) const {
+  Predictions all;
+  all.evaluation = std::move(evaluation);
+  if (!ranks().first()) return all;
+  all.ids = ids_;
+  all.labels = labels_;
+  all.outputs = array::cat(outputs_);
+  if (has_targets_) all.targets = array::cat(targets_);
+  return all;
+}
+
+void to_json(nlohmann::json& json, const OutputCollector::Said& said) {
+  json = {said.indices,      to_binary(said.labels), to_binary(said.outputs), to_binary(said.targets),
+          said.output_shape, said.target_shape};
+}
+
+void from_json(const nlohmann::json& json, OutputCollector::Said& said) {
+  said = {json.at(0).get<std::vector<std::size_t>>(),
+          from_binary<std::int64_t>(json.at(1)),
+          from_binary<float>(json.at(2)),
+          from_binary<float>(json.at(3)),
+          json.at(4).get<Shape>(),
+          json.at(5).get<Shape>()};
+}
+
 Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress, bool compared) {
-  const ValueId logits = session.logits(), output = deciding_output(session.graph(), logits);
-  const std::vector<ValueId> wanted{output, logits};
-  const bool regression = given_data(dataset)->target_width() > 0;
+  OutputCollector outputs(session, dataset);
   // Without anything to compare with, outputs of any shape are wanted for their values.
-  const bool judged = compared && (regression || dataset->has_labels() || class_count(session) > 0);
-  Predictions all;
+  const bool labelled = dataset->has_labels() || given_data(dataset)->target_width() > 0;
+  if (compared && (labelled || class_count(session) > 0))
+    return outputs.result(evaluate_parts(session, dataset, {}, options, progress, outputs).whole);
   Evaluator evaluator(session, *dataset);
-  std::vector<Array> outputs, targets;
-  const auto ask = [&](const Batch& batch, const Tensors& given) {
-    const Tensors values = session.run(given, wanted);
-    const Array rows = rows_of_output(session, output, values.at(output), std::ssize(batch.indices));
-    const auto answers = [&]() -> Evaluator::Answers {
-      if (judged) return evaluator.ask(batch, values.at(logits));
-      return {batch.indices, finite_rows(rows, batch.indices.size()), {}, {}, {}};
-    };
-    Said said{answers(), floats_of(rows), {}, rows.shape(), {}};
-    if (regression) {
-      said.targets = floats_of(batch.targets);
-      said.target_shape = batch.targets.shape();
-    }
-    return said;
-  };
-  const auto add = [&](const Said& said) {
-    evaluator.add(said.answers);
-    for (const std::size_t i : said.answers.indices) all.ids.push_back(dataset->id(i));
-    all.labels.insert(all.labels.end(), said.answers.labels.begin(), said.answers.labels.end());
-    outputs.push_back(Array::of<float>(said.output_shape, said.outputs));
-    if (regression) targets.push_back(Array::of<float>(said.target_shape, said.targets));
-  };
-  walk_together<Said>(session, dataset, options, progress, ask, add);
-  all.evaluation = evaluator.result();
-  broadcast(all.evaluation);
-  if (!ranks().first()) return all;
-  all.outputs = array::cat(outputs);
-  if (regression) all.targets = array::cat(targets);
-  return all;
+  const ValueId output = outputs.output();
+  walk_together<OutputCollector::Said>(
+      session, dataset, options, progress,
+      [&](const Batch& batch, const Tensors& given) {
+        return outputs.ask(batch, session.run(given, std::span(&output, 1)).at(output));
+      },
+      [&](const OutputCollector::Said& said) {
+        const Array rows = Array::of<float>(said.output_shape, said.outputs);
+        evaluator.add({said.indices, finite_rows(rows, said.indices.size()), {}, {}, {}});
+        outputs.add(said);
+      });
+  Evaluation evaluation = evaluator.result();
+  broadcast(evaluation);
+  return outputs.result(std::move(evaluation));
 }
 
 void write_predictions(const std::filesystem::path& path, const Predictions& all) {

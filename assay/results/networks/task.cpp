@@ -179,6 +179,14 @@ std::vector<report::Warning> item_warnings(const task::PartsItemEvaluation& foun
                                     found.right_of.size(), first_of(without_items)),
                         "masks or labels that only hold what does not count, or another label for it (option "
                         "ignore or missing of the task)"});
+  for (const Figure& figure : whole.figures) {
+    if (figure.name == "outside-alphabet" && !figure.of_class)
+      warnings.push_back(
+          {"outside-alphabet",
+           report::percent(figure.value) + " of the characters of the labels are not in the alphabet",
+           "the alphabet of another network or script, or another order of its lines; the network "
+           "cannot write these characters"});
+  }
   return warnings;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -63,6 +65,23 @@ std::string success_definition(const Dataset& data, const attack::AttackOptions&
   return "the network names another class than before (with a target: the target), " + after;
 }
 
+std::string nothing_attacked(const attack::AttackSummary& summary, const attack::AttackOptions& options) {
+  const std::string& name = summary.spec.name;
+  if (!options.left_out.empty()) return fmt::format("{}: there was nothing left to attack", name);
+  if (!options.task)
+    return message("{}: there was nothing to attack, since the network is wrong on every record{}", name,
+                   About{"", "; {all} attacks these too"});
+  if (options.goal.kind == attack::ItemGoal::Kind::appear)
+    return fmt::format("{}: there was nothing to attack, since in no record an item of '{}' can appear", name,
+                       class_name(options.task->class_names(), options.goal.of_class));
+  return fmt::format(
+      "{}: there was nothing to attack, since the network decides no item{} that counts as it is labelled",
+      name,
+      options.goal.kind == attack::ItemGoal::Kind::hide
+          ? fmt::format(" of '{}'", class_name(options.task->class_names(), options.goal.of_class))
+          : "");
+}
+
 void add_attack(report::Document& document, const attack::AttackSummary& summary,
                 const attack::AttackOptions& options) {
   if (summary.lost > 0)
@@ -74,12 +93,7 @@ void add_attack(report::Document& document, const attack::AttackSummary& summary
     document.notices.push_back(fmt::format(
         "{}: {} of {} attacked records give a NaN or an infinity: wrong decisions, but no successes",
         summary.spec.name, broken, summary.attacked));
-  if (summary.attacked == 0)
-    document.notices.push_back(
-        options.left_out.empty()
-            ? message("{}: there was nothing to attack, since the network is wrong on every record{}",
-                      summary.spec.name, About{"", "; {all} attacks these too"})
-            : message("{}: there was nothing left to attack", summary.spec.name));
+  if (summary.attacked == 0) document.notices.push_back(nothing_attacked(summary, options));
   if (const auto flat = summary.endings.find(std::string(attack::no_gradient)); flat != summary.endings.end())
     document.warnings.push_back(
         {"no-gradient",
@@ -184,24 +198,89 @@ std::vector<FigureByGroup> by_group(const std::vector<attack::AttackSummary>& su
 
 namespace {
 
-// What the network decides of the items of records; nothing without a task.
-std::vector<task::Marks> decided_marks(const Session& session, const task::Task* task, const Batch& batch) {
-  std::vector<task::Marks> marks(batch.indices.size());
-  if (task == nullptr) return marks;
+// What is decided of a record's items, before and after an attack.
+struct ItemsOfRecord {
+  task::Items before = {}, after = {};
+  task::Items at_stake = {};  // what the attack is to change; nothing where items are to appear
+  std::size_t changed = 0;    // of these
+};
+
+task::Items items_at_stake(const attack::AttackOptions& options, const Array& output, const Batch& batch,
+                           const Dataset& data) {
+  if (options.goal.kind == attack::ItemGoal::Kind::appear) return {};
+  task::Items items = task::right_items(*options.task, output, batch, data).at(0);
+  if (options.goal.kind == attack::ItemGoal::Kind::hide)
+    task::keep_class(*options.task, options.goal.of_class, items);
+  return items;
+}
+
+ItemsOfRecord items_of_record(const Session& session, const attack::AttackOptions& options,
+                              const Batch& before, const Batch& after, const Dataset& data) {
   const ValueId decision = session.logits();
-  const std::vector<float> outputs =
-      floats_of(session.run(session.bind(batch), std::span(&decision, 1)).at(decision));
-  const std::size_t width = outputs.size() / marks.size();
-  for (std::size_t r = 0; r < marks.size(); ++r)
-    marks[r] = task->marks(task->decide(std::span(outputs).subspan(r * width, width)));
-  return marks;
+  const auto output = [&](const Batch& batch) {
+    return in_memory(session.run(session.bind(batch), std::span(&decision, 1)).at(decision), DType::float32);
+  };
+  const task::Task& task = *options.task;
+  const Array first = output(before), second = output(after);
+  ItemsOfRecord items{task.decide(first.as<float>()), task.decide(second.as<float>()),
+                      items_at_stake(options, first, before, data)};
+  if (!task::any_counts(items.at_stake)) return items;
+  const std::vector<task::Lead> leads = task.leads(second.as<float>(), items.at_stake);
+  items.changed = task::standing_of(leads, items.at_stake, task::all_items).changed;
+  return items;
+}
+
+// The items that each class has.
+std::map<std::int64_t, std::size_t> class_counts(const task::Task& task, const task::Items& items) {
+  std::map<std::int64_t, std::size_t> counts;
+  for (std::size_t i = 0; i < items.classes.size(); ++i) {
+    const std::int64_t of_class = task::counted_class(task, items, i);
+    if (of_class != no_class) ++counts[of_class];
+  }
+  return counts;
+}
+
+// The classes whose numbers of items changed most: "; car: 2 before, 0 after".
+std::string changed_counts(const task::Task& task, const ItemsOfRecord& items) {
+  constexpr std::size_t most_named = 3;
+  if (task.items_are_numbers()) return "";
+  std::map<std::int64_t, std::pair<std::size_t, std::size_t>> counts;
+  for (const auto& [of_class, count] : class_counts(task, items.before)) counts[of_class].first = count;
+  for (const auto& [of_class, count] : class_counts(task, items.after)) counts[of_class].second = count;
+  std::erase_if(counts, [](const auto& one) { return one.second.first == one.second.second; });
+  std::vector<std::pair<std::int64_t, std::pair<std::size_t, std::size_t>>> most(counts.begin(),
+                                                                                 counts.end());
+  std::ranges::stable_sort(most, std::greater<>(), [](const auto& one) {
+    return std::max(one.second.first, one.second.second) - std::min(one.second.first, one.second.second);
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most.size(), most_named); ++i)
+    text += fmt::format("; {}: {} before, {} after", class_name(task.class_names(), most[i].first),
+                        most[i].second.first, most[i].second.second);
+  return text;
+}
+
+// "2 of 3 items decided otherwise; car: 2 before, 0 after".
+std::string fate_of_items(const ItemsOfRecord& items, const attack::AttackOptions& options) {
+  const task::Task& task = *options.task;
+  const std::string counts = changed_counts(task, items);
+  const auto name = [&] { return class_name(task.class_names(), options.goal.of_class); };
+  if (options.goal.kind == attack::ItemGoal::Kind::appear)
+    return fmt::format("'{}' is to appear{}", name(),
+                       counts.empty() ? "; each class has as many items as before" : counts);
+  const auto count = items.at_stake.classes.size() -
+                     static_cast<std::size_t>(std::ranges::count(items.at_stake.classes, no_class));
+  const std::string of =
+      options.goal.kind == attack::ItemGoal::Kind::hide ? fmt::format(" of '{}'", name()) : "";
+  return fmt::format("{} of {}{} decided otherwise{}", items.changed,
+                     count == 1 ? "1 item" : fmt::format("{} items", count), of, counts);
 }
 
 }  // namespace
 
 std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Session& session,
-                                           const Dataset& data, const task::Task* task, std::size_t count,
-                                           const std::filesystem::path& folder) {
+                                           const Dataset& data, const attack::AttackOptions& options,
+                                           std::size_t count, const std::filesystem::path& folder) {
   if (!is_picture(data)) return {};
   std::vector<std::size_t> rows, originals;
   for (std::size_t row = 0; row < summary.records.size() && rows.size() < count; ++row) {
@@ -209,18 +288,24 @@ std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary,
   }
   if (rows.empty()) return {};
   for (const std::size_t row : rows) originals.push_back(summary.records[row].original);
-  const Batch before = data.read(originals), after = open_dataset(summary.data)->read(rows);
+  const DatasetPtr attacked = open_dataset(summary.data);
+  const Batch before = data.read(originals), after = attacked->read(rows);
   const auto from = before.inputs.as<float>(), to = after.inputs.as<float>();
   const std::size_t size = from.size() / rows.size();
-  const std::vector<task::Marks> first = decided_marks(session, task, before),
-                                 second = decided_marks(session, task, after);
   std::vector<ChangedRecord> records;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const attack::AttackedRecord& record = summary.records[rows[i]];
-    records.push_back({from.subspan(i * size, size), to.subspan(i * size, size),
-                       fmt::format("{}, record '{}': {}, L2 {:.3g}", summary.spec.name,
-                                   data.id(record.original), fate_of(record, data), record.l2),
-                       first[i], second[i]});
+    ChangedRecord changed{from.subspan(i * size, size), to.subspan(i * size, size), fate_of(record, data)};
+    if (options.task) {
+      const ItemsOfRecord items = items_of_record(session, options, data.read(std::span(&originals[i], 1)),
+                                                  attacked->read(std::span(&rows[i], 1)), data);
+      changed.caption = fate_of_items(items, options);
+      changed.decided_before = options.task->marks(items.before);
+      changed.decided_after = options.task->marks(items.after);
+    }
+    changed.caption = fmt::format("{}, record '{}': {}, L2 {:.3g}", summary.spec.name,
+                                  data.id(record.original), changed.caption, record.l2);
+    records.push_back(std::move(changed));
   }
   return draw_triples(data, records, folder, summary.file.stem().string());
 }

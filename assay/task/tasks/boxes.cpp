@@ -264,6 +264,11 @@ class Boxes final : public Task {
            number, c, classes_);
     const WantedBox box{{row[1], row[2], row[3], row[4]}, static_cast<std::int64_t>(c), ignored};
     require_inside(box.box, number);
+    if (!ignored && box.box.area() == 0)
+      fail(Fault::data,
+           "box {} from {:g}, {:g} to {:g}, {:g} has no area, so that no detection can overlap it; leave it "
+           "out, or give it the class {:g} of a region that is ignored",
+           number, box.box.left, box.box.top, box.box.right, box.box.bottom, -2 - c);
     return box;
   }
 

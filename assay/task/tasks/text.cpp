@@ -175,7 +175,11 @@ class Text final : public Task {
       const std::vector<std::int64_t> path =
           likeliest_steps(std::span(all).subspan(r * size, size), scores_, text, blank_);
       if (path.empty())
-        fail(Fault::data, "a text of {} characters, and the network writes in {} steps", text.size(), steps_);
+        fail(Fault::data,
+             "its text of {} characters takes {} steps (one more between two that are equal), and the "
+             "network has "
+             "{}; leave such records out",
+             text.size(), steps_for(text), steps_);
       labels.insert(labels.end(), path.begin(), path.end());
     }
     return {.scores = scores, .labels = array::tensor(labels)};
@@ -190,6 +194,8 @@ class Text final : public Task {
     };
     rate("character-error-rate", 0);
     rate("word-error-rate", 2);
+    if (const double foreign = outside_alphabet(sums); foreign > 0)
+      all.push_back({.name = "outside-alphabet", .value = foreign, .higher_is_better = false});
     all.push_back({.name = "exact-match", .value = share(sums.whole, sums.records).value_or(0)});
     add_by_class(all, "recall", sums, recall);
     add_by_class(all, "precision", sums, precision);
@@ -353,6 +359,21 @@ class Text final : public Task {
     return steps_;
   }
 
+  // A blank parts characters that are equal.
+  static std::size_t steps_for(std::span<const std::int64_t> text) {
+    std::size_t steps = text.size();
+    for (std::size_t i = 1; i < text.size(); ++i) steps += text[i] == text[i - 1] ? 1 : 0;
+    return steps;
+  }
+
+  // The share of the characters of labels that no symbol writes.
+  double outside_alphabet(const Sums& sums) const {
+    std::uint64_t wanted = 0;
+    for (std::int64_t c = 0; c < nothing() && c < std::ssize(sums.classes); ++c)
+      wanted += sums.classes[c].wanted;
+    return wanted > 0 ? static_cast<double>(sums.classes[nothing() - 1].wanted) / wanted : 0;
+  }
+
   // Symbols of a text, for training. Throws Error{data} for a character that no symbol is.
   std::vector<std::int64_t> symbols_of(std::span<const float> targets) const {
     std::vector<std::int64_t> symbols;
@@ -365,7 +386,10 @@ class Text final : public Task {
       const std::int64_t symbol = class_of(code);
       if (symbol >= static_cast<std::int64_t>(scores_))
         fail(Fault::data,
-             "the character {} is not in the alphabet, so that the network cannot learn to write it", code);
+             "the character U+{:04X} of a label is not in the alphabet, so that the network cannot learn to "
+             "write "
+             "it; give the alphabet of the labels, or leave such records out",
+             code);
       symbols.push_back(symbol);
     }
     return symbols;
