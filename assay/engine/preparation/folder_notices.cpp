@@ -24,7 +24,7 @@ std::string said_of(std::int64_t token, const text::Tokenizer& tokenizer, const 
 void tell_folder_tokens(const std::string& folder, Progress& progress) {
   std::error_code code;
   if (folder.empty() || !fs::exists(fs::path(folder) / "tokenizer.json", code)) return;
-  const auto [padding, end] = text::read_folder_tokens(folder);
+  const auto [padding, end, begin] = text::read_folder_tokens(folder);
   if (!(padding && padding->by_generation) && !(end && end->by_generation)) return;
   const text::Tokenizer tokenizer{fs::path(folder)};
   std::vector<std::string> said;
