@@ -57,8 +57,8 @@ TEST(Groups, ManyValuesAreInOneGroupEach) {
   articles.push_back("");
   const auto data = records(141, {{"article:groups", articles}});
   EXPECT_EQ(data->characteristic(0, 0), "group 0");
-  EXPECT_EQ(data->characteristic(0, 69), "group 5");   // 64 groups
-  EXPECT_EQ(data->characteristic(0, 139), "group 5");  // the same article
+  EXPECT_EQ(data->characteristic(0, 69), "group 6");   // 63 groups, and the missing value
+  EXPECT_EQ(data->characteristic(0, 139), "group 6");  // the same article
   EXPECT_EQ(data->characteristic(0, 140), "");         // not known
 }
 

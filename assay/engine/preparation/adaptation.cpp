@@ -174,6 +174,7 @@ AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* 
     require_own_words(graph, *data);
     require_fitting_tokens(graph, options.folder, *data);
     require_own_tokenizer(graph, options.folder, *data, progress);
+    tell_empty_texts(*data, progress);
   }
   tell_folder_tokens(options.folder, progress);
   graph = with_choices(std::move(graph), options, data, progress);
