@@ -203,6 +203,22 @@ def test_what_speaks_against_a_tokenizer_is_a_notice(bigrams, tmp_path):
     assert told(WORDS, "whole") == ""
 
 
+def test_remedies_are_said(bigrams, tmp_path):
+    """Of data whose longest texts differ, of scores of every position without a decision, and of texts without tokens."""
+    folder, _ = bigrams
+    spec = lambda name, texts, more="": f"{write_table(tmp_path / name, ['yes', 'no'] * (len(texts) // 2), texts)},text=text,label=label,tokenizer={folder}{more}"  # noqa: E731
+    decision = "position=last,answers=yes+no"
+    with pytest.raises(assay.MismatchError, match="give all data the same length, as with the data option length=6"):
+        assay.cover(folder, train=spec("long.csv", TEXTS), test=spec("short.csv", TEXTS[:2]), decision=decision, criterion="nc")
+    assert assay.cover(
+        folder, train=spec("long.csv", TEXTS, ",length=6"), test=spec("short.csv", TEXTS[:2], ",length=6"), decision=decision, criterion="nc"
+    )
+    with pytest.raises(assay.UnsupportedError, match="Of a network of language, take a decision such as position=last,answers=Yes.No"):
+        assay.evaluate(folder, spec("long.csv", TEXTS))
+    told = " ".join(str(one.message) for one in asked(folder, spec("empty.csv", ["a good film", "", "bad", ""])))
+    assert "2 records have no token, the first is '1': what fills up decides there; leave empty texts out" in told
+
+
 def test_classes_are_those_of_config(tmp_path):
     write_tokenizer(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"id2label": {"0": "POSITIVE", "1": "NEGATIVE", "2": "MIXED"}}))
