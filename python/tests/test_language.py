@@ -206,7 +206,10 @@ def test_what_speaks_against_a_tokenizer_is_a_notice(bigrams, tmp_path):
 def test_remedies_are_said(bigrams, tmp_path):
     """Of data whose longest texts differ, of scores of every position without a decision, and of texts without tokens."""
     folder, _ = bigrams
-    spec = lambda name, texts, more="": f"{write_table(tmp_path / name, ['yes', 'no'] * (len(texts) // 2), texts)},text=text,label=label,tokenizer={folder}{more}"  # noqa: E731
+
+    def spec(name, texts, more=""):
+        return f"{write_table(tmp_path / name, ['yes', 'no'] * (len(texts) // 2), texts)},text=text,label=label,tokenizer={folder}{more}"
+
     decision = "position=last,answers=yes+no"
     with pytest.raises(assay.MismatchError, match="give all data the same length, as with the data option length=6"):
         assay.cover(folder, train=spec("long.csv", TEXTS), test=spec("short.csv", TEXTS[:2]), decision=decision, criterion="nc")
