@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -54,7 +55,8 @@ std::vector<double> written_ends(std::string_view text, const std::string& where
   for (const std::string& part : parts_of(text, "|")) {
     const auto number = number_of<double>(part);
     if (!number || (!ends.empty() && *number <= ends.back()))
-      fail(Fault::usage, "{}: ':{}' is neither 'quartiles' nor ascending numbers such as 0|18|65", where,
+      fail(Fault::usage,
+           "{}: ':{}' is neither 'quartiles' nor 'groups' nor ascending numbers such as 0|18|65", where,
            text);
     ends.push_back(*number);
   }
@@ -67,6 +69,19 @@ std::string range_name(const std::vector<double>& ends, double number) {
   if (next == ends.begin()) return fmt::format("below {}", *next);
   if (next == ends.end()) return fmt::format("{} and above", ends.back());
   return range_between(*(next - 1), *next);
+}
+
+// Values by their first appearance into as many groups as a characteristic may have values, one of which may
+// be missing, so that records of one value stay together: documents that are held out.
+void put_in_groups(Characteristic& column) {
+  const bool some_missing = std::ranges::find(column.values, "") != column.values.end();
+  const std::size_t groups = most_characteristic_values - (some_missing ? 1 : 0);
+  std::map<std::string, std::size_t> numbers;
+  for (std::string& value : column.values) {
+    if (value.empty()) continue;
+    const std::size_t number = numbers.emplace(value, numbers.size()).first->second;
+    value = fmt::format("group {}", number % groups);
+  }
 }
 
 void check_name(const std::string& name, const std::string& data) {
@@ -84,7 +99,8 @@ void check_name(const std::string& name, const std::string& data) {
 std::string remedy_for(const std::string& name, const std::set<std::string>& values) {
   const auto is_number = [](const std::string& value) { return value.empty() || number_of<double>(value); };
   if (!std::ranges::all_of(values, is_number))
-    return "name a column with fewer values, such as groups of these";
+    return fmt::format(
+        "name a column with fewer values, or put these together into as many groups ({}:groups)", name);
   return fmt::format("make ranges of the numbers ({0}:quartiles, or {0}:0|18|65)", name);
 }
 
@@ -106,6 +122,11 @@ Characteristic in_ranges(Characteristic column, const std::string& data) {
   const std::string text(ranges_text(column.name)), name = column_name(column.name),
                                                     where = fmt::format("{}: column '{}'", data, name);
   if (name.size() == column.name.size()) return column;
+  if (text == "groups") {
+    column.name = name;
+    put_in_groups(column);
+    return column;
+  }
   const std::vector<std::optional<double>> numbers = numbers_of(column, data);
   const std::vector<double> ends =
       text == "quartiles" ? quartiles_of(numbers, where) : written_ends(text, where);

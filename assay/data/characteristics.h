@@ -22,8 +22,9 @@ std::vector<std::string> column_names(const std::vector<std::string>& characteri
 // The range of numbers from `low` on and below `high`: "18 to 65".
 std::string range_between(double low, double high);
 
-// Names its ranges in place of numbers, where its name says how. Throws Error{usage} for a range that is not
-// one, Error{data} for a value that is not a number; `data` stands in messages.
+// Names its ranges in place of numbers, or groups in place of values (age:quartiles, article:groups), where
+// its name says how. Throws Error{usage} for a range that is not one, Error{data} for a value that is not a
+// number; `data` stands in messages.
 Characteristic in_ranges(Characteristic column, const std::string& data);
 
 // Throws as characterised().

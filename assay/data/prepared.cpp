@@ -16,6 +16,7 @@
 #include "assay/data/named.h"
 #include "assay/data/option_checks.h"
 #include "assay/data/spec.h"
+#include "assay/data/tokenized.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/files/pointer_file.h"
 #include "assay/support/memory.h"
@@ -28,7 +29,7 @@
 namespace assay::inline data {
 namespace {
 
-class Prepared final : public Dataset {
+class Prepared final : public Dataset, public FromTexts {
  public:
   Prepared(DataSpec spec, std::string text, std::unique_ptr<Source> source)
       : spec_(std::move(spec)),
@@ -54,6 +55,10 @@ class Prepared final : public Dataset {
   std::int64_t label(std::size_t index) const override { return classes_.labels.at(chosen_.at(index)); }
   std::string characteristic(std::size_t which, std::size_t index) const override {
     return characteristics_.at(which).values.at(chosen_.at(index));
+  }
+  const text::Tokenizer* tokenizer() const override {
+    const auto* const texts = dynamic_cast<const FromTexts*>(source_.get());
+    return texts == nullptr ? nullptr : texts->tokenizer();
   }
 
   Batch read(std::span<const std::size_t> indices) const override {

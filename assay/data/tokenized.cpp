@@ -5,7 +5,6 @@
 
 #include <assay/error.h>
 #include <assay/progress.h>
-#include <assay/tokenizer.h>
 #include "assay/support/memory.h"
 #include "assay/support/threads.h"
 
@@ -35,6 +34,8 @@ class TokenRowsMaker {
       fail(Fault::usage, "data option length={}: 1 to {} tokens", length, most_tokens_a_record);
     length_ = length;
   }
+
+  const text::Tokenizer& tokenizer() const { return tokenizer_; }
 
   TokenRows run() {
     if (length_ == 0) length_ = longest();
@@ -84,11 +85,11 @@ class TokenRowsMaker {
   std::size_t length_ = 0;  // 0: that of the longest text
 };
 
-class TokenizedSource final : public Source {
+class TokenizedSource final : public Source, public FromTexts {
  public:
   // `next`: targets are the tokens that come next.
-  TokenizedSource(std::unique_ptr<Source> rest, TokenRows rows, bool next)
-      : rest_(std::move(rest)), rows_(std::move(rows)), next_(next) {}
+  TokenizedSource(std::unique_ptr<Source> rest, TokenRows rows, text::Tokenizer tokenizer, bool next)
+      : rest_(std::move(rest)), rows_(std::move(rows)), tokenizer_(std::move(tokenizer)), next_(next) {}
 
   std::size_t size() const override { return rest_->size(); }
   Shape shape() const override { return {static_cast<std::int64_t>(rows_.length)}; }
@@ -120,6 +121,7 @@ class TokenizedSource final : public Source {
       write_positions(index, static_cast<std::int64_t*>(out));
   }
   std::string format() const override { return "tokens of " + rest_->format(); }
+  const text::Tokenizer* tokenizer() const override { return &tokenizer_; }
 
  private:
   template <typename T>
@@ -150,6 +152,7 @@ class TokenizedSource final : public Source {
 
   std::unique_ptr<Source> rest_;
   TokenRows rows_;
+  text::Tokenizer tokenizer_;
   bool next_;
 };
 
@@ -169,8 +172,14 @@ bool wants_next(const Source& rest, const DataSpec& spec) {
 std::unique_ptr<Source> tokenized(std::unique_ptr<Source> rest, const std::vector<RecordText>& texts,
                                   bool pairs, const DataSpec& spec) {
   const bool next = wants_next(*rest, spec);
-  TokenRows rows = TokenRowsMaker(texts, pairs, spec).run();
-  return std::make_unique<TokenizedSource>(std::move(rest), std::move(rows), next);
+  TokenRowsMaker maker(texts, pairs, spec);
+  TokenRows rows = maker.run();
+  return std::make_unique<TokenizedSource>(std::move(rest), std::move(rows), maker.tokenizer(), next);
+}
+
+const text::Tokenizer* tokenizer_of(const Dataset& data) {
+  const auto* const texts = dynamic_cast<const FromTexts*>(&data);
+  return texts == nullptr ? nullptr : texts->tokenizer();
 }
 
 }  // namespace assay::inline data

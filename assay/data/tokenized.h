@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include <assay/dataset.h>
 #include <assay/extend/data_format.h>
+#include <assay/tokenizer.h>
 
 namespace assay::inline data {
 
@@ -24,5 +26,16 @@ inline const std::vector<std::string> options_of_tokens{"tokenizer", "length", "
 // `path` and the record whose text cannot be tokens, and as Tokenizer does.
 std::unique_ptr<Source> tokenized(std::unique_ptr<Source> rest, const std::vector<RecordText>& texts,
                                   bool pairs, const DataSpec& spec);
+
+// What may have been made of texts, beside what else it is: a data set, or what one reads.
+class FromTexts {
+ public:
+  virtual ~FromTexts() = default;
+  // nullptr: of no texts after all.
+  virtual const text::Tokenizer* tokenizer() const = 0;
+};
+
+// What made the tokens of the records; nullptr where they are none, or came as numbers.
+const text::Tokenizer* tokenizer_of(const Dataset& data);
 
 }  // namespace assay::inline data

@@ -8,13 +8,14 @@
 #include <assay/error.h>
 #include "assay/data/characteristics.h"
 #include "assay/data/given.h"
+#include "assay/data/tokenized.h"
 #include "assay/support/files/hash.h"
 
 namespace assay::inline data {
 namespace {
 
 // Has the facts, ids and labels of the data set below until told otherwise.
-class View : public Dataset {
+class View : public Dataset, public FromTexts {
  public:
   explicit View(DatasetPtr below) : Dataset(given_data(below)->facts()), below_(std::move(below)) {}
   std::string id(std::size_t index) const override { return below_->id(index); }
@@ -22,6 +23,7 @@ class View : public Dataset {
   std::string characteristic(std::size_t which, std::size_t index) const override {
     return below_->characteristic(which, index);
   }
+  const text::Tokenizer* tokenizer() const override { return tokenizer_of(*below_); }
 
  protected:
   const Dataset& below() const { return *below_; }
@@ -82,6 +84,15 @@ class Joined final : public View {
     const auto column = std::ranges::find(there, characteristics().at(which));
     if (column == there.end()) return {};
     return parts_[part]->characteristic(column - there.begin(), place);
+  }
+  // Where it is one and the same.
+  const text::Tokenizer* tokenizer() const override {
+    const text::Tokenizer* const first = tokenizer_of(*parts_.front());
+    const bool same = first != nullptr && std::ranges::all_of(parts_, [&](const DatasetPtr& part) {
+                        const text::Tokenizer* const one = tokenizer_of(*part);
+                        return one != nullptr && one->name() == first->name();
+                      });
+    return same ? first : nullptr;
   }
 
   Batch read(std::span<const std::size_t> indices) const override {

@@ -301,10 +301,13 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Array&
   if (!is_rows(logits.shape())) {
     fail(Fault::unsupported,
          "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
-         "classes]. Put a mean over the positions (ReduceMean), or one of them (Gather), after the scores to "
-         "have decisions; criteria without classes ({}), {} need none. Outputs for each position can be "
+         "classes]. Of a network of language, take a decision such as position=last,answers=Yes+No{}; else "
+         "put "
+         "a mean over the positions (ReduceMean), or one of them (Gather), after the scores; criteria "
+         "without classes ({}), {} need none. Outputs for each position can be "
          "compared with numeric targets, as many as there are outputs",
-         session.graph().name(), to_string(logits.shape()), About{"nc", "cover {criterion=nc}"},
+         session.graph().name(), to_string(logits.shape()), About{"", " ({decision})"},
+         About{"nc", "cover {criterion=nc}"},
          About{"mutants judged by a margin and inspection", "mutate {margin} and inspect"});
   }
   require_scores_by_class(session, logits);

@@ -47,7 +47,7 @@ void add_token(const std::string& key, const std::optional<text::FolderTokens::S
 }
 
 void add_tokens(const fs::path& folder, Facts& facts) {
-  const auto [padding, end] = text::read_folder_tokens(folder);
+  const auto [padding, end, begin] = text::read_folder_tokens(folder);
   std::optional<text::Tokenizer> tokenizer;
   if ((padding || end) && is_there(folder / "tokenizer.json")) tokenizer.emplace(folder);
   add_token("padding_token", padding, tokenizer, facts);

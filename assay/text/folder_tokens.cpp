@@ -30,7 +30,7 @@ FolderTokens read_folder_tokens(const std::filesystem::path& folder) {
     if (const auto token = token_in(generation, key)) return FolderTokens::Said{*token, true};
     return std::nullopt;
   };
-  return {said("pad_token_id"), said("eos_token_id")};
+  return {said("pad_token_id"), said("eos_token_id"), said("bos_token_id")};
 }
 
 }  // namespace assay::text

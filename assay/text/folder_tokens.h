@@ -16,6 +16,7 @@ struct FolderTokens {
   };
   std::optional<Said> padding;  // what fills up
   std::optional<Said> end;      // what ends a text; the first where there are several
+  std::optional<Said> begin;    // what begins one
 };
 
 // Nothing of what neither file says. Throws Error{data} for files that are not JSON objects.

@@ -39,7 +39,7 @@ struct LearnOptions {
   std::vector<CriterionChoice> criteria;  // what the profile is for
   std::vector<std::string> layers;        // selectors of layers that count; empty: all
   std::vector<std::string>
-      subjects;  // selectors of the layers of idc, lsc, dsc, mdsc; empty: the penultimate layer
+      subjects;  // of the layers of idc, lsc, dsc, mdsc, scc, selectors; empty: the penultimate layer
   // The only neurons of these layers that count, ascending; of idc they are the important ones. Where there
   // are any, empty `layers` and `subjects` mean their layers.
   std::map<std::string, std::vector<std::size_t>> units;

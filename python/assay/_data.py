@@ -405,7 +405,7 @@ def data(
     meta
         Characteristics of the records (docs/characteristics.md), by which results have figures of groups: columns of a
         table or of a data set of Hugging Face, or parts of dicts and of batches that are dicts, by name; or ``{name: a value for each record}`` for any records, also those of a spec. A name may say how
-        numbers become ranges: ``"age:0|18|65"``, ``"age:quartiles"``. None and NaN are not known.
+        numbers become ranges, ``"age:0|18|65"``, ``"age:quartiles"``, or many values groups, ``"article:groups"``. None and NaN are not known.
     layout
         ``"nhwc"``: channels are last in ``x``, as TensorFlow and Keras have them; they are looked at as channels first.
 

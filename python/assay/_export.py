@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import gc
+import hashlib
 import importlib.util
 import inspect
 import io
@@ -100,12 +101,19 @@ def _of_module(module: Any, example: Any) -> Any:
     with _evaluating(module):
         call = _call_of(module, example)
         call.texts = texts is not None
-        failed: list[Exception] = []
-        for attempt in (_by_dynamo, _by_tracing):
-            try:
-                return attempt(module, call)
-            except Exception as error:  # any error of an exporter, or of Assay about its result
-                failed.append(error)
+        if call.texts and not _is_hooked(module):
+            return _networks_of_texts.found(module, lambda: _first_that_works(module, call))
+        return _first_that_works(module, call)
+
+
+def _first_that_works(module: Any, call: _Call) -> Any:
+    """Exported by the new exporter, or by the old one."""
+    failed: list[Exception] = []
+    for attempt in (_by_dynamo, _by_tracing):
+        try:
+            return attempt(module, call)
+        except Exception as error:  # any error of an exporter, or of Assay about its result
+            failed.append(error)
     for failure in failed:
         if isinstance(failure, AssayError):
             raise failure
@@ -114,6 +122,44 @@ def _of_module(module: Any, example: Any) -> Any:
         f"torch.onnx.export does not take this {type(module).__name__}, neither with dynamo=True ({new}) nor without ({old}); "
         "export it yourself and give the file"
     )
+
+
+def _is_hooked(module: Any) -> bool:
+    """Whether it does what neither its configuration nor its weights say."""
+    return any("forward" in vars(part) or part._forward_hooks or part._forward_pre_hooks for part in module.modules())
+
+
+class _Exported:
+    """Networks that were made of models of transformers a moment ago, by what the models are: exporting takes longer than most questions."""
+
+    most = 2  # each holds its weights
+
+    def __init__(self) -> None:
+        self._networks: dict[tuple[Any, str], Any] = {}
+
+    def found(self, module: Any, make: Callable[[], Any]) -> Any:
+        key = (tuple(type(part) for part in module.modules()), _digest(module))
+        network = self._networks.pop(key, None)
+        self._networks[key] = make() if network is None else network
+        for oldest in list(self._networks)[: -self.most]:
+            del self._networks[oldest]
+        return self._networks[key]
+
+
+_networks_of_texts = _Exported()
+
+
+def _digest(module: Any) -> str:
+    """Of the configuration, what modules hold of plain values, the weights and the constants."""
+    import torch
+
+    plain = (bool, int, float, str, type(None), tuple)
+    said = [{name: value for name, value in vars(part).items() if isinstance(value, plain)} for part in module.modules()]
+    digest = hashlib.blake2b(f"{module.config.to_json_string(use_diff=False)} {said}".encode(), digest_size=16)
+    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def _texts_for(module: Any) -> Any:

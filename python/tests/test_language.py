@@ -159,6 +159,69 @@ def test_what_does_not_fit_is_said(bigrams, tmp_path):
         assay.data(spec)
 
 
+def foreign_words(folder, words):
+    """A tokenizer of these words, in a folder of its own."""
+    folder.mkdir()
+    parts = {"version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "Whitespace"},
+             "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {word: i for i, word in enumerate(words)}}}  # fmt: skip
+    (folder / "tokenizer.json").write_text(json.dumps(parts))
+    return folder
+
+
+def test_a_tokenizer_whose_tokens_are_other_texts_is_refused(bigrams, tmp_path):
+    """Though all its numbers are known to the network."""
+    folder, _ = bigrams
+    table = write_table(tmp_path / "t.csv", ["yes", "no"] * 3)
+    ask = lambda words, name: asked(folder, f"{table},text=text,label=label,tokenizer={foreign_words(tmp_path / name, words)}")  # noqa: E731
+    with pytest.raises(assay.MismatchError, match="record '0' holds token 7, which is 'a' in .*other.* and 'film' in .*bigrams.* beside network"):
+        ask([*WORDS[:7], "a", "film", *WORDS[9:]], "other")
+    assert not [one for one in ask(WORDS, "same") if "tokenizer" in str(one.message)]
+    # Words that no text has may be others.
+    assert not [one for one in ask([*WORDS[:14], "aye", "nay"], "unused") if "tokenizer" in str(one.message)]
+
+
+def test_what_speaks_against_a_tokenizer_is_a_notice(bigrams, tmp_path):
+    """Where the network has none of its own: sizes, and the special tokens of config.json."""
+    folder, _ = bigrams
+    os.remove(folder / "tokenizer.json")
+    (folder / "config.json").write_text(json.dumps({"pad_token_id": 0, "bos_token_id": 5, "eos_token_id": 3}))
+    table = write_table(tmp_path / "t.csv", ["yes", "no"] * 3)
+
+    def told(words, name):
+        spec = f"{table},text=text,label=label,tokenizer={foreign_words(tmp_path / name, words)}"
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            assay.evaluate(folder, spec, decision="position=last,answers=#14+#15")
+        return " ".join(str(one.message) for one in found if "may be the tokenizer of another network" in str(one.message))
+
+    said = told(WORDS[:14], "small")
+    assert "it has numbers for 14 tokens, and the network knows 16" in said
+    assert "token 5, which begins texts by" in said and "is 'good' there" in said
+    assert "ends texts" not in said and "fills up" not in said  # [SEP] and [PAD]
+    (folder / "config.json").unlink()
+    assert "numbers for 14 tokens" in told(WORDS[:14], "small2")
+    assert told(WORDS, "whole") == ""
+
+
+def test_remedies_are_said(bigrams, tmp_path):
+    """Of data whose longest texts differ, of scores of every position without a decision, and of texts without tokens."""
+    folder, _ = bigrams
+
+    def spec(name, texts, more=""):
+        return f"{write_table(tmp_path / name, ['yes', 'no'] * (len(texts) // 2), texts)},text=text,label=label,tokenizer={folder}{more}"
+
+    decision = "position=last,answers=yes+no"
+    with pytest.raises(assay.MismatchError, match="give all data the same length, as with the data option length=6"):
+        assay.cover(folder, train=spec("long.csv", TEXTS), test=spec("short.csv", TEXTS[:2]), decision=decision, criterion="nc")
+    assert assay.cover(
+        folder, train=spec("long.csv", TEXTS, ",length=6"), test=spec("short.csv", TEXTS[:2], ",length=6"), decision=decision, criterion="nc"
+    )
+    with pytest.raises(assay.UnsupportedError, match="Of a network of language, take a decision such as position=last,answers=Yes.No"):
+        assay.evaluate(folder, spec("long.csv", TEXTS))
+    told = " ".join(str(one.message) for one in asked(folder, spec("empty.csv", ["a good film", "", "bad", ""])))
+    assert "2 records have no token, the first is '1': what fills up decides there; leave empty texts out" in told
+
+
 def test_classes_are_those_of_config(tmp_path):
     write_tokenizer(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"id2label": {"0": "POSITIVE", "1": "NEGATIVE", "2": "MIXED"}}))
@@ -198,6 +261,9 @@ MODELS = {
             position_biased_input=False, type_vocab_size=0, initializer_range=0.5, num_labels=3, **SIZES, **SMALL,
         )
     ),
+    "minilm": lambda t: t.BertModel(
+        t.BertConfig(hidden_size=24, num_hidden_layers=3, num_attention_heads=6, intermediate_size=48, max_position_embeddings=24, **SMALL)
+    ),
     "t5-encoder": lambda t: t.T5EncoderModel(
         t.T5Config(
             vocab_size=len(WORDS), d_model=16, d_kv=4, d_ff=32, num_layers=2, num_heads=4, relative_attention_num_buckets=8,
@@ -215,13 +281,13 @@ def test_models_of_transformers_are_read_as_they_are(name, tmp_path):
     ids, mask = tokens_of()
     with torch.no_grad():
         given = model(input_ids=torch.tensor(ids), attention_mask=torch.tensor(mask))
-        wanted = (given.last_hidden_state if name == "t5-encoder" else given.logits).numpy()
+        wanted = (given.logits if "logits" in given else given.last_hidden_state).numpy()
     network = assay.load(model)
     inputs = {"input_ids": ids, "attention_mask": mask}
     found = network(inputs)
     real = mask.astype(bool) if wanted.ndim == 3 else slice(None)
     np.testing.assert_allclose(found[real], wanted[real], rtol=2e-4, atol=2e-5)
-    if wanted.ndim < 3 or name == "t5-encoder":
+    if wanted.ndim < 3 or "logits" not in given:
         return
     # Written as a folder, it is the same network; each record is decided alone, wherever it is filled up.
     network.save(tmp_path / "model.onnx")
@@ -229,6 +295,31 @@ def test_models_of_transformers_are_read_as_they_are(name, tmp_path):
     decided = assay.load(tmp_path, decision="position=last,answers=yes+no")
     at_last = wanted[np.arange(len(ids)), mask.sum(1) - 1][:, [WORDS.index("yes"), WORDS.index("no")]]
     np.testing.assert_allclose(decided(inputs), at_last, rtol=2e-4, atol=2e-5)
+
+
+def test_a_model_that_did_not_change_is_exported_once(monkeypatch):
+    """Others are exported anew: by weights, configuration, plain values of modules, hooks."""
+    transformers, torch, _ = need("transformers"), need("torch"), need("onnxscript")
+    torch.manual_seed(4)
+    model = MODELS["distilbert"](transformers).eval()
+    ids, mask = tokens_of()
+    inputs = {"input_ids": ids, "attention_mask": mask}
+    with torch.no_grad():
+        ask = lambda: model(torch.tensor(ids), torch.tensor(mask)).logits.numpy()  # noqa: E731
+        exports, export = [], torch.onnx.export
+        monkeypatch.setattr(torch.onnx, "export", lambda *given, **named: exports.append(1) or export(*given, **named))
+        for _ in range(2):
+            np.testing.assert_allclose(assay.load(model)(inputs), ask(), rtol=2e-4, atol=2e-5)
+        assert len(exports) == 1
+        model.classifier.bias += 1
+        np.testing.assert_allclose(assay.load(model)(inputs), ask(), rtol=2e-4, atol=2e-5)
+        model.distilbert.embeddings.LayerNorm.eps = 0.5
+        np.testing.assert_allclose(assay.load(model)(inputs), ask(), rtol=2e-4, atol=2e-5)
+        assert len(exports) == 3
+        model.classifier.register_forward_hook(lambda module, given, found: 2 * found)
+        for _ in range(2):
+            np.testing.assert_allclose(assay.load(model)(inputs), ask(), rtol=2e-4, atol=2e-5)
+        assert len(exports) == 5
 
 
 def asked(folder, spec):

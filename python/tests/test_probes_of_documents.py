@@ -69,12 +69,14 @@ def test_no_document_is_known_by_heart(documents):
     assert max(ours) < by_heart - 0.05
 
 
-def test_records_of_a_document_are_on_one_side(tmp_path):
-    """Documents cut into three records each: whoever is held out by record is known by heart from the others."""
+@pytest.mark.parametrize("count, column", [(60, "article"), (90, "article:groups")])
+def test_records_of_a_document_are_on_one_side(tmp_path, count, column):
+    """Documents cut into three records each: whoever is held out by record is known by heart from the others. More documents than a
+    characteristic has values are put together."""
     onnx = need("onnx")
     from onnx import TensorProto, helper, numpy_helper
 
-    rng, count = np.random.default_rng(9), 60
+    rng = np.random.default_rng(9)
     document = np.repeat(np.arange(count), 3)
     labels = rng.permutation(np.arange(count) % 2)
     records = rng.permutation(len(document))
@@ -87,7 +89,7 @@ def test_records_of_a_document_are_on_one_side(tmp_path):
     np.savez(tmp_path / "data.npz", x=x, y=labels[document][records])
     rows = [f"document {number}" if number else "" for number in document[records]]
     (tmp_path / "meta.csv").write_text("record,article\n" + "".join(f"{record},{row}\n" for record, row in enumerate(rows)))
-    spec = f"{tmp_path / 'data.npz'},metadata={tmp_path / 'meta.csv'},meta=article"
+    spec = f"{tmp_path / 'data.npz'},metadata={tmp_path / 'meta.csv'},meta={column}"
 
     def accuracy(**more):
         assay.inspect(tmp_path / "net.onnx", spec, hypotheses="label", units="layer=given", measure="logistic_l2[score=accuracy,held_out=0.3]",
@@ -101,6 +103,10 @@ def test_records_of_a_document_are_on_one_side(tmp_path):
         accuracy(documents="artcle")
     with pytest.raises(assay.UsageError, match="documents and permutations do not go together"):
         accuracy(documents="article", permutations=9)
+    if count > 64:
+        spec = spec.removesuffix(":groups")
+        with pytest.raises(assay.DataError, match="'article' has .* different values, and a characteristic has at most 64; .*article:groups"):
+            accuracy(documents="article")
 
 
 def test_records_of_a_document_are_drawn_together_for_intervals(tmp_path):

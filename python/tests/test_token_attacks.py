@@ -282,3 +282,76 @@ def test_a_share_of_changes_below_one_token_is_said(network):
     assert said
     for text in said:
         assert "changes=0.01 of " in text and "comes to 0.0" in text and "less than one; give changes= a number of tokens, as changes=1" in text
+
+
+def write_with_caches(kind, folder):
+    """The model of `transformers`, written plainly and with inputs of positions and of what was computed of earlier tokens."""
+    torch, transformers = need("torch"), need("transformers")
+    need("onnxscript")
+    torch.manual_seed(6)
+    sizes = dict(vocab_size=60, initializer_range=0.4, bos_token_id=1, eos_token_id=1, pad_token_id=0)
+    if kind == "gpt2":
+        model = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_positions=24, n_embd=16, n_layer=2, n_head=2, **sizes)).eval()
+    else:
+        wide = dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1)
+        model = transformers.LlamaForCausalLM(transformers.LlamaConfig(max_position_embeddings=24, **wide, **sizes)).eval()
+
+    class Cached(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids, attention_mask, position_ids, past):
+            pairs = list(zip(past[::2], past[1::2]))
+            found = self.model(input_ids=input_ids, attention_mask=attention_mask, position_ids=position_ids,
+                               past_key_values=transformers.DynamicCache(pairs), use_cache=True)  # fmt: skip
+            return (found.logits, *(part for layer in found.past_key_values.layers for part in (layer.keys, layer.values)))
+
+    ids, free = torch.ones((2, 8), dtype=torch.int64), torch.export.Dim.DYNAMIC
+    parts = [f"{layer}.{part}" for layer in range(2) for part in ("key", "value")]
+    before = torch.zeros(2, 2 if kind == "gpt2" else 1, 3, 8)
+    given = {"input_ids": ids, "attention_mask": torch.ones((2, 11), dtype=torch.int64), "position_ids": ids, "past": [before] * len(parts)}
+    axes = {name: {0: free, 1: free} for name in list(given)[:3]} | {"past": [{0: free, 2: free}] * len(parts)}
+    names = [*list(given)[:3], *(f"past_key_values.{part}" for part in parts)]
+    export = dict(dynamo=True, external_data=False, verbose=False)
+    torch.onnx.export(Cached().eval(), (), folder / "cached.onnx", kwargs=given, input_names=names, dynamic_shapes=axes,
+                      output_names=["logits", *(f"present.{part}" for part in parts)], **export)  # fmt: skip
+    model.config.use_cache = False
+    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "position_ids": ids}
+    torch.onnx.export(model, (), folder / "plain.onnx", kwargs=given, dynamic_shapes={name: axes[name] for name in given}, output_names=["logits"], **export)
+    return model
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_models_with_caches_and_positions_are_attacked_as_those_without(kind, tmp_path):
+    torch = need("torch")
+    model = write_with_caches(kind, tmp_path)
+    rng = np.random.default_rng(8)
+    ids, mask = rng.integers(2, 60, (6, 12)), np.ones((6, 12), np.int64)
+    for row, length in enumerate(rng.integers(8, 13, 6)):
+        ids[row, length:] = mask[row, length:] = 0
+    last, positions = mask.sum(1) - 1, np.maximum(mask.cumsum(1) - mask, 0)
+
+    def scores(tokens):
+        with torch.no_grad():
+            found = model(torch.tensor(tokens), attention_mask=torch.tensor(mask[: len(tokens)]), position_ids=torch.tensor(positions[: len(tokens)]))
+        return found.logits.numpy()[np.arange(len(tokens)), last[: len(tokens)]][:, [7, 9, 11]]
+
+    y = scores(ids).argmax(1)
+    data = tmp_path / "data.npz"
+    np.savez(data, input_ids=ids, attention_mask=mask, position_ids=positions, y=y)
+    decision = "position=last,answers=#7+#9+#11"
+    given = {"input_ids": ids, "attention_mask": mask, "position_ids": positions}
+    for name in ("plain", "cached"):
+        np.testing.assert_allclose(assay.load(tmp_path / f"{name}.onnx", decision=decision)(given), scores(ids), rtol=1e-3, atol=1e-4)
+    for attack in ("hotflip[changes=3]", "gcg[steps=3,candidates=16,changes=3]", "gcg[steps=3,candidates=16,changes=3,positions=last4]"):
+        found = {}
+        for name in ("plain", "cached"):
+            assay.attack(tmp_path / f"{name}.onnx", data, attack=attack, decision=decision, out=str(tmp_path / name))
+            with np.load(tmp_path / name / f"{attack.split('[')[0]}.npz") as stored:
+                found[name] = {key: stored[key] for key in ("original", "input_ids", "success")}
+        np.testing.assert_array_equal(found["cached"]["input_ids"], found["plain"]["input_ids"])
+        changed = ids.copy()
+        changed[found["cached"]["original"]] = found["cached"]["input_ids"]
+        now = scores(changed).argmax(1)[found["cached"]["original"]] != y[found["cached"]["original"]]
+        np.testing.assert_array_equal(now, found["cached"]["success"].astype(bool))

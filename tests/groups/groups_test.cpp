@@ -51,6 +51,17 @@ TEST(Groups, QuartilesAreThoseOfNumPy) {
   EXPECT_EQ(data->characteristic(0, 5), "4.75 and above");
 }
 
+TEST(Groups, ManyValuesAreInOneGroupEach) {
+  std::vector<std::string> articles;
+  for (int i = 0; i < 140; ++i) articles.push_back("article " + std::to_string(i % 70));
+  articles.push_back("");
+  const auto data = records(141, {{"article:groups", articles}});
+  EXPECT_EQ(data->characteristic(0, 0), "group 0");
+  EXPECT_EQ(data->characteristic(0, 69), "group 6");   // 63 groups, and the missing value
+  EXPECT_EQ(data->characteristic(0, 139), "group 6");  // the same article
+  EXPECT_EQ(data->characteristic(0, 140), "");         // not known
+}
+
 TEST(Groups, ACharacteristicWithOneValueMakesNone) {
   const auto data = records(2, {{"weather", {"fog", "fog"}}});
   EXPECT_TRUE(groups_of(*data).empty());
@@ -77,6 +88,9 @@ TEST(Groups, WhatIsNoCharacteristicIsRefusedWithItsRemedy) {
   EXPECT_THAT(refusal(65, {"age", many}), HasSubstr("65 different values"));
   EXPECT_THAT(refusal(65, {"age", many}), HasSubstr("age:quartiles"));
   EXPECT_EQ(refusal(65, {"age:10|20", many}), "");
+  std::vector<std::string> articles;
+  for (const std::string& number : many) articles.push_back("article " + number);
+  EXPECT_THAT(refusal(65, {"article", articles}), HasSubstr("article:groups"));
   EXPECT_THAT(refusal(1, {"layer", {"x"}}), HasSubstr("another name"));
   EXPECT_THAT(refusal(1, {"a,b", {"x"}}), HasSubstr("cannot name a characteristic"));
   EXPECT_THAT(refusal(2, {"age", {"1"}}), HasSubstr("1 values for 2 records"));

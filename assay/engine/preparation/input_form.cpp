@@ -54,7 +54,14 @@ bool is_static(const Shape& shape) {
 }
 
 // A hint for records whose shape differs from the network's input.
-std::string shape_hint(const Shape& record, const Shape& wanted) {
+std::string shape_hint(const Value& input, const Shape& record, const Shape& wanted) {
+  if (!is_real(input.dtype) && record.size() == 1 && wanted.size() == 1) {
+    const bool any_length = input.shape.empty() || input.shape.back() < 0;
+    return fmt::format(
+        "texts are filled up to the longest of their data; give all data the same length, as with the data "
+        "option length={}",
+        any_length ? std::max(record[0], wanted[0]) : wanted[0]);
+  }
   if (record.size() >= 3 && record.size() == wanted.size()) {
     Shape moved = record;
     std::rotate(moved.begin(), moved.end() - 1, moved.end());
@@ -162,7 +169,7 @@ InputForm input_form(const Graph& graph, ValueId input, const RecordShapes& know
   if (!fitting) {
     fail(Fault::mismatch, "records have the shape {}, but input '{}' of network '{}' takes {}; {}",
          to_string(record_shape), value.name, graph.name(), to_string(form.record),
-         shape_hint(record_shape, form.record));
+         shape_hint(value, record_shape, form.record));
   }
   form.record = *fitting;
   return form;
@@ -217,7 +224,7 @@ Array bind_records(const Graph& graph, ValueId input, const RecordShapes& known,
   if (!fitting) {
     fail(Fault::mismatch, "records have the shape {}, but input '{}' of network '{}' takes {}; {}",
          to_string(record), value.name, graph.name(), to_string(form.record),
-         shape_hint(record, form.record));
+         shape_hint(value, record, form.record));
   }
   Shape shape = *fitting;
   shape.insert(shape.begin(), records.shape()[0]);

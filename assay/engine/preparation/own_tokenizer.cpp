@@ -1,0 +1,133 @@
+#include "assay/engine/preparation/own_tokenizer.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <assay/error.h>
+#include <assay/tokenizer.h>
+#include "assay/data/tokenized.h"
+#include "assay/model/real_tokens.h"
+#include "assay/model/token_decision.h"
+#include "assay/text/folder_tokens.h"
+
+namespace assay::inline engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t texts_at_a_time = 1024;
+// Tables are padded to sizes that are quick: 50,257 tokens have 50,304 rows, 50,295 have 51,200.
+constexpr std::int64_t most_percent_padded = 3;
+
+// tokenizer.json in the folder, if it is another file than the one given.
+std::optional<text::Tokenizer> other_tokenizer_in(const std::string& folder, const text::Tokenizer& given) {
+  std::error_code code;
+  const fs::path file = fs::path(folder) / "tokenizer.json";
+  if (folder.empty() || !fs::exists(file, code)) return std::nullopt;
+  if (fs::equivalent(file, given.name(), code) || fs::equivalent(folder, given.name(), code))
+    return std::nullopt;
+  return text::Tokenizer(file);
+}
+
+std::string quoted(const std::optional<std::string>& token) {
+  return token ? fmt::format("'{}'", *token) : "none";
+}
+
+class OwnTokenizer {
+ public:
+  OwnTokenizer(const Graph& graph, const Dataset& data, const text::Tokenizer& given,
+               const text::Tokenizer& own)
+      : graph_(graph), data_(data), given_(given), own_(own) {
+    const auto numbers = static_cast<std::int64_t>(std::max(given.numbers(), own.numbers()));
+    for (std::int64_t token = 0; token < numbers; ++token)
+      differs_.push_back(given.token(token) != own.token(token));
+  }
+
+  void require() const {
+    if (std::ranges::find(differs_, true) == differs_.end()) return;
+    for (std::size_t begin = 0; begin < data_.size(); begin += texts_at_a_time) {
+      std::vector<std::size_t> records(std::min(texts_at_a_time, data_.size() - begin));
+      std::iota(records.begin(), records.end(), begin);
+      require(data_.read(records));
+    }
+  }
+
+ private:
+  void require(const Batch& batch) const {
+    const auto numbers = batch.inputs.as<std::int64_t>();
+    const std::size_t length = batch.indices.empty() ? 1 : numbers.size() / batch.indices.size();
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (differs_.at(numbers[i])) refuse(batch.indices[i / length], numbers[i]);
+    }
+  }
+
+  [[noreturn]] void refuse(std::size_t record, std::int64_t token) const {
+    fail(Fault::mismatch,
+         "{}: record '{}' holds token {}, which is {} in {} and {} in {} beside network '{}'; make tokens "
+         "with "
+         "that file (tokenizer=), or move it away if it is not that of the network",
+         data_.describe(), data_.id(record), token, quoted(given_.token(token)), given_.name(),
+         quoted(own_.token(token)), own_.name(), graph_.name());
+  }
+
+  const Graph& graph_;
+  const Dataset& data_;
+  const text::Tokenizer& given_;
+  const text::Tokenizer& own_;
+  std::vector<bool> differs_;  // of each number
+};
+
+// Special tokens are marked so in the file, or stand in brackets, as [PAD] and <s> do.
+bool is_special(const text::Tokenizer& tokenizer, std::int64_t number) {
+  const std::optional<std::string> token = tokenizer.token(number);
+  if (!token) return false;
+  const bool bracketed = token->size() > 2 && ((token->front() == '[' && token->back() == ']') ||
+                                               (token->front() == '<' && token->back() == '>'));
+  return bracketed || tokenizer.is_special(number) || tokenizer.padding() == number;
+}
+
+// What speaks against the tokenizer, in words.
+std::vector<std::string> doubts(const Graph& graph, const std::string& folder,
+                                const text::Tokenizer& tokenizer) {
+  std::vector<std::string> found;
+  const auto numbers = static_cast<std::int64_t>(tokenizer.numbers());
+  const std::int64_t rows = known_tokens(graph);
+  if (100 * (rows - numbers) > most_percent_padded * rows)
+    found.push_back(fmt::format("it has numbers for {} tokens, and the network knows {}", numbers, rows));
+  if (folder.empty()) return found;
+  const text::FolderTokens named = text::read_folder_tokens(folder);
+  const auto compare = [&](const std::optional<text::FolderTokens::Said>& said, const char* does) {
+    if (!said || is_special(tokenizer, said->token)) return;
+    found.push_back(fmt::format(
+        "token {}, which {} by {}, is {} there", said->token, does,
+        (fs::path(folder) / (said->by_generation ? "generation_config.json" : "config.json")).string(),
+        quoted(tokenizer.token(said->token))));
+  };
+  compare(named.padding, "fills up");
+  compare(named.begin, "begins texts");
+  compare(named.end, "ends texts");
+  return found;
+}
+
+}  // namespace
+
+void require_own_tokenizer(const Graph& graph, const std::string& folder, const Dataset& data,
+                           Progress& progress) {
+  const text::Tokenizer* const given = tokenizer_of(data);
+  const bool reads_tokens = data.facts().input_name == "input_ids" && data.dtype() == DType::int64;
+  if (given == nullptr || !reads_tokens || tokens_input(graph) == no_value) return;
+  if (const std::optional<text::Tokenizer> own = other_tokenizer_in(folder, *given))
+    OwnTokenizer(graph, data, *given, *own).require();
+  const std::vector<std::string> found = doubts(graph, folder, *given);
+  if (!found.empty())
+    progress.notice(fmt::format("{} may be the tokenizer of another network than '{}': {}", given->name(),
+                                graph.name(), fmt::join(found, "; ")));
+}
+
+}  // namespace assay::inline engine
