@@ -214,10 +214,4 @@ std::string quoted_name(std::string_view name) {
   return text + "\"";
 }
 
-std::string quoted_text(std::string_view content) {
-  std::string text = "'";
-  for (const char c : content) text += c == '\'' ? std::string("''") : std::string(1, c);
-  return text + "'";
-}
-
 }  // namespace assay::workbench
